@@ -1,0 +1,112 @@
+# Everything here bootstraps itself into .venv/ from python3, make and the package registry.
+
+PYTHON ?= python3
+WORKERS ?= 2
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
+
+# A .venv is kept whatever made it, unless PYTHON asks for another interpreter.
+MADE_BY := $(VENV)/.made-by-$(subst /,_,$(PYTHON))
+MADE := $(if $(filter file,$(origin PYTHON)),$(VENV)/.made,$(MADE_BY))
+RUNTIME := $(VENV)/.runtime
+DEV := $(VENV)/.dev
+
+# $(call quietly,command): run it, and show what it said only if it failed.
+quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help setup run test check lint torture bench lock format clean
+
+help: ## Show this help
+	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(DEV) ## Install all that running and testing need into .venv/
+	@echo "All is installed in $(VENV)"
+
+run: $(RUNTIME) ## Start the service; settings come from PABAL_* or ARGS="--port 9000"
+	@echo "Starting Pabal"
+	@exec $(BIN)/pabal serve $(ARGS)
+
+test: lint ## Check the code, then run all tests but torture
+	@echo "Running the tests"
+	@$(PYTEST) -m "not torture" $(ARGS)
+
+check: lint ## Check format, style, types and floors, then run the quick tests
+	@echo "Running the quick tests"
+	@$(PYTEST) -q -m "not slow and not torture" $(ARGS)
+
+lint: $(DEV)
+	@echo "Checking the format"
+	@$(BIN)/ruff format --check --quiet .
+	@echo "Checking the style"
+	@$(BIN)/ruff check --quiet .
+	@echo "Checking the types"
+	@$(BIN)/mypy --no-error-summary $(wildcard src tests bench)
+	@echo "Checking the floors"
+	@$(call quietly,$(BIN)/lint-imports)
+
+torture: $(DEV) ## Run the slow and the very long tests
+	@echo "Running the slow and the torture tests"
+	@PABAL_TORTURE=1 $(PYTEST) -m "torture or slow" $(ARGS)
+
+bench: $(DEV) ## Measure the service
+	@echo "Measuring"
+	@$(BIN)/python -m bench $(ARGS)
+
+lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade takes newer releases
+	@echo "Locking the runtime dependencies"
+	@$(COMPILE) --output-file requirements.lock
+	@echo "Locking the development dependencies"
+	@$(COMPILE) --group dev --constraint requirements.lock --output-file requirements-dev.lock
+
+COMPILE = $(BIN)/uv pip compile pyproject.toml --group build --quiet --no-config \
+	--universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)
+
+format: $(DEV) ## Format the code and repair what ruff can repair
+	@echo "Formatting"
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format --quiet .
+
+clean: ## Remove .venv/ and all caches; messages and settings stay
+	@echo "Removing .venv/ and caches"
+	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Bootstrap: .made -> .runtime -> .dev, each a stamp that is newer than what it was made from.
+
+NEEDS_PYTHON := Pabal needs Python 3.11 or newer
+INSTALL_PYTHON := On Debian or Ubuntu: apt-get install python3 python3-venv
+INSTALL_VENV := On Debian or Ubuntu: apt-get install python3-venv
+
+$(sort $(VENV)/.made $(MADE_BY)):
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "$(NEEDS_PYTHON), and there is no $(PYTHON) here. $(INSTALL_PYTHON)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "$(NEEDS_PYTHON), and $(PYTHON) is $$($(PYTHON) --version 2>&1)." \
+	    "Install a newer one, then: PYTHON=python3.12 make ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  echo "$(PYTHON) cannot make virtual environments. $(INSTALL_VENV)" >&2; exit 1; }
+	@echo "Making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv --clear $(VENV) || { \
+	  echo "$(PYTHON) could not make a virtual environment. $(INSTALL_VENV)" >&2; exit 1; }
+	@touch $(VENV)/.made $(MADE_BY)
+
+$(RUNTIME): $(MADE) requirements.lock pyproject.toml
+	@echo "Installing the runtime dependencies"
+	@$(call quietly,$(PIP) install --require-hashes -r requirements.lock)
+	@echo "Installing pabal itself"
+	@$(call quietly,$(PIP) install --no-deps --no-build-isolation --no-index --editable .)
+	@touch $@
+
+$(DEV): $(RUNTIME) requirements-dev.lock
+	@echo "Installing the development dependencies"
+	@$(call quietly,$(PIP) install --require-hashes -r requirements-dev.lock)
+	@touch $@

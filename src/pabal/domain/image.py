@@ -1,0 +1,66 @@
+"""Images that MMS and friend talk may carry."""
+
+import binascii
+from typing import NamedTuple
+
+from pabal.domain.codes import Code, Refused, Words
+
+MAX_IMAGE_BYTES = 51_200
+MAX_FILE_NAME_CHARACTERS = 255
+_JPEG_MAGIC = b"\xff\xd8\xff"
+_KINDS = {
+    "image/jpeg": "image/jpeg",
+    "image/jpg": "image/jpeg",
+    "image/vnd.wap.sis": "image/vnd.wap.sis",
+    "image,vnd.wap.sis": "image/vnd.wap.sis",
+}
+
+
+class Image(NamedTuple):
+    """A picture as it is kept: its type, its name, its bytes."""
+
+    content_type: str
+    file_name: str
+    body: bytes
+
+
+def read_image(content_type: str, file_name: str, body: str) -> Image:
+    """Return the picture that the three fields of an image object describe.
+
+    Raises Refused(INVALID_IMAGE), naming the field.
+    """
+    kind = _KINDS.get(content_type.strip().lower())
+    if kind is None:
+        allowed = ", ".join(_KINDS)
+        raise _refusal("contentType", f"허용되는 형식: {allowed}", f"Allowed types: {allowed}")
+    if len(file_name) > MAX_FILE_NAME_CHARACTERS:
+        raise _refusal(
+            "fileName",
+            f"파일 이름은 {MAX_FILE_NAME_CHARACTERS}자까지입니다.",
+            f"The file name has at most {MAX_FILE_NAME_CHARACTERS} characters.",
+        )
+    decoded = _decoded(body)
+    if kind == "image/jpeg" and not decoded.startswith(_JPEG_MAGIC):
+        raise _refusal("body", "JPEG 파일이 아닙니다.", "The bytes are not a JPEG.")
+    return Image(kind, file_name, decoded)
+
+
+def _decoded(body: str) -> bytes:
+    too_large = _refusal(
+        "body",
+        f"파일은 {MAX_IMAGE_BYTES}바이트까지입니다.",
+        f"The file has at most {MAX_IMAGE_BYTES} bytes.",
+    )
+    if len(body) > (MAX_IMAGE_BYTES + 2) // 3 * 4:
+        raise too_large
+    try:
+        decoded = binascii.a2b_base64(body.encode("ascii"), strict_mode=True)
+    except (binascii.Error, UnicodeEncodeError):
+        raise _refusal("body", "Base64가 아닙니다.", "It is not Base64.") from None
+    if len(decoded) > MAX_IMAGE_BYTES:
+        raise too_large
+    return decoded
+
+
+def _refusal(field: str, ko: str, en: str) -> Refused:
+    return Refused(Code.INVALID_IMAGE, field, Words(ko, en))

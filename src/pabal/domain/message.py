@@ -1,0 +1,99 @@
+"""What a message is: its product, its status, and why it ended as it did."""
+
+from enum import Enum
+from typing import NamedTuple
+
+from pabal.domain.codes import Words
+
+
+class Product(Enum):
+    """The kinds of message; `number` is how the store keeps one."""
+
+    SMS = ("sms", 1, Words("단문 문자", "SMS"))
+    LMS = ("lms", 2, Words("장문 문자", "LMS"))
+    MMS = ("mms", 3, Words("멀티미디어 문자", "MMS"))
+    EMAIL = ("email", 4, Words("이메일", "E-mail"))
+    PUSH = ("push", 5, Words("푸시", "Push"))
+    ALIMTALK = ("alimTalk", 6, Words("알림톡", "Alimtalk"))
+    FRIENDTALK_TEXT = ("friendTalkText", 7, Words("친구톡 텍스트", "Friend talk, text"))
+    FRIENDTALK_IMAGE = ("friendTalkImage", 8, Words("친구톡 이미지", "Friend talk, image"))
+    FRIENDTALK_WIDE_IMAGE = ("friendTalkWideImage", 9, Words("친구톡 와이드 이미지", "Friend talk, wide image"))
+
+    def __init__(self, word: str, number: int, label: Words) -> None:
+        self.word = word
+        self.number = number
+        self.label = label
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is carried as a text message, in CP949."""
+        return self in (Product.SMS, Product.LMS, Product.MMS)
+
+
+class Status(Enum):
+    """Where a message stands; it only ever moves on, and the last three are final."""
+
+    WAITING = ("waiting", 0, Words("대기", "Waiting"))
+    SENDING = ("sending", 1, Words("발송 중", "Being sent"))
+    COMPLETED = ("completed", 2, Words("완료", "Completed"))
+    FAIL = ("fail", 3, Words("실패", "Failed"))
+    CANCEL = ("cancel", 4, Words("취소", "Cancelled"))
+
+    def __init__(self, word: str, number: int, label: Words) -> None:
+        self.word = word
+        self.number = number
+        self.label = label
+
+
+class Outcome(Enum):
+    """Why a message ended; carriers map their own codes onto these."""
+
+    DELIVERED = (1000, Words("전달됨", "Delivered"))
+    TIMED_OUT = (2000, Words("시간 초과", "No report in time"))
+    PHONE_OFF = (2003, Words("전원 꺼짐", "Phone off"))
+    NO_SUBSCRIBER = (3001, Words("가입자 없음", "No such subscriber"))
+    NUMBER_NOT_ASSIGNED = (3003, Words("결번", "Number not assigned"))
+    REFUSED_BY_RECEIVER = (3006, Words("수신 거부", "Refused by the receiver"))
+    SPAM = (3012, Words("스팸", "Taken for spam"))
+    DIFFERS_FROM_TEMPLATE = (3016, Words("템플릿과 내용이 다름", "Text differs from its template"))
+    UNDELIVERABLE = (3018, Words("전달할 수 없음", "Cannot be delivered"))
+    NOT_A_USER = (3019, Words("메신저 사용자가 아님", "Not a user of the messaging app"))
+    BLOCKED_BY_USER = (3020, Words("사용자가 차단함", "Blocked by the user"))
+    NOT_A_FRIEND = (3102, Words("채널의 친구가 아님", "Not a friend of the channel"))
+    UNKNOWN = (9001, Words("결과를 알 수 없음", "Outcome unknown"))
+    NOT_SENDABLE_AS_TEXT = (9002, Words("문자로 보낼 수 없음", "Cannot be sent as a text"))
+    CARRIER_ERROR = (9999, Words("통신사 시스템 오류", "Carrier system error"))
+
+    def __init__(self, number: int, label: Words) -> None:
+        self.number = number
+        self.label = label
+
+    @property
+    def status(self) -> Status:
+        return Status.COMPLETED if self is Outcome.DELIVERED else Status.FAIL
+
+
+PRODUCT_BY_NUMBER = {product.number: product for product in Product}
+PRODUCT_BY_WORD = {product.word: product for product in Product}
+STATUS_BY_NUMBER = {status.number: status for status in Status}
+STATUS_BY_WORD = {status.word: status for status in Status}
+OUTCOME_BY_NUMBER = {outcome.number: outcome for outcome in Outcome}
+
+
+class Attempt(NamedTuple):
+    """One message in a carrier's hands: who gets what, and which attempt this is."""
+
+    message_id: bytes
+    number: int
+    account_id: int
+    product: Product
+    receiver: str
+    sender: str
+    subject: str | None
+    content: str
+    buttons: tuple["dict[str, str | int]", ...] = ()
+    image_of: bytes | None = None
+    """The request whose image goes along, if any."""
+    sender_key: str | None = None
+    template_code: str | None = None
+    tries: int = 0

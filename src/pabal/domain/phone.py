@@ -1,0 +1,80 @@
+"""Korean phone numbers: read in any usual spelling, kept as digits, shown with hyphens."""
+
+import re
+
+from pabal.domain.codes import Code, Refused, Words
+
+_USUAL = re.compile(r"(01[0-9])-?([0-9]{4})-?([0-9]{4})", re.ASCII)
+_SPELLING = re.compile(r"\+?[0-9]+(?:[- ]+[0-9]+)*", re.ASCII)
+_SEPARATORS = re.compile(r"[- ]+")
+_MOBILE = re.compile(r"01(?:0[0-9]{8}|[16789][0-9]{7,8})", re.ASCII)
+_SENDER = re.compile(
+    r"01(?:0[0-9]{8}|[16789][0-9]{7,8})"
+    r"|02(?!1[568][0-9]{6}$)[0-9]{7,8}"
+    r"|0(?:3[1-3]|4[1-4]|5[1-5]|6[1-4])[0-9]{7,8}"
+    r"|1[568][0-9]{6}"
+    r"|070[2-9][0-9]{7}"
+    r"|080[0-9]{7,8}"
+    r"|030[0-9]{8,9}",
+    re.ASCII,
+)
+MAX_SPELLING = 32
+
+
+def mobile(spelling: str) -> str:
+    """Return the digits of a Korean mobile number.
+
+    Raises Refused(INVALID_PHONE_NUMBER).
+    """
+    usual = _USUAL.fullmatch(spelling)
+    digits = "".join(usual.groups()) if usual else _digits(spelling)
+    if not _MOBILE.fullmatch(digits):
+        raise _refusal("휴대폰 번호가 아닙니다.", "It is not a Korean mobile number.")
+    return digits
+
+
+def sender(spelling: str) -> str:
+    """Return the digits of a number that may stand as the sender of a text.
+
+    Raises Refused(INVALID_PHONE_NUMBER).
+    """
+    digits = _digits(spelling)
+    if not _SENDER.fullmatch(digits):
+        raise _refusal("발신번호로 쓸 수 없는 번호입니다.", "It cannot be a sender number.")
+    return digits
+
+
+def hyphenated(digits: str) -> str:
+    """Return a number as people write it: 010-1234-5678, 02-123-4567, 1588-0000, 070-1234-5678."""
+    if digits.startswith("02"):
+        area, rest = digits[:2], digits[2:]
+    elif digits.startswith("1"):
+        return f"{digits[:4]}-{digits[4:]}"
+    elif digits.startswith("030") and len(digits) == 12:
+        area, rest = digits[:4], digits[4:]
+    else:
+        area, rest = digits[:3], digits[3:]
+    return f"{area}-{rest[:-4]}-{rest[-4:]}"
+
+
+def masked(digits: str) -> str:
+    """Return a number that shows only how it begins and ends: 010-****-5678."""
+    first, *_, last = hyphenated(digits).split("-")
+    return f"{first}-****-{last}"
+
+
+def _digits(spelling: str) -> str:
+    spelling = spelling.strip(" ")
+    if len(spelling) > MAX_SPELLING or not _SPELLING.fullmatch(spelling):
+        raise _refusal("숫자와 하이픈으로 적으세요.", "Write it in digits and hyphens.")
+    digits = _SEPARATORS.sub("", spelling)
+    if digits.startswith("+"):
+        if not digits.startswith("+82"):
+            raise _refusal("한국 번호가 아닙니다.", "It is not a Korean number.")
+        national = digits[3:].removeprefix("0")
+        return national if national.startswith(("15", "16", "18")) else f"0{national}"
+    return digits
+
+
+def _refusal(ko: str, en: str) -> Refused:
+    return Refused(Code.INVALID_PHONE_NUMBER, detail=Words(ko, en))

@@ -1,0 +1,65 @@
+"""Sender profiles: channels that Alimtalk and friend talk are sent under."""
+
+import re
+from enum import Enum
+from typing import NamedTuple
+
+from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.when import Instant
+
+MAX_CHANNEL_CHARACTERS = 30
+TOKEN_DIGITS = 6
+MAX_WRONG_TOKENS = 5
+MAX_TOKENS_AN_HOUR = 5
+SENDER_KEY_CHARACTERS = 40
+
+_CHANNEL = re.compile(r"@?[^\s@\x00-\x1f]+")
+
+
+class AuthStatus(Enum):
+    """Whether the channel's administrator has proved to be one."""
+
+    WAITING = ("waiting", Words("인증 대기", "Waiting for the token"))
+    APPROVAL = ("approval", Words("승인", "Approved"))
+
+    def __init__(self, word: str, label: Words) -> None:
+        self.word = word
+        self.label = label
+
+
+AUTH_STATUS_BY_WORD = {status.word: status for status in AuthStatus}
+
+
+class Profile(NamedTuple):
+    """A sender profile as the store keeps it."""
+
+    id: int
+    account_id: int
+    channel_id: str
+    category: str
+    cellphone: str
+    status: AuthStatus
+    sender_key: str | None
+    is_enabled: bool
+    created_at: Instant
+    changed_at: Instant
+
+
+def channel(spelling: str) -> str:
+    """Return a channel's search id with its `@`.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    spelling = spelling.strip()
+    if not _CHANNEL.fullmatch(spelling):
+        raise Refused(
+            Code.INVALID_PARAMETER,
+            detail=Words("채널 검색용 아이디가 아닙니다.", "It is not the search id of a channel."),
+        )
+    with_at = spelling if spelling.startswith("@") else f"@{spelling}"
+    if len(with_at) > MAX_CHANNEL_CHARACTERS:
+        most = MAX_CHANNEL_CHARACTERS
+        raise Refused(
+            Code.INVALID_PARAMETER, detail=Words(f"{most}자까지입니다.", f"At most {most} characters.")
+        )
+    return with_at

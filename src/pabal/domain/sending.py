@@ -1,0 +1,128 @@
+"""A send request that has passed every check, and the text each of its receivers gets."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pabal.domain import button, text, variables
+from pabal.domain.button import Button
+from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.image import Image
+from pabal.domain.message import Product
+from pabal.domain.when import Instant
+
+SMALL_RECEIVERS = 10
+"""Requests of up to this many receivers travel in lane 0, ahead of campaigns."""
+MAX_REFERENCE_CHARACTERS = 64
+
+
+class Receiver(NamedTuple):
+    """What differs per receiver: number, values of the request's variables, own text, caller's id."""
+
+    phone: str
+    values: tuple[str, ...] = ()
+    content: str | None = None
+    reference: str | None = None
+
+
+class Fallback(NamedTuple):
+    """The text message to send instead when an Alimtalk or friend talk fails."""
+
+    sender: str
+    content: str | None
+
+
+class Sending(NamedTuple):
+    """A checked request: all that its receivers share, and the receivers."""
+
+    product: Product
+    content: str
+    receivers: Sequence[Receiver]
+    scheduled_at: Instant | None = None
+    sender: str = ""
+    subject: str | None = None
+    image: Image | None = None
+    image_link: str | None = None
+    buttons: tuple[Button, ...] = ()
+    is_ad: bool = False
+    fallback: Fallback | None = None
+    profile_id: int | None = None
+    template_code: str | None = None
+    variables: tuple[str, ...] = ()
+
+    @property
+    def lane(self) -> int:
+        return 0 if len(self.receivers) <= SMALL_RECEIVERS else 1
+
+
+def filled(template: str, names: Sequence[str], values: Sequence[str]) -> str:
+    """Return the text of one receiver: variables filled in, cleaned as a whole."""
+    if not values:
+        return template
+    return text.cleaned(variables.fill(template, dict(zip(names, values, strict=True))))
+
+
+def filled_buttons(
+    buttons: Sequence[Button], names: Sequence[str], values: Sequence[str]
+) -> tuple[Button, ...]:
+    """Return the buttons of one receiver."""
+    given = dict(zip(names, values, strict=True)) if values else {}
+    return tuple(button.filled(one, given) for one in buttons)
+
+
+def check_text(product: Product, content: str) -> None:
+    """Raises Refused(CONTENT_TOO_LONG) or Refused(UNSUPPORTED_CHARACTER) for one receiver's text."""
+    if product is Product.SMS:
+        text.check_fits(content, text.SMS_MAX_BYTES)
+    elif product.is_text:
+        text.check_fits(content, text.LMS_MAX_BYTES)
+    else:
+        text.check_characters(content, MAX_CHARACTERS[product])
+
+
+MAX_CHARACTERS = {
+    Product.ALIMTALK: text.ALIMTALK_MAX_CHARACTERS,
+    Product.FRIENDTALK_TEXT: text.FRIENDTALK_TEXT_MAX_CHARACTERS,
+    Product.FRIENDTALK_IMAGE: text.FRIENDTALK_IMAGE_MAX_CHARACTERS,
+    Product.FRIENDTALK_WIDE_IMAGE: text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS,
+}
+
+
+def check_reference(reference: str) -> None:
+    """Raises Refused(INVALID_PARAMETER) for a reference that is too long."""
+    if len(reference) > MAX_REFERENCE_CHARACTERS:
+        most = MAX_REFERENCE_CHARACTERS
+        raise Refused(
+            Code.INVALID_PARAMETER, detail=Words(f"{most}자까지입니다.", f"At most {most} characters.")
+        )
+
+
+def fallback_text(content: str, buttons: Sequence[Mapping[str, str | int]]) -> str:
+    """Return the text that stands for a message with buttons: its body, and a line a web link."""
+    links = [
+        f"{one['name']}: {one['mobileUrl']}"
+        for one in buttons
+        if one["buttonType"] == "webLink" and "mobileUrl" in one
+    ]
+    return "\n".join([content, *links])
+
+
+def as_text(content: str) -> tuple[Product, str] | None:
+    """Return the smallest text product that holds `content`, None where no text message can."""
+    try:
+        size = text.carried_bytes(content)
+    except Refused:
+        return None
+    if size <= text.SMS_MAX_BYTES:
+        return Product.SMS, content
+    return (Product.LMS, content) if size <= text.LMS_MAX_BYTES else None
+
+
+def buttons_to_json(buttons: Sequence[Button]) -> str | None:
+    """Return the buttons as the store keeps them."""
+    return json.dumps([one.given() for one in buttons], ensure_ascii=False) if buttons else None
+
+
+def buttons_from_json(kept: str | None) -> tuple[Button, ...]:
+    """Return the buttons that the store kept."""
+    return tuple(Button(**fields) for fields in json.loads(kept)) if kept else ()

@@ -1,0 +1,86 @@
+"""Alimtalk templates: what is in one, and how its review proceeds."""
+
+from enum import Enum
+from typing import NamedTuple
+
+from pabal.domain import variables
+from pabal.domain.codes import Words
+from pabal.domain.when import Instant
+
+MAX_CODE_CHARACTERS = 20
+MAX_NAME_CHARACTERS = 150
+MAX_CONTENT_CHARACTERS = 1000
+MAX_EMPHASIS_CHARACTERS = 50
+MAX_MORE_INFO_CHARACTERS = 500
+
+MESSAGE_TYPES = ("basic", "extraInfo", "channelAddition", "mixed")
+EMPHASIS_TYPES = ("none", "text", "image", "itemList")
+
+
+class TemplateStatus(Enum):
+    """Where a template's text stands in its review."""
+
+    REGISTERED = ("registered", Words("등록", "Registered"))
+    INSPECTING = ("inspecting", Words("검수 중", "Under review"))
+    APPROVED = ("approved", Words("승인", "Approved"))
+    REJECTED = ("rejected", Words("반려", "Rejected"))
+
+    def __init__(self, word: str, label: Words) -> None:
+        self.word = word
+        self.label = label
+
+
+TEMPLATE_STATUS_BY_WORD = {status.word: status for status in TemplateStatus}
+EDITABLE = (TemplateStatus.REGISTERED, TemplateStatus.APPROVED, TemplateStatus.REJECTED)
+DELETABLE = (TemplateStatus.REGISTERED, TemplateStatus.REJECTED)
+
+
+class Design(NamedTuple):
+    """What its author wrote: everything of a template but its place and its state."""
+
+    name: str
+    content: str
+    category: str
+    messageType: str = "basic"
+    emphasisType: str = "none"
+    emphasisTitle: str | None = None
+    emphasisAssistPhrase: str | None = None
+    moreInfo: str | None = None
+    imageName: str | None = None
+    imageLink: str | None = None
+    securityTemplate: bool = False
+    buttons: tuple["dict[str, str | int]", ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        links = [str(value) for one in self.buttons for key, value in one.items() if key.endswith("Url")]
+        return variables.names(self.content, *links)
+
+
+class Template(NamedTuple):
+    """A template as the store keeps it.
+
+    `design` is the newest text, the one `status` speaks of; `in_use` is the one that was approved last,
+    which goes on being sent while an edit of it waits for its own approval.
+    """
+
+    id: int
+    account_id: int
+    profile_id: int
+    sender_key: str
+    channel_id: str
+    code: str
+    design: Design
+    in_use: Design | None
+    status: TemplateStatus
+    comment: str | None
+    is_enabled: bool
+    created_at: Instant
+    changed_at: Instant
+
+
+class Review(NamedTuple):
+    """A reviewer's word on a template."""
+
+    is_approved: bool
+    comment: str | None = None

@@ -1,0 +1,97 @@
+"""Text as Korean carriers carry it: cleaned, counted in CP949 bytes or in characters."""
+
+import unicodedata
+
+from pabal.domain.codes import Code, Refused, Words
+
+SMS_MAX_BYTES = 90
+LMS_MAX_BYTES = 2000
+SUBJECT_MAX_BYTES = 40
+ALIMTALK_MAX_CHARACTERS = 1000
+FRIENDTALK_TEXT_MAX_CHARACTERS = 1000
+FRIENDTALK_IMAGE_MAX_CHARACTERS = 400
+FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS = 76
+AD_MARK = "(광고)"
+
+MAX_NAMED_CHARACTERS = 20
+
+
+def cleaned(text: str) -> str:
+    """Return `text` in NFC with LF line ends.
+
+    Raises Refused(UNSUPPORTED_CHARACTER) for NUL and lone surrogates, which nothing may hold.
+    """
+    if text.isascii():
+        if "\0" in text:
+            raise _unsupported("\0")
+        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    forbidden = "".join(c for c in text if c == "\0" or "\ud800" <= c <= "\udfff")
+    if forbidden:
+        raise _unsupported(forbidden)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return unicodedata.normalize("NFC", text)
+
+
+def carried_bytes(content: str) -> int:
+    """Return the length of `content` as Korean carriers count it.
+
+    They carry CP949: one byte for ASCII, two for a Hangul syllable. Python's `euc_kr` codec spells
+    the rarer syllables in eight bytes, so it must not be used here.
+
+    Raises Refused(UNSUPPORTED_CHARACTER), naming every character that phones cannot show.
+    """
+    try:
+        return len(content.encode("cp949"))
+    except UnicodeEncodeError:
+        raise _unsupported("".join(c for c in content if not is_carried(c))) from None
+
+
+def is_carried(character: str) -> bool:
+    """Say whether a text message can hold this character."""
+    try:
+        character.encode("cp949")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def replaced(content: str) -> str:
+    """Return `content` with `?` for every character that a text message cannot hold."""
+    return content.encode("cp949", "replace").decode("cp949")
+
+
+def check_fits(content: str, max_bytes: int) -> None:
+    """Raises Refused(CONTENT_TOO_LONG) or Refused(UNSUPPORTED_CHARACTER)."""
+    size = carried_bytes(content)
+    if size > max_bytes:
+        raise _too_long(f"{max_bytes}바이트까지인데 {size}바이트입니다.", f"At most {max_bytes} bytes; it has {size}.")
+
+
+def check_characters(content: str, most: int) -> None:
+    """Raises Refused(CONTENT_TOO_LONG) for more than `most` characters."""
+    if len(content) > most:
+        raise _too_long(
+            f"{most}자까지인데 {len(content)}자입니다.", f"At most {most} characters; it has {len(content)}."
+        )
+
+
+def marked_as_ad(content: str) -> str:
+    """Return `content` with the mark that Korean law wants in front of an advertisement."""
+    return content if content.startswith(AD_MARK) else f"{AD_MARK}{content}"
+
+
+def _too_long(ko: str, en: str) -> Refused:
+    return Refused(Code.CONTENT_TOO_LONG, detail=Words(ko, en))
+
+
+def _unsupported(characters: str) -> Refused:
+    named = list(dict.fromkeys(characters))[:MAX_NAMED_CHARACTERS]
+    listed = ", ".join(_named(c) for c in named)
+    return Refused(Code.UNSUPPORTED_CHARACTER, detail=Words(f"문자: {listed}", f"Characters: {listed}"))
+
+
+def _named(character: str) -> str:
+    if character.isprintable():
+        return f"{character} (U+{ord(character):04X})"
+    return f"U+{ord(character):04X}"

@@ -1,0 +1,153 @@
+"""Dates as the interface writes them: instants in milliseconds, shown in the service's zone."""
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from pabal.domain.codes import Code, Refused, Words
+
+Instant = int
+"""Milliseconds since 1970-01-01T00:00:00Z."""
+
+SECOND = 1000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+NIGHT_BEGINS = time(20, 50)
+MORNING = time(8, 0)
+
+_MINUTE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2})", re.ASCII)
+_DAY = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})", re.ASCII)
+_MONTH = re.compile(r"([0-9]{4})([0-9]{2})", re.ASCII)
+
+
+class Period(NamedTuple):
+    """From `start` to before `end`; None leaves that side open."""
+
+    start: Instant | None
+    end: Instant | None
+
+
+def iso(at: Instant, zone: ZoneInfo) -> str:
+    """Return an instant as the envelope writes it: 2026-11-15T10:12:03.123+09:00."""
+    return _local(at, zone).isoformat(timespec="milliseconds")
+
+
+def stamp(at: Instant, zone: ZoneInfo) -> str:
+    """Return an instant as records write it: 2026-11-15 10:12:03."""
+    return _local(at, zone).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def month_of(at: Instant, zone: ZoneInfo) -> str:
+    """Return the month of an instant: 202611."""
+    return _local(at, zone).strftime("%Y%m")
+
+
+def send_at(spelling: str, now: Instant, zone: ZoneInfo, most_days: int) -> Instant | None:
+    """Return when a `sendDate` wants its messages sent; None for the current minute, which is now.
+
+    Raises Refused(INVALID_DATE) for one that cannot be read, lies in the past or too far ahead.
+    """
+    match = _MINUTE.fullmatch(spelling)
+    at = _instant(match, zone) if match else None
+    if at is None:
+        raise _unreadable("yyyy-MM-dd HH:mm")
+    if at <= now < at + MINUTE:
+        return None
+    if at < now:
+        raise Refused(Code.INVALID_DATE, detail=Words("이미 지난 시각입니다.", "It is in the past."))
+    if at > now + most_days * DAY:
+        raise Refused(
+            Code.INVALID_DATE,
+            detail=Words(
+                f"{most_days}일 안의 시각이어야 합니다.", f"It may be at most {most_days} days ahead."
+            ),
+        )
+    return at
+
+
+def period(spelling: str, zone: ZoneInfo) -> Period:
+    """Return the period that `from~to`, `from~`, `~to` or a single minute or day means.
+
+    Raises Refused(INVALID_DATE).
+    """
+    first, tilde, last = (part.strip(" ") for part in spelling.partition("~"))
+    if not first and not last:
+        raise _unreadable("yyyy-MM-dd HH:mm~yyyy-MM-dd HH:mm")
+    if not tilde:
+        last = first
+    found = Period(
+        _span(first, zone)[0] if first else None,
+        _span(last, zone)[1] if last else None,
+    )
+    if found.start is not None and found.end is not None and found.start >= found.end:
+        raise Refused(
+            Code.INVALID_DATE, detail=Words("시작이 끝보다 뒤입니다.", "The period ends before it begins.")
+        )
+    return found
+
+
+def month(spelling: str, zone: ZoneInfo) -> Period:
+    """Return the period of a month written yyyyMM.
+
+    Raises Refused(INVALID_DATE).
+    """
+    match = _MONTH.fullmatch(spelling)
+    try:
+        if not match:
+            raise ValueError
+        year, number = int(match[1]), int(match[2])
+        start = datetime(year, number, 1, tzinfo=zone)
+        end = datetime(year + number // 12, number % 12 + 1, 1, tzinfo=zone)
+    except ValueError:
+        raise _unreadable("yyyyMM") from None
+    return Period(_ms(start), _ms(end))
+
+
+def is_night(at: Instant, zone: ZoneInfo) -> bool:
+    """Say whether advertisements must not be sent at this time of day."""
+    clock = _local(at, zone).time()
+    return clock >= NIGHT_BEGINS or clock < MORNING
+
+
+def next_morning(at: Instant, zone: ZoneInfo) -> Instant:
+    """Return the first 08:00 at or after an instant."""
+    local = _local(at, zone)
+    day = local.date() if local.time() <= MORNING else local.date() + timedelta(days=1)
+    return _ms(datetime.combine(day, MORNING, zone))
+
+
+def _span(spelling: str, zone: ZoneInfo) -> tuple[Instant, Instant]:
+    match = _MINUTE.fullmatch(spelling)
+    if match:
+        start = _instant(match, zone)
+        if start is not None:
+            return start, start + MINUTE
+    else:
+        match = _DAY.fullmatch(spelling)
+        start = _instant(match, zone) if match else None
+        if start is not None:
+            following = datetime.combine(_local(start, zone).date() + timedelta(days=1), time(0), zone)
+            return start, _ms(following)
+    raise _unreadable("yyyy-MM-dd HH:mm")
+
+
+def _instant(match: re.Match[str], zone: ZoneInfo) -> Instant | None:
+    try:
+        return _ms(datetime(*map(int, match.groups()), tzinfo=zone))  # type: ignore[arg-type, misc]
+    except (ValueError, OverflowError):
+        return None
+
+
+def _local(at: Instant, zone: ZoneInfo) -> datetime:
+    return datetime.fromtimestamp(at / 1000, zone)
+
+
+def _ms(moment: datetime) -> Instant:
+    return round((moment - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(milliseconds=1))
+
+
+def _unreadable(form: str) -> Refused:
+    return Refused(Code.INVALID_DATE, detail=Words(f"{form} 형식으로 적으세요.", f"Write it as {form}."))

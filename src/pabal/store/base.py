@@ -1,0 +1,82 @@
+"""What a store offers: transactions that are plain functions, run for writing or for reading."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+Value = bytes | str | int | float | None
+Row = tuple[Value, ...]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+ROWS_A_STATEMENT = 100
+"""Rows that one statement takes: enough to let go of the interpreter while the engine works on them."""
+
+_WORD = re.compile(r"\{(\w+)\}")
+
+
+class StoreAway(Exception):
+    """The store could not do it now; nothing of it is kept, or nobody knows. Trying again may help."""
+
+
+class Tx(Protocol):
+    """One transaction, in the hands of a plain function that may be run again."""
+
+    def run(self, sql: str, args: Sequence[Value] = ()) -> int:
+        """Carry out a statement and return how many rows it changed."""
+
+    def rows(self, sql: str, args: Sequence[Value] = ()) -> list[tuple]:  # type: ignore[type-arg]
+        """Return every row of a query."""
+
+    def row(self, sql: str, args: Sequence[Value] = ()) -> tuple | None:  # type: ignore[type-arg]
+        """Return the first row of a query, None where there is none."""
+
+    def rows_each(  # type: ignore[type-arg]
+        self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()
+    ) -> list[tuple]:
+        """Carry out a statement for many rows at once.
+
+        `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row; `args` are
+        the placeholders that stand before it. Returns what the statement returns.
+        """
+
+
+class Store(Protocol):
+    """A place that keeps things, and says so only when they are kept."""
+
+    async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` in a transaction and return its answer once it is durable.
+
+        What `work` raises undoes it and is raised here. Raises StoreAway where it could not be kept.
+        """
+
+    async def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` on one consistent view of what is kept."""
+
+    async def close(self) -> None:
+        """Finish what is under way, then let go of everything."""
+
+
+def chunks(each: Iterable[Sequence[Value]], size: int = ROWS_A_STATEMENT) -> Iterator[list[Sequence[Value]]]:
+    """Yield the rows in lists of at most `size`."""
+    chunk: list[Sequence[Value]] = []
+    for row in each:
+        chunk.append(row)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+@lru_cache(maxsize=512)
+def with_placeholders(sql: str, rows: int, columns: int) -> str:
+    """Return `sql` with `{rows}` spelled out."""
+    row = f"({','.join('?' * columns)})"
+    return sql.replace("{rows}", ",".join([row] * rows))
+
+
+def in_dialect(sql: str, words: dict[str, str]) -> str:
+    """Return `sql` with the engine's own words for what stands in braces; `{rows}` stays."""
+    return _WORD.sub(lambda match: match[0] if match[1] == "rows" else words[match[1]], sql)

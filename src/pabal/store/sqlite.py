@@ -1,0 +1,249 @@
+"""The embedded store: SQLite with one writer that commits for many callers at once."""
+
+import asyncio
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple
+
+import apsw
+
+from pabal.store.base import P, StoreAway, T, Value, chunks, in_dialect, with_placeholders
+from pabal.world import World
+
+BUSY_TIMEOUT_MS = 10_000
+CACHE_KIB = 32 * 1024
+CHECKPOINT_PAGES = 4000
+MAX_COMMIT_CALLERS = 512
+MAX_COMMIT_S = 0.03
+"""A commit takes in no further caller once it has worked this long: nobody waits behind a long queue."""
+
+WORDS = {
+    "bytes": "blob",
+    "big": "integer",
+    "small": "integer",
+    "serial": "integer primary key autoincrement",
+    "clustered": "without rowid",
+    "skip_locked": "",
+}
+
+_in_dialect = lru_cache(maxsize=512)(partial(in_dialect, words=WORDS))
+
+
+class Batch(NamedTuple):
+    """What one commit held, for whoever watches."""
+
+    callers: int
+    seconds: float
+
+
+class SqliteTx:
+    """A transaction on one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, args: Sequence[Value] = ()) -> int:
+        self._connection.execute(_in_dialect(sql), args)
+        return self._connection.changes()
+
+    def rows(self, sql: str, args: Sequence[Value] = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(_in_dialect(sql), args).fetchall()
+
+    def row(self, sql: str, args: Sequence[Value] = ()) -> tuple[Any, ...] | None:
+        return self._connection.execute(_in_dialect(sql), args).fetchone()
+
+    def rows_each(
+        self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()
+    ) -> list[tuple[Any, ...]]:
+        answer: list[tuple[Any, ...]] = []
+        sql = _in_dialect(sql)
+        for chunk in chunks(each):
+            statement = with_placeholders(sql, len(chunk), len(chunk[0]))
+            values = [*args, *(value for row in chunk for value in row)]
+            answer += self._connection.execute(statement, values).fetchall()
+        return answer
+
+
+class _Call(NamedTuple):
+    """A transaction that waits for its turn, and who waits for it."""
+
+    work: Callable[[SqliteTx], Any]
+    loop: asyncio.AbstractEventLoop
+    future: "asyncio.Future[Any]"
+
+
+class SqliteStore:
+    """One file, one writer, a few readers."""
+
+    def __init__(
+        self,
+        path: Path,
+        world: World,
+        *,
+        readers: int = 2,
+        most_waiting: int = 10_000,
+        is_durable: bool = True,
+        watch: Callable[[Batch], None] = lambda batch: None,
+    ) -> None:
+        self._path = path
+        self._world = world
+        self._most_waiting = most_waiting
+        self._is_durable = is_durable
+        self._watch = watch
+        self._is_closed = False
+        self._writing = self._connect()
+        self._tx = SqliteTx(self._writing)
+        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
+        self._local = threading.local()
+        self._reading: list[apsw.Connection] = []
+        self._is_draining = False
+        if world.in_threads:
+            self._readers = ThreadPoolExecutor(readers, "pabal-read")
+            self._writer = threading.Thread(target=self._write_on, name="pabal-write", daemon=True)
+            self._writer.start()
+
+    async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._is_closed or self._calls.qsize() >= self._most_waiting:
+            raise StoreAway("closed" if self._is_closed else "too many are waiting")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._calls.put(_Call(partial(_called, work, args, kwargs), loop, future))
+        if not self._world.in_threads and not self._is_draining:
+            self._is_draining = True
+            loop.call_soon(self._drain)
+        return await future
+
+    async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._is_closed:
+            raise StoreAway("closed")
+        job = partial(self._read, work, args, kwargs)
+        if self._world.in_threads:
+            answer: T = await asyncio.get_running_loop().run_in_executor(self._readers, job)
+            return answer
+        await asyncio.sleep(0)
+        return job()
+
+    async def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._world.in_threads:
+            self._calls.put(None)
+            await asyncio.to_thread(self._writer.join)
+            await asyncio.to_thread(self._readers.shutdown)
+        for connection in (*self._reading, self._writing):
+            connection.close()
+
+    def _connect(self) -> apsw.Connection:
+        connection = apsw.Connection(str(self._path))
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        connection.execute("pragma journal_mode = wal")
+        connection.execute(f"pragma synchronous = {'full' if self._is_durable else 'off'}")
+        connection.execute(f"pragma cache_size = -{CACHE_KIB}")
+        connection.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        connection.execute("pragma temp_store = memory")
+        return connection
+
+    def _read(self, work: Callable[..., T], args: Any, kwargs: Any) -> T:
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        try:
+            if connection is None:
+                connection = self._local.connection = self._connect()
+                self._reading.append(connection)
+            connection.execute("begin")
+            try:
+                return work(SqliteTx(connection), *args, **kwargs)
+            finally:
+                connection.execute("rollback")
+        except apsw.Error as error:
+            raise StoreAway(type(error).__name__) from error
+
+    def _write_on(self) -> None:
+        while (call := self._calls.get()) is not None:
+            if self._commit_from(call):
+                break
+
+    def _drain(self) -> None:
+        self._is_draining = False
+        with contextlib.suppress(queue.Empty):
+            while (call := self._calls.get_nowait()) is not None:
+                self._commit_from(call)
+
+    def _commit_from(self, first: _Call) -> bool:
+        """Commit this call and those that wait behind it; say whether the end of the queue was among them."""
+        began = self._world.stopwatch()
+        done: list[tuple[_Call, Any, BaseException | None]] = []
+        is_last = False
+        call: _Call | None = first
+        try:
+            self._writing.execute("begin immediate")
+            while call is not None:
+                done.append(self._done(call))
+                call = None
+                if len(done) < MAX_COMMIT_CALLERS and self._world.stopwatch() - began < MAX_COMMIT_S:
+                    with contextlib.suppress(queue.Empty):
+                        call = self._calls.get_nowait()
+                        is_last = call is None
+            self._writing.execute("commit")
+        except apsw.Error as error:
+            self._abandon()
+            undone = StoreAway(type(error).__name__)
+            if call is not None:
+                done.append((call, None, undone))
+            done = [(each, None, undone) for each, _, _ in done]
+        self._watch(Batch(len(done), self._world.stopwatch() - began))
+        _tell(done)
+        return is_last
+
+    def _done(self, call: _Call) -> tuple[_Call, Any, BaseException | None]:
+        """Carry out one call inside a savepoint of its own, so that its no is not everyone's."""
+        self._writing.execute("savepoint one")
+        try:
+            answer = call.work(self._tx)
+        except (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError) as error:
+            return self._undone(call, error)  # a fault of the statement, not of the store
+        except apsw.Error:
+            raise
+        except Exception as error:
+            return self._undone(call, error)
+        self._writing.execute("release one")
+        return call, answer, None
+
+    def _undone(self, call: _Call, error: Exception) -> tuple[_Call, Any, BaseException | None]:
+        self._writing.execute("rollback to one")
+        self._writing.execute("release one")
+        return call, None, error
+
+    def _abandon(self) -> None:
+        with contextlib.suppress(apsw.Error):
+            if self._writing.in_transaction:
+                self._writing.execute("rollback")
+
+
+def _called(work: Callable[..., T], args: Any, kwargs: Any, tx: SqliteTx) -> T:
+    return work(tx, *args, **kwargs)
+
+
+def _tell(done: list[tuple[_Call, Any, BaseException | None]]) -> None:
+    """Give every caller its answer, with one wake-up for each loop."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_Call, Any, BaseException | None]]] = {}
+    for each in done:
+        by_loop.setdefault(each[0].loop, []).append(each)
+    for loop, answers in by_loop.items():
+        with contextlib.suppress(RuntimeError):  # that loop has ended: nobody is left to be told
+            loop.call_soon_threadsafe(_resolve, answers)
+
+
+def _resolve(answers: list[tuple[_Call, Any, BaseException | None]]) -> None:
+    for call, answer, error in answers:
+        if call.future.done():
+            continue
+        if error is None:
+            call.future.set_result(answer)
+        else:
+            call.future.set_exception(error)
