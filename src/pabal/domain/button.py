@@ -1,9 +1,10 @@
 """Buttons under an Alimtalk or friend-talk message."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pabal.domain import variables
+from pabal.domain import text, variables
 from pabal.domain.codes import Code, Problem, Refused, Words
 
 MAX_BUTTONS = 5
@@ -31,6 +32,8 @@ _WEB_LINKS = ("mobileUrl", "pcUrl")
 _APP_LINKS = ("androidUrl", "iosUrl")
 LINKS = (*_WEB_LINKS, *_APP_LINKS)
 _FORBIDDEN_SCHEMES = ("javascript:", "data:")
+_OVERLOOKED = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+"""What a browser may skip while it reads a scheme."""
 
 
 class Button(NamedTuple):
@@ -66,8 +69,7 @@ def read_buttons(given: Sequence[Mapping[str, str | int | None]], most: int) -> 
     for index, fields in enumerate(given):
         button = _button(fields)
         problems += [
-            Problem(Code.INVALID_BUTTON, f"buttons[{index}].{field}", words)
-            for field, words in _wrong(button)
+            Problem(Code.INVALID_BUTTON, f"buttons[{index}].{field}", words) for field, words in _wrong(button)
         ]
         placed.append((index + 1 if button.orderNo is None else button.orderNo, button))
     if problems:
@@ -78,12 +80,14 @@ def read_buttons(given: Sequence[Mapping[str, str | int | None]], most: int) -> 
 def filled(button: Button, values: Mapping[str, str]) -> Button:
     """Return the button with the variables of its links filled in.
 
-    Raises Refused(INVALID_BUTTON) where a filled link is not one.
+    Raises Refused: INVALID_BUTTON where a filled link is not one, UNSUPPORTED_CHARACTER as texts do.
     """
     links = {
-        field: variables.fill(link, values) for field in LINKS if (link := getattr(button, field)) is not None
+        field: text.cleaned(variables.fill(link, values))
+        for field in LINKS
+        if (link := getattr(button, field)) is not None
     }
-    done = button._replace(**links)
+    done = button._replace(**links)  # type: ignore[arg-type]
     for field, words in _wrong_links(done, is_filled=True):
         raise Refused(Code.INVALID_BUTTON, field, words)
     return done
@@ -108,7 +112,10 @@ def _wrong(button: Button) -> list[tuple[str, Words]]:
     wrong: list[tuple[str, Words]] = []
     if len(button.name) > MAX_NAME_CHARACTERS:
         wrong.append(
-            ("name", Words(f"{MAX_NAME_CHARACTERS}자까지입니다.", f"At most {MAX_NAME_CHARACTERS} characters."))
+            (
+                "name",
+                Words(f"{MAX_NAME_CHARACTERS}자까지입니다.", f"At most {MAX_NAME_CHARACTERS} characters."),
+            )
         )
     for field in _NEEDED.get(button.buttonType, ()):
         if getattr(button, field) is None:
@@ -120,8 +127,8 @@ def _wrong(button: Button) -> list[tuple[str, Words]]:
             field = "androidUrl" if button.androidUrl is None else "iosUrl"
             wrong.append((field, Words(f"{two} 가운데 둘이 필요합니다.", f"Two of {two} are needed.")))
     for field in ("chatExtra", "chatEvent"):
-        text = getattr(button, field)
-        if text is not None and len(text) > MAX_CHAT_CHARACTERS:
+        given: str | None = getattr(button, field)
+        if given is not None and len(given) > MAX_CHAT_CHARACTERS:
             most = MAX_CHAT_CHARACTERS
             wrong.append((field, Words(f"{most}자까지입니다.", f"At most {most} characters.")))
     return wrong + _wrong_links(button, is_filled=False)
@@ -139,7 +146,9 @@ def _wrong_links(button: Button, *, is_filled: bool) -> list[tuple[str, Words]]:
         elif not is_filled and link.startswith("#{"):
             continue  # its scheme is known only when it is filled in
         elif field in _WEB_LINKS and not is_web_link(link):
-            wrong.append((field, Words("http:// 나 https:// 로 시작해야 합니다.", "It must start with http(s)://.")))
+            wrong.append(
+                (field, Words("http:// 나 https:// 로 시작해야 합니다.", "It must start with http(s)://."))
+            )
         elif field in _APP_LINKS and _is_forbidden(link):
             wrong.append((field, Words("쓸 수 없는 주소입니다.", "This kind of link is not allowed.")))
     return wrong
@@ -151,4 +160,4 @@ def is_web_link(link: str) -> bool:
 
 
 def _is_forbidden(link: str) -> bool:
-    return "".join(link.split()).lower().startswith(_FORBIDDEN_SCHEMES) or ":" not in link
+    return _OVERLOOKED.sub("", link).lower().startswith(_FORBIDDEN_SCHEMES) or ":" not in link

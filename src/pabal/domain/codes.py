@@ -164,7 +164,10 @@ class Code(Enum):
     )
     SENDER_NOT_APPROVED = (
         422,
-        Words("승인되지 않았거나 사용하지 않는 발신 프로필입니다.", "The sender profile is not approved or not in use."),
+        Words(
+            "승인되지 않았거나 사용하지 않는 발신 프로필입니다.",
+            "The sender profile is not approved or not in use.",
+        ),
         Words("토큰 인증을 마치세요.", "Finish the token authentication."),
     )
     TEMPLATE_NOT_APPROVED = (
@@ -174,7 +177,10 @@ class Code(Enum):
     )
     NIGHT_AD_RESTRICTED = (
         422,
-        Words("광고는 20:50부터 08:00까지 보낼 수 없습니다.", "Advertisements may not be sent from 20:50 to 08:00."),
+        Words(
+            "광고는 20:50부터 08:00까지 보낼 수 없습니다.",
+            "Advertisements may not be sent from 20:50 to 08:00.",
+        ),
         Words("낮 시간으로 예약하세요.", "Schedule it for the day."),
     )
     PRODUCT_NOT_AVAILABLE = (
@@ -185,7 +191,10 @@ class Code(Enum):
     TOKEN_INVALID = (
         422,
         Words("토큰이 맞지 않습니다.", "The token is not right."),
-        Words("관리자 휴대폰으로 받은 토큰을 넣으세요.", "Use the token that the administrator's phone received."),
+        Words(
+            "관리자 휴대폰으로 받은 토큰을 넣으세요.",
+            "Use the token that the administrator's phone received.",
+        ),
     )
     TOKEN_EXPIRED = (
         422,
@@ -209,7 +218,10 @@ class Code(Enum):
     )
     SERVICE_UNAVAILABLE = (
         503,
-        Words("지금은 처리할 수 없습니다. 다시 시도해도 안전합니다.", "Not possible right now; it is safe to try again."),
+        Words(
+            "지금은 처리할 수 없습니다. 다시 시도해도 안전합니다.",
+            "Not possible right now; it is safe to try again.",
+        ),
         Words("잠시 뒤 다시 보내세요.", "Try again in a moment."),
     )
 

@@ -54,8 +54,11 @@ def _decoded(body: str) -> bytes:
     if len(body) > (MAX_IMAGE_BYTES + 2) // 3 * 4:
         raise too_large
     try:
-        decoded = binascii.a2b_base64(body.encode("ascii"), strict_mode=True)
-    except (binascii.Error, UnicodeEncodeError):
+        encoded = body.encode("ascii")
+        decoded = binascii.a2b_base64(encoded)
+        if binascii.b2a_base64(decoded, newline=False) != encoded:
+            raise ValueError  # Python's own strict mode lets surplus padding and stray bits pass
+    except ValueError:
         raise _refusal("body", "Base64가 아닙니다.", "It is not Base64.") from None
     if len(decoded) > MAX_IMAGE_BYTES:
         raise too_large

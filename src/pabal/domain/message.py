@@ -17,7 +17,11 @@ class Product(Enum):
     ALIMTALK = ("alimTalk", 6, Words("알림톡", "Alimtalk"))
     FRIENDTALK_TEXT = ("friendTalkText", 7, Words("친구톡 텍스트", "Friend talk, text"))
     FRIENDTALK_IMAGE = ("friendTalkImage", 8, Words("친구톡 이미지", "Friend talk, image"))
-    FRIENDTALK_WIDE_IMAGE = ("friendTalkWideImage", 9, Words("친구톡 와이드 이미지", "Friend talk, wide image"))
+    FRIENDTALK_WIDE_IMAGE = (
+        "friendTalkWideImage",
+        9,
+        Words("친구톡 와이드 이미지", "Friend talk, wide image"),
+    )
 
     def __init__(self, word: str, number: int, label: Words) -> None:
         self.word = word

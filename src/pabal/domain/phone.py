@@ -7,6 +7,7 @@ from pabal.domain.codes import Code, Refused, Words
 _USUAL = re.compile(r"(01[0-9])-?([0-9]{4})-?([0-9]{4})", re.ASCII)
 _SPELLING = re.compile(r"\+?[0-9]+(?:[- ]+[0-9]+)*", re.ASCII)
 _SEPARATORS = re.compile(r"[- ]+")
+_NATIONWIDE = re.compile(r"1[568][0-9]{6}", re.ASCII)
 _MOBILE = re.compile(r"01(?:0[0-9]{8}|[16789][0-9]{7,8})", re.ASCII)
 _SENDER = re.compile(
     r"01(?:0[0-9]{8}|[16789][0-9]{7,8})"
@@ -50,7 +51,7 @@ def hyphenated(digits: str) -> str:
         area, rest = digits[:2], digits[2:]
     elif digits.startswith("1"):
         return f"{digits[:4]}-{digits[4:]}"
-    elif digits.startswith("030") and len(digits) == 12:
+    elif digits.startswith("030"):
         area, rest = digits[:4], digits[4:]
     else:
         area, rest = digits[:3], digits[3:]
@@ -59,8 +60,8 @@ def hyphenated(digits: str) -> str:
 
 def masked(digits: str) -> str:
     """Return a number that shows only how it begins and ends: 010-****-5678."""
-    first, *_, last = hyphenated(digits).split("-")
-    return f"{first}-****-{last}"
+    first, *middle, last = hyphenated(digits).split("-")
+    return f"{first}-****-{last}" if middle else f"{first}-****"
 
 
 def _digits(spelling: str) -> str:
@@ -72,7 +73,7 @@ def _digits(spelling: str) -> str:
         if not digits.startswith("+82"):
             raise _refusal("한국 번호가 아닙니다.", "It is not a Korean number.")
         national = digits[3:].removeprefix("0")
-        return national if national.startswith(("15", "16", "18")) else f"0{national}"
+        return national if _NATIONWIDE.fullmatch(national) else f"0{national}"
     return digits
 
 

@@ -4,6 +4,7 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
+from pabal.domain import text
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.when import Instant
 
@@ -48,9 +49,9 @@ class Profile(NamedTuple):
 def channel(spelling: str) -> str:
     """Return a channel's search id with its `@`.
 
-    Raises Refused(INVALID_PARAMETER).
+    Raises Refused: INVALID_PARAMETER, or UNSUPPORTED_CHARACTER as texts do.
     """
-    spelling = spelling.strip()
+    spelling = text.cleaned(spelling).strip()
     if not _CHANNEL.fullmatch(spelling):
         raise Refused(
             Code.INVALID_PARAMETER,
@@ -59,7 +60,5 @@ def channel(spelling: str) -> str:
     with_at = spelling if spelling.startswith("@") else f"@{spelling}"
     if len(with_at) > MAX_CHANNEL_CHARACTERS:
         most = MAX_CHANNEL_CHARACTERS
-        raise Refused(
-            Code.INVALID_PARAMETER, detail=Words(f"{most}자까지입니다.", f"At most {most} characters.")
-        )
+        raise Refused(Code.INVALID_PARAMETER, detail=Words(f"{most}자까지입니다.", f"At most {most} characters."))
     return with_at

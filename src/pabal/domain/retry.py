@@ -10,5 +10,5 @@ SPREAD = 0.2
 
 def pause(tries: int, chance: float) -> int:
     """Return the milliseconds to wait after `tries` refusals; `chance` in [0, 1) spreads them by 20 %."""
-    even = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE)
-    return round(even * (1 - SPREAD + 2 * SPREAD * chance))
+    even: int = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE)
+    return min(round(even * (1 - SPREAD + 2 * SPREAD * chance)), LONGEST_PAUSE)

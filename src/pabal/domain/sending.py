@@ -62,9 +62,7 @@ def filled(template: str, names: Sequence[str], values: Sequence[str]) -> str:
     return text.cleaned(variables.fill(template, dict(zip(names, values, strict=True))))
 
 
-def filled_buttons(
-    buttons: Sequence[Button], names: Sequence[str], values: Sequence[str]
-) -> tuple[Button, ...]:
+def filled_buttons(buttons: Sequence[Button], names: Sequence[str], values: Sequence[str]) -> tuple[Button, ...]:
     """Return the buttons of one receiver."""
     given = dict(zip(names, values, strict=True)) if values else {}
     return tuple(button.filled(one, given) for one in buttons)
@@ -92,9 +90,7 @@ def check_reference(reference: str) -> None:
     """Raises Refused(INVALID_PARAMETER) for a reference that is too long."""
     if len(reference) > MAX_REFERENCE_CHARACTERS:
         most = MAX_REFERENCE_CHARACTERS
-        raise Refused(
-            Code.INVALID_PARAMETER, detail=Words(f"{most}자까지입니다.", f"At most {most} characters.")
-        )
+        raise Refused(Code.INVALID_PARAMETER, detail=Words(f"{most}자까지입니다.", f"At most {most} characters."))
 
 
 def fallback_text(content: str, buttons: Sequence[Mapping[str, str | int]]) -> str:

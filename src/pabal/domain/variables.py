@@ -1,13 +1,13 @@
 """Variables in a text, written `#{name}`, and their values for one receiver."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from pabal.domain.codes import Code, Refused, Words
 
 _VARIABLE = re.compile(r"#\{([^{}]+)\}")
-MAX_VARIABLES = 100
 
 
 class Spelled(str):
@@ -24,29 +24,39 @@ def names(*texts: str | None) -> tuple[str, ...]:
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """Return `text` with its variables replaced in one pass: a value that looks like one stays as it is."""
-    parts = _parts(text)
-    if len(parts) == 1:
+    kept = _parts(text)
+    if len(kept) == 1:
         return text
-    return "".join(values[part] if odd else part for odd, part in zip(_odd(len(parts)), parts, strict=True))
+    parts = list(kept)
+    parts[1::2] = [values[name] for name in parts[1::2]]
+    return "".join(parts)
 
 
 def values(wanted: Sequence[str], data: Mapping[str, object] | None) -> list[str]:
     """Return the values that a receiver's `templateData` has for the wanted names, in their order.
 
-    Raises Refused: MISSING_VARIABLE for an absent or null one, INVALID_PARAMETER for an object or array.
+    Raises Refused: MISSING_VARIABLE naming all that are absent or null, INVALID_PARAMETER for an object or
+    array.
     """
     given = data or {}
-    return [_value(name, given) for name in wanted]
+    found = [_value(name, given) for name in wanted]
+    if None in found:  # texts are NFC; keys may come decomposed, as macOS spells them
+        composed = {unicodedata.normalize("NFC", key): value for key, value in given.items()}
+        found = [_value(name, composed) for name in wanted]
+    if None in found:
+        missing = ", ".join(name for name, value in zip(wanted, found, strict=True) if value is None)
+        raise Refused(Code.MISSING_VARIABLE, detail=Words(f"변수: {missing}", f"Variables: {missing}"))
+    return found  # type: ignore[return-value]
 
 
-def _value(name: str, given: Mapping[str, object]) -> str:
+def _value(name: str, given: Mapping[str, object]) -> str | None:
     value = given.get(name)
     if value is None:
         value = given.get(f"#{{{name}}}")
-    if isinstance(value, str):
+    if value is None or type(value) is str:
         return value
-    if value is None:
-        raise Refused(Code.MISSING_VARIABLE, detail=Words(f"변수: {name}", f"Variable: {name}"))
+    if isinstance(value, str):
+        return str(value)  # no more than its characters: a Spelled is not for keeping
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -64,21 +74,3 @@ def _value(name: str, given: Mapping[str, object]) -> str:
 def _parts(text: str) -> tuple[str, ...]:
     """Split into literal, name, literal, name, …, literal."""
     return tuple(_VARIABLE.split(text))
-
-
-@lru_cache(maxsize=256)
-def _odd(count: int) -> tuple[bool, ...]:
-    return tuple(i % 2 == 1 for i in range(count))
-
-
-def check_count(wanted: Iterable[str]) -> None:
-    """Raises Refused(INVALID_PARAMETER) where one text asks for more than MAX_VARIABLES variables."""
-    count = len(tuple(wanted))
-    if count > MAX_VARIABLES:
-        raise Refused(
-            Code.INVALID_PARAMETER,
-            detail=Words(
-                f"변수는 {MAX_VARIABLES}개까지인데 {count}개입니다.",
-                f"At most {MAX_VARIABLES} variables; it has {count}.",
-            ),
-        )

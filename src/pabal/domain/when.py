@@ -19,7 +19,8 @@ NIGHT_BEGINS = time(20, 50)
 MORNING = time(8, 0)
 
 _MINUTE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2})", re.ASCII)
-_DAY = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})", re.ASCII)
+_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
+_PLAIN_DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})", re.ASCII)
 _MONTH = re.compile(r"([0-9]{4})([0-9]{2})", re.ASCII)
 
 
@@ -50,10 +51,10 @@ def send_at(spelling: str, now: Instant, zone: ZoneInfo, most_days: int) -> Inst
 
     Raises Refused(INVALID_DATE) for one that cannot be read, lies in the past or too far ahead.
     """
-    match = _MINUTE.fullmatch(spelling)
-    at = _instant(match, zone) if match else None
-    if at is None:
+    moment = _moment(_MINUTE.fullmatch(spelling), zone)
+    if moment is None:
         raise _unreadable("yyyy-MM-dd HH:mm")
+    at = _ms(moment)
     if at <= now < at + MINUTE:
         return None
     if at < now:
@@ -61,9 +62,7 @@ def send_at(spelling: str, now: Instant, zone: ZoneInfo, most_days: int) -> Inst
     if at > now + most_days * DAY:
         raise Refused(
             Code.INVALID_DATE,
-            detail=Words(
-                f"{most_days}일 안의 시각이어야 합니다.", f"It may be at most {most_days} days ahead."
-            ),
+            detail=Words(f"{most_days}일 안의 시각이어야 합니다.", f"It may be at most {most_days} days ahead."),
         )
     return at
 
@@ -120,24 +119,20 @@ def next_morning(at: Instant, zone: ZoneInfo) -> Instant:
 
 
 def _span(spelling: str, zone: ZoneInfo) -> tuple[Instant, Instant]:
-    match = _MINUTE.fullmatch(spelling)
-    if match:
-        start = _instant(match, zone)
-        if start is not None:
-            return start, start + MINUTE
-    else:
-        match = _DAY.fullmatch(spelling)
-        start = _instant(match, zone) if match else None
-        if start is not None:
-            following = datetime.combine(_local(start, zone).date() + timedelta(days=1), time(0), zone)
-            return start, _ms(following)
-    raise _unreadable("yyyy-MM-dd HH:mm")
+    """Return where the minute or day that `spelling` names begins and where it is over."""
+    minute = _MINUTE.fullmatch(spelling)
+    first = _moment(minute or _DAY.fullmatch(spelling) or _PLAIN_DAY.fullmatch(spelling), zone)
+    if first is None:
+        raise _unreadable("yyyy-MM-dd HH:mm")
+    # A day is over a minute after its last 23:59: 9999-12-31, often meant as "for ever", has no morrow.
+    last = first if minute else first.replace(hour=23, minute=59, fold=1)
+    return _ms(first), _ms(last) + MINUTE
 
 
-def _instant(match: re.Match[str], zone: ZoneInfo) -> Instant | None:
+def _moment(match: re.Match[str] | None, zone: ZoneInfo) -> datetime | None:
     try:
-        return _ms(datetime(*map(int, match.groups()), tzinfo=zone))  # type: ignore[arg-type, misc]
-    except (ValueError, OverflowError):
+        return datetime(*map(int, match.groups()), tzinfo=zone) if match else None  # type: ignore[arg-type, misc]
+    except ValueError:
         return None
 
 

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 Value = bytes | str | int | float | None
-Row = tuple[Value, ...]
+Found = tuple[Any, ...]
+"""A row that a query found."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -26,15 +27,13 @@ class Tx(Protocol):
     def run(self, sql: str, args: Sequence[Value] = ()) -> int:
         """Carry out a statement and return how many rows it changed."""
 
-    def rows(self, sql: str, args: Sequence[Value] = ()) -> list[tuple]:  # type: ignore[type-arg]
+    def rows(self, sql: str, args: Sequence[Value] = ()) -> list[Found]:
         """Return every row of a query."""
 
-    def row(self, sql: str, args: Sequence[Value] = ()) -> tuple | None:  # type: ignore[type-arg]
+    def row(self, sql: str, args: Sequence[Value] = ()) -> Found | None:
         """Return the first row of a query, None where there is none."""
 
-    def rows_each(  # type: ignore[type-arg]
-        self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()
-    ) -> list[tuple]:
+    def rows_each(self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Found]:
         """Carry out a statement for many rows at once.
 
         `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row; `args` are

@@ -185,6 +185,7 @@ create table simulated (                 -- what the simulator's phones hold
     message_id {bytes} unique,           -- none for a token
     account_id {big} not null,
     phone {big} not null,
+    taken_at {big} not null,
     arrives_at {big},                    -- none: it never arrives
     kind text not null,
     sender text not null,

@@ -1,0 +1,1 @@
+"""Who carries a message: one small file for each kind of carrier, behind one narrow seam."""

@@ -1,0 +1,164 @@
+"""The built-in carrier: delivers to simulated phones, some of whose numbers have a fixed fate."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from pabal.carriers.base import Busy, Desk, HandOn, Receipt, Rejected, Taken, Verdict
+from pabal.domain import phone
+from pabal.domain.arrival import TOKEN, Arrival
+from pabal.domain.message import Attempt, Outcome, Product
+from pabal.domain.template import Design, Review
+from pabal.domain.when import SECOND, Instant
+from pabal.world import World
+
+RECEIPT_AFTER = 300
+LATE_RECEIPT_AFTER = 10 * SECOND
+SECOND_THOUGHT_AFTER = 1 * SECOND
+BUSY_TIMES = 2
+ANSWER_S = 2.0
+MAX_RECEIPTS = 1000
+REST_S = 0.05
+"""Pause between two rounds of receipts, so that they travel in batches."""
+IDLE_S = 5.0
+
+REJECTED_NAME = "반려"
+HELD_NAME = "보류"
+
+
+class Fate(NamedTuple):
+    """What becomes of a message: refused, or reported on after a while, arriving or not."""
+
+    refused: Outcome | None = None
+    reported: tuple[tuple[int, Outcome], ...] = ((RECEIPT_AFTER, Outcome.DELIVERED),)
+    is_busy_at_first: bool = False
+
+
+USUAL = Fate()
+_ALWAYS = {
+    "01000000001": Fate(refused=Outcome.NUMBER_NOT_ASSIGNED),
+    "01000000002": Fate(reported=((RECEIPT_AFTER, Outcome.PHONE_OFF),)),
+    "01000000005": Fate(is_busy_at_first=True),
+    "01000000006": Fate(reported=()),
+    "01000000007": Fate(reported=((LATE_RECEIPT_AFTER, Outcome.DELIVERED),)),
+    "01000000008": Fate(
+        reported=(
+            (RECEIPT_AFTER, Outcome.DELIVERED),
+            (RECEIPT_AFTER + SECOND_THOUGHT_AFTER, Outcome.UNDELIVERABLE),
+        )
+    ),
+}
+_NO_USER, _NO_FRIEND = "01000000003", "01000000004"
+
+
+class Memory(Protocol):
+    """Where the simulator keeps what it has taken and what it owes, so that it outlives a crash."""
+
+    async def take(self, arrivals: Sequence[Arrival]) -> None: ...
+    async def count_busy(self, message_ids: Sequence[bytes]) -> dict[bytes, int]: ...
+    async def owed(self, now: Instant, most: int) -> list[tuple[Instant, bytes, Outcome]]: ...
+    async def next_owed_at(self) -> Instant | None: ...
+    async def settle_owed(self, handed_over: Sequence[tuple[Instant, bytes, Outcome]]) -> None: ...
+
+
+class Simulator:
+    """A carrier, and an operator of channels, in a box."""
+
+    products = frozenset(Product)
+    dedups = True
+    answer_s = ANSWER_S
+    is_connected = True
+
+    def __init__(self, name: str, window: int, memory: Memory, world: World) -> None:
+        self.name = name
+        self.window = window
+        self.desk: Desk | None = self
+        self._memory = memory
+        self._world = world
+        self._has_taken = asyncio.Event()
+
+    async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
+        now = self._world.now()
+        fates = [fate_of(attempt) for attempt in attempts]
+        pairs = list(zip(attempts, fates, strict=True))
+        at_first = [attempt.message_id for attempt, fate in pairs if fate.is_busy_at_first]
+        times = await self._memory.count_busy(at_first) if at_first else {}
+        busy = {one for one, count in times.items() if count <= BUSY_TIMES}
+        arrivals = [
+            _arrival(attempt, fate, now)
+            for attempt, fate in pairs
+            if not fate.refused and attempt.message_id not in busy
+        ]
+        if arrivals:
+            await self._memory.take(arrivals)
+            self._has_taken.set()
+        return [_verdict(attempt, fate, attempt.message_id in busy) for attempt, fate in pairs]
+
+    async def run(self, hand_on: HandOn) -> None:
+        while True:
+            owed = await self._memory.owed(self._world.now(), MAX_RECEIPTS)
+            if owed:
+                await hand_on([Receipt(message_id.hex(), outcome) for _, message_id, outcome in owed])
+                await self._memory.settle_owed(owed)
+            if len(owed) < MAX_RECEIPTS:
+                await asyncio.sleep(REST_S)
+                await self._until_next()
+
+    async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
+        now = self._world.now()
+        content = f"[{channel_id}] 발신 프로필 인증번호는 {token}입니다."
+        arrival = Arrival(None, account_id, cellphone, now, now, TOKEN, channel_id, None, content)
+        await self._memory.take([arrival])
+
+    async def review(self, design: Design) -> Review | None:
+        if REJECTED_NAME in design.name:
+            return Review(False, "템플릿 이름에 '반려'가 있어 반려되었습니다.")
+        return None if HELD_NAME in design.name else Review(True)
+
+    async def _until_next(self) -> None:
+        """Wait until the next receipt is due, or until something more has been taken."""
+        self._has_taken.clear()
+        next_at = await self._memory.next_owed_at()
+        pause_s = IDLE_S if next_at is None else (next_at - self._world.now()) / SECOND
+        if pause_s <= 0:
+            return
+        try:
+            async with asyncio.timeout(min(pause_s, IDLE_S)):
+                await self._has_taken.wait()
+        except TimeoutError:
+            pass
+
+
+def fate_of(attempt: Attempt) -> Fate:
+    """Return what becomes of a message, by its receiver and its kind."""
+    if attempt.receiver == _NO_USER and not attempt.product.is_text:
+        return Fate(reported=((RECEIPT_AFTER, Outcome.NOT_A_USER),))
+    if attempt.receiver == _NO_FRIEND and not attempt.product.is_text:
+        is_alimtalk = attempt.product is Product.ALIMTALK
+        return Fate(refused=Outcome.BLOCKED_BY_USER if is_alimtalk else Outcome.NOT_A_FRIEND)
+    return _ALWAYS.get(attempt.receiver, USUAL)
+
+
+def _arrival(attempt: Attempt, fate: Fate, now: Instant) -> Arrival:
+    receipts = [(now + after, outcome) for after, outcome in fate.reported]
+    arrives_at = receipts[0][0] if receipts and receipts[0][1] is Outcome.DELIVERED else None
+    return Arrival(
+        attempt.message_id,
+        attempt.account_id,
+        attempt.receiver,
+        now,
+        arrives_at,
+        attempt.product.word,
+        phone.hyphenated(attempt.sender) if attempt.sender.isdigit() else attempt.sender,
+        attempt.subject,
+        attempt.content,
+        attempt.buttons,
+        attempt.image_of is not None,
+        receipts,
+    )
+
+
+def _verdict(attempt: Attempt, fate: Fate, is_busy: bool) -> Verdict:
+    if fate.refused:
+        return Rejected(fate.refused)
+    return Busy() if is_busy else Taken(attempt.message_id.hex())

@@ -1,0 +1,125 @@
+"""Says what is wrong with the set-up and how to mend it."""
+
+import shutil
+from ipaddress import ip_address
+from typing import NamedTuple
+
+from pabal.app import AlreadyRunning, build_station, only_deliverer, open_store
+from pabal.config import SENDABLE, BadSetting, Settings
+from pabal.service.watch import Watch
+from pabal.store import accounts, jobs
+from pabal.store.base import StoreAway, Tx
+from pabal.store.migrate import pending
+from pabal.store.sqlite import SqliteStore
+from pabal.world import World
+
+LEAST_FREE_BYTES = 1024**3
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    is_fine: bool
+    what: str
+    remedy: str = ""
+
+
+async def diagnose(settings: Settings, world: World) -> list[Finding]:
+    """Return what was found, without changing anything but an absent data directory."""
+    return [
+        *_directory(settings),
+        *await _store(settings, world),
+        *_routes(settings),
+        *_listening(settings),
+    ]
+
+
+def _directory(settings: Settings) -> list[Finding]:
+    folder = settings.store_path.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        probe = folder / ".doctor"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        return [Finding(False, f"the data directory {folder} cannot be written ({error.strerror})", "Use --data.")]
+    found = [Finding(True, f"the data directory {folder} can be written")]
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_FREE_BYTES:
+        found.append(Finding(False, f"only {free // 1024**2} MiB are free on its disk", "Make room."))
+    try:
+        with only_deliverer(settings):
+            found.append(Finding(True, "no service runs on it now"))
+    except AlreadyRunning:
+        found.append(Finding(True, "a service runs on it now"))
+    return found
+
+
+async def _store(settings: Settings, world: World) -> list[Finding]:
+    store: SqliteStore | None = None
+    try:
+        store = open_store(settings, world)
+        missing = await store.read(pending)
+        if missing:
+            how = "Start `pabal serve`, or run `pabal migrate`."
+            return [Finding(True, f"the schema lacks {len(missing)} steps", how)]
+        return [
+            *await _health(store),
+            *await _accounts(store),
+            *await _queue(store, settings, world),
+        ]
+    except StoreAway as away:
+        return [Finding(False, f"the store {settings.store_path} cannot be read ({away})", "Restore a backup.")]
+    except BadSetting as no:
+        return [Finding(False, str(no), "Mend the settings.")]
+    finally:
+        if store:
+            await store.close()
+
+
+async def _health(store: SqliteStore) -> list[Finding]:
+    said = await store.read(_quick_check)
+    if said == "ok":
+        return [Finding(True, "the store is sound and its schema up to date")]
+    return [Finding(False, f"the store is damaged: {said}", "Restore a backup.")]
+
+
+async def _accounts(store: SqliteStore) -> list[Finding]:
+    live = [key for key in await store.read(accounts.keys) if key.is_live]
+    if live:
+        return [Finding(True, f"{len(live)} live keys")]
+    return [Finding(False, "there is no live key", "Make one: pabal key create --account NAME")]
+
+
+async def _queue(store: SqliteStore, settings: Settings, world: World) -> list[Finding]:
+    station = build_station(settings, store, world, Watch())
+    found = []
+    for name in await store.read(jobs.carriers, station.policy.slot):
+        if name not in station.carriers:
+            how = "The next start of `pabal serve` gives them to other carriers."
+            found.append(Finding(False, f"jobs wait for the carrier {name}, which is not configured", how))
+    return found
+
+
+def _routes(settings: Settings) -> list[Finding]:
+    missing = [product.word for product in SENDABLE if product.word not in settings.routes]
+    if not missing:
+        return [Finding(True, "every product has a route")]
+    how = "Callers get PRODUCT_NOT_AVAILABLE; add them to [routes] if they are wanted."
+    return [Finding(True, f"no route for {', '.join(missing)}", how)]
+
+
+def _listening(settings: Settings) -> list[Finding]:
+    try:
+        is_local = ip_address(settings.host).is_loopback
+    except ValueError:
+        is_local = settings.host == "localhost"
+    if is_local or settings.trusted_proxies:
+        return [Finding(True, f"listens on {settings.host}:{settings.port}")]
+    how = "Put a proxy with TLS before it, and name it in trusted_proxies."
+    return [Finding(True, f"listens on {settings.host}:{settings.port}, beyond this machine", how)]
+
+
+def _quick_check(tx: Tx) -> str:
+    row = tx.row("pragma quick_check(1)")
+    return str(row[0]) if row else "no answer"

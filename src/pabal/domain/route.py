@@ -1,0 +1,22 @@
+"""Routes: for each product the carriers to try, in order."""
+
+from collections.abc import Mapping, Sequence
+
+from pabal.domain.message import PRODUCT_BY_WORD, Product
+
+
+class Routes:
+    """Which carrier a message goes to first, and which next."""
+
+    def __init__(self, routes: Mapping[str, Sequence[str]]) -> None:
+        self._routes = {PRODUCT_BY_WORD[word]: tuple(names) for word, names in routes.items()}
+
+    def first(self, product: Product) -> str | None:
+        """Return the carrier to begin with, None where the product has no route."""
+        return self._routes.get(product, (None,))[0]
+
+    def after(self, product: Product, carrier: str) -> str | None:
+        """Return the carrier to try after this one, None where there is none."""
+        names = self._routes.get(product, ())
+        following = names[names.index(carrier) + 1 :] if carrier in names else ()
+        return following[0] if following else None

@@ -1,0 +1,46 @@
+"""How the service logs: one event a line, for people on a terminal, as JSON elsewhere."""
+
+import json
+import logging
+import sys
+from typing import Any, TextIO
+from zoneinfo import ZoneInfo
+
+from pabal.domain import when
+from pabal.domain.when import Instant
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+class _Lines(logging.Formatter):
+    """Formats a record and the fields that came with it."""
+
+    def __init__(self, zone: ZoneInfo, is_json: bool) -> None:
+        super().__init__()
+        self._zone = zone
+        self._is_json = is_json
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields: dict[str, Any] = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        at = when.iso(Instant(record.created * 1000), self._zone)
+        if self._is_json:
+            head = {
+                "time": at,
+                "level": record.levelname.lower(),
+                "event": record.getMessage(),
+                "from": record.name,
+            }
+            return json.dumps({**head, **fields}, ensure_ascii=False, default=str)
+        tail = "".join(f" {name}={value}" for name, value in fields.items())
+        return f"{at} {record.levelname.lower():7} {record.getMessage()}{tail}"
+
+
+def set_up(kind: str, zone: ZoneInfo, stream: TextIO = sys.stderr) -> None:
+    """Send every log line to `stream`: as text, as json, or by whether it is a terminal."""
+    is_json = kind == "json" or (kind == "auto" and not stream.isatty())
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(_Lines(zone, is_json))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("pabal").setLevel(logging.INFO)

@@ -1,0 +1,1 @@
+"""What we do, a verb a file: accept, deliver, receive, fall back, cancel, keep house, …"""

@@ -1,0 +1,72 @@
+"""Cancels what still waits."""
+
+from typing import NamedTuple
+
+from pabal.domain import identity
+from pabal.domain.codes import Code, Refused
+from pabal.domain.when import Instant
+from pabal.service.station import Station
+from pabal.store import jobs, messages, profiles, requests
+from pabal.store.base import Tx
+
+SWEEP_REQUESTS = 20
+
+
+class Cancelled(NamedTuple):
+    """How many messages were meant, and how many of them still waited."""
+
+    requested: int
+    canceled: int
+
+
+def cancel(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None, now: Instant) -> Cancelled:
+    """Cancel a request's waiting messages, or one of them; none of those is ever handed over.
+
+    Raises Refused(REQUEST_NOT_FOUND), also for one that is another account's.
+    """
+    low, high = (message_id, message_id) if message_id else identity.bounds(request_id)
+    meant = sum(messages.count(tx, account_id, low, high).values())
+    if meant == 0:
+        raise Refused(Code.REQUEST_NOT_FOUND, "messageId" if message_id else "requestId")
+    waiting = messages.waiting(tx, account_id, request_id, message_id)
+    dropped = jobs.drop_unclaimed(tx, waiting)
+    return Cancelled(meant, messages.cancel(tx, dropped, now))
+
+
+async def cancel_request(
+    station: Station, account_id: int, request_id: bytes | None, message_id: bytes | None
+) -> Cancelled:
+    """Cancel for a caller; None for an id that cannot be one.
+
+    Raises Refused(REQUEST_NOT_FOUND).
+    """
+    if request_id is None:
+        raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
+    if message_id is not None and identity.request_of(message_id) != request_id:
+        raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
+    done = await station.store.write(cancel, account_id, request_id, message_id, station.world.now())
+    station.watch.cancelled.inc(done.canceled)
+    return done
+
+
+def sweep(tx: Tx, profile_id: int, after: tuple[Instant, bytes], now: Instant) -> tuple[Instant, bytes] | None:
+    """Cancel some of a deleted profile's waiting messages; return where to go on, None at the end."""
+    found = requests.of_profile(tx, profile_id, after, SWEEP_REQUESTS)
+    for _, request_id, account_id in found:
+        waiting = messages.waiting(tx, account_id, request_id, None)
+        messages.cancel(tx, jobs.drop_unclaimed(tx, waiting), now)
+    if len(found) < SWEEP_REQUESTS:
+        profiles.mark_swept(tx, profile_id)
+        return None
+    return found[-1][0], found[-1][1]
+
+
+async def sweep_deleted(station: Station) -> None:
+    """Cancel the waiting messages of all deleted profiles, in batches.
+
+    Those that are due already are cancelled when they are claimed, so only later ones are looked for.
+    """
+    for profile_id in await station.store.read(profiles.to_sweep):
+        after: tuple[Instant, bytes] | None = (station.world.now(), b"")
+        while after is not None:
+            after = await station.store.write(sweep, profile_id, after, station.world.now())

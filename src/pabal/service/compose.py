@@ -1,0 +1,64 @@
+"""The text that one receiver gets: composed when a message is sent, and again when it is looked up."""
+
+from pabal.domain import identity, sending
+from pabal.domain.message import Attempt
+from pabal.store.messages import Message
+from pabal.store.requests import Request
+
+
+def is_fallback(message: Message, request: Request) -> bool:
+    """Say whether a message stands in for a failed one of its request."""
+    return identity.number_of(message.id) > request.total
+
+
+def origin_of(message: Message, request: Request) -> bytes | None:
+    """Return the id of the failed message that this one stands in for, if it does."""
+    if not is_fallback(message, request):
+        return None
+    return identity.message_id(request.id, identity.number_of(message.id) - request.total)
+
+
+def content_of(message: Message, request: Request) -> str:
+    """Return the text of a message."""
+    if is_fallback(message, request):
+        return message.content or ""
+    template = message.content if message.content is not None else request.content
+    return sending.filled(template, request.variables, message.values)
+
+
+def subject_of(message: Message, request: Request) -> str | None:
+    """Return the subject of a message; a long fallback text bears the channel's id."""
+    if is_fallback(message, request):
+        return request.channel_id if message.product.word == "lms" else None
+    if request.subject is None:
+        return None
+    return sending.filled(request.subject, request.variables, message.values)
+
+
+def buttons_of(message: Message, request: Request) -> tuple[dict[str, str | int], ...]:
+    """Return the buttons of a message, their links filled in."""
+    if is_fallback(message, request) or not request.buttons:
+        return ()
+    done = sending.filled_buttons(request.buttons, request.variables, message.values)
+    return tuple(one.given() for one in done)
+
+
+def attempt_of(message: Message, request: Request, number: int, tries: int) -> Attempt:
+    """Return what a carrier is handed for a message."""
+    is_stand_in = is_fallback(message, request)
+    sender = request.fallback_sender if is_stand_in else request.sender or request.channel_id
+    return Attempt(
+        message_id=message.id,
+        number=number,
+        account_id=message.account_id,
+        product=message.product,
+        receiver=message.receiver,
+        sender=sender or "",
+        subject=subject_of(message, request),
+        content=content_of(message, request),
+        buttons=buttons_of(message, request),
+        image_of=request.id if request.has_image and not is_stand_in else None,
+        sender_key=request.sender_key,
+        template_code=request.template_code,
+        tries=tries,
+    )

@@ -1,0 +1,118 @@
+"""Keeps house: applies deadlines, so that every message ends, and forgets what need not be known any more."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from pabal.domain import identity
+from pabal.domain.message import Outcome
+from pabal.domain.when import HOUR, MINUTE, Instant
+from pabal.service.cancel import sweep_deleted
+from pabal.service.deliver import lease_of
+from pabal.service.finish import Finished, finish
+from pabal.service.policy import Policy
+from pabal.service.station import Station
+from pabal.store import answers, jobs, marks, messages, profiles, receipts, requests, simulated
+from pabal.store.base import StoreAway, Tx
+
+ROUND_S = 10.0
+BATCH = 500
+BLANK_REQUESTS = 20
+UNMATCHED_FOR = 1 * HOUR
+TOKENS_FOR = 2 * HOUR
+SIMULATED_FOR = 1 * MINUTE
+_BLANKED = "blanked"
+
+log = logging.getLogger("pabal.keep_house")
+
+
+def expire(tx: Tx, carrier: str, policy: Policy, now: Instant) -> Finished:
+    """End messages whose receipt has not come in time."""
+    overdue = jobs.overdue(tx, policy.slot, carrier, now, BATCH)
+    return finish(tx, [(one, Outcome.TIMED_OUT) for one in overdue], policy, now)
+
+
+def rehome(tx: Tx, carrier: str, policy: Policy, now: Instant) -> tuple[Finished, int]:
+    """Give some jobs of a carrier that is configured no more to the first of their product's route.
+
+    Without a route they end as undeliverable. What it had taken keeps waiting for nothing but its time-out.
+    """
+    found = jobs.of_carrier(tx, policy.slot, carrier, BATCH)
+    kept = messages.get(tx, [one for one, _ in found])
+    moves = [(one, policy.routes.first(kept[one].product)) for one, _ in found]
+    jobs.reroute(tx, [(one, name) for one, name in moves if name is not None])
+    lost = [(one, Outcome.UNDELIVERABLE) for one, name in moves if name is None]
+    return finish(tx, lost, policy, now), len(found)
+
+
+def blank(tx: Tx, policy: Policy, now: Instant) -> int:
+    """Forget numbers and texts of some requests that are older than the retention; return how many."""
+    after = marks.get(tx, _BLANKED) or bytes(identity.REQUEST_ID_BYTES)
+    before = identity.first_since(now - policy.retention)[: identity.REQUEST_ID_BYTES]
+    found = requests.between(tx, after, before, BLANK_REQUESTS)
+    for request_id in found:
+        requests.blank(tx, request_id)
+    if found:
+        marks.put(tx, _BLANKED, found[-1])
+    return len(found)
+
+
+def trim(tx: Tx, policy: Policy, now: Instant) -> int:
+    """Drop the oldest of what the simulator's phones hold; never what a receipt is still owed for."""
+    oldest_owed = simulated.next_owed_at(tx)
+    before = min(now, oldest_owed if oldest_owed is not None else now) - SIMULATED_FOR
+    return simulated.trim(tx, policy.simulator_messages, before, BATCH)
+
+
+async def prepare(station: Station) -> None:
+    """Put the queue in order at the start of the only delivering process there is.
+
+    Old leases are void: whoever held them is gone. Jobs of carriers that are no more get new ones.
+    """
+    policy, store = station.policy, station.store
+    for name, carrier in station.carriers.items():
+        now = station.world.now()
+        voided = await store.write(jobs.void_leases, policy.slot, name, now, lease_of(carrier))
+        if voided:
+            log.info("leases of the last run are void", extra={"carrier": name, "messages": voided})
+    for name in await store.read(jobs.carriers, policy.slot):
+        if name in station.carriers:
+            continue
+        log.warning("jobs of an unknown carrier are given to others", extra={"carrier": name})
+        moved = BATCH
+        while moved:
+            finished, moved = await store.write(rehome, name, policy, station.world.now())
+            station.watch.count_ended(finished.ended)
+
+
+async def keep_house(station: Station) -> None:
+    """Go round for good; the store being away only delays it."""
+    while True:
+        try:
+            await go_round(station)
+        except StoreAway:
+            log.warning("housekeeping waits for the store")
+        await asyncio.sleep(ROUND_S)
+
+
+async def go_round(station: Station) -> None:
+    """Do everything there is to do, in small transactions."""
+    policy, store, world = station.policy, station.store, station.world
+    for name in station.carriers:
+        ended = [None] * BATCH
+        while len(ended) >= BATCH:
+            finished = await store.write(expire, name, policy, world.now())
+            station.watch.count_ended(finished.ended)
+            station.ring(finished.carriers)
+            ended = [None] * len(finished.ended)
+    await sweep_deleted(station)
+    await _until_none(station, lambda tx: answers.forget(tx, world.now() - policy.idempotency, BATCH))
+    await _until_none(station, lambda tx: profiles.forget_tokens(tx, world.now() - TOKENS_FOR, BATCH))
+    await _until_none(station, lambda tx: receipts.forget_unmatched(tx, world.now() - UNMATCHED_FOR, BATCH))
+    await _until_none(station, lambda tx: blank(tx, policy, world.now()))
+    await _until_none(station, lambda tx: trim(tx, policy, world.now()))
+
+
+async def _until_none(station: Station, forget_some: Callable[[Tx], int]) -> None:
+    while await station.store.write(forget_some):
+        pass

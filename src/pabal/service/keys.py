@@ -1,0 +1,78 @@
+"""Issues API keys and recognises them."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from pabal.domain.codes import Code, Refused
+from pabal.domain.when import Instant
+from pabal.store import accounts
+from pabal.store.accounts import Key
+from pabal.store.base import Store, Tx
+from pabal.world import World, new_key
+
+SCOPES = ("send", "read", "manage")
+FRESH_FOR_MS = 800
+"""How long a key is believed without asking the store: revoking works within a second."""
+MAX_KNOWN_KEYS = 10_000
+
+
+def hash_of(key: str) -> bytes:
+    """Return what is kept of a key; it has 238 random bits, so one round of SHA-256 is enough."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+def issue(
+    tx: Tx,
+    world: World,
+    account: str,
+    name: str,
+    *,
+    scopes: Sequence[str] = SCOPES,
+    allow: Sequence[str] = (),
+    rate: int,
+    expires_at: Instant | None = None,
+) -> str:
+    """Make a key for an account, made if new, and return it: this is the only time it is seen."""
+    now = world.now()
+    key = new_key(world)
+    account_id = accounts.ensure_account(tx, account, now)
+    accounts.add_key(tx, account_id, name, hash_of(key), " ".join(scopes), " ".join(allow), rate, now, expires_at)
+    return key
+
+
+class Keyring:
+    """Recognises keys, asking the store about each at most about once a second."""
+
+    def __init__(self, store: Store, world: World) -> None:
+        self._store = store
+        self._world = world
+        self._known: OrderedDict[bytes, tuple[Instant, Key]] = OrderedDict()
+
+    async def recognise(self, key: str | None) -> Key:
+        """Return the key.
+
+        Raises Refused: UNAUTHORIZED for one that is absent, unknown or revoked, KEY_EXPIRED.
+        """
+        if not key:
+            raise Refused(Code.UNAUTHORIZED)
+        hash = hash_of(key)
+        now = self._world.now()
+        known = self._known.get(hash)
+        if known and now - known[0] < FRESH_FOR_MS:
+            found: Key | None = known[1]
+        else:
+            found = await self._store.read(accounts.key_by_hash, hash)
+            self._remember(hash, found, now)
+        if found is None or not found.is_live:
+            raise Refused(Code.UNAUTHORIZED)
+        if found.expires_at is not None and now >= found.expires_at:
+            raise Refused(Code.KEY_EXPIRED)
+        return found
+
+    def _remember(self, hash: bytes, found: Key | None, now: Instant) -> None:
+        self._known.pop(hash, None)
+        if found:
+            self._known[hash] = (now, found)
+        while len(self._known) > MAX_KNOWN_KEYS:
+            self._known.popitem(last=False)

@@ -1,0 +1,31 @@
+"""Keeps the simulator's memory in the store."""
+
+from collections.abc import Sequence
+
+from pabal.domain.arrival import Arrival
+from pabal.domain.message import Outcome
+from pabal.domain.when import Instant
+from pabal.store import simulated
+from pabal.store.base import Store
+
+
+class StoredMemory:
+    """What the simulator has taken and owes, kept where everything is kept."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def take(self, arrivals: Sequence[Arrival]) -> None:
+        await self._store.write(simulated.take, arrivals)
+
+    async def count_busy(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
+        return await self._store.write(simulated.count_busy, message_ids)
+
+    async def owed(self, now: Instant, most: int) -> list[tuple[Instant, bytes, Outcome]]:
+        return await self._store.read(simulated.owed, now, most)
+
+    async def next_owed_at(self) -> Instant | None:
+        return await self._store.read(simulated.next_owed_at)
+
+    async def settle_owed(self, handed_over: Sequence[tuple[Instant, bytes, Outcome]]) -> None:
+        await self._store.write(simulated.settle_owed, handed_over)

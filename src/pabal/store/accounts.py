@@ -1,0 +1,129 @@
+"""Accounts, their keys and their sender numbers."""
+
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import NamedTuple
+
+from pabal.domain.when import Instant
+from pabal.store.base import Found, Tx
+
+_KEY = (
+    "k.id, k.account_id, a.name, k.name, k.scopes, k.allow, k.rate,"
+    " k.created_at, k.expires_at, k.revoked_at, a.disabled_at"
+)
+
+
+class Key(NamedTuple):
+    """An API key, all but the key itself."""
+
+    id: int
+    account_id: int
+    account: str
+    name: str
+    scopes: frozenset[str]
+    allow: tuple[IPv4Network | IPv6Network, ...]
+    rate: int
+    created_at: Instant
+    expires_at: Instant | None
+    revoked_at: Instant | None
+    account_disabled_at: Instant | None
+
+    @property
+    def is_live(self) -> bool:
+        return self.revoked_at is None and self.account_disabled_at is None
+
+
+class Account(NamedTuple):
+    """Whom data belongs to."""
+
+    id: int
+    name: str
+    created_at: Instant
+    disabled_at: Instant | None
+
+
+def ensure_account(tx: Tx, name: str, now: Instant) -> int:
+    """Return the id of the account of this name, made if new."""
+    tx.run("insert into accounts (name, created_at) values (?, ?) on conflict (name) do nothing", (name, now))
+    row = tx.row("select id from accounts where name = ?", (name,))
+    assert row is not None
+    return int(row[0])
+
+
+def accounts(tx: Tx) -> list[Account]:
+    """Return every account, oldest first."""
+    rows = tx.rows("select id, name, created_at, disabled_at from accounts order by id")
+    return [Account(*row) for row in rows]
+
+
+def set_disabled(tx: Tx, name: str, at: Instant | None) -> bool:
+    """Disable an account, or enable it with None; say whether there is one of this name."""
+    return tx.run("update accounts set disabled_at = ? where name = ?", (at, name)) > 0
+
+
+def add_key(
+    tx: Tx,
+    account_id: int,
+    name: str,
+    hash: bytes,
+    scopes: str,
+    allow: str,
+    rate: int,
+    now: Instant,
+    expires_at: Instant | None,
+) -> int:
+    """Keep a new key by its hash and return its id."""
+    rows = tx.rows(
+        "insert into keys (account_id, name, hash, scopes, allow, rate, created_at, expires_at)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?) returning id",
+        (account_id, name, hash, scopes, allow, rate, now, expires_at),
+    )
+    return int(rows[0][0])
+
+
+def key_by_hash(tx: Tx, hash: bytes) -> Key | None:
+    """Return the key with this hash, whatever its state."""
+    row = tx.row(f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.hash = ?", (hash,))
+    return _key(row) if row else None
+
+
+def keys(tx: Tx) -> list[Key]:
+    """Return every key, oldest first."""
+    rows = tx.rows(f"select {_KEY} from keys k join accounts a on a.id = k.account_id order by k.id")
+    return [_key(row) for row in rows]
+
+
+def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:
+    """Revoke a key; say whether there was a live one of this id."""
+    return tx.run("update keys set revoked_at = ? where id = ? and revoked_at is null", (now, key_id)) > 0
+
+
+def add_number(tx: Tx, account_id: int, number: str, now: Instant) -> bool:
+    """Register a sender number; say whether it was new."""
+    added = tx.rows(
+        "insert into numbers values (?, ?, ?) on conflict do nothing returning number",
+        (account_id, number, now),
+    )
+    return bool(added)
+
+
+def remove_number(tx: Tx, account_id: int, number: str) -> bool:
+    """Take a sender number off the list; say whether it was on it."""
+    return tx.run("delete from numbers where account_id = ? and number = ?", (account_id, number)) > 0
+
+
+def numbers(tx: Tx) -> list[tuple[str, str]]:
+    """Return every account's name with each of its sender numbers."""
+    return tx.rows(
+        "select a.name, n.number from numbers n join accounts a on a.id = n.account_id order by a.id, n.number"
+    )
+
+
+def has_number(tx: Tx, account_id: int, number: str) -> bool:
+    """Say whether an account has registered a sender number."""
+    return tx.row("select 1 from numbers where account_id = ? and number = ?", (account_id, number)) is not None
+
+
+def _key(row: Found) -> Key:
+    id, account_id, account, name, scopes, allow, *rest = row
+    networks = tuple(ip_network(word) for word in allow.split())
+    return Key(id, account_id, account, name, frozenset(scopes.split()), networks, *rest)

@@ -1,0 +1,110 @@
+"""Looking messages up: one account's, newest first, a page at a time."""
+
+from typing import NamedTuple
+
+from pabal.domain import identity
+from pabal.domain.message import Product, Status
+from pabal.domain.when import DAY, Period
+from pabal.store import requests
+from pabal.store.base import Tx, Value
+from pabal.store.messages import COLUMNS, Message, read
+from pabal.store.requests import Request
+
+MOST_DAYS_AHEAD = 366
+"""No message is scheduled further after its request than this: lets a search by date skip the rest."""
+
+
+class Filter(NamedTuple):
+    """What a search asks for; None asks for nothing."""
+
+    account_id: int
+    receiver: str | None = None
+    request_id: bytes | None = None
+    message_id: bytes | None = None
+    product: Product | None = None
+    status: Status | None = None
+    channel_id: str | None = None
+    sender_key: str | None = None
+    template_code: str | None = None
+    requested: Period | None = None
+    scheduled: Period | None = None
+    month: Period | None = None
+    completed: Period | None = None
+
+
+class Page(NamedTuple):
+    """One page of what was found, and how many there are in all."""
+
+    total: int
+    found: list[tuple[Message, Request]]
+
+
+def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> Page:
+    """Return a page of the messages that fit, newest first."""
+    where, args, needs_request = _conditions(wanted)
+    join = " join requests r on r.id = substr(m.id, 1, 13)" if needs_request else ""
+    row = tx.row(f"select count(*) from messages m{join} where {where}", args)
+    total = int(row[0]) if row else 0
+    skipped = (page - 1) * page_size
+    if skipped >= total:
+        return Page(total, [])
+    rows = tx.rows(
+        f"select {COLUMNS} from messages m{join} where {where} order by m.id desc limit ? offset ?",
+        (*args, page_size, skipped),
+    )
+    messages = [read(row) for row in rows]
+    shared = requests.get(tx, {identity.request_of(message.id) for message in messages})
+    return Page(total, [(message, shared[identity.request_of(message.id)]) for message in messages])
+
+
+def _conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
+    """Return the where clause, its arguments, and whether it speaks of the request `r`."""
+    plus = "+" if wanted.receiver is None else ""
+    own: list[tuple[str, Value]] = [(f"{plus}m.account_id = ?", wanted.account_id)]
+    shared: list[tuple[str, Value]] = []
+    if wanted.receiver is not None:
+        own.append(("m.receiver = ?", int(wanted.receiver)))
+    if wanted.request_id is not None:
+        low, high = identity.bounds(wanted.request_id)
+        own += [("m.id >= ?", low), ("m.id <= ?", high)]
+    if wanted.message_id is not None:
+        own.append(("m.id = ?", wanted.message_id))
+    if wanted.product is not None:
+        own.append(("m.product = ?", wanted.product.number))
+    if wanted.status is not None:
+        own.append(("m.status = ?", wanted.status.number))
+    own += _requested(wanted.requested)
+    own += _within("m.completed_at", wanted.completed)
+    for column, value in (
+        ("channel_id", wanted.channel_id),
+        ("sender_key", wanted.sender_key),
+        ("template_code", wanted.template_code),
+    ):
+        if value is not None:
+            shared.append((f"r.{column} = ?", value))
+    for period in (wanted.scheduled, wanted.month):
+        shared += _within("r.scheduled_at", period)
+        own += _requested(_around(period))
+    conditions = own + shared
+    return " and ".join(sql for sql, _ in conditions), [value for _, value in conditions], bool(shared)
+
+
+def _within(column: str, period: Period | None) -> list[tuple[str, Value]]:
+    if period is None:
+        return []
+    sides = ((f"{column} >= ?", period.start), (f"{column} < ?", period.end))
+    return [(sql, value) for sql, value in sides if value is not None]
+
+
+def _requested(period: Period | None) -> list[tuple[str, Value]]:
+    if period is None:
+        return []
+    sides = (("m.id >= ?", period.start), ("m.id < ?", period.end))
+    return [(sql, identity.first_since(at)) for sql, at in sides if at is not None]
+
+
+def _around(period: Period | None) -> Period | None:
+    """Return when the messages scheduled in a period can have been requested."""
+    if period is None:
+        return None
+    return Period(period.start - MOST_DAYS_AHEAD * DAY if period.start is not None else None, period.end)

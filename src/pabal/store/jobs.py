@@ -1,0 +1,215 @@
+"""The queue: which message is due when, in whose hands, and until when."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pabal.domain import identity
+from pabal.domain.when import Instant
+from pabal.store.base import Tx
+
+SMALL, CAMPAIGN, TAKEN = 0, 1, 2
+"""The lanes: small sends, campaigns, and what a carrier has taken and owes a receipt for."""
+CAMPAIGN_SHARE = 4
+"""A claim leaves campaigns one part in so many."""
+
+
+class Lease(NamedTuple):
+    """A job in a worker's hands; `attempt` tells it from the same job in other hands."""
+
+    id: bytes
+    attempt: int
+    tries: int
+
+
+class Depth(NamedTuple):
+    """How many jobs wait in a carrier's lane, and since when the oldest is due."""
+
+    carrier: str
+    lane: int
+    jobs: int
+    oldest_ready_at: Instant | None
+
+
+def add_request(tx: Tx, request_id: bytes, carrier: str, lane: int, ready_at: Instant) -> None:
+    """Promise to deliver every message of a request."""
+    tx.run(
+        "insert into jobs (id, slot, carrier, lane, ready_at, attempt, tries)"
+        " select id, slot, ?, ?, ?, 0, 0 from messages where id between ? and ?",
+        (carrier, lane, ready_at, *identity.bounds(request_id)),
+    )
+
+
+def add(tx: Tx, message_id: bytes, carrier: str, lane: int, ready_at: Instant) -> None:
+    """Promise to deliver one message."""
+    tx.run(
+        "insert into jobs (id, slot, carrier, lane, ready_at, attempt, tries) values (?, ?, ?, ?, ?, 0, 0)",
+        (message_id, identity.slot_of(message_id), carrier, lane, ready_at),
+    )
+
+
+def due(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[bytes]:
+    """Return the ids of jobs to send now: small sends first, but a share for campaigns."""
+    small = _due_in(tx, slot, carrier, SMALL, now, most)
+    campaign = _due_in(tx, slot, carrier, CAMPAIGN, now, most)
+    reserved = min(len(campaign), most // CAMPAIGN_SHARE)
+    taken = small[: most - reserved]
+    return taken + campaign[: most - len(taken)]
+
+
+def overdue(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[bytes]:
+    """Return the ids of jobs whose receipt has not come in time."""
+    return _due_in(tx, slot, carrier, TAKEN, now, most)
+
+
+def next_due_at(tx: Tx, slot: int, carrier: str, lanes: Sequence[int]) -> Instant | None:
+    """Return when the next job of a carrier comes due."""
+    found = [
+        row[0]
+        for lane in lanes
+        if (
+            row := tx.row(
+                "select ready_at from jobs where slot = ? and carrier = ? and lane = ? order by ready_at limit 1",
+                (slot, carrier, lane),
+            )
+        )
+    ]
+    return min(found, default=None)
+
+
+def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Lease]:
+    """Take jobs in hand: a claim postpones them to the end of the lease, and is the attempt."""
+    rows = tx.rows_each(
+        "update jobs set claimed_at = ?, ready_at = ?, attempt = attempt + 1"
+        " where id in (values {rows}) returning id, attempt, tries",
+        [(one,) for one in ids],
+        (now, until),
+    )
+    return [Lease(*row) for row in rows]
+
+
+def postpone(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
+    """Let jobs come due later."""
+    tx.rows_each(
+        "update jobs set ready_at = ?, claimed_at = null where id in (values {rows})",
+        [(one,) for one in ids],
+        (ready_at,),
+    )
+
+
+def await_receipts(tx: Tx, taken: Iterable[tuple[bytes, int, str, Instant]]) -> set[bytes]:
+    """Mark jobs as taken: id, attempt, reference, and until when to wait. Return those still of that attempt."""
+    rows = tx.rows_each(
+        "update jobs set lane = 2, claimed_at = null, reference = v.column3, ready_at = v.column4"
+        " from (values {rows}) as v"
+        " where jobs.id = v.column1 and jobs.attempt = v.column2 and jobs.claimed_at is not null"
+        " returning jobs.id",
+        taken,
+    )
+    return {row[0] for row in rows}
+
+
+def try_later(tx: Tx, refused: Iterable[tuple[bytes, int, Instant, str]]) -> set[bytes]:
+    """Put jobs back: id, attempt, when and by which carrier to try again. Return those still of that attempt."""
+    rows = tx.rows_each(
+        "update jobs set claimed_at = null, ready_at = v.column3,"
+        " tries = case when carrier = v.column4 then tries + 1 else 0 end, carrier = v.column4"
+        " from (values {rows}) as v"
+        " where jobs.id = v.column1 and jobs.attempt = v.column2 and jobs.claimed_at is not null"
+        " returning jobs.id",
+        refused,
+    )
+    return {row[0] for row in rows}
+
+
+def still_held(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> set[bytes]:
+    """Return the ids of those jobs that are still in hand under that attempt."""
+    rows = tx.rows_each(
+        "select jobs.id from (values {rows}) as v join jobs on jobs.id = v.column1"
+        " and jobs.attempt = v.column2 and jobs.claimed_at is not null",
+        leases,
+    )
+    return {row[0] for row in rows}
+
+
+def drop(tx: Tx, ids: Iterable[bytes]) -> list[tuple[bytes, str, str | None]]:
+    """Remove jobs that are done with; return id, carrier and reference of those that were there."""
+    return tx.rows_each(
+        "delete from jobs where id in (values {rows}) returning id, carrier, reference",
+        [(one,) for one in ids],
+    )
+
+
+def drop_unclaimed(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
+    """Remove jobs that no worker has ever had in hand; return their ids."""
+    rows = tx.rows_each(
+        "delete from jobs where attempt = 0 and id in (values {rows}) returning id", [(one,) for one in ids]
+    )
+    return [row[0] for row in rows]
+
+
+def void_leases(tx: Tx, slot: int, carrier: str, now: Instant, longest_lease: int) -> int:
+    """Let all that was in hand come due at once: for the start of the only worker there is."""
+    rows = tx.rows(
+        "update jobs set ready_at = ?, claimed_at = null where slot = ? and carrier = ? and lane in (0, 1)"
+        " and ready_at > ? and ready_at <= ? and claimed_at is not null returning id",
+        (now, slot, carrier, now, now + longest_lease),
+    )
+    return len(rows)
+
+
+def carriers(tx: Tx, slot: int) -> list[str]:
+    """Return the carriers that have jobs, without walking the jobs."""
+    found: list[str] = []
+    last = ""
+    while row := tx.row(
+        "select carrier from jobs where slot = ? and carrier > ? order by carrier limit 1", (slot, last)
+    ):
+        last = row[0]
+        found.append(last)
+    return found
+
+
+def of_carrier(tx: Tx, slot: int, carrier: str, most: int) -> list[tuple[bytes, int]]:
+    """Return id and lane of some jobs that a carrier has."""
+    return tx.rows("select id, lane from jobs where slot = ? and carrier = ? limit ?", (slot, carrier, most))
+
+
+def reroute(tx: Tx, moved: Iterable[tuple[bytes, str]]) -> None:
+    """Give jobs to other carriers."""
+    tx.rows_each(
+        "update jobs set carrier = v.column2, tries = 0 from (values {rows}) as v where jobs.id = v.column1",
+        moved,
+    )
+
+
+def depths(tx: Tx, slot: int, names: Iterable[str], now: Instant) -> list[Depth]:
+    """Return the depth of every lane of the carriers named."""
+    found = []
+    for carrier in names:
+        for lane in (SMALL, CAMPAIGN, TAKEN):
+            row = tx.row(
+                "select count(*), min(ready_at) from jobs where slot = ? and carrier = ? and lane = ?",
+                (slot, carrier, lane),
+            )
+            count, oldest = row if row else (0, None)
+            found.append(Depth(carrier, lane, count, oldest if oldest is not None and oldest <= now else None))
+    return found
+
+
+def log_attempts(tx: Tx, carrier: str, ended: Iterable[tuple[bytes, int, str]], now: Instant) -> None:
+    """Note attempts that ended in neither yes nor no: id, number, verdict."""
+    tx.rows_each(
+        "insert into attempts (carrier, ended_at, message_id, slot, number, verdict)"
+        " select ?, ?, v.* from (values {rows}) as v where true on conflict do nothing",
+        [(one, identity.slot_of(one), number, verdict) for one, number, verdict in ended],
+        (carrier, now),
+    )
+
+
+def _due_in(tx: Tx, slot: int, carrier: str, lane: int, now: Instant, most: int) -> list[bytes]:
+    rows = tx.rows(
+        "select id from jobs where slot = ? and carrier = ? and lane = ? and ready_at <= ?"
+        " order by ready_at, id limit ? {skip_locked}",
+        (slot, carrier, lane, now, most),
+    )
+    return [row[0] for row in rows]

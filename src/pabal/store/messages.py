@@ -1,0 +1,170 @@
+"""Messages: one row for each receiver, and what became of it."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from pabal.domain import identity
+from pabal.domain.message import (
+    OUTCOME_BY_NUMBER,
+    PRODUCT_BY_NUMBER,
+    STATUS_BY_NUMBER,
+    Outcome,
+    Product,
+    Status,
+)
+from pabal.domain.sending import Receiver
+from pabal.domain.when import Instant
+from pabal.store.base import Found, Tx, Value
+
+# Where the ids are known, `+account_id` keeps the engine from walking all of an account's messages instead.
+COLUMNS = (
+    "m.id, m.account_id, m.receiver, m.product, m.status, m.outcome, m.completed_at,"
+    " m.variables, m.content, m.reference"
+)
+
+
+class Message(NamedTuple):
+    """A message as it is kept; its request has the rest."""
+
+    id: bytes
+    account_id: int
+    receiver: str
+    product: Product
+    status: Status
+    outcome: Outcome | None
+    completed_at: Instant | None
+    values: tuple[str, ...]
+    content: str | None
+    reference: str | None
+
+
+def rows_of(request_id: bytes, receivers: Sequence[Receiver]) -> list[Sequence[Value]]:
+    """Return what is kept for each receiver; made before the transaction, which others wait for."""
+    return [
+        (
+            identity.message_id(request_id, number),
+            int(receiver.phone),
+            msgspec.json.encode(receiver.values).decode() if receiver.values else None,
+            receiver.content,
+            receiver.reference,
+        )
+        for number, receiver in enumerate(receivers, 1)
+    ]
+
+
+def add_all(tx: Tx, request_id: bytes, account_id: int, product: Product, rows: Sequence[Sequence[Value]]) -> None:
+    """Keep the messages of a request, waiting; `rows` are those of rows_of."""
+    tx.rows_each(
+        "insert into messages"
+        " (slot, account_id, product, status, id, receiver, variables, content, reference)"
+        " select ?, ?, ?, ?, v.* from (values {rows}) as v",
+        rows,
+        (identity.slot_of(request_id), account_id, product.number, Status.WAITING.number),
+    )
+
+
+def add_fallback(
+    tx: Tx,
+    origin: Message,
+    message_id: bytes,
+    product: Product,
+    content: str,
+    ended: Outcome | None,
+    now: Instant,
+) -> bool:
+    """Keep the text message that stands in for a failed one; say whether it is new.
+
+    One that has ended before it began is kept with its outcome.
+    """
+    added = tx.rows(
+        "insert into messages (id, slot, account_id, receiver, product, status, outcome, completed_at, content)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing returning id",
+        (
+            message_id,
+            identity.slot_of(message_id),
+            origin.account_id,
+            int(origin.receiver),
+            product.number,
+            ended.status.number if ended else Status.WAITING.number,
+            ended.number if ended else None,
+            now if ended else None,
+            content,
+        ),
+    )
+    return bool(added)
+
+
+def get(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, Message]:
+    """Return the messages of these ids that exist."""
+    rows = tx.rows_each(
+        f"select {COLUMNS} from messages m where id in (values {{rows}})", [(one,) for one in message_ids]
+    )
+    return {row[0]: read(row) for row in rows}
+
+
+def begin_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
+    """Move waiting messages on: a carrier is about to get them."""
+    tx.rows_each(
+        "update messages set status = ? where status = ? and id in (values {rows})",
+        [(one,) for one in message_ids],
+        (Status.SENDING.number, Status.WAITING.number),
+    )
+
+
+def end(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list[tuple[bytes, int]]:
+    """Give messages that are being sent their outcome; return id and product of those that had none."""
+    return tx.rows_each(
+        "update messages set completed_at = ?, status = v.column2, outcome = v.column3"
+        " from (values {rows}) as v where messages.id = v.column1 and messages.status in (0, 1)"
+        " returning messages.id, messages.product",
+        [(one, outcome.status.number, outcome.number) for one, outcome in ended],
+        (now,),
+    )
+
+
+def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
+    """Cancel those of the messages that still wait; return how many."""
+    rows = tx.rows_each(
+        "update messages set status = ?, completed_at = ? where status = ? and id in (values {rows}) returning id",
+        [(one,) for one in message_ids],
+        (Status.CANCEL.number, now, Status.WAITING.number),
+    )
+    return len(rows)
+
+
+def waiting(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None) -> list[bytes]:
+    """Return the ids of a request's messages, or of the one named, that still wait."""
+    low, high = (message_id, message_id) if message_id else identity.bounds(request_id)
+    rows = tx.rows(
+        "select id from messages where id between ? and ? and +account_id = ? and status = ? order by id",
+        (low, high, account_id, Status.WAITING.number),
+    )
+    return [row[0] for row in rows]
+
+
+def count(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[Status, int]:
+    """Return how many of the messages between two ids have each status."""
+    rows = tx.rows(
+        "select status, count(*) from messages where id between ? and ? and +account_id = ? group by status",
+        (low, high, account_id),
+    )
+    return {STATUS_BY_NUMBER[status]: number for status, number in rows}
+
+
+def read(row: Found) -> Message:
+    """Return the message that a row of COLUMNS holds."""
+    id, account_id, receiver, product, status, outcome, completed_at, values, content, reference = row
+    return Message(
+        id,
+        account_id,
+        f"0{receiver}" if receiver else "",
+        PRODUCT_BY_NUMBER[product],
+        STATUS_BY_NUMBER[status],
+        None if outcome is None else OUTCOME_BY_NUMBER[outcome],
+        completed_at,
+        tuple(msgspec.json.decode(values)) if values else (),
+        content,
+        reference,
+    )

@@ -1,0 +1,200 @@
+"""Sender profiles and the tokens that prove them."""
+
+from typing import NamedTuple
+
+from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, Profile
+from pabal.domain.when import Instant
+from pabal.store.base import Found, Tx, Value
+
+_COLUMNS = "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at"
+
+
+class Token(NamedTuple):
+    """A token that was sent: its hash, how often it was guessed wrong, and until when it is good."""
+
+    id: int
+    hash: bytes
+    wrong: int
+    expires_at: Instant
+
+
+class Filter(NamedTuple):
+    """What a list asks for; None asks for nothing."""
+
+    account_id: int
+    channel_id: str | None = None
+    sender_key: str | None = None
+    status: AuthStatus | None = None
+
+
+def by_channel(tx: Tx, account_id: int, channel_id: str) -> Profile | None:
+    """Return an account's profile of a channel."""
+    return _one(tx, "account_id = ? and channel_id = ?", (account_id, channel_id))
+
+
+def by_sender_key(tx: Tx, account_id: int, sender_key: str) -> Profile | None:
+    """Return an account's profile with this key."""
+    return _one(tx, "account_id = ? and sender_key = ?", (account_id, sender_key))
+
+
+def add(tx: Tx, account_id: int, channel_id: str, category: str, cellphone: str, now: Instant) -> int:
+    """Keep a new profile, waiting for its token, and return its id."""
+    rows = tx.rows(
+        "insert into profiles (account_id, channel_id, category, cellphone, status, is_enabled,"
+        " created_at, changed_at, is_swept) values (?, ?, ?, ?, ?, 1, ?, ?, 1) returning id",
+        (account_id, channel_id, category, cellphone, AuthStatus.WAITING.word, now, now),
+    )
+    return int(rows[0][0])
+
+
+def change(tx: Tx, profile_id: int, category: str, cellphone: str, now: Instant) -> None:
+    """Take over what a repeated registration says."""
+    tx.run(
+        "update profiles set category = ?, cellphone = ?, changed_at = ? where id = ?",
+        (category, cellphone, now, profile_id),
+    )
+
+
+def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant) -> None:
+    """Approve a profile: from now on it has a sender key."""
+    tx.run(
+        "update profiles set status = ?, sender_key = ?, changed_at = ? where id = ?",
+        (AuthStatus.APPROVAL.word, sender_key, now, profile_id),
+    )
+
+
+def delete(tx: Tx, profile_id: int, now: Instant) -> None:
+    """Take a profile out of every list; its waiting messages are still to be cancelled."""
+    tx.run(
+        "update profiles set deleted_at = ?, changed_at = ?, is_swept = 0 where id = ?",
+        (now, now, profile_id),
+    )
+
+
+def to_sweep(tx: Tx) -> list[int]:
+    """Return the deleted profiles whose waiting messages are still to be cancelled."""
+    return [row[0] for row in tx.rows("select id from profiles where is_swept = 0 order by id")]
+
+
+def mark_swept(tx: Tx, profile_id: int) -> None:
+    """Note that a deleted profile has no waiting messages any more."""
+    tx.run("update profiles set is_swept = 1 where id = ?", (profile_id,))
+
+
+def deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
+    """Return those of the profiles that have been deleted."""
+    rows = tx.rows_each(
+        "select id from profiles where deleted_at is not null and id in (values {rows})",
+        [(one,) for one in profile_ids],
+    )
+    return {row[0] for row in rows}
+
+
+def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool:
+    """Put a profile in or out of use; say whether there is one of this id."""
+    return (
+        tx.run(
+            "update profiles set is_enabled = ?, changed_at = ? where id = ? and deleted_at is null",
+            (int(is_enabled), now, profile_id),
+        )
+        > 0
+    )
+
+
+def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> tuple[int, list[Profile]]:
+    """Return how many profiles fit, and a page of them, newest first."""
+    conditions: list[tuple[str, Value]] = [("account_id = ?", wanted.account_id)]
+    if wanted.channel_id is not None:
+        conditions.append(("channel_id = ?", wanted.channel_id))
+    if wanted.sender_key is not None:
+        conditions.append(("sender_key = ?", wanted.sender_key))
+    if wanted.status is not None:
+        conditions.append(("status = ?", wanted.status.word))
+    where = " and ".join(["deleted_at is null", *(sql for sql, _ in conditions)])
+    args = [value for _, value in conditions]
+    row = tx.row(f"select count(*) from profiles where {where}", args)
+    rows = tx.rows(
+        f"select {_COLUMNS} from profiles where {where} order by id desc limit ? offset ?",
+        (*args, page_size, (page - 1) * page_size),
+    )
+    return (int(row[0]) if row else 0), [_profile(row) for row in rows]
+
+
+def everyone(tx: Tx) -> list[tuple[str, Profile]]:
+    """Return every profile with its account's name, oldest first."""
+    rows = tx.rows(
+        "select a.name, p.* from accounts a join"
+        f" (select {_COLUMNS} from profiles where deleted_at is null) p on p.account_id = a.id order by p.id"
+    )
+    return [(row[0], _profile(row[1:])) for row in rows]
+
+
+def tokens_since(tx: Tx, account_id: int, channel_id: str, cellphone: str, since: Instant) -> tuple[int, int]:
+    """Return how many tokens an account has had sent since then, for a channel and to a number."""
+    row = tx.row(
+        "select sum(channel_id = ?), sum(cellphone = ?) from tokens where account_id = ? and sent_at > ?",
+        (channel_id, cellphone, account_id, since),
+    )
+    return (row[0] or 0, row[1] or 0) if row else (0, 0)
+
+
+def add_token(
+    tx: Tx,
+    account_id: int,
+    profile_id: int,
+    channel_id: str,
+    cellphone: str,
+    hash: bytes,
+    now: Instant,
+    expires_at: Instant,
+) -> None:
+    """Keep the hash of a token that is about to be sent; it voids those before it."""
+    tx.run(
+        "insert into tokens (account_id, profile_id, channel_id, cellphone, hash, wrong, sent_at, expires_at)"
+        " values (?, ?, ?, ?, ?, 0, ?, ?)",
+        (account_id, profile_id, channel_id, cellphone, hash, now, expires_at),
+    )
+
+
+def newest_token(tx: Tx, profile_id: int) -> Token | None:
+    """Return the token of a profile that counts."""
+    row = tx.row(
+        "select id, hash, wrong, expires_at from tokens where profile_id = ? order by id desc limit 1",
+        (profile_id,),
+    )
+    return Token(*row) if row else None
+
+
+def count_wrong(tx: Tx, token_id: int) -> None:
+    """Note a wrong guess."""
+    tx.run("update tokens set wrong = wrong + 1 where id = ?", (token_id,))
+
+
+def forget_tokens(tx: Tx, before: Instant, most: int) -> int:
+    """Drop expired tokens that were sent before `before`; return how many."""
+    rows = tx.rows(
+        "delete from tokens where id in"
+        " (select id from tokens where sent_at < ? and expires_at < ? limit ?) returning id",
+        (before, before, most),
+    )
+    return len(rows)
+
+
+def _one(tx: Tx, where: str, args: tuple[Value, ...]) -> Profile | None:
+    row = tx.row(f"select {_COLUMNS} from profiles where deleted_at is null and {where}", args)
+    return _profile(row) if row else None
+
+
+def _profile(row: Found) -> Profile:
+    id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, *rest = row
+    return Profile(
+        id,
+        account_id,
+        channel_id,
+        category,
+        cellphone,
+        AUTH_STATUS_BY_WORD[status],
+        sender_key,
+        bool(is_enabled),
+        *rest,
+    )

@@ -1,0 +1,147 @@
+"""Send requests: what all messages of one send share."""
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain import identity
+from pabal.domain.button import Button
+from pabal.domain.image import Image
+from pabal.domain.message import PRODUCT_BY_NUMBER, Product
+from pabal.domain.sending import Sending, buttons_from_json, buttons_to_json
+from pabal.domain.when import Instant
+from pabal.store.base import Found, Tx
+
+_COLUMNS = (
+    "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
+    " has_image, image_link, is_ad, fallback_sender, fallback_content,"
+    " profile_id, channel_id, sender_key, template_code"
+)
+
+
+class Request(NamedTuple):
+    """A send request as it is kept."""
+
+    id: bytes
+    account_id: int
+    product: Product
+    total: int
+    scheduled_at: Instant
+    sender: str
+    subject: str | None
+    content: str
+    variables: tuple[str, ...]
+    buttons: tuple[Button, ...]
+    has_image: bool
+    image_link: str | None
+    is_ad: bool
+    fallback_sender: str | None
+    fallback_content: str | None
+    profile_id: int | None
+    channel_id: str | None
+    sender_key: str | None
+    template_code: str | None
+
+
+def add(tx: Tx, request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> None:
+    """Keep a request, with the channel and key that its profile has now."""
+    fallback = sending.fallback
+    values = (
+        request_id,
+        identity.slot_of(request_id),
+        account_id,
+        sending.product.number,
+        len(sending.receivers),
+        scheduled_at,
+        sending.sender,
+        sending.subject,
+        sending.content,
+        json.dumps(sending.variables, ensure_ascii=False) if sending.variables else None,
+        buttons_to_json(sending.buttons),
+        int(sending.image is not None),
+        sending.image_link,
+        int(sending.is_ad),
+        fallback.sender if fallback else None,
+        fallback.content if fallback else None,
+        sending.profile_id,
+        sending.template_code,
+    )
+    tx.run(
+        "insert into requests (id, slot, account_id, product, total, scheduled_at, sender, subject, content,"
+        " variables, buttons, has_image, image_link, is_ad, fallback_sender, fallback_content,"
+        " profile_id, template_code, channel_id, sender_key)"
+        " select v.*, p.channel_id, p.sender_key from (values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)) as v"
+        " left join profiles p on p.id = v.column17",
+        values,
+    )
+    if sending.image:
+        tx.run("insert into images values (?, ?, ?, ?)", (request_id, *sending.image))
+
+
+def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
+    """Return the requests of these ids that exist."""
+    rows = tx.rows_each(
+        f"select {_COLUMNS} from requests where id in (values {{rows}})", [(one,) for one in request_ids]
+    )
+    return {row[0]: _request(row) for row in rows}
+
+
+def image(tx: Tx, request_id: bytes) -> Image | None:
+    """Return the image of a request, if it has one."""
+    row = tx.row("select content_type, file_name, body from images where request_id = ?", (request_id,))
+    return Image(*row) if row else None
+
+
+def of_profile(
+    tx: Tx, profile_id: int, after: tuple[Instant, bytes], most: int
+) -> list[tuple[Instant, bytes, int]]:
+    """Return time, id and account of a profile's requests that are scheduled after that, soonest first."""
+    return tx.rows(
+        "select scheduled_at, id, account_id from requests"
+        " where profile_id = ? and (scheduled_at, id) > (?, ?) order by scheduled_at, id limit ?",
+        (profile_id, *after, most),
+    )
+
+
+def between(tx: Tx, after: bytes, before: bytes, most: int) -> list[bytes]:
+    """Return the ids of requests between two ids, oldest first."""
+    rows = tx.rows("select id from requests where id > ? and id < ? order by id limit ?", (after, before, most))
+    return [row[0] for row in rows]
+
+
+def blank(tx: Tx, request_id: bytes) -> None:
+    """Forget the numbers and texts of a request and its messages; how they ended stays."""
+    low, high = identity.bounds(request_id)
+    tx.run(
+        "update requests set content = '', subject = null, buttons = null, variables = null, sender = '',"
+        " image_link = null, fallback_sender = null, fallback_content = null where id = ?",
+        (request_id,),
+    )
+    tx.run("delete from images where request_id = ?", (request_id,))
+    tx.run(
+        "update messages set receiver = 0, variables = null, content = null, reference = null"
+        " where id between ? and ?",
+        (low, high),
+    )
+    tx.run("delete from attempts where message_id between ? and ?", (low, high))
+
+
+def _request(row: Found) -> Request:
+    (id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,
+     has_image, image_link, is_ad, *rest) = row  # fmt: skip
+    return Request(
+        id,
+        account_id,
+        PRODUCT_BY_NUMBER[product],
+        total,
+        scheduled_at,
+        sender,
+        subject,
+        content,
+        tuple(json.loads(variables)) if variables else (),
+        buttons_from_json(buttons),
+        bool(has_image),
+        image_link,
+        bool(is_ad),
+        *rest,
+    )

@@ -1,0 +1,127 @@
+"""What the simulator keeps: messages on its phones, and receipts that it owes."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from pabal.domain.arrival import Arrival
+from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
+from pabal.domain.when import Instant
+from pabal.store.base import Tx
+
+
+def take(tx: Tx, arrivals: Sequence[Arrival]) -> None:
+    """Keep messages and the receipts owed for them; one taken before is not taken again."""
+    rows = tx.rows_each(
+        "insert into simulated (message_id, account_id, phone, taken_at, arrives_at, kind, sender, subject, content,"
+        " buttons, has_image) select v.* from (values {rows}) as v where true"
+        " on conflict (message_id) do nothing returning message_id",
+        [
+            (
+                one.message_id,
+                one.account_id,
+                int(one.phone),
+                one.taken_at,
+                one.arrives_at,
+                one.kind,
+                one.sender,
+                one.subject,
+                one.content,
+                json.dumps(one.buttons, ensure_ascii=False) if one.buttons else None,
+                int(one.has_image),
+            )
+            for one in arrivals
+        ],
+    )
+    new = {row[0] for row in rows}
+    tx.rows_each(
+        "insert into simulated_receipts (message_id, due_at, outcome) values {rows}",
+        [
+            (one.message_id, due_at, outcome.number)
+            for one in arrivals
+            if one.message_id in new
+            for due_at, outcome in one.receipts
+        ],
+    )
+
+
+def count_busy(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, int]:
+    """Return how often each of the messages has now met a busy carrier."""
+    rows = tx.rows_each(
+        "insert into simulated_busy (message_id, times) select v.column1, 1 from (values {rows}) as v where true"
+        " on conflict (message_id) do update set times = times + 1 returning message_id, times",
+        [(one,) for one in message_ids],
+    )
+    return dict(rows)
+
+
+def owed(tx: Tx, now: Instant, most: int) -> list[tuple[Instant, bytes, Outcome]]:
+    """Return the receipts that are due, oldest first."""
+    rows = tx.rows(
+        "select due_at, message_id, outcome from simulated_receipts where due_at <= ?"
+        " order by due_at, message_id, outcome limit ?",
+        (now, most),
+    )
+    return [(due_at, message_id, OUTCOME_BY_NUMBER[outcome]) for due_at, message_id, outcome in rows]
+
+
+def next_owed_at(tx: Tx) -> Instant | None:
+    """Return when the next receipt is due."""
+    row = tx.row("select min(due_at) from simulated_receipts")
+    return row[0] if row else None
+
+
+def settle_owed(tx: Tx, handed_over: Iterable[tuple[Instant, bytes, Outcome]]) -> None:
+    """Strike out receipts that have been handed over."""
+    tx.rows_each(
+        "delete from simulated_receipts where (due_at, message_id, outcome) in (values {rows})",
+        [(due_at, message_id, outcome.number) for due_at, message_id, outcome in handed_over],
+    )
+
+
+def on_phone(
+    tx: Tx, account_id: int, phone: str, now: Instant, page: int, page_size: int
+) -> tuple[int, list[Arrival]]:
+    """Return how many messages from an account a phone has received, and a page of them, newest first."""
+    where = "account_id = ? and phone = ? and arrives_at <= ?"
+    args = (account_id, int(phone), now)
+    row = tx.row(f"select count(*) from simulated where {where}", args)
+    rows = tx.rows(
+        "select message_id, taken_at, arrives_at, kind, sender, subject, content, buttons, has_image from simulated"
+        f" where {where} order by arrives_at desc, id desc limit ? offset ?",
+        (*args, page_size, (page - 1) * page_size),
+    )
+    found = [
+        Arrival(
+            message_id,
+            account_id,
+            phone,
+            taken_at,
+            arrives_at,
+            kind,
+            sender,
+            subject,
+            content,
+            json.loads(buttons) if buttons else (),
+            bool(has_image),
+        )
+        for message_id, taken_at, arrives_at, kind, sender, subject, content, buttons, has_image in rows
+    ]
+    return (int(row[0]) if row else 0), found
+
+
+def trim(tx: Tx, keep: int, before: Instant, most: int) -> int:
+    """Drop the oldest messages beyond `keep`, at most so many; return how many.
+
+    A message's row is what the simulator knows a repeated hand-over by, so only those go that were
+    taken before `before`.
+    """
+    rows = tx.rows(
+        "delete from simulated where id in (select id from simulated where id <="
+        " (select max(id) from simulated) - ? order by id limit ?) and taken_at < ? returning message_id",
+        (keep, most, before),
+    )
+    tx.rows_each(
+        "delete from simulated_busy where message_id in (values {rows})",
+        [(row[0],) for row in rows if row[0]],
+    )
+    return len(rows)

@@ -1,0 +1,133 @@
+"""Alimtalk templates and where they stand in their review."""
+
+import json
+from typing import NamedTuple
+
+from pabal.domain.image import Image
+from pabal.domain.template import TEMPLATE_STATUS_BY_WORD, Design, Template, TemplateStatus
+from pabal.domain.when import Instant
+from pabal.store.base import Found, Tx, Value
+
+_FROM = (
+    "select t.id, t.account_id, t.profile_id, p.sender_key, p.channel_id, t.code, t.design, t.in_use,"
+    " t.status, t.comment, t.is_enabled, t.created_at, t.changed_at"
+    " from templates t join profiles p on p.id = t.profile_id"
+)
+
+
+class Filter(NamedTuple):
+    """What a list asks for; None asks for nothing."""
+
+    account_id: int
+    sender_key: str | None = None
+    code: str | None = None
+    status: TemplateStatus | None = None
+
+
+def get(tx: Tx, profile_id: int, code: str) -> Template | None:
+    """Return a profile's template with this code."""
+    row = tx.row(f"{_FROM} where t.profile_id = ? and t.code = ?", (profile_id, code))
+    return _template(row) if row else None
+
+
+def by_id(tx: Tx, template_id: int) -> Template | None:
+    """Return the template with this id, whoever's it is."""
+    row = tx.row(f"{_FROM} where p.deleted_at is null and t.id = ?", (template_id,))
+    return _template(row) if row else None
+
+
+def add(
+    tx: Tx, account_id: int, profile_id: int, code: str, design: Design, image: Image | None, now: Instant
+) -> int:
+    """Keep a new template, registered, and return its id."""
+    rows = tx.rows(
+        "insert into templates (account_id, profile_id, code, name, design, status, is_enabled,"
+        " created_at, changed_at) values (?, ?, ?, ?, ?, ?, 1, ?, ?) returning id",
+        (account_id, profile_id, code, design.name, _kept(design), TemplateStatus.REGISTERED.word, now, now),
+    )
+    template_id = int(rows[0][0])
+    _keep_image(tx, template_id, image)
+    return template_id
+
+
+def edit(tx: Tx, template_id: int, design: Design, image: Image | None, now: Instant) -> None:
+    """Give a template a new text, which has yet to be reviewed."""
+    tx.run(
+        "update templates set name = ?, design = ?, status = ?, comment = null, changed_at = ? where id = ?",
+        (design.name, _kept(design), TemplateStatus.REGISTERED.word, now, template_id),
+    )
+    _keep_image(tx, template_id, image)
+
+
+def set_status(tx: Tx, template_id: int, status: TemplateStatus, comment: str | None, now: Instant) -> None:
+    """Move a template on in its review; an approved text comes into use."""
+    in_use = "design" if status is TemplateStatus.APPROVED else "in_use"
+    tx.run(
+        f"update templates set in_use = {in_use}, status = ?, comment = ?, changed_at = ? where id = ?",
+        (status.word, comment, now, template_id),
+    )
+
+
+def delete(tx: Tx, template_id: int) -> None:
+    """Remove a template."""
+    tx.run("delete from template_images where template_id = ?", (template_id,))
+    tx.run("delete from templates where id = ?", (template_id,))
+
+
+def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> tuple[int, list[Template]]:
+    """Return how many templates fit, and a page of them, newest first."""
+    conditions: list[tuple[str, Value]] = [("t.account_id = ?", wanted.account_id)]
+    if wanted.sender_key is not None:
+        conditions.append(("p.sender_key = ?", wanted.sender_key))
+    if wanted.code is not None:
+        conditions.append(("t.code = ?", wanted.code))
+    if wanted.status is not None:
+        conditions.append(("t.status = ?", wanted.status.word))
+    where = " and ".join(["p.deleted_at is null", *(sql for sql, _ in conditions)])
+    args = [value for _, value in conditions]
+    row = tx.row(f"select count(*) from templates t join profiles p on p.id = t.profile_id where {where}", args)
+    rows = tx.rows(
+        f"{_FROM} where {where} order by t.id desc limit ? offset ?",
+        (*args, page_size, (page - 1) * page_size),
+    )
+    return (int(row[0]) if row else 0), [_template(row) for row in rows]
+
+
+def everyone(tx: Tx) -> list[Template]:
+    """Return every template, oldest first."""
+    return [_template(row) for row in tx.rows(f"{_FROM} where p.deleted_at is null order by t.id")]
+
+
+def _keep_image(tx: Tx, template_id: int, image: Image | None) -> None:
+    tx.run("delete from template_images where template_id = ?", (template_id,))
+    if image:
+        tx.run("insert into template_images values (?, ?, ?, ?)", (template_id, *image))
+
+
+def _kept(design: Design) -> str:
+    return json.dumps(design._asdict(), ensure_ascii=False)
+
+
+def _design(kept: str) -> Design:
+    fields = json.loads(kept)
+    return Design(**{**fields, "buttons": tuple(fields["buttons"])})
+
+
+def _template(row: Found) -> Template:
+    id, account_id, profile_id, sender_key, channel_id, code, design, in_use, status, comment, *rest = row
+    is_enabled, created_at, changed_at = rest
+    return Template(
+        id,
+        account_id,
+        profile_id,
+        sender_key,
+        channel_id,
+        code,
+        _design(design),
+        _design(in_use) if in_use else None,
+        TEMPLATE_STATUS_BY_WORD[status],
+        comment,
+        bool(is_enabled),
+        created_at,
+        changed_at,
+    )

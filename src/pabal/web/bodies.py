@@ -1,0 +1,257 @@
+"""What callers send: the bodies and parameters of the interface, in the order its document names them."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+
+def _about(words: str) -> Meta:
+    return Meta(description=words)
+
+
+PHONE = Meta(description="Phone number, 010-0000-0000.", examples=["010-1234-5678"])
+SEND_DATE = Meta(description="When to send, yyyy-MM-dd HH:mm; absent: now.", examples=["2026-12-24 18:00"])
+
+
+class Receiver(Struct, kw_only=True):
+    """One receiver of a send."""
+
+    phoneNumber: Annotated[str, PHONE]
+    templateData: Annotated[
+        dict[str, Any] | None,
+        Meta(description="Values of the variables `#{name}` in the text.", examples=[{"name": "홍길동"}]),
+    ] = None
+    reference: Annotated[
+        str | None, _about("The caller's own id, at most 64 characters; returned in the record.")
+    ] = None
+
+
+class TalkReceiver(Receiver, kw_only=True):
+    """One receiver of a friend talk."""
+
+    content: Annotated[str | None, _about("Text for this receiver instead of the request's.")] = None
+
+
+class Image(Struct, kw_only=True):
+    """A picture."""
+
+    contentType: Annotated[
+        str, Meta(description="image/jpeg, image/jpg or image/vnd.wap.sis.", examples=["image/jpeg"])
+    ]
+    fileName: Annotated[str, Meta(description="File name.", examples=["photo.jpg"])]
+    body: Annotated[str, _about("The file as Base64; at most 51,200 bytes when decoded.")]
+
+
+class Button(Struct, kw_only=True):
+    """A button under a message."""
+
+    buttonType: Annotated[
+        str | None,
+        _about(
+            "webLink (default), appLink, channelAddition, botKeyword, messageDelivery,"
+            " counselingTalkConversion, botConversion or deliveryTracking."
+        ),
+    ] = None
+    name: Annotated[str | None, _about("At most 14 characters; absent: the type's Korean name.")] = None
+    mobileUrl: Annotated[str | None, _about("Mobile web link; needed for webLink.")] = None
+    pcUrl: Annotated[str | None, _about("PC web link.")] = None
+    androidUrl: Annotated[str | None, _about("Android app link.")] = None
+    iosUrl: Annotated[str | None, _about("iOS app link.")] = None
+    chatExtra: Annotated[
+        str | None, _about("Passed on; needed for counselingTalkConversion and botConversion.")
+    ] = None
+    chatEvent: Annotated[str | None, _about("Event to connect to; needed for botConversion.")] = None
+    target: Annotated[str | None, _about("`out` opens a webLink outside of the app.")] = None
+    orderNo: Annotated[int | None, _about("Order of the buttons.")] = None
+
+
+class SendSms(Struct, kw_only=True):
+    """An SMS to each receiver."""
+
+    content: Annotated[
+        str, Meta(description="At most 90 bytes for each receiver.", examples=["#{name}님, 안녕하세요"])
+    ]
+    sendDate: Annotated[str | None, SEND_DATE] = None
+    sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
+    receivers: list[Receiver]
+
+
+class SendLms(Struct, kw_only=True):
+    """An LMS to each receiver."""
+
+    subject: Annotated[str | None, _about("At most 40 bytes.")] = None
+    content: Annotated[str, _about("At most 2,000 bytes for each receiver.")]
+    sendDate: Annotated[str | None, SEND_DATE] = None
+    sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
+    receivers: list[Receiver]
+
+
+class SendMms(Struct, kw_only=True):
+    """An MMS to each receiver."""
+
+    subject: Annotated[str | None, _about("At most 40 bytes.")] = None
+    content: Annotated[str, _about("At most 2,000 bytes for each receiver.")]
+    sendDate: Annotated[str | None, SEND_DATE] = None
+    sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
+    image: Image | None = None
+    receivers: list[Receiver]
+
+
+class SendAlimtalk(Struct, kw_only=True):
+    """An Alimtalk to each receiver: the text is the template's."""
+
+    senderKey: Annotated[str, _about("Key of the sender profile.")]
+    templateCode: Annotated[str, _about("Code of the template.")]
+    sendDate: Annotated[str | None, SEND_DATE] = None
+    resend: Annotated[bool | None, _about("Whether to send a text message when this one fails.")] = None
+    resendPhoneNumber: Annotated[str | None, _about("Sender number of that text; needed with resend.")] = None
+    resendContent: Annotated[str | None, _about("That text; absent: the message's own text and links.")] = None
+    receivers: list[Receiver]
+
+
+class SendFriendtalk(Struct, kw_only=True):
+    """A friend talk to each receiver."""
+
+    senderKey: Annotated[str, _about("Key of the sender profile.")]
+    sendDate: Annotated[str | None, SEND_DATE] = None
+    adFlag: Annotated[bool | None, _about("Whether it is an advertisement; absent: no.")] = None
+    messageType: Annotated[
+        str | None,
+        _about("friendTalkText, friendTalkImage or friendTalkWideImage; absent: by whether there is an image."),
+    ] = None
+    content: Annotated[str | None, _about("The text; needed unless every receiver has its own.")] = None
+    image: Image | None = None
+    imageLink: Annotated[str | None, _about("Where the image leads.")] = None
+    resend: Annotated[bool | None, _about("Whether to send a text message when this one fails.")] = None
+    resendPhoneNumber: Annotated[str | None, _about("Sender number of that text; needed with resend.")] = None
+    resendContent: Annotated[str | None, _about("That text; absent: the message's own text and links.")] = None
+    buttons: list[Button] | None = None
+    receivers: list[TalkReceiver]
+
+
+class Cancel(Struct, kw_only=True):
+    """Which send, or which message of it, to cancel."""
+
+    requestId: str
+    messageId: str | None = None
+
+
+class CreateSender(Struct, kw_only=True):
+    """A channel to register."""
+
+    category: Annotated[str, Meta(description="Category code.", examples=["00100010001"])]
+    channelId: Annotated[str, Meta(description="Search id of the channel.", examples=["@my-channel"])]
+    cellphone: Annotated[str, PHONE]
+
+
+class DeleteSender(Struct, kw_only=True):
+    """Which profile to delete: by its key, or by its channel while it has none."""
+
+    senderKey: str | None = None
+    channelId: str | None = None
+
+
+class AuthSender(Struct, kw_only=True):
+    """The token that the administrator's phone received."""
+
+    channelId: str
+    token: Annotated[str, Meta(examples=["123456"])]
+
+
+class TemplatePlace(Struct, kw_only=True):
+    """Which template."""
+
+    senderKey: str
+    templateCode: str
+
+
+class WriteTemplate(Struct, kw_only=True):
+    """A template's text and looks."""
+
+    senderKey: str
+    templateCode: Annotated[str, _about("At most 20 characters.")]
+    name: Annotated[str, _about("At most 150 characters.")]
+    content: Annotated[str, _about("At most 1,000 characters, with variables `#{name}`.")]
+    category: Annotated[str, Meta(description="Category code.", examples=["006003"])]
+    messageType: Annotated[str | None, _about("basic (default), extraInfo, channelAddition or mixed.")] = None
+    emphasisType: Annotated[str | None, _about("none (default), text, image or itemList.")] = None
+    emphasisTitle: Annotated[str | None, _about("Needed for emphasisType text.")] = None
+    emphasisAssistPhrase: str | None = None
+    moreInfo: Annotated[str | None, _about("Needed for messageType extraInfo and mixed.")] = None
+    image: Image | None = None
+    imageLink: str | None = None
+    securityTemplate: bool | None = None
+    buttons: list[Button] | None = None
+
+
+class Paging(Struct, kw_only=True):
+    """Which page of a list."""
+
+    page: Annotated[int, _about("Page number.")] = 1
+    pageSize: Annotated[int, _about("Records per page, at most 1,000.")] = 10
+
+
+class ListSenders(Struct, kw_only=True):
+    """Which profiles to list."""
+
+    channelId: str | None = None
+    senderKey: str | None = None
+    authStatus: Annotated[str | None, _about("waiting or approval.")] = None
+    page: int = 1
+    pageSize: int = 10
+
+
+class ListTemplates(Struct, kw_only=True):
+    """Which templates to list."""
+
+    senderKey: str | None = None
+    templateCode: str | None = None
+    status: Annotated[str | None, _about("registered, inspecting, approved or rejected.")] = None
+    page: int = 1
+    pageSize: int = 10
+
+
+class LookUpRequest(Struct, kw_only=True):
+    """Which send to look up."""
+
+    requestId: str
+    page: int = 1
+    pageSize: int = 10
+
+
+class LookAtPhone(Struct, kw_only=True):
+    """Which simulated phone to look at."""
+
+    phoneNumber: Annotated[str, PHONE]
+    page: int = 1
+    pageSize: int = 10
+
+
+class Nothing(Struct, kw_only=True):
+    """No fields."""
+
+
+PERIOD = Meta(description="Period `from~to`, either end may be empty; or one minute or day.")
+
+
+class ListMessages(Struct, kw_only=True):
+    """Which messages to list."""
+
+    page: int = 1
+    pageSize: int = 10
+    requestId: str | None = None
+    messageId: str | None = None
+    messageProductType: str | None = None
+    sendingStatus: str | None = None
+    receivers: Annotated[str | None, Meta(description="Receiver number, needed.", examples=["010-1234-5678"])] = (
+        None
+    )
+    receiver: Annotated[str | None, _about("Another name for `receivers`.")] = None
+    channelId: str | None = None
+    senderKey: str | None = None
+    templateCode: str | None = None
+    yyyyMM: Annotated[str | None, _about("Month of the scheduled date.")] = None
+    requestDate: Annotated[str | None, PERIOD] = None
+    scheduledDate: Annotated[str | None, PERIOD] = None
+    completeDate: Annotated[str | None, PERIOD] = None
+    completedDate: Annotated[str | None, _about("Another name for `completeDate`.")] = None

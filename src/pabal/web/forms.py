@@ -1,0 +1,196 @@
+"""Reads what callers send into typed bodies, collecting everything that is wrong with it."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import UnionType
+from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
+
+import msgspec
+
+from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.variables import Spelled
+
+B = TypeVar("B", bound=msgspec.Struct)
+T = TypeVar("T")
+
+_NUMBER = re.compile(r"-?[0-9]{1,12}", re.ASCII)
+_NAMES = {
+    str: Words("문자열", "a string"),
+    int: Words("정수", "a whole number"),
+    bool: Words("참거짓", "a boolean"),
+}
+
+
+class Form(Generic[B]):
+    """A body that is being checked: field by field, remembering every problem."""
+
+    def __init__(self, body: B, problems: list[Problem]) -> None:
+        self.body = body
+        self.problems = problems
+        self._order = {name: place for place, name in enumerate(body.__struct_fields__)}
+
+    def read(self, field: str, parse: Callable[[Any], T]) -> T:
+        """Return what `parse` makes of a required field; if it is missing or wrong, `done` will say so."""
+        value = getattr(self.body, field)
+        if value is None or value == "":
+            self.add(Problem(Code.MISSING_PARAMETER, field))
+            return cast(T, None)  # never used: `done` raises
+        return cast(T, self._parsed(field, value, parse))
+
+    def read_optional(self, field: str, parse: Callable[[Any], T]) -> T | None:
+        """Return what `parse` makes of a field that may be absent."""
+        value = getattr(self.body, field)
+        return None if value is None else self._parsed(field, value, parse)
+
+    def add(self, problem: Problem) -> None:
+        """Note a problem, unless its field is known to be wrong already."""
+        if not any(known.field == problem.field for known in self.problems):
+            self.problems.append(problem)
+
+    def add_all(self, refusal: Refused, field: str) -> None:
+        """Note a refusal as problems of a field, or of what it names itself within that field."""
+        for code, within, detail in refusal.problems:
+            inner = within.removeprefix(field).lstrip(".")
+            is_indexed = inner.startswith("[")
+            self.add(Problem(code, field + inner if is_indexed or not inner else f"{field}.{inner}", detail))
+
+    def done(self) -> None:
+        """Raises Refused for all problems with fields, in the order of the interface; receivers come later."""
+        found = [problem for problem in self.problems if not problem.field.startswith("receivers[")]
+        if found:
+            found.sort(key=lambda problem: self._order.get(re.split(r"[.\[]", problem.field)[0], -1))
+            raise Refused.for_all(found)
+
+    def _parsed(self, field: str, value: Any, parse: Callable[[Any], T]) -> T | None:
+        try:
+            return parse(value)
+        except Refused as refusal:
+            self.add_all(refusal, field)
+            return None
+
+
+@lru_cache
+def _decoder(shape: type[B]) -> msgspec.json.Decoder[B]:
+    return msgspec.json.Decoder(shape, float_hook=Spelled)
+
+
+def from_json(shape: type[B], raw: bytes) -> Form[B]:
+    """Return the form that a JSON body fills in; an empty body is `{}`.
+
+    Raises Refused(INVALID_JSON) where it is not a JSON object.
+    """
+    if b"\\u0000" not in raw:  # the quick way, for what is as it should be
+        try:
+            return Form(_decoder(shape).decode(raw or b"{}"), [])
+        except (msgspec.DecodeError, RecursionError):
+            pass
+    return from_fields(shape, json_object(raw))
+
+
+def json_object(raw: bytes) -> dict[str, Any]:
+    """Return the JSON object of a body.
+
+    Raises Refused(INVALID_JSON).
+    """
+    try:
+        found = json.loads(raw.decode("utf-8") or "{}", parse_float=Spelled, parse_constant=_no_constant)
+    except RecursionError:
+        raise Refused(Code.INVALID_JSON, detail=Words("너무 깊습니다.", "It is nested too deeply.")) from None
+    except ValueError:
+        raise Refused(Code.INVALID_JSON) from None
+    if not isinstance(found, dict):
+        raise Refused(Code.INVALID_JSON, detail=Words("객체가 아닙니다.", "It is not an object."))
+    return found
+
+
+def from_fields(shape: type[B], given: Mapping[str, Any]) -> Form[B]:
+    """Return the form that given fields fill in, with every one that has the wrong type as a problem."""
+    problems: list[Problem] = []
+    return Form(_shaped(shape, given, "", problems), problems)
+
+
+def from_text(shape: type[B], given: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields that a query string or a form gives, whole numbers as such; empty is absent."""
+    numbers = {field.encode_name for field in msgspec.structs.fields(shape) if _kind(field.type) is int}
+    return {
+        name: int(text) if name in numbers and _NUMBER.fullmatch(text) else text
+        for name, text in given.items()
+        if text != ""
+    }
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _shaped(shape: type[B], given: Mapping[str, Any], prefix: str, problems: list[Problem]) -> B:
+    values: dict[str, Any] = {}
+    for field in msgspec.structs.fields(shape):
+        value = given.get(field.encode_name)
+        path = f"{prefix}{field.encode_name}"
+        if value is not None:
+            values[field.name] = _typed(field.type, value, path, problems)
+        elif field.required:
+            problems.append(Problem(_missing(path), path))
+            values[field.name] = None
+    return shape(**values)
+
+
+def _typed(hint: Any, value: Any, path: str, problems: list[Problem]) -> Any:
+    """Return a value of the hinted type, or None and a problem."""
+    kind = _kind(hint)
+    if get_origin(kind) is list:
+        if not isinstance(value, list):
+            problems.append(_wrong_type(path, Words("배열", "an array")))
+            return None
+        inner = get_args(kind)[0]
+        return [_typed(inner, each, f"{path}[{index}]", problems) for index, each in enumerate(value)]
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        if not isinstance(value, dict):
+            problems.append(_wrong_type(path, Words("객체", "an object")))
+            return _shaped(kind, {}, f"{path}.", [])
+        return _shaped(kind, value, f"{path}.", problems)
+    if get_origin(kind) is dict:
+        if not isinstance(value, dict):
+            problems.append(_wrong_type(path, Words("객체", "an object")))
+            return None
+        for name, each in value.items():
+            _check_characters(name, path, problems)
+            _check_characters(each, path, problems)
+        return value
+    if not isinstance(value, kind) or isinstance(value, Spelled) or (kind is int and isinstance(value, bool)):
+        problems.append(_wrong_type(path, _NAMES[kind]))
+        return None
+    _check_characters(value, path, problems)
+    return value
+
+
+def _kind(hint: Any) -> Any:
+    """Return the type behind annotations and `| None`."""
+    while hasattr(hint, "__metadata__"):
+        hint = hint.__origin__
+    if get_origin(hint) in (Union, UnionType):
+        return _kind(next(arg for arg in get_args(hint) if arg is not type(None)))
+    return hint
+
+
+def _check_characters(value: Any, path: str, problems: list[Problem]) -> None:
+    if isinstance(value, str):
+        found = sorted({c for c in value if c == "\0" or "\ud800" <= c <= "\udfff"})
+        if found:
+            listed = ", ".join(f"U+{ord(c):04X}" for c in found)
+            detail = Words(f"문자: {listed}", f"Characters: {listed}")
+            code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.UNSUPPORTED_CHARACTER
+            problems.append(Problem(code, path, detail))
+
+
+def _missing(path: str) -> Code:
+    return Code.INVALID_BUTTON if path.startswith("buttons[") else Code.MISSING_PARAMETER
+
+
+def _wrong_type(path: str, expected: Words) -> Problem:
+    code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.INVALID_PARAMETER
+    detail = Words(f"{expected.ko}이어야 합니다.", f"It must be {expected.en}.")
+    return Problem(code, path, detail)

@@ -1,0 +1,127 @@
+"""The OpenAPI 3.1 document, made from the table of endpoints and the table of codes."""
+
+from collections import defaultdict
+from typing import Any
+
+import msgspec
+
+from pabal import __version__
+from pabal.domain.codes import Code
+from pabal.web.answers import Envelope
+from pabal.web.endpoints import ENDPOINTS, Endpoint
+
+_DESCRIPTION = """\
+Sends SMS, LMS, MMS, Alimtalk and friend talk to Korean phones, and says what became of each message.
+
+Every request carries the header `apiKey`; every answer is the same envelope (`time`, `result`,
+`resultMessage`, `locale`) with the fields named here. `Accept-Language: en` switches from Korean to English.
+"""
+
+
+def document() -> dict[str, Any]:
+    """Return the whole document."""
+    shapes = [
+        Envelope,
+        *(endpoint.body for endpoint in ENDPOINTS),
+        *(endpoint.answer for endpoint in ENDPOINTS),
+    ]
+    unique = list(dict.fromkeys(shapes))
+    _, components = msgspec.json.schema_components(unique, ref_template="#/components/schemas/{name}")
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Pabal",
+            "version": __version__,
+            "description": _DESCRIPTION,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "security": [{"apiKey": []}],
+        "tags": [{"name": name} for name in dict.fromkeys(endpoint.group for endpoint in ENDPOINTS)],
+        "paths": {endpoint.path: {endpoint.method.lower(): _operation(endpoint)} for endpoint in ENDPOINTS},
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": "apiKey"}},
+        },
+    }
+
+
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    kind = f"Endpoint {endpoint.number} of the interface." if endpoint.number else "Extension."
+    operation: dict[str, Any] = {
+        "operationId": endpoint.handle.__name__,
+        "summary": endpoint.summary,
+        "description": f"{kind} Needs the scope `{endpoint.scope}`.",
+        "tags": [endpoint.group],
+        "parameters": _parameters(endpoint),
+        "responses": _responses(endpoint),
+    }
+    if endpoint.takes != "query":
+        content = {"application/json": {"schema": _ref(endpoint.body)}}
+        operation["requestBody"] = {"content": content, "required": _has_required(endpoint)}
+    return operation
+
+
+def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    language = {"type": "string", "enum": ["ko", "en"], "default": "ko"}
+    found: list[dict[str, Any]] = [
+        {
+            "name": "Accept-Language",
+            "in": "header",
+            "schema": language,
+            "description": "Language of the answer.",
+        }
+    ]
+    if endpoint.is_repeatable:
+        found.append(
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "description": "The same key with the same body gives the first answer again, and sends nothing.",
+                "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+            }
+        )
+    if endpoint.takes == "query":
+        (schema,), components = msgspec.json.schema_components([endpoint.body])
+        shape = next(iter(components.values())) if "$ref" in schema else schema
+        for name, property in shape["properties"].items():
+            found.append(
+                {
+                    "name": name,
+                    "in": "query",
+                    "required": name in shape["required"],
+                    "schema": _without_null(property),
+                    **({"description": property["description"]} if "description" in property else {}),
+                }
+            )
+    return found
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema for a query string, which cannot say null."""
+    kept = {name: value for name, value in schema.items() if not (name == "default" and value is None)}
+    if "anyOf" in kept:
+        kept["anyOf"] = [option for option in kept["anyOf"] if option != {"type": "null"}]
+        if len(kept["anyOf"]) == 1:
+            kept |= kept.pop("anyOf")[0]
+    return kept
+
+
+def _responses(endpoint: Endpoint) -> dict[str, Any]:
+    by_status: defaultdict[int, list[Code]] = defaultdict(list)
+    for code in endpoint.codes:
+        by_status[code.http_status].append(code)
+    return {
+        str(status): {
+            "description": " ".join(f"`{code.name}`: {code.words.en}" for code in codes),
+            "content": {"application/json": {"schema": _ref(endpoint.answer if status == 200 else Envelope)}},
+        }
+        for status, codes in sorted(by_status.items())
+    }
+
+
+def _has_required(endpoint: Endpoint) -> bool:
+    return any(field.required for field in msgspec.structs.fields(endpoint.body))
+
+
+def _ref(shape: type[msgspec.Struct]) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{shape.__name__}"}

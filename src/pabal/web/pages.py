@@ -1,0 +1,127 @@
+"""What stands beside the interface: health, figures and the documentation."""
+
+from importlib import resources
+from typing import Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from pabal.domain.codes import Code, Problem
+from pabal.service.station import Station
+from pabal.store import jobs
+from pabal.store.base import StoreAway, Tx
+from pabal.web import envelope, openapi
+from pabal.web.speech import Speech, locale_of
+
+_CODES = {404: Code.NOT_FOUND, 405: Code.METHOD_NOT_ALLOWED}
+_DOCS = """<!doctype html>
+<html lang="ko">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Pabal: interface</title>
+<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+<link rel="icon" href="/docs/assets/favicon-32x32.png">
+</head>
+<body>
+<div id="docs"></div>
+<script src="/docs/assets/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+"""
+_START = """SwaggerUIBundle({
+  url: "/openapi.json", dom_id: "#docs", deepLinking: true, persistAuthorization: false,
+  presets: [SwaggerUIBundle.presets.apis], layout: "BaseLayout"
+});
+"""
+_POLICY = (
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
+
+
+class Pages:
+    """Answers everything that is not under /api/."""
+
+    def __init__(self, station: Station) -> None:
+        self._station = station
+        self._openapi = msgspec.json.encode(openapi.document())
+        self.is_ready = False
+        self.app = Starlette(
+            routes=[
+                Route("/healthz", self.health),
+                Route("/readyz", self.ready),
+                Route("/metrics", self.metrics),
+                Route("/openapi.json", self.document),
+                Route("/docs", self.docs),
+                Route("/docs/start.js", self.start),
+                Mount("/docs/assets", StaticFiles(directory=str(resources.files("swagger_ui") / "static"))),
+            ],
+            exception_handlers={HTTPException: self._refuse},
+        )
+
+    async def health(self, request: Request) -> Response:
+        """The process lives."""
+        return self._say({"status": "ok"}, request)
+
+    async def ready(self, request: Request) -> Response:
+        """The service can take requests: it has started, is not stopping, and the store answers."""
+        if not self.is_ready:
+            return self._refusal(Code.SERVICE_UNAVAILABLE, request)
+        try:
+            await self._station.store.read(_probe)
+        except StoreAway:
+            return self._refusal(Code.SERVICE_UNAVAILABLE, request)
+        return self._say({"status": "ready"}, request)
+
+    async def metrics(self, request: Request) -> Response:
+        """Figures in Prometheus' text format."""
+        station = self._station
+        now = station.world.now()
+        try:
+            depths = await station.store.read(jobs.depths, station.policy.slot, list(station.carriers), now)
+        except StoreAway:
+            return self._refusal(Code.SERVICE_UNAVAILABLE, request)
+        station.watch.show_queue(depths, now)
+        return Response(station.watch.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def document(self, request: Request) -> Response:
+        """The OpenAPI document."""
+        return Response(self._openapi, media_type="application/json")
+
+    async def docs(self, request: Request) -> Response:
+        """A page to read the interface and to try it."""
+        return HTMLResponse(_DOCS, headers={"content-security-policy": _POLICY})
+
+    async def start(self, request: Request) -> Response:
+        """What starts that page."""
+        return Response(_START, media_type="text/javascript")
+
+    def _say(self, additions: dict[str, Any], request: Request) -> Response:
+        body = envelope.success(additions, self._station.world.now(), self._speech(request))
+        return Response(body, media_type=envelope.CONTENT_TYPE.decode())
+
+    def _refusal(self, code: Code, request: Request) -> Response:
+        body = envelope.refusal([Problem(code)], self._station.world.now(), self._speech(request))
+        return Response(body, code.http_status, media_type=envelope.CONTENT_TYPE.decode())
+
+    async def _refuse(self, request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        response = self._refusal(_CODES.get(status, Code.NOT_FOUND), request)
+        if isinstance(error, HTTPException) and error.headers:
+            response.headers.update(error.headers)
+        return response
+
+    def _speech(self, request: Request) -> Speech:
+        header = request.headers.get("accept-language", "").encode("latin-1", "replace")
+        return Speech(locale_of(header), self._station.policy.zone)
+
+
+def _probe(tx: Tx) -> None:
+    tx.row("select 1 from migrations")

@@ -1,0 +1,84 @@
+"""The sending endpoints: 6 to 10, and cancel."""
+
+from typing import Any
+
+from pabal.domain import identity
+from pabal.domain.codes import Code, Refused
+from pabal.domain.message import Product
+from pabal.domain.sending import Sending
+from pabal.service.accept import accept, answered_before, usable_profile, usable_template
+from pabal.service.cancel import cancel_request
+from pabal.web import sends
+from pabal.web.answers import CancelItem, SentItem
+from pabal.web.call import Call
+
+
+async def send_sms(call: Call) -> dict[str, Any]:
+    """Send an SMS to each receiver."""
+    return await _answered_before(call) or await _accepted(call, _text(call, Product.SMS))
+
+
+async def send_lms(call: Call) -> dict[str, Any]:
+    """Send an LMS to each receiver."""
+    return await _answered_before(call) or await _accepted(call, _text(call, Product.LMS))
+
+
+async def send_mms(call: Call) -> dict[str, Any]:
+    """Send an MMS to each receiver."""
+    return await _answered_before(call) or await _accepted(call, _text(call, Product.MMS))
+
+
+async def send_alimtalk(call: Call) -> dict[str, Any]:
+    """Send an Alimtalk to each receiver."""
+    before = await _answered_before(call)
+    if before:
+        return before
+    station = call.station
+    form = sends.alimtalk_form(call.form, station.policy, call.now)
+    profile = await usable_profile(station, call.account_id, form.sender_key)
+    template = await usable_template(station, profile, form.template_code)
+    return await _accepted(call, form.sending(profile, template))
+
+
+async def send_friendtalk(call: Call) -> dict[str, Any]:
+    """Send a friend talk to each receiver."""
+    before = await _answered_before(call)
+    if before:
+        return before
+    station = call.station
+    sending = sends.friendtalk(call.form, station.policy, call.now)
+    profile = await usable_profile(station, call.account_id, call.form.body.senderKey)
+    sending = sends.at_a_decent_hour(sending, station.policy, call.now)
+    return await _accepted(call, sending._replace(profile_id=profile.id))
+
+
+async def cancel(call: Call) -> dict[str, Any]:
+    """Cancel what still waits of a send."""
+    request_word = call.form.read("requestId", str)
+    call.form.done()
+    message_word = call.form.body.messageId
+    message_id = identity.read_message(message_word) if message_word else None
+    if message_word and message_id is None:
+        raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
+    done = await cancel_request(call.station, call.account_id, identity.read_request(request_word), message_id)
+    return {"item": CancelItem(done.requested, done.canceled)}
+
+
+def _text(call: Call, product: Product) -> Sending:
+    return sends.text_message(product, call.form, call.station.policy, call.now)
+
+
+async def _answered_before(call: Call) -> dict[str, Any] | None:
+    """Return the answer that this same request got before, if it has an Idempotency-Key that says so."""
+    if call.repeatable is None:
+        return None
+    request_id = await answered_before(call.station, call.account_id, call.repeatable)
+    return _sent(request_id) if request_id else None
+
+
+async def _accepted(call: Call, sending: Sending) -> dict[str, Any]:
+    return _sent(await accept(call.station, call.account_id, sending, call.repeatable))
+
+
+def _sent(request_id: bytes) -> dict[str, Any]:
+    return {"item": SentItem(request_id.hex())}

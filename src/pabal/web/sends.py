@@ -1,0 +1,365 @@
+"""From the body of a sending endpoint to a checked `Sending`: every rule on fields and receivers."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pabal.domain import button, phone, text, variables, when
+from pabal.domain.button import Button
+from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.image import Image, read_image
+from pabal.domain.message import Product
+from pabal.domain.profile import Profile
+from pabal.domain.sending import (
+    Fallback,
+    Receiver,
+    Sending,
+    check_reference,
+    check_text,
+    filled,
+    filled_buttons,
+)
+from pabal.domain.template import Design
+from pabal.domain.when import Instant
+from pabal.service.policy import Policy
+from pabal.web import bodies
+from pabal.web.forms import Form
+
+FRIENDTALK_TYPES = {
+    "friendTalkText": Product.FRIENDTALK_TEXT,
+    "FT": Product.FRIENDTALK_TEXT,
+    "friendTalkImage": Product.FRIENDTALK_IMAGE,
+    "FI": Product.FRIENDTALK_IMAGE,
+    "friendTalkWideImage": Product.FRIENDTALK_WIDE_IMAGE,
+    "FW": Product.FRIENDTALK_WIDE_IMAGE,
+}
+
+Fitted = tuple[tuple[str, ...], str | None]
+"""The values of one receiver, and its own text if it has one."""
+
+
+def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant) -> Sending:
+    """Return the checked send of an SMS, LMS or MMS.
+
+    Raises Refused.
+    """
+    clean = _cleaned_and_carried if policy.replaces_characters else text.cleaned
+    is_titled = product is not Product.SMS
+    subject = form.read_optional("subject", clean) if is_titled else None
+    content = form.read("content", clean)
+    scheduled_at = _send_date(form, policy, now)
+    sender = form.read("sender", phone.sender)
+    image = read_image_field(form) if product is Product.MMS else None
+    given = _receivers(form, policy)
+    names = variables.names(content, subject)
+    _check_shared(form, names, content, lambda whole: check_text(product, whole), "content")
+    _check_shared(form, names, subject, _check_subject, "subject")
+    form.done()
+
+    def fit(each: bodies.Receiver) -> Fitted:
+        values = _values(each, names, clean)
+        check_text(product, filled(content, names, values))
+        if subject is not None:
+            _check_subject(filled(subject, names, values))
+        return values, None
+
+    receivers = _checked(form, given, fit if names else _as_it_is)
+    return Sending(
+        product,
+        content,
+        receivers,
+        scheduled_at,
+        sender,
+        subject or None,
+        image,
+        variables=names,
+    )
+
+
+def alimtalk_form(form: Form[bodies.SendAlimtalk], policy: Policy, now: Instant) -> "AlimtalkForm":
+    """Return what can be checked of an Alimtalk before its profile and template are known.
+
+    Raises Refused.
+    """
+    form.read("senderKey", text.cleaned)
+    form.read("templateCode", text.cleaned)
+    scheduled_at = _send_date(form, policy, now)
+    fallback = _fallback(form)
+    _receivers(form, policy)
+    form.done()
+    _checked(form, form.body.receivers, _as_it_is)
+    return AlimtalkForm(form, scheduled_at, fallback)
+
+
+class AlimtalkForm:
+    """A checked Alimtalk that waits for its template."""
+
+    def __init__(
+        self, form: Form[bodies.SendAlimtalk], scheduled_at: Instant | None, fallback: Fallback | None
+    ) -> None:
+        self.sender_key = form.body.senderKey
+        self.template_code = form.body.templateCode
+        self._form = form
+        self._scheduled_at = scheduled_at
+        self._fallback = fallback
+
+    def sending(self, profile: Profile, template: Design) -> Sending:
+        """Return the send of a template's text.
+
+        Raises Refused: MISSING_VARIABLE, CONTENT_TOO_LONG, INVALID_BUTTON.
+        """
+        buttons = tuple(Button(**fields) for fields in template.buttons)  # type: ignore[arg-type]
+        resent = self._fallback.content if self._fallback else None
+        names = variables.names(template.content, *button.links_of(buttons), resent)
+
+        def fit(each: bodies.Receiver) -> Fitted:
+            values = _values(each, names, text.cleaned)
+            check_text(Product.ALIMTALK, filled(template.content, names, values))
+            filled_buttons(buttons, names, values)
+            return values, None
+
+        receivers = _checked(self._form, self._form.body.receivers, fit if names else _as_it_is)
+        return Sending(
+            Product.ALIMTALK,
+            template.content,
+            receivers,
+            self._scheduled_at,
+            buttons=buttons,
+            fallback=self._fallback,
+            profile_id=profile.id,
+            template_code=self.template_code,
+            variables=names,
+        )
+
+
+def friendtalk(form: Form[bodies.SendFriendtalk], policy: Policy, now: Instant) -> Sending:
+    """Return the checked send of a friend talk, its profile and the time of day still to be looked at.
+
+    Raises Refused.
+    """
+    body = form.body
+    form.read("senderKey", text.cleaned)
+    scheduled_at = _send_date(form, policy, now)
+    is_ad = bool(body.adFlag)
+    mark: Callable[[str], str] = text.marked_as_ad if is_ad else str
+    product = form.read_optional("messageType", _friendtalk_type)
+    image = read_image_field(form)
+    if product is None:
+        product = Product.FRIENDTALK_TEXT if body.image is None else Product.FRIENDTALK_IMAGE
+    elif product is not Product.FRIENDTALK_TEXT and body.image is None:
+        form.add(Problem(Code.MISSING_PARAMETER, "image"))
+    content = form.read_optional("content", lambda given: mark(text.cleaned(given))) if body.content else None
+    image_link = form.read_optional("imageLink", web_link)
+    fallback = _fallback(form)
+    most = button.MAX_BUTTONS_WIDE_IMAGE if product is Product.FRIENDTALK_WIDE_IMAGE else button.MAX_BUTTONS
+    buttons = form.read_optional("buttons", lambda given: read_buttons(form, given, most)) or ()
+    given = _receivers(form, policy)
+    if content is None and any(not each.content for each in given):
+        form.add(Problem(Code.MISSING_PARAMETER, "content"))
+    around = (*button.links_of(buttons), fallback.content if fallback else None)
+    own = [each.content for each in given if each.content]
+    names = variables.names(content, *around, *own)
+    _check_shared(form, variables.names(content), content, lambda whole: check_text(product, whole), "content")
+    form.done()
+
+    def fit(each: bodies.TalkReceiver) -> Fitted:
+        whole = mark(text.cleaned(each.content)) if each.content else content or ""
+        wanted = variables.names(whole, *around)
+        known = dict(zip(wanted, _values(each, wanted, text.cleaned), strict=True))
+        values = tuple(known.get(name, "") for name in names)
+        check_text(product, filled(whole, names, values))
+        filled_buttons(buttons, names, values)
+        return values, whole if each.content else None
+
+    receivers = _checked(form, given, fit if names or own else _as_it_is)
+    return Sending(
+        product,
+        content or "",
+        receivers,
+        scheduled_at,
+        image=image,
+        image_link=image_link,
+        buttons=buttons,
+        is_ad=is_ad,
+        fallback=fallback,
+        variables=names,
+    )
+
+
+def at_a_decent_hour(sending: Sending, policy: Policy, now: Instant) -> Sending:
+    """Return the send with an advertisement kept out of the night.
+
+    Raises Refused(NIGHT_AD_RESTRICTED) unless the operator has such sends moved to the morning.
+    """
+    at = now if sending.scheduled_at is None else sending.scheduled_at
+    if not sending.is_ad or not when.is_night(at, policy.zone):
+        return sending
+    if not policy.moves_night_ads:
+        raise Refused(Code.NIGHT_AD_RESTRICTED, "sendDate")
+    return sending._replace(scheduled_at=when.next_morning(at, policy.zone))
+
+
+def _as_it_is(each: bodies.Receiver) -> Fitted:
+    return (), None
+
+
+def _checked(form: Form[Any], given: Sequence[Any], fit: Callable[[Any], Fitted]) -> list[Receiver]:
+    """Return the receivers, each with its values and a text that fits.
+
+    Raises Refused naming every bad receiver, by index.
+    """
+    problems = [problem for problem in form.problems if problem.field.startswith("receivers[")]
+    wrong = {problem.field for problem in problems}
+    checked: list[Receiver] = []
+    for index, each in enumerate(given):
+        if wrong:  # some are known to be wrong: all that is left to do is to find the others
+            problems += _problems_of(index, each, fit, wrong)
+            continue
+        try:
+            number = phone.mobile(each.phoneNumber)
+            values, own_text = fit(each)
+            reference = each.reference
+            if reference is not None:
+                check_reference(reference)
+            checked.append(Receiver(number, values, own_text, reference))
+        except Refused:
+            problems += _problems_of(index, each, fit, wrong)
+    if problems:
+        problems.sort(key=lambda problem: int(problem.field[len("receivers[") :].split("]")[0]))
+        raise Refused.for_all(problems)
+    return checked
+
+
+def _problems_of(index: int, each: Any, fit: Callable[[Any], Fitted], wrong: set[str]) -> list[Problem]:
+    """Return everything that is wrong with one receiver, beyond what is known to be."""
+    place = f"receivers[{index}]"
+    if place in wrong:
+        return []
+    found: list[Problem] = []
+
+    def attempt(field: str, work: Callable[[Any], Any], value: Any) -> None:
+        if f"{place}.{field}" in wrong:
+            return
+        try:
+            work(value)
+        except Refused as refusal:
+            for code, _, detail in refusal.problems:
+                at = "templateData" if field == "content" and code in _ABOUT_VALUES else field
+                found.append(Problem(code, f"{place}.{at}", detail))
+
+    attempt("phoneNumber", _phone_number, each.phoneNumber)
+    if f"{place}.templateData" not in wrong:
+        attempt("content", fit, each)
+    if each.reference is not None:
+        attempt("reference", check_reference, each.reference)
+    return found
+
+
+_ABOUT_VALUES = (Code.MISSING_VARIABLE, Code.INVALID_PARAMETER, Code.INVALID_BUTTON)
+
+
+def _phone_number(spelling: str) -> str:
+    if not spelling:
+        raise Refused(Code.MISSING_PARAMETER)
+    return phone.mobile(spelling)
+
+
+def _values(each: bodies.Receiver, names: Sequence[str], clean: Callable[[str], str]) -> tuple[str, ...]:
+    return tuple([clean(value) for value in variables.values(names, each.templateData)])
+
+
+def _check_shared(
+    form: Form[Any], names: Sequence[str], whole: str | None, check: Callable[[str], None], field: str
+) -> None:
+    """Check once, for all receivers, a text that has no variables."""
+    if whole is None or names:
+        return
+    try:
+        check(whole)
+    except Refused as refusal:
+        form.add_all(refusal, field)
+
+
+def _receivers(form: Form[Any], policy: Policy) -> list[Any]:
+    given: list[Any] | None = form.body.receivers
+    if given is None or len(given) == 0:
+        form.add(Problem(Code.MISSING_PARAMETER, "receivers"))
+        return []
+    if len(given) > policy.most_receivers:
+        most = policy.most_receivers
+        detail = Words(
+            f"{most}명까지인데 {len(given)}명입니다.", f"At most {most} receivers; there are {len(given)}."
+        )
+        form.add(Problem(Code.TOO_MANY_RECEIVERS, "receivers", detail))
+    return given
+
+
+def _send_date(form: Form[Any], policy: Policy, now: Instant) -> Instant | None:
+    return form.read_optional(
+        "sendDate", lambda spelling: when.send_at(spelling, now, policy.zone, policy.most_days_ahead)
+    )
+
+
+def _fallback(form: Form[Any]) -> Fallback | None:
+    number = form.read_optional("resendPhoneNumber", phone.sender) if form.body.resendPhoneNumber else None
+    content = form.read_optional("resendContent", text.cleaned)
+    if not form.body.resend:
+        return None
+    if not form.body.resendPhoneNumber:
+        form.add(Problem(Code.MISSING_PARAMETER, "resendPhoneNumber"))
+    return Fallback(number or "", content or None)
+
+
+def read_image_field(form: Form[Any]) -> Image | None:
+    """Return the image of a form, if it has one; what is wrong with it, `done` will say."""
+    given: bodies.Image | None = form.body.image
+    if given is None or any(problem.field.startswith("image") for problem in form.problems):
+        return None
+    absent = [field for field in ("contentType", "fileName", "body") if not getattr(given, field)]
+    for field in absent:
+        form.add(Problem(Code.MISSING_PARAMETER, f"image.{field}"))
+    if absent:
+        return None
+    return form.read_optional("image", lambda _: read_image(given.contentType, given.fileName, given.body))
+
+
+def read_buttons(form: Form[Any], given: Sequence[bodies.Button], most: int) -> tuple[Button, ...]:
+    """Return the buttons of a form; none where some are known to be wrong.
+
+    Raises Refused(INVALID_BUTTON).
+    """
+    if any(problem.field.startswith("buttons") for problem in form.problems):
+        return ()
+    return button.read_buttons(
+        [{field: getattr(each, field) for field in each.__struct_fields__} for each in given], most
+    )
+
+
+def _friendtalk_type(word: str) -> Product:
+    try:
+        return FRIENDTALK_TYPES[word]
+    except KeyError:
+        allowed = ", ".join(FRIENDTALK_TYPES)
+        detail = Words(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")
+        raise Refused(Code.INVALID_PARAMETER, detail=detail) from None
+
+
+def web_link(link: str) -> str:
+    """Return a link that a browser opens.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    if not button.is_web_link(link) or len(link) > button.MAX_LINK_CHARACTERS:
+        detail = Words(
+            "http:// 나 https:// 로 시작하는 주소여야 합니다.",
+            "It must be a link that starts with http(s)://.",
+        )
+        raise Refused(Code.INVALID_PARAMETER, detail=detail)
+    return link
+
+
+def _cleaned_and_carried(given: str) -> str:
+    return text.replaced(text.cleaned(given))
+
+
+def _check_subject(whole: str) -> None:
+    text.check_fits(whole, text.SUBJECT_MAX_BYTES)

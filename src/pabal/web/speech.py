@@ -1,0 +1,45 @@
+"""How an answer speaks: in which language, and in which zone its dates stand."""
+
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from pabal.domain import when
+from pabal.domain.codes import LOCALES
+from pabal.domain.when import Instant
+
+MAX_HEADER = 200
+
+
+class Speech(NamedTuple):
+    """The locale and the zone of one answer."""
+
+    locale: str
+    zone: ZoneInfo
+
+    def stamp(self, at: Instant) -> str:
+        """Return an instant as records write it."""
+        return when.stamp(at, self.zone)
+
+
+def locale_of(accept_language: bytes) -> str:
+    """Return the language an Accept-Language header prefers of those we speak; Korean if none."""
+    if not accept_language:
+        return LOCALES[0]
+    best, weight = LOCALES[0], 0.0
+    for part in accept_language[:MAX_HEADER].decode("latin-1").lower().split(","):
+        tag, _, parameter = part.partition(";")
+        language = tag.strip().split("-")[0]
+        given = _weight(parameter)
+        if language in LOCALES and given > weight:
+            best, weight = language, given
+    return best
+
+
+def _weight(parameter: str) -> float:
+    name, _, value = parameter.partition("=")
+    if name.strip() != "q":
+        return 1.0
+    try:
+        return float(value)
+    except ValueError:
+        return 0.0

@@ -1,0 +1,369 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pabal.domain.button import (
+    KOREAN_NAMES,
+    LINKS,
+    MAX_BUTTONS,
+    MAX_BUTTONS_WIDE_IMAGE,
+    Button,
+    filled,
+    is_web_link,
+    links_of,
+    read_buttons,
+)
+from pabal.domain.codes import Code, Refused
+
+Fields = dict[str, str | int | None]
+
+WEB = "https://example.com/"
+APP = "myapp://open"
+FORBIDDEN = [
+    "javascript:alert(1)",
+    "JavaScript:alert(1)",
+    "JAVASCRIPT:alert(1)",
+    " javascript:alert(1)",
+    "\tjavascript:alert(1)",
+    "java\tscript:alert(1)",
+    "java\nscript:alert(1)",
+    "j a v a s c r i p t : alert(1)",
+    "javascript\u00a0:alert(1)",
+    "\x01javascript:alert(1)",
+    "java\x1bscript:alert(1)",
+    "data:text/html,<script>",
+    "DATA:text/html,<script>",
+    " data:text/html,<script>",
+    "da ta:text/html,<script>",
+    "\u3000data:text/html,",
+]
+
+
+def wrong_fields(*buttons: Fields, most: int = MAX_BUTTONS) -> list[str]:
+    """Return the fields that these buttons are refused for."""
+    with pytest.raises(Refused) as refusal:
+        read_buttons(buttons, most)
+    assert {problem.code for problem in refusal.value.problems} == {Code.INVALID_BUTTON}
+    return [problem.field for problem in refusal.value.problems]
+
+
+def read_one(**fields: str | int | None) -> Button:
+    (button,) = read_buttons([fields], MAX_BUTTONS)
+    return button
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"buttonType": "webLink", "mobileUrl": WEB},
+        {"buttonType": "appLink", "androidUrl": APP, "iosUrl": APP},
+        {"buttonType": "appLink", "androidUrl": APP, "mobileUrl": WEB},
+        {"buttonType": "appLink", "iosUrl": APP, "mobileUrl": WEB},
+        {"buttonType": "appLink", "androidUrl": APP, "iosUrl": APP, "mobileUrl": WEB, "pcUrl": WEB},
+        {"buttonType": "channelAddition"},
+        {"buttonType": "botKeyword"},
+        {"buttonType": "messageDelivery"},
+        {"buttonType": "deliveryTracking"},
+        {"buttonType": "counselingTalkConversion", "chatExtra": "order-1"},
+        {"buttonType": "botConversion", "chatExtra": "order-1", "chatEvent": "start"},
+    ],
+)
+def test_a_button_of_each_type_has_what_it_needs(fields: Fields) -> None:
+    button = read_one(**fields)
+
+    assert button.given() == {**fields, "name": KOREAN_NAMES[str(fields["buttonType"])]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "missing"),
+    [
+        ({}, ["mobileUrl"]),
+        ({"buttonType": "webLink"}, ["mobileUrl"]),
+        ({"buttonType": "webLink", "pcUrl": WEB, "androidUrl": APP, "iosUrl": APP}, ["mobileUrl"]),
+        ({"buttonType": "webLink", "mobileUrl": ""}, ["mobileUrl"]),
+        ({"buttonType": "webLink", "mobileUrl": None}, ["mobileUrl"]),
+        ({"buttonType": "appLink"}, ["androidUrl"]),
+        ({"buttonType": "appLink", "pcUrl": WEB}, ["androidUrl"]),
+        ({"buttonType": "appLink", "mobileUrl": WEB}, ["androidUrl"]),
+        ({"buttonType": "appLink", "iosUrl": APP}, ["androidUrl"]),
+        ({"buttonType": "appLink", "androidUrl": APP}, ["iosUrl"]),
+        ({"buttonType": "appLink", "androidUrl": APP, "pcUrl": WEB}, ["iosUrl"]),
+        ({"buttonType": "counselingTalkConversion"}, ["chatExtra"]),
+        ({"buttonType": "counselingTalkConversion", "chatEvent": "start"}, ["chatExtra"]),
+        ({"buttonType": "botConversion"}, ["chatExtra", "chatEvent"]),
+        ({"buttonType": "botConversion", "chatExtra": "order-1"}, ["chatEvent"]),
+        ({"buttonType": "botConversion", "chatEvent": "start"}, ["chatExtra"]),
+    ],
+)
+def test_a_button_without_what_its_type_needs_is_refused(fields: Fields, missing: list[str]) -> None:
+    assert wrong_fields(fields) == [f"buttons[0].{field}" for field in missing]
+
+
+@pytest.mark.parametrize("kind", ["weblink", "WEBLINK", "WL", "link", " webLink", "웹 링크", "0"])
+def test_a_button_of_an_unknown_type_is_refused(kind: str) -> None:
+    assert wrong_fields({"buttonType": kind, "mobileUrl": WEB}) == ["buttons[0].buttonType"]
+
+
+def test_the_types_are_those_of_the_interface() -> None:
+    assert list(KOREAN_NAMES) == [
+        "webLink",
+        "appLink",
+        "channelAddition",
+        "botKeyword",
+        "messageDelivery",
+        "counselingTalkConversion",
+        "botConversion",
+        "deliveryTracking",
+    ]
+
+
+@pytest.mark.parametrize("absent", [{}, {"buttonType": None}, {"buttonType": ""}])
+def test_a_button_without_a_type_is_a_web_link(absent: Fields) -> None:
+    assert read_one(**absent, mobileUrl=WEB).buttonType == "webLink"
+
+
+@pytest.mark.parametrize("absent", [{}, {"name": None}, {"name": ""}])
+def test_a_button_without_a_name_bears_its_types_korean_name(absent: Fields) -> None:
+    assert read_one(**absent, mobileUrl=WEB).name == "웹 링크"
+    assert read_one(**absent, buttonType="deliveryTracking").name == "배송 조회"
+
+
+def test_every_korean_name_is_short_enough_for_a_button() -> None:
+    assert max(map(len, KOREAN_NAMES.values())) <= 14
+
+
+@pytest.mark.parametrize("character", ["a", "가", "😀"])
+def test_a_name_may_have_14_characters_and_no_more(character: str) -> None:
+    assert read_one(name=character * 14, mobileUrl=WEB).name == character * 14
+
+    assert wrong_fields({"name": character * 15, "mobileUrl": WEB}) == ["buttons[0].name"]
+
+
+@pytest.mark.parametrize("most", [MAX_BUTTONS, MAX_BUTTONS_WIDE_IMAGE])
+def test_there_may_be_so_many_buttons_and_no_more(most: int) -> None:
+    one: Fields = {"mobileUrl": WEB}
+    assert len(read_buttons([one] * most, most)) == most
+
+    assert wrong_fields(*[one] * (most + 1), most=most) == ["buttons"]
+
+
+def test_five_buttons_are_allowed_and_two_under_a_wide_image() -> None:
+    assert (MAX_BUTTONS, MAX_BUTTONS_WIDE_IMAGE) == (5, 2)
+
+
+def test_no_buttons_are_fine() -> None:
+    assert read_buttons([], MAX_BUTTONS) == ()
+
+
+@pytest.mark.parametrize(
+    ("orders", "shown"),
+    [
+        ([None, None, None], "abc"),
+        ([1, 2, 3], "abc"),
+        ([3, 2, 1], "cba"),
+        ([3, 1, 2], "bca"),
+        ([30, 10, 20], "bca"),
+        ([0, -1, None], "bac"),
+        ([1, 1, 1], "abc"),
+        ([2, 2, 1], "cab"),
+        ([9, None, None], "bca"),
+        ([2, None, None], "abc"),  # one without a number counts as its place, from 1
+        ([3, None, None], "bac"),
+    ],
+)
+def test_buttons_are_ordered_by_their_order_number(orders: list[int | None], shown: str) -> None:
+    given_buttons: list[Fields] = [
+        {"name": name, "mobileUrl": WEB, "orderNo": order} for name, order in zip("abc", orders, strict=True)
+    ]
+
+    buttons = read_buttons(given_buttons, MAX_BUTTONS)
+
+    assert "".join(button.name for button in buttons) == shown
+
+
+@given(st.lists(st.integers(), max_size=5))
+def test_ordering_loses_no_button_and_keeps_equals_as_given(orders: list[int]) -> None:
+    given_buttons: list[Fields] = [
+        {"name": str(index), "mobileUrl": WEB, "orderNo": order} for index, order in enumerate(orders)
+    ]
+
+    buttons = read_buttons(given_buttons, MAX_BUTTONS)
+
+    assert [(b.orderNo, b.name) for b in buttons] == sorted(
+        (order, str(index)) for index, order in enumerate(orders)
+    )
+
+
+@pytest.mark.parametrize("field", ["mobileUrl", "pcUrl"])
+@pytest.mark.parametrize("link", ["http://a", "https://a", "HTTP://a", "HttpS://example.com/?q=#{a}", WEB])
+def test_a_web_link_starts_with_http_or_https(field: str, link: str) -> None:
+    button = read_one(**{"mobileUrl": WEB, field: link})
+
+    assert getattr(button, field) == link
+
+
+@pytest.mark.parametrize("field", ["mobileUrl", "pcUrl"])
+@pytest.mark.parametrize(
+    "link",
+    [
+        "example.com",
+        "//example.com",
+        "/path",
+        "http:example.com",
+        "http:/example.com",
+        "ftp://example.com",
+        "myapp://open",
+        " https://example.com",
+        "\thttps://example.com",
+        "x https://example.com",
+        "httpss://example.com",
+        "https#{a}://example.com",
+        *FORBIDDEN,
+    ],
+)
+def test_what_does_not_start_so_is_no_web_link(field: str, link: str) -> None:
+    assert not is_web_link(link)
+    assert wrong_fields({"mobileUrl": WEB, field: link}) == [f"buttons[0].{field}"]
+
+
+@pytest.mark.parametrize("field", ["androidUrl", "iosUrl"])
+@pytest.mark.parametrize(
+    "link",
+    [
+        "myapp://open",
+        "intent://scan/#Intent;scheme=zxing;end",
+        "market://details?id=a",
+        "tel:0212345678",
+        "http://a",
+        WEB,
+        "kakaotalk://?to=javascript:1",
+        "myapp://#{page}",
+        "mydata:1",
+    ],
+)
+def test_an_app_link_may_have_any_other_scheme(field: str, link: str) -> None:
+    button = read_one(**{"buttonType": "webLink", "mobileUrl": WEB, field: link})
+
+    assert getattr(button, field) == link
+
+
+@pytest.mark.parametrize("field", ["androidUrl", "iosUrl"])
+@pytest.mark.parametrize("link", [*FORBIDDEN, "open", "/open"])
+def test_an_app_link_that_runs_a_script_or_has_no_scheme_is_refused(field: str, link: str) -> None:
+    assert wrong_fields({"mobileUrl": WEB, field: link}) == [f"buttons[0].{field}"]
+
+
+@pytest.mark.parametrize("field", LINKS)
+def test_a_link_may_have_2000_characters_and_no_more(field: str) -> None:
+    longest = WEB + "a" * (2000 - len(WEB))
+    assert getattr(read_one(**{"mobileUrl": WEB, field: longest}), field) == longest
+
+    assert wrong_fields({"mobileUrl": WEB, field: longest + "a"}) == [f"buttons[0].{field}"]
+
+
+@pytest.mark.parametrize("field", ["chatExtra", "chatEvent"])
+def test_what_is_passed_on_to_a_chat_may_have_50_characters_and_no_more(field: str) -> None:
+    fields: Fields = {"buttonType": "botConversion", "chatExtra": "a", "chatEvent": "a"}
+    assert getattr(read_one(**{**fields, field: "가" * 50}), field) == "가" * 50
+
+    assert wrong_fields({**fields, field: "가" * 51}) == [f"buttons[0].{field}"]
+
+
+def test_every_wrong_field_of_every_button_is_named() -> None:
+    assert wrong_fields(
+        {"mobileUrl": WEB},
+        {"name": "가" * 15, "mobileUrl": "example.com", "iosUrl": "data:,"},
+        {"buttonType": "nothing"},
+        {"buttonType": "botConversion"},
+    ) == [
+        "buttons[1].name",
+        "buttons[1].mobileUrl",
+        "buttons[1].iosUrl",
+        "buttons[2].buttonType",
+        "buttons[3].chatExtra",
+        "buttons[3].chatEvent",
+    ]
+
+
+def test_wrong_fields_are_named_by_their_given_place_whatever_their_order() -> None:
+    assert wrong_fields({"mobileUrl": WEB, "orderNo": 9}, {"orderNo": 1}) == ["buttons[1].mobileUrl"]
+
+
+def test_a_target_is_kept() -> None:
+    assert read_one(mobileUrl=WEB, target="out").given()["target"] == "out"
+
+
+@pytest.mark.parametrize("field", LINKS)
+@pytest.mark.parametrize("link", ["#{link}", "#{scheme}://example.com", "#{scheme}"])
+def test_a_link_that_begins_with_a_variable_is_checked_only_when_filled(field: str, link: str) -> None:
+    button = read_one(**{"mobileUrl": WEB, field: link})
+
+    done = filled(button, {"link": "https://example.com", "scheme": "https://a"})
+
+    assert is_web_link(getattr(done, field))
+    for value in FORBIDDEN:
+        with pytest.raises(Refused) as refusal:
+            filled(button, {"link": value, "scheme": value})
+        assert refusal.value.code is Code.INVALID_BUTTON
+        assert refusal.value.problems[0].field == field
+
+
+@pytest.mark.parametrize("link", ["#{unclosed", "#{}", "#{{a}}"])
+def test_a_link_that_only_seems_to_begin_with_a_variable_is_refused_when_filled(link: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        filled(Button("webLink", "a", mobileUrl=link), {})
+
+    assert refusal.value.code is Code.INVALID_BUTTON
+
+
+def test_the_variables_of_every_link_are_filled_and_of_nothing_else() -> None:
+    button = Button(
+        "webLink",
+        "#{a}",
+        f"{WEB}#{{a}}",
+        f"{WEB}#{{b}}",
+        "myapp://#{a}#{b}",
+        "myapp://#{b}",
+        chatExtra="#{a}",
+    )
+
+    done = filled(button, {"a": "1", "b": "#{a}"})
+
+    assert done == Button(
+        "webLink", "#{a}", f"{WEB}1", f"{WEB}#{{a}}", "myapp://1#{a}", "myapp://#{a}", chatExtra="#{a}"
+    )
+
+
+def test_a_button_without_variables_is_filled_with_nothing() -> None:
+    button = Button("webLink", "a", mobileUrl=WEB)
+
+    assert filled(button, {}) == button
+
+
+def test_a_link_may_not_grow_over_its_limit_by_filling() -> None:
+    button = Button("webLink", "a", mobileUrl=f"{WEB}#{{a}}")
+    room = 2000 - len(WEB)
+    assert len(links_of([filled(button, {"a": "x" * room})])[0]) == 2000
+
+    with pytest.raises(Refused) as refusal:
+        filled(button, {"a": "x" * (room + 1)})
+
+    assert refusal.value.code is Code.INVALID_BUTTON
+
+
+@pytest.mark.parametrize("value", ["\0", "\ud800"])
+def test_nul_and_lone_surrogates_do_not_come_in_with_a_links_variables(value: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        filled(Button("webLink", "a", mobileUrl=f"{WEB}#{{a}}"), {"a": value})
+
+    assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
+
+
+def test_the_links_of_buttons_come_in_order() -> None:
+    buttons = [
+        Button("webLink", "a", "https://m1", "https://p1"),
+        Button("channelAddition", "b"),
+        Button("appLink", "c", None, None, "a://3", "i://3"),
+    ]
+
+    assert links_of(buttons) == ["https://m1", "https://p1", "a://3", "i://3"]

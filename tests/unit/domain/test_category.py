@@ -1,0 +1,37 @@
+import pytest
+
+from pabal.domain.category import BadTable, Category, read_table
+
+
+def test_a_table_gives_its_categories_by_code_in_their_order() -> None:
+    found = read_table(["code,name\n", '00100010001,"건강,병원,종합병원"\n', " 00100010002 , 약국 \n"])
+
+    assert list(found.values()) == [
+        Category("00100010001", "건강,병원,종합병원"),
+        Category("00100010002", "약국"),
+    ]
+    assert list(found) == ["00100010001", "00100010002"]
+
+
+def test_a_category_may_have_a_group() -> None:
+    found = read_table(["group,code,name", "회원,001001,회원가입", ",999999,기타"])
+
+    assert found["001001"].group == "회원"
+    assert found["999999"].group is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([], "no categories"),
+        (["code,name"], "no categories"),
+        (["code,name", "001,a", ",b"], "line 3"),
+        (["code,name", "001,a", "002, "], "line 3"),
+        (["code,name", "001"], "line 2"),
+        (["number,title", "001,a"], "line 2"),
+        (["code,name", "001,a", "001,b"], "line 3: code 001"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused_with_its_line(lines: list[str], why: str) -> None:
+    with pytest.raises(BadTable, match=why):
+        read_table(lines)

@@ -1,0 +1,97 @@
+import pytest
+
+from pabal.domain.codes import LOCALES, MAX_PROBLEMS, Code, Problem, Refused, Words
+
+# As the table of result codes in the decisions has them.
+HTTP_STATUS = {
+    200: "SUCCESS",
+    400: """INVALID_JSON MISSING_PARAMETER INVALID_PARAMETER INVALID_PHONE_NUMBER INVALID_DATE
+        CONTENT_TOO_LONG UNSUPPORTED_CHARACTER MISSING_VARIABLE INVALID_IMAGE INVALID_BUTTON
+        TOO_MANY_RECEIVERS""",
+    401: "UNAUTHORIZED KEY_EXPIRED",
+    403: "FORBIDDEN",
+    404: "NOT_FOUND SENDER_NOT_FOUND TEMPLATE_NOT_FOUND CATEGORY_NOT_FOUND REQUEST_NOT_FOUND",
+    405: "METHOD_NOT_ALLOWED",
+    409: "DUPLICATE INVALID_STATE",
+    413: "PAYLOAD_TOO_LARGE",
+    415: "UNSUPPORTED_MEDIA_TYPE",
+    422: """SENDER_NUMBER_NOT_REGISTERED SENDER_NOT_APPROVED TEMPLATE_NOT_APPROVED NIGHT_AD_RESTRICTED
+        PRODUCT_NOT_AVAILABLE TOKEN_INVALID TOKEN_EXPIRED TOKEN_LOCKED""",
+    429: "RATE_LIMITED",
+    500: "INTERNAL_ERROR",
+    503: "SERVICE_UNAVAILABLE",
+}
+DECIDED = {name: status for status, names in HTTP_STATUS.items() for name in names.split()}
+
+
+def test_the_codes_are_those_that_were_decided() -> None:
+    # Members with equal values would be one code under two names, so the aliases count too.
+    assert set(Code.__members__) == set(DECIDED)
+    assert len(Code) == len(DECIDED)
+
+
+@pytest.mark.parametrize(("name", "status"), DECIDED.items())
+def test_a_code_has_the_http_status_that_was_decided(name: str, status: int) -> None:
+    assert Code[name].http_status == status
+
+
+@pytest.mark.parametrize("code", Code)
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_code_has_a_sentence_and_a_remedy_in_both_languages(code: Code, locale: str) -> None:
+    sentence, remedy = code.words.in_locale(locale), code.remedy.in_locale(locale)
+
+    assert sentence.endswith(".")
+    assert remedy.endswith(".") or code is Code.SUCCESS
+
+
+@pytest.mark.parametrize("code", Code)
+def test_only_the_korean_words_of_a_code_hold_hangul(code: Code) -> None:
+    assert not code.words.ko.isascii()
+    assert code.words.en.isascii()
+    assert code.remedy.en.isascii()
+
+
+@pytest.mark.parametrize(("locale", "said"), [("ko", "가"), ("en", "a"), ("", "가"), ("fr", "가")])
+def test_words_are_korean_unless_english_is_asked_for(locale: str, said: str) -> None:
+    assert Words("가", "a").in_locale(locale) == said
+
+
+def test_the_message_of_a_problem_is_its_code_and_its_detail() -> None:
+    bare = Problem(Code.INVALID_DATE)
+    detailed = Problem(Code.INVALID_DATE, "sendDate", Words("지난 시각입니다.", "It is in the past."))
+
+    assert bare.message("en") == "A date cannot be read or is not allowed."
+    assert detailed.message("en") == "A date cannot be read or is not allowed. It is in the past."
+    assert detailed.message("ko").endswith(" 지난 시각입니다.")
+
+
+def test_a_refusal_carries_its_code_field_detail_and_pause() -> None:
+    detail = Words("가", "a")
+
+    refusal = Refused(Code.RATE_LIMITED, "channelId", detail, retry_after_s=2.5)
+
+    assert refusal.code is Code.RATE_LIMITED
+    assert refusal.problems == (Problem(Code.RATE_LIMITED, "channelId", detail),)
+    assert refusal.retry_after_s == 2.5
+    assert str(refusal) == "RATE_LIMITED"
+
+
+def test_a_refusal_for_several_reasons_is_named_after_the_first() -> None:
+    problems = [Problem(Code.INVALID_PHONE_NUMBER, "a"), Problem(Code.MISSING_VARIABLE, "b")]
+
+    refusal = Refused.for_all(problems)
+
+    assert refusal.code is Code.INVALID_PHONE_NUMBER
+    assert str(refusal) == "INVALID_PHONE_NUMBER"
+    assert list(refusal.problems) == problems
+    assert refusal.retry_after_s is None
+
+
+@pytest.mark.parametrize(("found", "told"), [(99, 99), (100, 100), (101, 100), (1000, 100)])
+def test_a_refusal_tells_at_most_100_problems_and_they_are_the_first(found: int, told: int) -> None:
+    problems = [Problem(Code.INVALID_PHONE_NUMBER, f"receivers[{i}].phoneNumber") for i in range(found)]
+
+    refusal = Refused.for_all(problems)
+
+    assert MAX_PROBLEMS == 100
+    assert list(refusal.problems) == problems[:told]

@@ -1,0 +1,161 @@
+from base64 import b64encode, urlsafe_b64encode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pabal.domain.codes import Code, Refused
+from pabal.domain.image import MAX_IMAGE_BYTES, Image, read_image
+
+MAGIC = b"\xff\xd8\xff"
+JPEG = MAGIC + b"\xe0\x00\x10JFIF\x00\x01"
+SIS = "image/vnd.wap.sis"
+
+
+def base64(body: bytes) -> str:
+    return b64encode(body).decode()
+
+
+def field_of(refusal: Refused) -> str:
+    assert refusal.code is Code.INVALID_IMAGE
+    return refusal.problems[0].field
+
+
+@pytest.mark.parametrize(
+    ("content_type", "kept"),
+    [
+        ("image/jpeg", "image/jpeg"),
+        ("image/jpg", "image/jpeg"),
+        ("IMAGE/JPEG", "image/jpeg"),
+        (" image/jpeg ", "image/jpeg"),
+        ("image/vnd.wap.sis", SIS),
+        ("image,vnd.wap.sis", SIS),  # the interface's own spelling
+    ],
+)
+def test_an_image_of_an_allowed_type_is_kept(content_type: str, kept: str) -> None:
+    assert read_image(content_type, "a.jpg", base64(JPEG)) == Image(kept, "a.jpg", JPEG)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["", "image", "image/png", "image/gif", "image,jpeg", "image/jpeg;q=1", "image/*", "text/html", "jpeg"],
+)
+def test_an_image_of_another_type_is_refused(content_type: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        read_image(content_type, "a.jpg", base64(JPEG))
+
+    assert field_of(refusal.value) == "contentType"
+
+
+@pytest.mark.parametrize("content_type", ["image/jpeg", SIS])
+def test_an_image_may_have_51200_bytes_decoded_and_no_more(content_type: str) -> None:
+    largest = MAGIC + bytes(MAX_IMAGE_BYTES - len(MAGIC))
+    assert len(largest) == 51_200
+    assert read_image(content_type, "a.jpg", base64(largest)).body == largest
+
+    with pytest.raises(Refused) as refusal:
+        read_image(content_type, "a.jpg", base64(largest + b"\0"))
+
+    assert field_of(refusal.value) == "body"
+    assert "51200" in refusal.value.problems[0].message("en")
+
+
+@pytest.mark.parametrize("size", [51_202, 51_203, 1_000_000])
+def test_a_larger_image_is_refused_for_its_size(size: int) -> None:
+    with pytest.raises(Refused) as refusal:
+        read_image("image/jpeg", "a.jpg", base64(MAGIC + bytes(size - len(MAGIC))))
+
+    assert field_of(refusal.value) == "body"
+    assert "51200" in refusal.value.problems[0].message("en")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "/9j/4",  # one character can be no byte
+        "/9j/4A",  # padding is missing
+        "/9j/4A=",
+        "/9j/4A===",
+        "/9j/====",  # surplus padding
+        "/9j/=",
+        "=/9j/",
+        "/9=j/",
+        "/9j/4A==/9j/",  # more after the padding
+        "/9j/4B==",  # bits that stand for nothing are set
+        "/9j/4AB=",
+        "/9j/\n",
+        "/9j/\r\n4AAQ",
+        "/9j/ 4AAQ",
+        " /9j/",
+        "/9j/ ",
+        "/9j/\t",
+        "_9j_",  # the alphabet of addresses
+        "/9j/!!!!",
+        "/9j/4A\0\0",
+        "data:image/jpeg;base64,/9j/",
+        "／9j/",
+        "/9j/가나다라",
+        "/9j/\ud800",
+        "====",
+    ],
+)
+@pytest.mark.parametrize("content_type", ["image/jpeg", SIS])
+def test_a_body_that_is_not_strict_base64_is_refused(content_type: str, body: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        read_image(content_type, "a.jpg", body)
+
+    assert field_of(refusal.value) == "body"
+    assert "Base64" in refusal.value.problems[0].message("en")
+
+
+@given(st.binary())
+def test_every_body_comes_back_as_it_was_encoded(body: bytes) -> None:
+    assert read_image(SIS, "a.sis", base64(MAGIC + body)).body == MAGIC + body
+
+
+@given(st.binary(min_size=1))
+def test_the_alphabet_of_addresses_is_read_only_where_it_is_the_same(body: bytes) -> None:
+    spelling = urlsafe_b64encode(body).decode()
+
+    try:
+        found = read_image(SIS, "a.sis", spelling)
+    except Refused:
+        assert spelling != base64(body)
+    else:
+        assert spelling == base64(body)
+        assert found.body == body
+
+
+@given(st.text(st.sampled_from("AB/+4=9j \n-")))
+def test_a_body_has_one_spelling(body: str) -> None:
+    try:
+        found = read_image(SIS, "a.sis", body)
+    except Refused:
+        return
+    assert base64(found.body) == body
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"\xff", b"\xff\xd8", b"\xff\xd8\x00", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"<svg>", b"\x00" + JPEG],
+)
+@pytest.mark.parametrize("content_type", ["image/jpeg", "image/jpg"])
+def test_bytes_that_are_not_a_jpeg_are_refused_as_one(content_type: str, body: bytes) -> None:
+    with pytest.raises(Refused) as refusal:
+        read_image(content_type, "a.jpg", base64(body))
+
+    assert field_of(refusal.value) == "body"
+
+
+@pytest.mark.parametrize("content_type", ["image/vnd.wap.sis", "image,vnd.wap.sis"])
+def test_the_other_type_may_have_any_bytes(content_type: str) -> None:
+    assert read_image(content_type, "a.sis", base64(b"anything")) == Image(SIS, "a.sis", b"anything")
+
+
+def test_a_file_name_may_have_255_characters_and_no_more() -> None:
+    assert read_image("image/jpeg", "가" * 255, base64(JPEG)).file_name == "가" * 255
+
+    with pytest.raises(Refused) as refusal:
+        read_image("image/jpeg", "가" * 256, base64(JPEG))
+
+    assert field_of(refusal.value) == "fileName"

@@ -1,0 +1,269 @@
+import re
+from itertools import zip_longest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pabal.domain import phone
+from pabal.domain.codes import Code, Refused
+
+mobile_digits = st.from_regex(re.compile(r"01(?:0[0-9]{8}|[16789][0-9]{7,8})", re.ASCII), fullmatch=True)
+sender_digits = st.one_of(
+    mobile_digits,
+    st.from_regex(re.compile(r"02[2-9][0-9]{6,7}", re.ASCII), fullmatch=True),
+    st.from_regex(
+        re.compile(r"0(?:3[1-3]|4[1-4]|5[1-5]|6[1-4])[0-9]{7,8}", re.ASCII),
+        fullmatch=True,
+    ),
+    st.from_regex(re.compile(r"1[568][0-9]{6}", re.ASCII), fullmatch=True),
+    st.from_regex(re.compile(r"070[2-9][0-9]{7}", re.ASCII), fullmatch=True),
+    st.from_regex(re.compile(r"080[0-9]{7,8}", re.ASCII), fullmatch=True),
+    st.from_regex(re.compile(r"030[0-9]{8,9}", re.ASCII), fullmatch=True),
+)
+
+
+def apart(digits: str, separators: list[str]) -> str:
+    """Return `digits` with the separators between the first of them."""
+    pairs = zip_longest(digits, separators[: len(digits) - 1], fillvalue="")
+    return "".join(digit + separator for digit, separator in pairs)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "digits"),
+    [
+        ("010-0000-0000", "01000000000"),  # the interface's own example
+        ("01000000000", "01000000000"),
+        ("010 1234 5678", "01012345678"),
+        ("010-12345678", "01012345678"),
+        ("0101234-5678", "01012345678"),
+        (" 010-1234-5678 ", "01012345678"),
+        ("010 - 1234 - 5678", "01012345678"),
+        ("+82 10 1234 5678", "01012345678"),
+        ("+82 10-1234-5678", "01012345678"),
+        ("+82-10-1234-5678", "01012345678"),
+        ("+821012345678", "01012345678"),
+        ("+82 010-1234-5678", "01012345678"),  # as people write it who do not know to drop the zero
+        ("+82 11 123 4567", "0111234567"),
+        ("+82 16 123 4567", "0161234567"),  # no 16xx number, though it looks like one
+        ("+82 18 1234 5678", "01812345678"),
+        ("011-123-4567", "0111234567"),
+        ("011-1234-5678", "01112345678"),
+        ("016-123-4567", "0161234567"),
+        ("017-123-4567", "0171234567"),
+        ("018-1234-5678", "01812345678"),
+        ("019-123-4567", "0191234567"),
+    ],
+)
+def test_a_mobile_number_is_read_in_any_usual_spelling(spelling: str, digits: str) -> None:
+    assert phone.mobile(spelling) == digits
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "",
+        " ",
+        "-",
+        "+",
+        "+82",
+        "010",
+        "010-123-4567",  # 010 has eight digits more, never seven
+        "010-1234-567",
+        "010-1234-56789",
+        "011-123-456",
+        "011-1234-56789",
+        "012-1234-5678",
+        "013-1234-5678",
+        "014-1234-5678",
+        "015-1234-5678",
+        "02-1234-5678",
+        "031-123-4567",
+        "070-7123-4567",
+        "1588-0000",
+        "10-1234-5678",
+        "821012345678",
+        "+1 10 1234 5678",
+        "+1 212 555 0100",
+        "+81 90 1234 5678",
+        "+82 0010 1234 5678",
+        "+82 2 1234 5678",
+        "++821012345678",
+        "+ 82 10 1234 5678",
+        "0082 10 1234 5678",
+        "010+12345678",
+        "-010-1234-5678",
+        "010-1234-5678-",
+        "010.1234.5678",
+        "010/1234/5678",
+        "(010) 1234-5678",
+        "010\t1234\t5678",
+        "010-1234-5678\n",
+        "010\u00a01234\u00a05678",
+        "010\u20131234\u20135678",
+        "010-1234-567a",
+        "tel:010-1234-5678",
+        "010-1234-5678\0",
+        "010-1234-567\ud800",
+        "０１０-１２３４-５６７８",
+        "010-1234-567８",
+        "٠١٠-١٢٣٤-٥٦٧٨",
+    ],
+)
+def test_what_is_no_korean_mobile_number_is_refused(spelling: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        phone.mobile(spelling)
+
+    assert refusal.value.code is Code.INVALID_PHONE_NUMBER
+
+
+def test_a_spelling_of_more_than_32_characters_is_refused() -> None:
+    longest = f"010{' ' * 21}12345678"
+    assert len(longest) == phone.MAX_SPELLING == 32
+    assert phone.mobile(longest) == "01012345678"
+
+    with pytest.raises(Refused) as refusal:
+        phone.mobile(f"010{' ' * 22}12345678")
+
+    assert refusal.value.code is Code.INVALID_PHONE_NUMBER
+
+
+@given(mobile_digits, st.lists(st.sampled_from(["", "-", " ", " -"]), max_size=10))
+def test_every_spelling_of_a_mobile_number_gives_the_same_digits(digits: str, separators: list[str]) -> None:
+    assert phone.mobile(apart(digits, separators)) == digits
+    assert phone.mobile(f"+82 {apart(digits[1:], separators)}") == digits
+    assert phone.mobile(phone.hyphenated(digits)) == digits
+
+
+@given(sender_digits)
+def test_a_sender_number_and_its_hyphenated_and_foreign_spellings_are_one(digits: str) -> None:
+    assert phone.sender(digits) == digits
+    assert phone.sender(phone.hyphenated(digits)) == digits
+    assert phone.sender(f"+82 {digits.removeprefix('0')}") == digits
+
+
+@given(st.text(st.sampled_from("+0123456789 -０") | st.characters(), max_size=16))
+def test_any_text_is_a_number_or_refused(spelling: str) -> None:
+    for read in (phone.mobile, phone.sender):
+        try:
+            digits = read(spelling)
+        except Refused:
+            continue
+        assert re.fullmatch("[0-9]{8,12}", digits)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "digits", "shown"),
+    [
+        ("010-1234-5678", "01012345678", "010-1234-5678"),
+        ("011-123-4567", "0111234567", "011-123-4567"),
+        ("011-1234-5678", "01112345678", "011-1234-5678"),
+        ("02-123-4567", "021234567", "02-123-4567"),
+        ("02-1234-5678", "0212345678", "02-1234-5678"),
+        ("+82 2 1234 5678", "0212345678", "02-1234-5678"),
+        ("02-158-8000", "021588000", "02-158-8000"),  # seven digits are no 15xx number
+        ("02-1788-0000", "0217880000", "02-1788-0000"),
+        ("031-123-4567", "0311234567", "031-123-4567"),
+        ("031-1234-5678", "03112345678", "031-1234-5678"),
+        ("032-123-4567", "0321234567", "032-123-4567"),
+        ("033-123-4567", "0331234567", "033-123-4567"),
+        ("041-123-4567", "0411234567", "041-123-4567"),
+        ("044-123-4567", "0441234567", "044-123-4567"),
+        ("051-123-4567", "0511234567", "051-123-4567"),
+        ("055-1234-5678", "05512345678", "055-1234-5678"),
+        ("061-123-4567", "0611234567", "061-123-4567"),
+        ("064-123-4567", "0641234567", "064-123-4567"),
+        ("1588-0000", "15880000", "1588-0000"),
+        ("1688 0000", "16880000", "1688-0000"),
+        ("18990000", "18990000", "1899-0000"),
+        ("+82 1588 0000", "15880000", "1588-0000"),
+        ("070-2123-4567", "07021234567", "070-2123-4567"),
+        ("070-9123-4567", "07091234567", "070-9123-4567"),
+        ("080-123-4567", "0801234567", "080-123-4567"),
+        ("080-1234-5678", "08012345678", "080-1234-5678"),
+        ("0303-123-4567", "03031234567", "0303-123-4567"),
+        ("0303-1234-5678", "030312345678", "0303-1234-5678"),
+    ],
+)
+def test_a_sender_number_of_every_kind_is_read_and_shown(spelling: str, digits: str, shown: str) -> None:
+    assert phone.sender(spelling) == digits
+    assert phone.hyphenated(digits) == shown
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "",
+        "010-123-4567",
+        "012-1234-5678",
+        "02-12-3456",
+        "02-123-456",
+        "02-12345-6789",
+        "02-1588-0000",  # a nationwide number has no area code
+        "02-1688-0000",
+        "02-1899-0000",
+        "+82 2 1588 0000",
+        "030-123-4567",
+        "03031-1234-5678",
+        "031-12-3456",
+        "031-123-456",
+        "031-12345-6789",
+        "034-123-4567",
+        "039-123-4567",
+        "040-123-4567",
+        "045-123-4567",
+        "050-1234-5678",
+        "056-123-4567",
+        "060-123-4567",
+        "065-123-4567",
+        "069-123-4567",
+        "1388-0000",
+        "1488-0000",
+        "1788-0000",
+        "1588-000",
+        "1588-00000",
+        "031-1588-00000",
+        "0701-123-4567",
+        "070-1123-4567",
+        "070-0123-4567",
+        "070-212-3456",
+        "070-2123-45678",
+        "080-12-3456",
+        "080-12345-6789",
+        "090-1234-5678",
+        "112",
+        "114",
+        "00700-1234-5678",
+        "+1 212 555 0100",
+        "０２-１２３-４５６７",
+        "PABAL",
+    ],
+)
+def test_what_cannot_be_a_sender_number_is_refused(spelling: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        phone.sender(spelling)
+
+    assert refusal.value.code is Code.INVALID_PHONE_NUMBER
+
+
+@pytest.mark.parametrize(
+    ("digits", "shown"),
+    [
+        ("01012345678", "010-****-5678"),
+        ("0111234567", "011-****-4567"),
+        ("021234567", "02-****-4567"),
+        ("03112345678", "031-****-5678"),
+        ("07021234567", "070-****-4567"),
+        ("030312345678", "0303-****-5678"),
+        ("15880000", "1588-****"),
+    ],
+)
+def test_a_masked_number_shows_how_it_begins_and_ends(digits: str, shown: str) -> None:
+    assert phone.masked(digits) == shown
+
+
+@given(sender_digits)
+def test_a_masked_number_hides_at_least_three_digits(digits: str) -> None:
+    shown = phone.masked(digits)
+
+    assert sum(c.isdigit() for c in shown) <= len(digits) - 3

@@ -1,0 +1,80 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pabal.domain import profile
+from pabal.domain.codes import Code, Refused
+from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, channel
+
+
+@pytest.mark.parametrize(
+    ("spelling", "kept"),
+    [
+        ("pabal", "@pabal"),
+        ("@pabal", "@pabal"),
+        (" @pabal ", "@pabal"),
+        ("파발", "@파발"),
+        ("@파발", "@파발"),
+        ("pabal_2.0-test", "@pabal_2.0-test"),
+        ("a", "@a"),
+        (unicodedata.normalize("NFD", "@파발"), "@파발"),
+    ],
+)
+def test_a_channel_is_kept_with_its_at_sign(spelling: str, kept: str) -> None:
+    assert channel(spelling) == kept
+
+
+@pytest.mark.parametrize("character", ["a", "가"])
+def test_a_channel_may_have_30_characters_with_its_at_sign_and_no_more(character: str) -> None:
+    longest = "@" + character * 29
+    assert channel(longest) == channel(character * 29) == longest
+
+    for spelling in (longest + character, character * 30):
+        with pytest.raises(Refused) as refusal:
+            channel(spelling)
+        assert refusal.value.code is Code.INVALID_PARAMETER
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["", " ", "@", "@@", "@@pabal", "pa@bal", "pabal@", "pa bal", "pa\tbal", "pa\nbal", "@ pabal", "a\x01"],
+)
+def test_what_is_no_channel_is_refused(spelling: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        channel(spelling)
+
+    assert refusal.value.code is Code.INVALID_PARAMETER
+
+
+@pytest.mark.parametrize("spelling", ["pa\0bal", "@\ud800"])
+def test_nul_and_lone_surrogates_are_refused_in_a_channel(spelling: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        channel(spelling)
+
+    assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
+
+
+@given(st.text())
+def test_a_kept_channel_is_kept_as_it_is(spelling: str) -> None:
+    try:
+        kept = channel(spelling)
+    except Refused:
+        return
+    assert channel(kept) == channel(kept[1:]) == kept
+
+
+def test_the_states_are_those_of_the_interface() -> None:
+    assert list(AUTH_STATUS_BY_WORD.items()) == [
+        ("waiting", AuthStatus.WAITING),
+        ("approval", AuthStatus.APPROVAL),
+    ]
+    assert all(status.label.ko and status.label.en for status in AuthStatus)
+
+
+def test_tokens_and_keys_have_the_sizes_that_were_decided() -> None:
+    assert profile.TOKEN_DIGITS == 6
+    assert profile.MAX_WRONG_TOKENS == 5
+    assert profile.MAX_TOKENS_AN_HOUR == 5
+    assert profile.SENDER_KEY_CHARACTERS == 40

@@ -1,0 +1,30 @@
+import pytest
+
+from pabal.domain.message import Product
+from pabal.domain.route import Routes
+
+ROUTES = Routes({"sms": ["telco", "backup", "last"], "alimTalk": ["relay"]})
+
+
+@pytest.mark.parametrize(
+    ("product", "carrier"), [(Product.SMS, "telco"), (Product.ALIMTALK, "relay"), (Product.LMS, None)]
+)
+def test_a_message_goes_to_the_first_carrier_of_its_route(product: Product, carrier: str | None) -> None:
+    assert ROUTES.first(product) == carrier
+
+
+@pytest.mark.parametrize(
+    ("product", "carrier", "following"),
+    [
+        (Product.SMS, "telco", "backup"),
+        (Product.SMS, "backup", "last"),
+        (Product.SMS, "last", None),
+        (Product.SMS, "gone", None),  # no longer on the route
+        (Product.ALIMTALK, "relay", None),
+        (Product.LMS, "telco", None),
+    ],
+)
+def test_a_message_goes_on_to_the_next_carrier_until_there_is_none(
+    product: Product, carrier: str, following: str | None
+) -> None:
+    assert ROUTES.after(product, carrier) == following

@@ -1,0 +1,215 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pabal.domain import sending
+from pabal.domain.button import Button
+from pabal.domain.codes import Code, Refused
+from pabal.domain.message import Product
+from pabal.domain.sending import Receiver, Sending
+
+WEB = "https://example.com/"
+optional_text = st.none() | st.text(st.characters(exclude_categories=["Cs"]))
+buttons = st.builds(
+    Button,
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.text(st.characters(exclude_categories=["Cs"])),
+    *[optional_text] * 7,
+    st.none() | st.integers(),
+)
+
+
+@pytest.mark.parametrize(("receivers", "lane"), [(1, 0), (10, 0), (11, 1), (1000, 1)])
+def test_a_small_send_travels_in_lane_0_and_a_campaign_in_lane_1(receivers: int, lane: int) -> None:
+    made = Sending(Product.SMS, "a", [Receiver("01012345678")] * receivers)
+
+    assert made.lane == lane
+
+
+@pytest.mark.parametrize(
+    ("product", "fits", "is_too_long"),
+    [
+        (Product.SMS, "가" * 45, "가" * 46),
+        (Product.SMS, "a" * 90, "a" * 91),
+        (Product.LMS, "가" * 1000, "가" * 1000 + "a"),
+        (Product.MMS, "a" * 2000, "a" * 2001),
+        (Product.ALIMTALK, "😀" * 1000, "😀" * 1001),
+        (Product.FRIENDTALK_TEXT, "가" * 1000, "가" * 1001),
+        (Product.FRIENDTALK_IMAGE, "é" * 400, "é" * 401),
+        (Product.FRIENDTALK_WIDE_IMAGE, "₩" * 76, "₩" * 77),
+    ],
+)
+def test_each_product_has_its_limit(product: Product, fits: str, is_too_long: str) -> None:
+    sending.check_text(product, fits)
+
+    with pytest.raises(Refused) as refusal:
+        sending.check_text(product, is_too_long)
+
+    assert refusal.value.code is Code.CONTENT_TOO_LONG
+
+
+@pytest.mark.parametrize("product", [Product.SMS, Product.LMS, Product.MMS])
+@pytest.mark.parametrize("character", ["😀", "₩", "é"])
+def test_texts_refuse_what_phones_cannot_show(product: Product, character: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        sending.check_text(product, character)
+
+    assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
+    assert character in refusal.value.problems[0].message("ko")
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        Product.ALIMTALK,
+        Product.FRIENDTALK_TEXT,
+        Product.FRIENDTALK_IMAGE,
+        Product.FRIENDTALK_WIDE_IMAGE,
+    ],
+)
+def test_alimtalk_and_friend_talk_hold_any_unicode(product: Product) -> None:
+    sending.check_text(product, "😀 ₩ é 👨‍👩‍👧")
+
+
+@pytest.mark.parametrize(("value", "fits"), [("가" * 43 + "ab", True), ("가" * 43 + "abc", False)])
+def test_the_limit_is_on_the_text_after_substitution(value: str, fits: bool) -> None:
+    """`#{n}님` is short; 90 bytes is what the receiver gets, and 91 is too long."""
+    content = sending.filled("#{n}님", ("n",), (value,))
+
+    if fits:
+        sending.check_text(Product.SMS, content)
+    else:
+        with pytest.raises(Refused) as refusal:
+            sending.check_text(Product.SMS, content)
+        assert refusal.value.code is Code.CONTENT_TOO_LONG
+
+
+def test_a_long_variable_with_a_short_value_fits() -> None:
+    content = sending.filled("#{" + "가" * 100 + "}", ("가" * 100,), ("a",))
+
+    sending.check_text(Product.SMS, content)
+    assert content == "a"
+
+
+def test_a_receivers_text_is_filled_with_its_values_in_one_pass() -> None:
+    names, values = ("name", "order"), ("#{order}", "42")
+
+    assert sending.filled("#{name}: #{order}", names, values) == "#{order}: 42"
+
+
+def test_values_that_do_not_match_their_names_are_a_bug_and_no_text() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        sending.filled("#{a}", ("a", "b"), ("1",))
+    with pytest.raises(ValueError, match="zip"):
+        sending.filled_buttons([Button("webLink", "a", WEB)], ("a",), ("1", "2"))
+
+
+def test_a_text_without_variables_is_the_same_for_everyone() -> None:
+    assert sending.filled("안녕하세요", (), ()) == "안녕하세요"
+
+
+@pytest.mark.parametrize(
+    ("value", "content"),
+    [
+        ("a\r\nb", "<a\nb>"),
+        (unicodedata.normalize("NFD", "홍길동"), "<홍길동>"),
+        ("", "<>"),
+    ],
+)
+def test_a_filled_text_is_cleaned(value: str, content: str) -> None:
+    assert sending.filled("<#{a}>", ("a",), (value,)) == content
+
+
+def test_a_filled_text_is_cleaned_as_a_whole() -> None:
+    """What a value begins with may belong to the letter before it."""
+    assert sending.filled("e#{a}", ("a",), ("\u0301",)) == "é"
+    assert sending.filled("하#{a}", ("a",), ("\u11ab",)) == "한"
+    assert sending.filled("a\r#{a}", ("a",), ("\nb",)) == "a\nb"
+
+
+@pytest.mark.parametrize("value", ["\0", "\ud800"])
+def test_nul_and_lone_surrogates_do_not_come_in_with_a_value(value: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        sending.filled("#{a}", ("a",), (value,))
+
+    assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
+
+
+def test_a_receivers_buttons_are_filled_with_its_values() -> None:
+    made = (Button("webLink", "a", f"{WEB}#{{id}}"), Button("channelAddition", "b"))
+
+    assert sending.filled_buttons(made, ("name", "id"), ("x", "42")) == (
+        Button("webLink", "a", f"{WEB}42"),
+        Button("channelAddition", "b"),
+    )
+    assert sending.filled_buttons(made[1:], (), ()) == made[1:]
+
+
+def test_a_value_that_makes_a_link_into_a_script_is_refused() -> None:
+    made = (Button("appLink", "a", androidUrl="#{link}", iosUrl="app://"),)
+
+    with pytest.raises(Refused) as refusal:
+        sending.filled_buttons(made, ("link",), (" JavaScript:alert(1)",))
+
+    assert refusal.value.code is Code.INVALID_BUTTON
+
+
+def test_a_reference_may_have_64_characters_and_no_more() -> None:
+    sending.check_reference("가" * 64)
+
+    with pytest.raises(Refused) as refusal:
+        sending.check_reference("가" * 65)
+
+    assert refusal.value.code is Code.INVALID_PARAMETER
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        ([], "본문"),
+        ([Button("webLink", "보기", WEB)], f"본문\n보기: {WEB}"),
+        (
+            [Button("webLink", "하나", f"{WEB}1", f"{WEB}pc"), Button("webLink", "둘", f"{WEB}2")],
+            f"본문\n하나: {WEB}1\n둘: {WEB}2",
+        ),
+        ([Button("appLink", "앱", WEB, None, "a://", "i://")], "본문"),
+        ([Button("channelAddition", "채널 추가"), Button("deliveryTracking", "배송 조회")], "본문"),
+        ([Button("channelAddition", "채널 추가"), Button("webLink", "보기", WEB)], f"본문\n보기: {WEB}"),
+    ],
+)
+def test_a_fallback_is_the_body_and_a_line_for_each_web_link(made: list[Button], text: str) -> None:
+    assert sending.fallback_text("본문", [button.given() for button in made]) == text
+
+
+@pytest.mark.parametrize(
+    ("content", "product"),
+    [
+        ("a", Product.SMS),
+        ("가" * 45, Product.SMS),
+        ("뷁" * 45, Product.SMS),
+        ("a" * 90, Product.SMS),
+        ("a" * 91, Product.LMS),
+        ("가" * 46, Product.LMS),
+        ("가" * 1000, Product.LMS),
+        ("a" * 2000, Product.LMS),
+    ],
+)
+def test_a_fallback_is_the_smallest_text_that_holds_it(content: str, product: Product) -> None:
+    assert sending.as_text(content) == (product, content)
+
+
+@pytest.mark.parametrize("content", ["a" * 2001, "가" * 1001, "😀", "₩", "café", "가" * 45 + "😀"])
+def test_a_fallback_that_no_text_can_hold_is_none(content: str) -> None:
+    assert sending.as_text(content) is None
+
+
+@given(st.lists(buttons, max_size=5).map(tuple))
+def test_buttons_come_back_from_the_store_as_they_went(made: tuple[Button, ...]) -> None:
+    assert sending.buttons_from_json(sending.buttons_to_json(made)) == made
+
+
+def test_no_buttons_take_no_room_in_the_store() -> None:
+    assert sending.buttons_to_json(()) is None
+    assert sending.buttons_from_json(None) == ()

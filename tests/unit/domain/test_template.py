@@ -1,0 +1,64 @@
+import pytest
+
+from pabal.domain import template
+from pabal.domain.template import DELETABLE, EDITABLE, TEMPLATE_STATUS_BY_WORD, Design, TemplateStatus
+
+
+def design(content: str, *buttons: dict[str, str | int]) -> Design:
+    return Design("주문 안내", content, "001001", buttons=buttons)
+
+
+@pytest.mark.parametrize(
+    ("word", "is_editable", "is_deletable"),
+    [
+        ("registered", True, True),
+        ("inspecting", False, False),
+        ("approved", True, False),
+        ("rejected", True, True),
+    ],
+)
+def test_a_template_is_edited_and_deleted_only_in_these_states(
+    word: str, is_editable: bool, is_deletable: bool
+) -> None:
+    status = TEMPLATE_STATUS_BY_WORD[word]
+
+    assert (status in EDITABLE) is is_editable
+    assert (status in DELETABLE) is is_deletable
+
+
+def test_there_are_four_states_with_labels_of_their_own() -> None:
+    assert list(TEMPLATE_STATUS_BY_WORD) == ["registered", "inspecting", "approved", "rejected"]
+    assert len({status.label for status in TemplateStatus}) == 4
+
+
+def test_a_design_is_plain_unless_it_says_otherwise() -> None:
+    plain = design("안녕하세요")
+
+    assert (plain.messageType, plain.emphasisType) == ("basic", "none")
+    assert plain.securityTemplate is False
+    assert plain.variables == ()
+
+
+def test_the_kinds_and_limits_are_those_that_were_decided() -> None:
+    assert template.MESSAGE_TYPES == ("basic", "extraInfo", "channelAddition", "mixed")
+    assert template.EMPHASIS_TYPES == ("none", "text", "image", "itemList")
+    assert template.MAX_CODE_CHARACTERS == 20
+    assert template.MAX_NAME_CHARACTERS == 150
+    assert template.MAX_CONTENT_CHARACTERS == 1000
+
+
+def test_the_variables_of_a_design_are_those_of_its_content_and_its_links() -> None:
+    made = design(
+        "#{이름}님, #{번호} 주문",
+        {"buttonType": "webLink", "name": "#{no}", "mobileUrl": "https://a/#{번호}", "pcUrl": "#{pc}"},
+        {
+            "buttonType": "appLink",
+            "name": "b",
+            "androidUrl": "a://#{android}",
+            "iosUrl": "i://#{ios}",
+            "orderNo": 2,
+            "chatExtra": "#{no}",
+        },
+    )
+
+    assert made.variables == ("이름", "번호", "pc", "android", "ios")

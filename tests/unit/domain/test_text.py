@@ -1,0 +1,249 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pabal.domain import text
+from pabal.domain.codes import Code, Refused
+
+SYLLABLES = "".join(map(chr, range(0xAC00, 0xD7A4)))
+CARRIED = "".join(c for i in range(0x10000) if text.is_carried(c := chr(i)))
+DECOMPOSED = unicodedata.normalize("NFD", "한글 각")
+
+unicode_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+
+
+def named_in(refusal: Refused) -> str:
+    assert refusal.problems[0].detail is not None
+    return refusal.problems[0].detail.en
+
+
+def is_refused(given_text: str) -> bool:
+    try:
+        text.cleaned(given_text)
+    except Refused:
+        return True
+    return False
+
+
+def test_an_sms_of_45_syllables_fits_and_of_46_does_not() -> None:
+    text.check_fits("가" * 45, text.SMS_MAX_BYTES)
+
+    with pytest.raises(Refused) as refusal:
+        text.check_fits("가" * 46, text.SMS_MAX_BYTES)
+
+    assert refusal.value.code is Code.CONTENT_TOO_LONG
+
+
+@pytest.mark.parametrize(
+    ("content", "max_bytes"),
+    [
+        ("a" * 90, text.SMS_MAX_BYTES),
+        ("가" * 44 + "ab", text.SMS_MAX_BYTES),
+        ("뷁" * 45, text.SMS_MAX_BYTES),
+        ("가" * 1000, text.LMS_MAX_BYTES),
+        ("a" * 2000, text.LMS_MAX_BYTES),
+        ("가" * 20, text.SUBJECT_MAX_BYTES),
+    ],
+)
+def test_a_text_fits_to_the_last_byte_and_one_more_is_too_long(content: str, max_bytes: int) -> None:
+    text.check_fits(content, max_bytes)
+
+    with pytest.raises(Refused) as refusal:
+        text.check_fits(content + "\n", max_bytes)
+
+    assert refusal.value.code is Code.CONTENT_TOO_LONG
+    assert named_in(refusal.value) == f"At most {max_bytes} bytes; it has {max_bytes + 1}."
+
+
+def test_the_limits_are_those_of_the_interface() -> None:
+    assert (text.SMS_MAX_BYTES, text.LMS_MAX_BYTES, text.SUBJECT_MAX_BYTES) == (90, 2000, 40)
+    assert text.ALIMTALK_MAX_CHARACTERS == 1000
+    assert text.FRIENDTALK_TEXT_MAX_CHARACTERS == 1000
+    assert text.FRIENDTALK_IMAGE_MAX_CHARACTERS == 400
+    assert text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS == 76
+
+
+def test_each_of_the_11172_syllables_counts_two_bytes() -> None:
+    assert len(SYLLABLES) == 11_172
+
+    assert {text.carried_bytes(syllable) for syllable in SYLLABLES} == {2}
+    assert text.carried_bytes(SYLLABLES) == 22_344
+
+
+@pytest.mark.parametrize(
+    ("content", "size"),
+    [("", 0), ("a", 1), ("\n", 1), ("~", 1), ("가", 2), ("뷁", 2), ("똠", 2), ("힣", 2), ("￦", 2), ("€", 2)],
+)
+def test_latin_counts_one_byte_and_hangul_two(content: str, size: int) -> None:
+    assert text.carried_bytes(content) == size
+
+
+@given(st.text(st.sampled_from(CARRIED)))
+def test_a_text_has_the_bytes_of_its_characters(content: str) -> None:
+    assert text.carried_bytes(content) == sum(text.carried_bytes(c) for c in content)
+    assert text.carried_bytes(content) == sum(1 if c.isascii() else 2 for c in content)
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("₩1,000", "₩ (U+20A9)"),
+        ("café", "é (U+00E9)"),
+        ("안녕😀", "😀 (U+1F600)"),
+        ("½🙂🙂é🙂", "🙂 (U+1F642), é (U+00E9)"),
+        ("a\u200bb", "U+200B"),  # cannot be seen, so only its number is told
+        ("a\xa0b", "U+00A0"),
+        ("a\ud83d", "U+D83D"),
+    ],
+)
+def test_characters_that_phones_cannot_show_are_refused_by_name(content: str, named: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        text.carried_bytes(content)
+
+    assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
+    assert named_in(refusal.value) == f"Characters: {named}"
+
+
+def test_an_unsupported_character_weighs_more_than_the_length() -> None:
+    with pytest.raises(Refused) as refusal:
+        text.check_fits("가" * 100 + "😀", text.SMS_MAX_BYTES)
+
+    assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
+
+
+def test_at_most_20_unsupported_characters_are_named() -> None:
+    faces = [chr(0x1F600 + i) for i in range(21)]
+
+    with pytest.raises(Refused) as refusal:
+        text.carried_bytes("".join(faces))
+
+    told = named_in(refusal.value)
+    assert [face in told for face in faces] == [True] * 20 + [False]
+
+
+@pytest.mark.parametrize(
+    ("content", "carried"),
+    [
+        ("", ""),
+        ("안녕 뷁", "안녕 뷁"),
+        ("₩1,000", "?1,000"),
+        ("café 😀!", "caf? ?!"),
+        ("👨‍👩‍👧", "?????"),  # three people and two joiners
+        ("a\ud800b", "a?b"),
+    ],
+)
+def test_replacing_puts_a_question_mark_for_each_unsupported_character(content: str, carried: str) -> None:
+    assert text.replaced(content) == carried
+
+
+@given(st.text())
+def test_a_replaced_text_can_be_carried_and_keeps_what_could_be(content: str) -> None:
+    replaced = text.replaced(content)
+
+    assert text.carried_bytes(replaced) >= len(content)
+    assert replaced == "".join(c if text.is_carried(c) else "?" for c in content)
+
+
+@pytest.mark.parametrize(
+    ("given_text", "kept"),
+    [
+        ("", ""),
+        ("plain", "plain"),
+        ("a\r\nb", "a\nb"),
+        ("가\r\n나\r\n", "가\n나\n"),
+        ("a\rb", "a\nb"),
+        ("가\r나", "가\n나"),
+        ("a\r\r\nb", "a\n\nb"),
+        ("a\nb\tc", "a\nb\tc"),
+        (DECOMPOSED, "한글 각"),
+        ("e\u0301", "é"),
+        ("😀", "😀"),
+    ],
+)
+def test_a_cleaned_text_is_composed_and_ends_its_lines_with_lf(given_text: str, kept: str) -> None:
+    assert text.cleaned(given_text) == kept
+
+
+def test_a_decomposed_text_counts_as_what_it_looks_like() -> None:
+    assert len(DECOMPOSED) == 10
+
+    assert text.carried_bytes(text.cleaned(DECOMPOSED)) == 7
+
+
+@pytest.mark.parametrize(
+    ("given_text", "named"),
+    [
+        ("\0", "U+0000"),
+        ("a\0b", "U+0000"),
+        ("가\0", "U+0000"),
+        ("\ud800", "U+D800"),
+        ("a\udfff", "U+DFFF"),
+        ("가\udc00\0\udc00", "U+DC00, U+0000"),
+        ("\ude00\ud83d", "U+DE00, U+D83D"),  # a pair the wrong way round
+    ],
+)
+def test_nul_and_lone_surrogates_are_refused_everywhere(given_text: str, named: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        text.cleaned(given_text)
+
+    assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
+    assert named_in(refusal.value) == f"Characters: {named}"
+
+
+@given(unicode_text)
+def test_cleaning_a_clean_text_changes_nothing(given_text: str) -> None:
+    once = text.cleaned(given_text)
+
+    assert text.cleaned(once) == once
+    assert "\r" not in once
+    assert unicodedata.is_normalized("NFC", once)
+
+
+@given(unicode_text)
+def test_composed_and_decomposed_spellings_are_one_text(given_text: str) -> None:
+    composed, decomposed = (unicodedata.normalize(form, given_text) for form in ("NFC", "NFD"))
+
+    assert text.cleaned(composed) == text.cleaned(decomposed)
+
+
+@given(st.text())
+def test_any_text_is_cleaned_or_refused_for_a_character(given_text: str) -> None:
+    is_forbidden = any(c == "\0" or 0xD800 <= ord(c) <= 0xDFFF for c in given_text)
+
+    assert is_refused(given_text) is is_forbidden
+
+
+@pytest.mark.parametrize("character", ["a", "가", "뷁", "😀", "\n"])
+def test_characters_are_counted_as_such_whatever_their_bytes(character: str) -> None:
+    text.check_characters(character * 1000, 1000)
+
+    with pytest.raises(Refused) as refusal:
+        text.check_characters(character * 1001, 1000)
+
+    assert refusal.value.code is Code.CONTENT_TOO_LONG
+    assert named_in(refusal.value) == "At most 1000 characters; it has 1001."
+
+
+@pytest.mark.parametrize(
+    ("content", "marked"),
+    [
+        ("할인", "(광고)할인"),
+        ("(광고)할인", "(광고)할인"),
+        ("(광고) 할인", "(광고) 할인"),
+        ("할인 (광고)", "(광고)할인 (광고)"),
+        ("", "(광고)"),
+    ],
+)
+def test_an_advertisement_is_marked_once_and_in_front(content: str, marked: str) -> None:
+    assert text.marked_as_ad(content) == marked
+
+
+def test_the_mark_of_an_advertisement_counts_in_the_limit() -> None:
+    text.check_characters(text.marked_as_ad("가" * 72), text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS)
+
+    with pytest.raises(Refused) as refusal:
+        text.check_characters(text.marked_as_ad("가" * 73), text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS)
+
+    assert refusal.value.code is Code.CONTENT_TOO_LONG

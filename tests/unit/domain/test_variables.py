@@ -1,0 +1,177 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pabal.domain import variables
+from pabal.domain.codes import Code, Refused
+
+variable_names = st.text(st.characters(exclude_characters="{}", exclude_categories=["Cs"]), min_size=1)
+literals = st.text(st.characters(exclude_characters="#", exclude_categories=["Cs"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", ()),
+        ("no variables", ()),
+        ("#{name}", ("name",)),
+        ("#{name}님, #{order} 도착", ("name", "order")),
+        ("#{b} #{a} #{b}", ("b", "a")),
+        ("#{이름}#{주문 번호}", ("이름", "주문 번호")),
+        ("#{ a }", (" a ",)),
+        ("#{a.b-c_1}", ("a.b-c_1",)),
+        ("##{a}", ("a",)),
+        ("#{}", ()),
+        ("#{a", ()),
+        ("#{a #{b}", ("b",)),
+        ("#{a}}", ("a",)),
+        ("#{{a}}", ()),
+        ("#{a#{b}}", ("b",)),
+        ("#{a{b}c}", ()),
+        ("# {a}", ()),
+        ("${a}", ()),
+        ("{a}", ()),
+        ("\\#{a}", ("a",)),
+    ],
+)
+def test_variables_are_found_each_once_in_their_order(text: str, found: tuple[str, ...]) -> None:
+    assert variables.names(text) == found
+
+
+def test_variables_of_several_texts_are_found_together() -> None:
+    assert variables.names("#{a} #{b}", None, "", "#{c} #{a}") == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("", ""),
+        ("nothing to fill", "nothing to fill"),
+        ("#{a}", "1"),
+        ("#{a}#{b}", "12"),
+        ("#{a} and #{b} and #{a}", "1 and 2 and 1"),
+        ("<#{empty}>", "<>"),
+        ("#{}", "#{}"),
+        ("#{a", "#{a"),
+        ("#{a #{b}", "#{a 2"),
+        ("#{{a}}", "#{{a}}"),
+        ("#{a#{b}}", "#{a2}"),
+        ("#{a}}", "1}"),
+        ("50% #{a} %s \\1 \\g<0> {0}", "50% 1 %s \\1 \\g<0> {0}"),
+    ],
+)
+def test_a_text_is_filled_where_it_has_variables_and_nowhere_else(text: str, filled: str) -> None:
+    assert variables.fill(text, {"a": "1", "b": "2", "empty": "", "unused": "x"}) == filled
+
+
+@pytest.mark.parametrize("value", ["#{b}", "#{a}", "#{", "}", "\\1", "\\g<1>", "%s", "{a}"])
+def test_a_value_that_looks_like_a_variable_stays_as_it_is(value: str) -> None:
+    assert variables.fill("<#{a}> #{b}", {"a": value, "b": "2"}) == f"<{value}> 2"
+
+
+def test_two_values_that_join_into_a_variable_stay_as_they_are() -> None:
+    assert variables.fill("#{a}#{b}", {"a": "#{", "b": "a}"}) == "#{a}"
+
+
+@given(st.lists(st.tuples(literals, variable_names, st.text())), literals)
+def test_filling_is_one_pass(pieces: list[tuple[str, str, str]], end: str) -> None:
+    values = {name: value for _, name, value in pieces}
+    text = "".join(f"{literal}#{{{name}}}" for literal, name, _ in pieces) + end
+
+    filled = variables.fill(text, values)
+
+    assert filled == "".join(literal + values[name] for literal, name, _ in pieces) + end
+    assert set(variables.names(text)) == set(values)
+
+
+@given(st.text())
+def test_a_text_filled_with_its_own_variables_is_itself(text: str) -> None:
+    assert variables.fill(text, {name: f"#{{{name}}}" for name in variables.names(text)}) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "taken"),
+    [
+        ("홍길동", "홍길동"),
+        ("", ""),
+        (" ", " "),
+        ("#{b}", "#{b}"),
+        ("null", "null"),
+        (0, "0"),
+        (-5, "-5"),
+        (10_000, "10000"),
+        (12345678901234567890, "12345678901234567890"),
+        (True, "true"),
+        (False, "false"),
+        (variables.Spelled("1.50"), "1.50"),
+        (variables.Spelled("1e3"), "1e3"),
+        (variables.Spelled("-0.0"), "-0.0"),
+    ],
+)
+def test_a_value_is_taken_as_json_spells_it(value: object, taken: str) -> None:
+    assert variables.values(("a",), {"a": value}) == [taken]
+    assert variables.values(("a",), {"#{a}": value}) == [taken]
+
+
+def test_values_come_in_the_order_they_are_wanted_and_others_are_ignored() -> None:
+    data = {"x": [1], "b": "2", "a": 1, "y": None}
+
+    assert variables.values(("a", "b", "a"), data) == ["1", "2", "1"]
+
+
+def test_a_key_may_be_written_like_the_variable_and_the_bare_name_comes_first() -> None:
+    assert variables.values(("이름",), {"#{이름}": "홍길동"}) == ["홍길동"]
+    assert variables.values(("a",), {"#{a}": "second", "a": "first"}) == ["first"]
+    assert variables.values(("a",), {"#{a}": "second", "a": None}) == ["second"]
+    assert variables.values(("a",), {"#{a}": "second", "a": ""}) == [""]
+
+
+@pytest.mark.parametrize("key", ["이름", "#{이름}"])
+def test_a_key_may_come_decomposed_as_macos_spells_it(key: str) -> None:
+    data = {"a": 1, unicodedata.normalize("NFD", key): "홍길동"}
+
+    assert variables.values(("이름", "a"), data) == ["홍길동", "1"]
+
+
+@pytest.mark.parametrize("data", [None, {}])
+def test_where_no_variable_is_wanted_no_data_is_needed(data: dict[str, object] | None) -> None:
+    assert variables.values((), data) == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        {},
+        {"이름": None},
+        {"#{이름}": None},
+        {"이름 ": "a"},
+        {"name": "a"},
+        {"#이름": "a"},
+        {"{이름}": "a"},
+    ],
+)
+def test_a_variable_without_a_value_is_refused_by_name(data: dict[str, object] | None) -> None:
+    with pytest.raises(Refused) as refusal:
+        variables.values(("이름",), data)
+
+    assert refusal.value.code is Code.MISSING_VARIABLE
+    assert "이름" in refusal.value.problems[0].message("en")
+
+
+def test_every_variable_without_a_value_is_named() -> None:
+    with pytest.raises(Refused) as refusal:
+        variables.values(("a", "b", "c", "d"), {"b": "", "c": None})
+
+    assert refusal.value.code is Code.MISSING_VARIABLE
+    assert refusal.value.problems[0].message("en").endswith(": a, c, d")
+
+
+@pytest.mark.parametrize("value", [{}, {"a": 1}, [], ["a"], [None]])
+def test_an_object_or_array_is_no_value(value: object) -> None:
+    with pytest.raises(Refused) as refusal:
+        variables.values(("a",), {"a": value})
+
+    assert refusal.value.code is Code.INVALID_PARAMETER
