@@ -15,7 +15,7 @@ from prometheus_client import (
 from pabal.domain.message import Outcome, Product
 from pabal.store.jobs import Depth
 
-disable_created_metrics()
+disable_created_metrics()  # type: ignore[no-untyped-call]
 _LANES = ("small", "campaign", "taken")
 
 

@@ -12,8 +12,8 @@ from pabal.store.base import Tx
 def take(tx: Tx, arrivals: Sequence[Arrival]) -> None:
     """Keep messages and the receipts owed for them; one taken before is not taken again."""
     rows = tx.rows_each(
-        "insert into simulated (message_id, account_id, phone, taken_at, arrives_at, kind, sender, subject, content,"
-        " buttons, has_image) select v.* from (values {rows}) as v where true"
+        "insert into simulated (message_id, account_id, phone, taken_at, arrives_at, kind, sender, subject,"
+        " content, buttons, has_image) select v.* from (values {rows}) as v where true"
         " on conflict (message_id) do nothing returning message_id",
         [
             (

@@ -26,9 +26,9 @@ from pabal.store import templates as kept_templates
 from pabal.web import answers, envelope
 from pabal.web.bodies import WriteTemplate
 from pabal.web.call import Call, paging
+from pabal.web.checked_sends import read_buttons, read_image_field, web_link
 from pabal.web.forms import Form
 from pabal.web.looking_up import one_of
-from pabal.web.sends import read_buttons, read_image_field, web_link
 
 
 async def list_sender_categories(call: Call) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pabal.domain.message import Product
 from pabal.domain.sending import Sending
 from pabal.service.accept import accept, answered_before, usable_profile, usable_template
 from pabal.service.cancel import cancel_request
-from pabal.web import sends
+from pabal.web import checked_sends
 from pabal.web.answers import CancelItem, SentItem
 from pabal.web.call import Call
 
@@ -34,7 +34,7 @@ async def send_alimtalk(call: Call) -> dict[str, Any]:
     if before:
         return before
     station = call.station
-    form = sends.alimtalk_form(call.form, station.policy, call.now)
+    form = checked_sends.alimtalk_form(call.form, station.policy, call.now)
     profile = await usable_profile(station, call.account_id, form.sender_key)
     template = await usable_template(station, profile, form.template_code)
     return await _accepted(call, form.sending(profile, template))
@@ -46,9 +46,9 @@ async def send_friendtalk(call: Call) -> dict[str, Any]:
     if before:
         return before
     station = call.station
-    sending = sends.friendtalk(call.form, station.policy, call.now)
+    sending = checked_sends.friendtalk(call.form, station.policy, call.now)
     profile = await usable_profile(station, call.account_id, call.form.body.senderKey)
-    sending = sends.at_a_decent_hour(sending, station.policy, call.now)
+    sending = checked_sends.at_a_decent_hour(sending, station.policy, call.now)
     return await _accepted(call, sending._replace(profile_id=profile.id))
 
 
@@ -65,7 +65,7 @@ async def cancel(call: Call) -> dict[str, Any]:
 
 
 def _text(call: Call, product: Product) -> Sending:
-    return sends.text_message(product, call.form, call.station.policy, call.now)
+    return checked_sends.text_message(product, call.form, call.station.policy, call.now)
 
 
 async def _answered_before(call: Call) -> dict[str, Any] | None:
