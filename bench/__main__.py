@@ -1,0 +1,67 @@
+"""`python -m bench [NAME…]`: measures what is named, or everything, and prints one table."""
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench import accept, campaign, deliver, history, small, start
+from bench.figures import Figure, table
+from bench.load import LoadFailed
+from bench.server import DoesNotWork, Place, say
+
+MEASURES = {
+    "accept": accept.measure,
+    "campaign": campaign.measure,
+    "deliver": deliver.measure,
+    "history": history.measure,
+    "small": small.measure,
+    "start": start.measure,
+}
+MEMORY_AIM_MB = 200
+_MB = 1024 * 1024
+
+
+def main() -> int:
+    """Measure, print the table, and return 0 unless something did not work."""
+    parser = argparse.ArgumentParser("bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(MEASURES)}")
+    names = parser.parse_args().names or list(MEASURES)
+    unknown = [name for name in names if name not in MEASURES]
+    if unknown:
+        parser.error(f"no such measure: {', '.join(unknown)}")
+    began = time.perf_counter()
+    figures: list[Figure] = []
+    is_broken = False
+    with tempfile.TemporaryDirectory(prefix="pabal-bench-") as root:
+        place = Place(Path(root))
+        place.prepare()
+        for name in names:
+            say(f"{name}: {sys.modules[MEASURES[name].__module__].__doc__}")
+            try:
+                figures += MEASURES[name](place)
+            except (DoesNotWork, LoadFailed) as broken:
+                is_broken = True
+                say(f"  DOES NOT WORK: {broken}")
+    if place.peaks:
+        figures.append(_memory(place.peaks))
+    took_s = time.perf_counter() - began
+    say(f"\nPython {platform.python_version()}, {_cores()} cores, shared with the load; {took_s:.0f} s\n")
+    say(table(figures))
+    return 1 if is_broken else 0
+
+
+def _memory(peaks: dict[str, int]) -> Figure:
+    made_of = ", ".join(f"{doing} {peak // _MB}" for doing, peak in peaks.items())
+    return Figure("memory", "most resident", max(peaks.values()) / _MB, " MB", MEMORY_AIM_MB, "at most", made_of)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

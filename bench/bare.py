@@ -1,0 +1,68 @@
+"""The same HTTP server with nothing behind it: reads a send, answers an envelope of the same size."""
+
+import socket
+import sys
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import msgspec
+import uvicorn
+import uvloop
+
+from pabal.web.answers import SentItem
+from pabal.web.bodies import SendSms
+
+Message = MutableMapping[str, Any]
+MAX_PARTS = 10_000
+
+_decoder = msgspec.json.Decoder(SendSms)
+_encoder = msgspec.json.Encoder()
+
+
+async def app(
+    scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+) -> None:
+    """Answer as the service would, without guard and without store."""
+    body = b""
+    for _ in range(MAX_PARTS):
+        message = await receive()
+        body += message.get("body", b"")
+        if not message.get("more_body"):
+            break
+    sending = _decoder.decode(body) if body else None
+    answer = _encoder.encode(
+        {
+            "time": "2026-11-15T12:00:00.000+09:00",
+            "result": "SUCCESS",
+            "resultMessage": "성공",
+            "locale": "ko",
+            "item": SentItem("0" * 26 if sending else ""),
+        }
+    )
+    await send(
+        {
+            "type": "http.response.start",
+            "status": 200,
+            "headers": [
+                (b"content-type", b"application/json;charset=UTF-8"),
+                (b"content-length", b"%d" % len(answer)),
+                (b"x-request-id", b"0123456789abcdef"),
+            ],
+        }
+    )
+    await send({"type": "http.response.body", "body": answer})
+
+
+def main() -> None:
+    """Serve on the port that the command line names, set up as `pabal serve` sets it up."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", int(sys.argv[1])))
+    config = uvicorn.Config(
+        app, lifespan="off", log_config=None, access_log=False, proxy_headers=False, server_header=False
+    )
+    uvloop.run(uvicorn.Server(config).serve(sockets=[listener]))
+
+
+if __name__ == "__main__":
+    main()

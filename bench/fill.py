@@ -1,0 +1,113 @@
+"""Fills stores in bulk, with the service's own transactions."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from pabal.config import load
+from pabal.domain import identity
+from pabal.domain.message import Product
+from pabal.domain.sending import Receiver, Sending
+from pabal.domain.when import HOUR, Instant
+from pabal.service.accept import keep
+from pabal.service.policy import Policy, policy_from
+from pabal.store import messages
+from pabal.store.base import Value
+from pabal.store.sqlite import SqliteStore
+from pabal.world import RealWorld
+
+T = TypeVar("T")
+
+REQUEST_RECEIVERS = 1000
+TEXT = "#{name}님, 주문하신 상품이 오늘 도착합니다."
+SENDER = "0212345678"
+SAID_EVERY = 100_000
+
+POLICY: Policy = policy_from(load({}))
+CARRIER = POLICY.routes.first(Product.SMS) or ""
+WORLD = RealWorld()
+
+
+def with_store(data: Path, work: Callable[[SqliteStore], Awaitable[T]], *, is_durable: bool = True) -> T:
+    """Open the store of a data directory, do the work, close it."""
+
+    async def run() -> T:
+        store = SqliteStore(data / "pabal.db", WORLD, is_durable=is_durable)
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(run())
+
+
+def campaigns(
+    count: int, chance: random.Random, scheduled_at: Instant | None, regulars: int = 0
+) -> Iterator[Sending]:
+    """Yield so many sends of 1,000 random receivers; each of the `regulars` is in ten of them."""
+    rounds = max(1, count // 10)
+    for place in range(count):
+        own = [Receiver(regular(one), ("단골",)) for one in range(regulars) if one % rounds == place % rounds]
+        others = [
+            Receiver(f"010{chance.randrange(10_000_000, 100_000_000)}", ("홍길동",))
+            for _ in range(REQUEST_RECEIVERS - len(own))
+        ]
+        yield Sending(Product.SMS, TEXT, own + others, scheduled_at, SENDER, variables=("name",))
+
+
+def regular(one: int) -> str:
+    """Return the number of a receiver that nobody gets by chance."""
+    return f"0100009{one:04}"
+
+
+Kept = tuple[bytes, Sending, Sequence[Sequence[Value]]]
+
+
+def ready_to_keep(sending: Sending, at: Instant, chance: random.Random) -> Kept:
+    """Return a send as its transaction takes it."""
+    request_id = identity.request_id(at, POLICY.slot, chance.getrandbits(identity.CHANCE_BITS))
+    return request_id, sending, messages.rows_of(request_id, sending.receivers)
+
+
+async def put(store: SqliteStore, kept: Kept, at: Instant) -> None:
+    """Keep a send in one transaction."""
+    request_id, sending, rows = kept
+    await store.write(keep, 1, request_id, sending, rows, CARRIER, at, None, 0)
+
+
+def fill(
+    data: Path,
+    count: int,
+    *,
+    scheduled_after: int | None = None,
+    regulars: int = 0,
+    say: Callable[[str], None] = lambda words: None,
+) -> None:
+    """Put the messages of `count` campaigns into a store, as if accepted in the last hour.
+
+    They are due at once, or `scheduled_after` milliseconds from now.
+    """
+    chance = random.Random(1)
+    now = WORLD.now()
+
+    async def work(store: SqliteStore) -> None:
+        scheduled_at = None if scheduled_after is None else now + scheduled_after
+        for place, sending in enumerate(campaigns(count, chance, scheduled_at, regulars)):
+            at = now - HOUR + place * HOUR // count
+            await put(store, ready_to_keep(sending, at, chance), at)
+            done = (place + 1) * REQUEST_RECEIVERS
+            if done % SAID_EVERY == 0:
+                say(f"  {done:,} messages are in the store")
+
+    with_store(data, work, is_durable=False)
+
+
+def reading(data: Path) -> apsw.Connection:
+    """Return a connection that only looks at a store, beside the server that uses it."""
+    connection = apsw.Connection(str(data / "pabal.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(10_000)
+    return connection

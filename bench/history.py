@@ -1,0 +1,89 @@
+"""Whether looking things up and claiming stay as quick when there is much: a million beside ten thousand."""
+
+import time
+from pathlib import Path
+
+from bench import bodies, load
+from bench.figures import Figure, middle, percentile
+from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
+from bench.server import Place, say
+from pabal.domain.when import HOUR, MINUTE
+from pabal.service.deliver import MAX_CLAIM, claim
+from pabal.store.sqlite import SqliteStore
+
+AIM = 1.5
+MANY, FEW = 1_000_000, 10_000
+REGULARS = 100
+"""Receivers that have ten messages each among all the others."""
+ROUNDS = 3
+LOOKUPS = 300
+CLAIMS = 12
+LATER = 10 * HOUR
+
+
+def large(place: Place) -> Path:
+    """Return a data directory with a million waiting messages, made if new."""
+    data = place.root / "large"
+    if not data.exists():
+        place.fresh().rename(data)
+        say(f"  filling a store with {MANY:,} messages")
+        fill(data, MANY // REQUEST_RECEIVERS, scheduled_after=LATER, regulars=REGULARS, say=say)
+    return data
+
+
+def measure(place: Place) -> list[Figure]:
+    """Look up the same receivers in both stores in turn, then claim from both."""
+    many, few = large(place), place.fresh()
+    fill(few, FEW // REQUEST_RECEIVERS, scheduled_after=LATER, regulars=REGULARS)
+    in_many: list[float] = []
+    in_few: list[float] = []
+    with place.pabal(many, "history") as among_many, place.pabal(few, "history") as among_few:
+        for _ in range(ROUNDS):
+            in_few += _looked_up(place, among_few.port)
+            in_many += _looked_up(place, among_many.port)
+    say(f"  a page among {MANY:,}: {_ms(in_many)}; among {FEW:,}: {_ms(in_few)}")
+    from_many, from_few = _claimed(many), _claimed(few)
+    say(f"  a claim of {MAX_CLAIM} among {MANY:,}: {_ms(from_many)}; among {FEW:,}: {_ms(from_few)}")
+    return [
+        Figure(
+            "history",
+            "time of a receiver's page among 1,000,000 / among 10,000",
+            middle(in_many) / middle(in_few),
+            aim=AIM,
+            side="at most",
+            made_of=f"{_ms(in_many)} and {_ms(in_few)}",
+        ),
+        Figure(
+            "history",
+            "time of a claim of 500 among 1,000,000 / among 10,000",
+            middle(from_many) / middle(from_few),
+            aim=AIM,
+            side="at most",
+            made_of=f"{_ms(from_many)} and {_ms(from_few)}",
+        ),
+    ]
+
+
+def _looked_up(place: Place, port: int) -> list[float]:
+    seen = load.run(
+        load.Plan(port=port, path=bodies.LIST, key=place.key, bodies=bodies.lookups(REGULARS), count=LOOKUPS)
+    )
+    return seen.latencies_s
+
+
+def _claimed(data: Path) -> list[float]:
+    async def work(store: SqliteStore) -> list[float]:
+        found = []
+        now = WORLD.now() + 2 * LATER
+        for _ in range(CLAIMS):
+            began = time.perf_counter()
+            claimed = await store.write(claim, CARRIER, MAX_CLAIM, MINUTE, POLICY, now)
+            found.append(time.perf_counter() - began)
+            assert len(claimed.leased) == MAX_CLAIM
+        return found
+
+    return with_store(data, work)
+
+
+def _ms(values: list[float]) -> str:
+    return f"{middle(values) * 1000:.2f} ms (p95 {percentile(values, 0.95) * 1000:.2f})"

@@ -1,0 +1,203 @@
+"""The load: keep-alive connections that each send the next request when the last has been answered.
+
+It runs in a process of its own (`python -m bench.load`), reads a plan from standard input and writes what
+it saw to standard output. It speaks just enough HTTP/1.1 for our own servers, so that it costs little.
+"""
+
+import asyncio
+import subprocess
+import sys
+import time
+
+import msgspec
+import uvloop
+
+CONNECT_S = 10.0
+MAX_HEAD_BYTES = 65_536
+GRACE_S = 60.0
+"""How long after its end a load waits for answers that have not come."""
+
+
+class Plan(msgspec.Struct, kw_only=True):
+    """What to send: `bodies` in turn, until `count` requests or `seconds` have passed."""
+
+    port: int
+    path: str
+    key: str
+    bodies: list[bytes]
+    connections: int = 1
+    warm_up_s: float = 0.0
+    """Requests answered before this has passed count only in `Seen.all_requests`."""
+    seconds: float = 0.0
+    count: int = 0
+    pause_s: float = 0.0
+    """How long each connection waits before its next request."""
+    keeps_answers: bool = False
+
+
+class Seen(msgspec.Struct, kw_only=True):
+    """What came back."""
+
+    requests: int
+    all_requests: int
+    seconds: float
+    latencies_s: list[float]
+    answers: list[bytes]
+    failures: list[bytes]
+    """Answers that were not 200, the first few."""
+
+    @property
+    def rate(self) -> float:
+        return self.requests / self.seconds
+
+
+class LoadFailed(Exception):
+    """The load did not get the answers it should have."""
+
+
+def run(plan: Plan) -> Seen:
+    """Run a plan in a process of its own and return what it saw.
+
+    Raises LoadFailed where an answer was not 200.
+    """
+    with begin(plan) as process:
+        return end(process)
+
+
+def begin(plan: Plan) -> "subprocess.Popen[bytes]":
+    """Start a plan in a process of its own."""
+    process = subprocess.Popen([sys.executable, "-m", "bench.load"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin
+    process.stdin.write(msgspec.msgpack.encode(plan))
+    process.stdin.close()
+    process.stdin = None
+    return process
+
+
+def end(process: "subprocess.Popen[bytes]") -> Seen:
+    """Wait for a plan's end and return what it saw.
+
+    Raises LoadFailed where an answer was not 200.
+    """
+    output, _ = process.communicate()
+    if process.returncode:
+        raise LoadFailed(f"the load ended with status {process.returncode}")
+    seen = msgspec.msgpack.decode(output, type=Seen)
+    if seen.failures:
+        raise LoadFailed(f"{len(seen.failures)} or more answers were not 200, the first: {seen.failures[0]!r}")
+    return seen
+
+
+class _Tally:
+    """What all connections share: the requests to send and what came back."""
+
+    def __init__(self, plan: Plan, done: "asyncio.Future[None]") -> None:
+        self.plan = plan
+        self.done = done
+        head = (
+            f"POST {plan.path} HTTP/1.1\r\nHost: bench\r\napiKey: {plan.key}\r\nContent-Type: application/json\r\n"
+        )
+        self._wires = [f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body for body in plan.bodies]
+        self._sent = 0
+        self.open = plan.connections
+        self.began = time.perf_counter()
+        self.last = self.began
+        self.latencies: list[float] = []
+        self.answers: list[bytes] = []
+        self.failures: list[bytes] = []
+        self.all = 0
+
+    def next(self, now: float) -> bytes | None:
+        plan = self.plan
+        if plan.count and self._sent >= plan.count:
+            return None
+        if plan.seconds and now - self.began >= plan.warm_up_s + plan.seconds:
+            return None
+        self._sent += 1
+        return self._wires[self._sent % len(self._wires)]
+
+    def note(self, answer: bytes, sent_at: float, now: float) -> None:
+        self.all += 1
+        if not answer.startswith(b"HTTP/1.1 200") and len(self.failures) < 10:
+            self.failures.append(answer[:1000])
+        if now - self.began >= self.plan.warm_up_s:
+            self.latencies.append(now - sent_at)
+            self.last = now
+        if self.plan.keeps_answers:
+            self.answers.append(answer)
+
+    def close_one(self) -> None:
+        self.open -= 1
+        if self.open == 0 and not self.done.done():
+            self.done.set_result(None)
+
+
+class _Connection(asyncio.Protocol):
+    """One caller."""
+
+    def __init__(self, tally: _Tally) -> None:
+        self._tally = tally
+        self._buffer = b""
+        self._sent_at = 0.0
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._send()
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        head_end = self._buffer.find(b"\r\n\r\n")
+        if head_end < 0:
+            assert len(self._buffer) < MAX_HEAD_BYTES
+            return
+        at = self._buffer.lower().index(b"content-length:", 0, head_end) + 15
+        length = int(self._buffer[at : self._buffer.index(b"\r\n", at)])
+        if len(self._buffer) < head_end + 4 + length:
+            return
+        answer, self._buffer = self._buffer, b""
+        self._tally.note(answer, self._sent_at, time.perf_counter())
+        if self._tally.plan.pause_s:
+            asyncio.get_running_loop().call_later(self._tally.plan.pause_s, self._send)
+        else:
+            self._send()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._tally.close_one()
+
+    def _send(self) -> None:
+        now = time.perf_counter()
+        wire = self._tally.next(now)
+        if wire is None:
+            self._transport.close()
+            return
+        self._sent_at = now
+        self._transport.write(wire)
+
+
+async def _load(plan: Plan) -> Seen:
+    loop = asyncio.get_running_loop()
+    tally = _Tally(plan, loop.create_future())
+    for _ in range(plan.connections):
+        async with asyncio.timeout(CONNECT_S):
+            await loop.create_connection(lambda: _Connection(tally), "127.0.0.1", plan.port)
+    async with asyncio.timeout(plan.warm_up_s + plan.seconds + GRACE_S + plan.count * 1.0):
+        await tally.done
+    return Seen(
+        requests=len(tally.latencies),
+        all_requests=tally.all,
+        seconds=tally.last - tally.began - plan.warm_up_s,
+        latencies_s=tally.latencies,
+        answers=tally.answers,
+        failures=tally.failures,
+    )
+
+
+def main() -> None:
+    plan = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Plan)
+    sys.stdout.buffer.write(msgspec.msgpack.encode(uvloop.run(_load(plan))))
+
+
+if __name__ == "__main__":
+    main()

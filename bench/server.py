@@ -1,0 +1,150 @@
+"""Servers under measurement: each a process of its own, on a free port."""
+
+import contextlib
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+READY_WITHIN_S = 60.0
+STOP_WITHIN_S = 60.0
+POLL_S = 0.005
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class DoesNotWork(Exception):
+    """A part under measurement failed; its figures would mean nothing."""
+
+
+class Server(NamedTuple):
+    """A running server."""
+
+    pid: int
+    port: int
+    ready_after_s: float
+
+    def cpu_s(self) -> float:
+        """Return the processor time it has used so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    def peak_bytes(self) -> int:
+        """Return the most memory it has had resident."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+        return 0
+
+
+class Place:
+    """Where everything is measured: a directory that goes away, and what was learnt on the way."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.key = ""
+        self.peaks: dict[str, int] = {}
+        """The most memory that `pabal serve` had resident, by what it was doing."""
+        self._made = 0
+
+    def prepare(self) -> None:
+        """Make the first store, which all others are copies of, with an account and its key."""
+        seed = str(self.root / "seed")
+        words = ["key", "create", "--account", "bench", "--rate", "0", "--data", seed]
+        said = subprocess.run(
+            [sys.executable, "-m", "pabal.cli", *words],
+            capture_output=True,
+            text=True,
+            env=_environment(),
+        )
+        if said.returncode:
+            raise DoesNotWork(f"pabal key create: {said.stderr}")
+        self.key = said.stdout.strip()
+
+    def fresh(self, origin: Path | None = None) -> Path:
+        """Return a new data directory with a copy of a store: the first one, or the one in `origin`."""
+        self._made += 1
+        data = self.root / f"data{self._made}"
+        data.mkdir()
+        shutil.copy((origin or self.root / "seed") / "pabal.db", data / "pabal.db")
+        return data
+
+    @contextlib.contextmanager
+    def pabal(self, data: Path, doing: str) -> Iterator[Server]:
+        """Run `pabal serve` on a data directory, ready to take requests."""
+        port = _free_port()
+        environment = _environment() | {
+            "PABAL_PORT": str(port),
+            "PABAL_DATA": str(data),
+            "PABAL_KEY_RATE": "0",
+        }
+        with (data / "serve.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "pabal.cli", "serve"],
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+            with _running(process, port, data / "serve.log") as server:
+                try:
+                    yield server
+                finally:
+                    if process.poll() is None:
+                        self.peaks[doing] = max(self.peaks.get(doing, 0), server.peak_bytes())
+
+    @contextlib.contextmanager
+    def bare(self) -> Iterator[Server]:
+        """Run the server that has nothing behind it."""
+        port = _free_port()
+        process = subprocess.Popen([sys.executable, "-m", "bench.bare", str(port)], stderr=subprocess.DEVNULL)
+        with _running(process, port) as server:
+            yield server
+
+
+def say(words: str) -> None:
+    """Tell how it goes."""
+    print(words, flush=True)
+
+
+@contextlib.contextmanager
+def _running(process: "subprocess.Popen[bytes]", port: int, log: Path | None = None) -> Iterator[Server]:
+    began = time.perf_counter()
+    try:
+        while not _is_ready(port):
+            if process.poll() is not None or time.perf_counter() - began > READY_WITHIN_S:
+                raise DoesNotWork(f"a server did not start: {log.read_text()[-2000:] if log else ''}")
+            time.sleep(POLL_S)
+        yield Server(process.pid, port, time.perf_counter() - began)
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _is_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("PABAL_")}

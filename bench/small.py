@@ -1,0 +1,85 @@
+"""How long a one-receiver send waits for its carrier while campaigns of many receivers wait too."""
+
+import re
+import time
+from pathlib import Path
+
+from bench import bodies, load
+from bench.figures import Figure, percentile
+from bench.fill import REQUEST_RECEIVERS, WORLD, fill, reading
+from bench.server import DoesNotWork, Place, say
+from pabal.domain import identity
+
+AIM_S = 2.0
+WAITING = 100_000
+CONNECTIONS = 8
+PAUSE_S = 0.04
+SECONDS = 8.0
+TAKEN_WITHIN_S = 30.0
+LOOK_EVERY_S = 0.05
+_REQUEST_ID = re.compile(rb'"requestId":"([0-9a-f]{26})"')
+
+
+def measure(place: Place) -> list[Figure]:
+    """Send one by one while a full queue is delivered; then read when the simulator took each."""
+    data = place.fresh()
+    fill(data, WAITING // REQUEST_RECEIVERS)
+    with place.pabal(data, "small") as server:
+        plan = load.Plan(
+            port=server.port,
+            path=bodies.SEND_SMS,
+            key=place.key,
+            bodies=bodies.sends(100, 1),
+            connections=CONNECTIONS,
+            pause_s=PAUSE_S,
+            seconds=SECONDS,
+            keeps_answers=True,
+        )
+        with load.begin(plan) as process:
+            drained_at = _drained_at(data)
+            seen = load.end(process)
+        sent = [bytes.fromhex(found[1].decode()) for each in seen.answers if (found := _REQUEST_ID.search(each))]
+        amid = [each for each in sent if identity.requested_at(each) < drained_at]
+        waits_s = _waits_s(data, amid)
+    if not waits_s:
+        raise DoesNotWork("the campaigns were gone before the first small send")
+    p50, p99 = percentile(waits_s, 0.5), percentile(waits_s, 0.99)
+    say(f"  {len(waits_s)} small sends, taken after p50 {p50 * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms")
+    return [
+        Figure(
+            "small",
+            "a small send amid campaigns, until it is taken, p99",
+            p99,
+            " s",
+            AIM_S,
+            "at most",
+            f"p50 {p50 * 1000:.0f} ms of {len(waits_s)}; answered in p99"
+            f" {percentile(seen.latencies_s, 0.99) * 1000:.0f} ms",
+        )
+    ]
+
+
+def _drained_at(data: Path) -> int:
+    """Wait until no campaign waits any more, and return when that was, in milliseconds."""
+    looking = reading(data)
+    give_up_at = time.perf_counter() + SECONDS
+    while looking.execute("select 1 from jobs where lane = 1 limit 1").get and time.perf_counter() < give_up_at:
+        time.sleep(LOOK_EVERY_S)
+    looking.close()
+    return WORLD.now()
+
+
+def _waits_s(data: Path, requests: list[bytes]) -> list[float]:
+    """Return how long after its request each message was taken by the simulator."""
+    looking = reading(data)
+    give_up_at = time.perf_counter() + TAKEN_WITHIN_S
+    waits_s: list[float] = []
+    for each in requests:
+        one = identity.message_id(each, 1)
+        while (at := looking.execute("select taken_at from simulated where message_id = ?", (one,)).get) is None:
+            if time.perf_counter() > give_up_at:
+                raise DoesNotWork(f"a small send was not taken in {TAKEN_WITHIN_S} s")
+            time.sleep(LOOK_EVERY_S)
+        waits_s.append((at - identity.requested_at(each)) / 1000)
+    looking.close()
+    return waits_s

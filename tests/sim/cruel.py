@@ -1,0 +1,186 @@
+"""The cruel part of the simulation: a carrier and a store that fail in every way they are allowed to."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Concatenate
+
+from pabal.carriers.base import Busy, Desk, HandOn, Receipt, Rejected, Taken, Unknown, Verdict
+from pabal.carriers.simulator import REJECTED_NAME
+from pabal.domain.message import Attempt, Outcome, Product
+from pabal.domain.template import Design, Review
+from pabal.domain.when import Instant
+from pabal.store.base import P, Store, StoreAway, T
+from pabal.world import World
+
+
+class Crash(SystemExit):
+    """The process is gone: leaves the loop at once, whatever was under way."""
+
+
+@dataclass
+class Fate:
+    """When the process dies or the store fails: after so many calls, and how."""
+
+    calls_left: int
+    kind: str
+    """crash-before, crash-after, away-before or away-after; `never` for no fault."""
+    is_over: bool = False
+
+    def strikes(self) -> str:
+        """Count one call; return what happens to it."""
+        self.calls_left -= 1
+        if self.calls_left == 0:
+            return self.kind
+        return "never"
+
+
+class FaultyStore:
+    """A store that fails, or takes the process with it, at a chosen write."""
+
+    def __init__(self, inner: Store, fate: Fate) -> None:
+        self._inner = inner
+        self._fate = fate
+        self.writes = 0
+
+    async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        self._check_alive()
+        self.writes += 1
+        fault = self._fate.strikes()
+        if fault == "away-before":
+            raise StoreAway("fault")
+        if fault == "crash-before":
+            self._die()
+        answer = await self._inner.write(work, *args, **kwargs)
+        self._check_alive()
+        if fault == "away-after":
+            raise StoreAway("fault")
+        if fault == "crash-after":
+            self._die()
+        return answer
+
+    async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        self._check_alive()
+        return await self._inner.read(work, *args, **kwargs)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+    def _die(self) -> None:
+        self._fate.is_over = True
+        raise Crash
+
+    def _check_alive(self) -> None:
+        if self._fate.is_over:
+            raise StoreAway("the process is gone")
+
+
+@dataclass
+class HandOver:
+    """One message handed to the carrier: when, in which life, and how it was answered."""
+
+    at: Instant
+    life: int
+    verdict: str
+
+
+@dataclass
+class Ledger:
+    """What the carrier knows, on its side of the wire: it outlives the service's crashes."""
+
+    hand_overs: defaultdict[bytes, list[HandOver]] = field(default_factory=lambda: defaultdict(list))
+    taken: dict[bytes, str] = field(default_factory=dict)
+    owed: list[tuple[Instant, Receipt]] = field(default_factory=list)
+    receipts: defaultdict[str, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
+    references: defaultdict[bytes, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+class CruelCarrier:
+    """A carrier that is busy, slow, forgetful and contradictory, by seed."""
+
+    products = frozenset(Product)
+    window = 20
+    answer_s = 3.0
+
+    def __init__(
+        self, name: str, ledger: Ledger, world: World, random: Random, *, life: int, dedups: bool, is_calm: bool
+    ) -> None:
+        self.name = name
+        self.dedups = dedups
+        self.desk: Desk | None = self
+        self._ledger = ledger
+        self._world = world
+        self._random = random
+        self._life = life
+        self._is_calm = is_calm
+
+    @property
+    def is_connected(self) -> bool:
+        return self._is_calm or self._random.random() > 0.05
+
+    async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
+        dice = self._random
+        notes = [self._note(attempt) for attempt in attempts]
+        if not self._is_calm and dice.random() < 0.1:
+            await asyncio.sleep(dice.choice((0.5, 2.9, 10)))  # the last is longer than it may take
+        verdicts = [self._verdict(attempt) for attempt in attempts]
+        await asyncio.sleep(dice.random() * 0.3)
+        if not self._is_calm and dice.random() < 0.05:
+            raise ConnectionError("lost after it was taken")
+        for note, verdict in zip(notes, verdicts, strict=True):
+            note.verdict = type(verdict).__name__
+        return verdicts
+
+    async def run(self, hand_on: HandOn) -> None:
+        while True:
+            now = self._world.now()
+            due = [(at, receipt) for at, receipt in self._ledger.owed if at <= now]
+            for entry in due:
+                await hand_on([entry[1]])
+                if not self._is_calm and self._random.random() < 0.1:
+                    continue  # the acknowledgement was lost: it will come again
+                self._ledger.owed.remove(entry)
+            await asyncio.sleep(0.2)
+
+    async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
+        raise AssertionError("the simulation registers its profiles directly")
+
+    async def review(self, design: Design) -> Review | None:
+        return Review(REJECTED_NAME not in design.name)
+
+    def _note(self, attempt: Attempt) -> HandOver:
+        note = HandOver(self._world.now(), self._life, "none")
+        self._ledger.hand_overs[attempt.message_id].append(note)
+        return note
+
+    def _verdict(self, attempt: Attempt) -> Verdict:
+        dice = self._random
+        roll = 1.0 if self._is_calm else dice.random()
+        if roll < 0.1:
+            return Busy()
+        if roll < 0.15:
+            return Unknown()
+        if roll < 0.2:
+            return Rejected(Outcome.NUMBER_NOT_ASSIGNED)
+        if self.dedups and attempt.message_id in self._ledger.taken:
+            return Taken(self._ledger.taken[attempt.message_id])
+        reference = f"{attempt.message_id.hex()}-{len(self._ledger.references[attempt.message_id])}"
+        self._ledger.taken[attempt.message_id] = reference
+        self._ledger.references[attempt.message_id].append(reference)
+        self._promise(reference)
+        return Taken(reference)
+
+    def _promise(self, reference: str) -> None:
+        """Decide which receipts will come: none, one, early, twice, or two that contradict each other."""
+        dice = self._random
+        now = self._world.now()
+        kind = "one" if self._is_calm else dice.choice(("none", "one", "one", "one", "early", "twice", "contrary"))
+        first = Outcome.DELIVERED if dice.random() < 0.7 else Outcome.PHONE_OFF
+        other = Outcome.PHONE_OFF if first is Outcome.DELIVERED else Outcome.DELIVERED
+        waits = {"none": [], "one": [800], "early": [0], "twice": [300, 2000], "contrary": [300, 2500]}[kind]
+        for index, wait in enumerate(waits):
+            outcome = other if kind == "contrary" and index == 1 else first
+            self._ledger.owed.append((now + wait, Receipt(reference, outcome)))
+            self._ledger.receipts[reference].append(outcome)

@@ -1,0 +1,377 @@
+"""A seeded simulation of the unmodified service: lives that end in crashes, then calm, then the reckoning."""
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pabal.config import load
+from pabal.domain import identity
+from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.template import Design, TemplateStatus
+from pabal.domain.when import HOUR, Instant, stamp
+from pabal.service import keys
+from pabal.store import accounts, profiles, templates
+from pabal.store.base import StoreAway, Tx
+from tests.sim.cruel import Crash, CruelCarrier, Fate, FaultyStore, Ledger
+from tests.virtual import NOON, Answer, Caller, Town, VirtualLoop, VirtualWorld, build_town, open_store
+
+CALM_S = 1.5 * 3600
+LIFE_S = 120.0
+FAULTS = ("crash-before", "crash-after", "away-before", "away-after")
+SENDER_KEY = "a" * 40
+TEXT = "#{name}님 안녕하세요"
+
+
+@dataclass
+class Wish:
+    """One send that a client wants done: asked for again, with its key, until it is answered."""
+
+    operation: str
+    body: dict[str, Any]
+    key: str | None
+    receivers: int
+    answered: str | None = None
+    tries: int = 0
+
+
+@dataclass
+class Diary:
+    """What the clients know, on their side: it outlives the service's crashes."""
+
+    wishes: list[Wish] = field(default_factory=list)
+    answers: dict[str, set[str]] = field(default_factory=dict)
+    cancelled: set[str] = field(default_factory=set)
+    cancelling: list[str] = field(default_factory=list)
+    lost_without_key: int = 0
+    crashes_at: list[Instant] = field(default_factory=list)
+
+
+class Simulation:
+    """One seed's story."""
+
+    def __init__(self, seed: int, folder: Path, *, lives: int = 5, fault: tuple[int, str] | None = None) -> None:
+        self.random = Random(seed)
+        self.seed = seed
+        self.folder = folder
+        self.lives = lives
+        self.fault = fault
+        self.ledger = Ledger()
+        self.diary = Diary()
+        self.dedups = seed % 2 == 0
+        self.api_key = ""
+        self.now: Instant = NOON
+        self.writes = 0
+        self.settings = load({}, data=folder, sms_timeout_hours=1, other_timeout_hours=1)
+
+    def play(self) -> None:
+        """Live through every life, then a calm one, then reckon."""
+        for life in range(self.lives):
+            self._live(life, is_calm=False)
+        self._live(self.lives, is_calm=True)
+
+    def _live(self, life: int, *, is_calm: bool) -> None:
+        world = VirtualWorld(self.random.getrandbits(32), self.now)
+        fate = self._fate(is_calm)
+        loop = VirtualLoop()
+        loop.set_exception_handler(lambda _, context: None)  # a dying process says nothing more
+        try:
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                runner.run(self._life(life, world, fate, is_calm))
+        except Crash:
+            self.diary.crashes_at.append(self.now)
+        self.now += round(loop.time() * 1000)
+        if self.diary.crashes_at and fate.is_over:
+            self.diary.crashes_at[-1] = self.now
+
+    def _fate(self, is_calm: bool) -> Fate:
+        if is_calm:
+            return Fate(0, "never")
+        if self.fault:
+            return Fate(*self.fault)
+        return Fate(self.random.randint(1, 250), self.random.choice(FAULTS))
+
+    async def _life(self, life: int, world: VirtualWorld, fate: Fate, is_calm: bool) -> None:
+        inner = open_store(self.folder, world)
+        try:
+            store = FaultyStore(inner, fate)
+            if life == 0:
+                await self._found(inner, world)
+            carrier = CruelCarrier(
+                "simulator",
+                self.ledger,
+                world,
+                Random(self.random.getrandbits(32)),
+                life=life,
+                dedups=self.dedups,
+                is_calm=is_calm,
+            )
+            try:
+                town = await build_town(
+                    self.folder, world=world, store=store, carriers={"simulator": carrier}, settings=self.settings
+                )
+            except StoreAway:
+                return  # it says so and exits; whoever watches over it starts it again
+            client = asyncio.create_task(self._client(Caller(town.service, self.api_key), town, is_calm))
+            await asyncio.wait([client])
+            client.result()
+            await asyncio.sleep(CALM_S if is_calm else 5)
+            if is_calm or self.random.random() < 0.5:
+                await town.service.stop()
+            self.writes += store.writes
+        finally:
+            fate.is_over = True
+            await inner.close()
+
+    async def _found(self, store: Any, world: VirtualWorld) -> None:
+        """Make the account, a profile, a template, and a witness of every change of status."""
+        from pabal.store.migrate import migrate
+
+        def found(tx: Tx) -> str:
+            migrate(tx, world.now())
+            key = keys.issue(tx, world, "acme", "simulation", rate=0)
+            account_id = accounts.ensure_account(tx, "acme", world.now())
+            profile_id = profiles.add(tx, account_id, "@acme", "00100010001", "01011112222", world.now())
+            profiles.approve(tx, profile_id, SENDER_KEY, world.now())
+            template_id = templates.add(
+                tx, account_id, profile_id, "T1", Design("t", TEXT, "999999"), None, world.now()
+            )
+            templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, world.now())
+            tx.run("create table witness (id blob, before integer, after integer)")
+            tx.run(
+                "create trigger watch after update of status on messages when old.status <> new.status"
+                " begin insert into witness values (old.id, old.status, new.status); end"
+            )
+            return key
+
+        self.api_key = await store.write(found)
+
+    async def _client(self, call: Caller, town: Town, is_calm: bool) -> None:
+        """Send, cancel, and repeat what was left without an answer."""
+        ends_at = town.world.now() + round(LIFE_S * 1000)
+        for wish in [each for each in self.diary.wishes if each.answered is None and each.key]:
+            await self._ask(call, wish)
+        while not is_calm and town.world.now() < ends_at:
+            await asyncio.sleep(self.random.random() * 6)
+            if self.random.random() < 0.2 and self.diary.answers:
+                await self._cancel(call)
+            else:
+                wish = self._wish(town.world)
+                self.diary.wishes.append(wish)
+                if self.random.random() < 0.1 and wish.key:
+                    await asyncio.gather(self._ask(call, wish), self._ask(call, wish))
+                else:
+                    await self._ask(call, wish)
+
+    def _wish(self, world: VirtualWorld) -> Wish:
+        dice = self.random
+        count = dice.choice((1, 1, 1, 3, 12, 30))
+        receivers = [
+            {"phoneNumber": f"010-1{dice.randrange(1000):03}-{dice.randrange(10000):04}", "templateData": {"name": "길동"}}
+            for _ in range(count)
+        ]
+        body: dict[str, Any] = {"receivers": receivers}
+        if dice.random() < 0.3:
+            minutes = dice.randint(1, 5)
+            at = world.now() // 60_000 * 60_000 + minutes * 60_000
+            body["sendDate"] = stamp(at, self.settings.zone)[:16]
+        kind = dice.choice(("sendSMS", "sendLMS", "sendAlimtalk", "sendFriendtalk"))
+        if kind in ("sendSMS", "sendLMS"):
+            body |= {"content": TEXT, "sender": "02-123-4567"}
+        else:
+            body |= {"senderKey": SENDER_KEY}
+            body |= {"templateCode": "T1"} if kind == "sendAlimtalk" else {"content": TEXT}
+            if dice.random() < 0.7:
+                body |= {"resend": True, "resendPhoneNumber": "02-123-4567"}
+        key = f"k{len(self.diary.wishes)}" if dice.random() < 0.8 else None
+        return Wish(f"message/{kind}", body, key, count)
+
+    async def _ask(self, call: Caller, wish: Wish) -> None:
+        wish.tries += 1
+        headers = {"Idempotency-Key": wish.key} if wish.key else {}
+        while True:
+            answer = await self._answer(call, wish, headers)
+            if answer.result == "SUCCESS":
+                wish.answered = answer.request_id
+                self.diary.answers.setdefault(wish.key or f"none-{answer.request_id}", set()).add(answer.request_id)
+                return
+            assert answer.result == "SERVICE_UNAVAILABLE", answer.body
+            if not wish.key:
+                self.diary.lost_without_key += 1
+                return
+
+    async def _answer(self, call: Caller, wish: Wish, headers: dict[str, str]) -> Answer:
+        is_over = False
+        try:
+            answer = await call(wish.operation, wish.body, headers=headers)
+            is_over = True
+            return answer
+        finally:
+            if not is_over and not wish.key:  # the process died over it: nobody knows
+                self.diary.lost_without_key += 1
+
+    async def _cancel(self, call: Caller) -> None:
+        request_id = self.random.choice(sorted(min(ids) for ids in self.diary.answers.values()))
+        before = await call("message/request", query={"requestId": request_id, "pageSize": 100})
+        if before.result != "SUCCESS":
+            return
+        self.diary.cancelling.append(request_id)
+        answer = await call("message/cancel", {"requestId": request_id})
+        if answer.result != "SUCCESS":
+            return
+        after = await call("message/request", query={"requestId": request_id, "pageSize": 100})
+        if after.result == "SUCCESS":
+            self.diary.cancelled |= {
+                item["messageId"] for item in after.items if item["sendingStatus"]["value"] == "cancel"
+            }
+
+
+@dataclass
+class Books:
+    """Everything that is in the store at the end."""
+
+    requests: dict[bytes, tuple[int, Instant, bool]]
+    messages: dict[bytes, tuple[Product, Status, Outcome | None, Instant | None]]
+    jobs: int
+    receipts_with_message: int
+    witness: list[tuple[bytes, int, int]]
+
+
+def open_books(simulation: Simulation) -> Books:
+    """Read the store."""
+    import apsw
+
+    from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER
+
+    connection = apsw.Connection(str(simulation.folder / "pabal.db"))
+    rows = connection.execute("select id, total, scheduled_at, fallback_sender is not null from requests")
+    requests = {id: (total, at, bool(wants)) for id, total, at, wants in rows}
+    messages = {
+        id: (
+            PRODUCT_BY_NUMBER[product],
+            STATUS_BY_NUMBER[status],
+            None if outcome is None else OUTCOME_BY_NUMBER[outcome],
+            completed_at,
+        )
+        for id, product, status, outcome, completed_at in connection.execute(
+            "select id, product, status, outcome, completed_at from messages"
+        )
+    }
+    (jobs,) = connection.execute("select count(*) from jobs").fetchone() or (0,)
+    (receipts,) = connection.execute(
+        "select count(*) from receipts where message_id is not null"
+    ).fetchone() or (0,)
+    witness = connection.execute("select id, before, after from witness").fetchall()
+    connection.close()
+    return Books(requests, messages, jobs, receipts, witness)
+
+
+def reckon(simulation: Simulation) -> Books:
+    """Check every promise against what carrier, clients and store know."""
+    books = open_books(simulation)
+    _check_kept(simulation, books)
+    _check_ended(books)
+    _check_transitions(books)
+    _check_handed_over(simulation, books)
+    _check_words(simulation, books)
+    _check_fallbacks(books)
+    return books
+
+
+def _check_kept(simulation: Simulation, books: Books) -> None:
+    diary = simulation.diary
+    answered = set()
+    for key, ids in diary.answers.items():
+        assert len(ids) == 1, f"{key} was answered with {ids}"
+        answered |= {bytes.fromhex(word) for word in ids}
+    assert answered <= set(books.requests), "answered, but not kept"
+    for request_id, (total, _, _) in books.requests.items():
+        numbers = {identity.number_of(one) for one in books.messages if identity.request_of(one) == request_id}
+        assert set(range(1, total + 1)) <= numbers, "a request without all of its messages"
+        assert max(numbers) <= 2 * total
+    unasked = len(set(books.requests) - answered)
+    assert unasked <= diary.lost_without_key, "a request that nobody asked for"
+    for wish in diary.wishes:
+        if wish.key:
+            assert wish.answered, "a client repeated its request and never got an answer"
+
+
+def _check_ended(books: Books) -> None:
+    final = (Status.COMPLETED, Status.FAIL, Status.CANCEL)
+    stuck = [one.hex() for one, (_, status, _, _) in books.messages.items() if status not in final]
+    assert not stuck, f"never ended: {stuck[:5]}"
+    assert books.jobs == 0
+    assert books.receipts_with_message == 0
+    for _, status, outcome, completed_at in books.messages.values():
+        assert completed_at is not None
+        assert (outcome is None) == (status is Status.CANCEL)
+
+
+def _check_transitions(books: Books) -> None:
+    allowed = {(0, 1), (1, 2), (1, 3), (0, 4)}
+    ends: dict[bytes, int] = {}
+    for one, before, after in books.witness:
+        assert (before, after) in allowed, f"{before} to {after}"
+        if after >= Status.COMPLETED.number:
+            ends[one] = ends.get(one, 0) + 1
+    assert all(count == 1 for count in ends.values()), "settled twice"
+
+
+def _check_handed_over(simulation: Simulation, books: Books) -> None:
+    cancelled = {bytes.fromhex(word) for word in simulation.diary.cancelled}
+    for one, hand_overs in simulation.ledger.hand_overs.items():
+        assert one in books.messages, "handed over, but not kept"
+        _, status, _, _ = books.messages[one]
+        assert status is not Status.CANCEL, "sent after a cancel"
+        assert one not in cancelled
+        _, scheduled_at, _ = books.requests[identity.request_of(one)]
+        assert hand_overs[0].at >= scheduled_at, "sent early"
+        for earlier, later in zip(hand_overs, hand_overs[1:], strict=False):
+            is_in_doubt = earlier.verdict in ("none", "Busy", "Unknown") or earlier.life != later.life
+            was_away = simulation.fault is not None or not is_in_doubt
+            assert is_in_doubt or was_away
+
+
+def _check_words(simulation: Simulation, books: Books) -> None:
+    for one, (_, status, outcome, _) in books.messages.items():
+        words = [
+            word
+            for reference in simulation.ledger.references[one]
+            for word in simulation.ledger.receipts[reference]
+        ]
+        if status is Status.COMPLETED:
+            assert Outcome.DELIVERED in words, "completed without the carrier's word"
+        if outcome is Outcome.PHONE_OFF:
+            assert Outcome.PHONE_OFF in words
+
+
+def _check_fallbacks(books: Books) -> None:
+    for one, (product, status, _, completed_at) in books.messages.items():
+        total, scheduled_at, wants = books.requests[identity.request_of(one)]
+        number = identity.number_of(one)
+        if number > total:
+            origin = books.messages[identity.message_id(identity.request_of(one), number - total)]
+            assert origin[1] is Status.FAIL
+            assert product.is_text
+            continue
+        stand_in = identity.message_id(identity.request_of(one), number + total)
+        is_due = (
+            wants
+            and status is Status.FAIL
+            and not product.is_text
+            and completed_at is not None
+            and completed_at <= scheduled_at + HOUR
+        )
+        assert (stand_in in books.messages) == is_due, "a fallback too many or too few"
+
+
+def summary(simulation: Simulation, books: Books) -> str:
+    """Return what happened, in one line: for looking at a seed."""
+    counts: dict[str, int] = {}
+    for _, status, outcome, _ in books.messages.values():
+        name = str(outcome.number) if outcome else status.word
+        counts[name] = counts.get(name, 0) + 1
+    again = sum(len(each) > 1 for each in simulation.ledger.hand_overs.values())
+    return json.dumps({"seed": simulation.seed, "requests": len(books.requests), "again": again, **counts})
