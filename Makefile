@@ -21,7 +21,7 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup run test check lint torture bench lock format clean
+.PHONY: help setup run test check lint torture bench docs lock format clean
 
 help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
@@ -59,6 +59,10 @@ torture: $(DEV) ## Run the slow and the very long tests
 bench: $(DEV) ## Measure the service
 	@echo "Measuring"
 	@$(BIN)/python -m bench $(ARGS)
+
+docs: $(DEV) ## Write the reference pages anew from the code
+	@echo "Writing the reference pages"
+	@$(BIN)/python docs/generate.py
 
 lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade takes newer releases
 	@echo "Locking the runtime dependencies"

@@ -8,6 +8,7 @@ import asyncio
 import subprocess
 import sys
 import time
+from typing import cast
 
 import msgspec
 import uvloop
@@ -142,8 +143,7 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
         self._send()
 
     def data_received(self, data: bytes) -> None:
@@ -182,7 +182,7 @@ async def _load(plan: Plan) -> Seen:
     for _ in range(plan.connections):
         async with asyncio.timeout(CONNECT_S):
             await loop.create_connection(lambda: _Connection(tally), "127.0.0.1", plan.port)
-    async with asyncio.timeout(plan.warm_up_s + plan.seconds + GRACE_S + plan.count * 1.0):
+    async with asyncio.timeout(plan.warm_up_s + plan.seconds + GRACE_S):
         await tally.done
     return Seen(
         requests=len(tally.latencies),

@@ -47,9 +47,12 @@ class NotMigrated(Exception):
 
 
 def open_store(settings: Settings, world: World, watch: Watch | None = None) -> SqliteStore:
-    """Open the store, made if new."""
+    """Open the store, made if new.
+
+    Raises BadSetting for a data directory that cannot be used, StoreAway for a file that cannot.
+    """
     path = settings.store_path
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _make_folder(path.parent)
 
     def note(batch: Batch) -> None:
         if watch:
@@ -182,10 +185,10 @@ async def _kept_going(loop: Callable[[], Awaitable[None]]) -> None:
 def only_deliverer(settings: Settings) -> Any:
     """Hold the lock that the one delivering process of a data directory has.
 
-    Raises AlreadyRunning.
+    Raises AlreadyRunning, or BadSetting for a data directory that cannot be used.
     """
     path = settings.store_path.with_suffix(".lock")
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _make_folder(path.parent)
     file: IO[str]
     with path.open("w") as file:
         try:
@@ -208,6 +211,13 @@ async def build_service(settings: Settings, world: World | None = None) -> Servi
     except BaseException:
         await store.close()
         raise
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise BadSetting(f"data: {folder} cannot be used ({error.strerror}); choose another with --data") from None
 
 
 def _categories(path: Path | None, shipped: str) -> dict[str, Category]:

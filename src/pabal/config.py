@@ -131,7 +131,10 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
     if file:
         given |= _from_file(file)
     given |= _from_environment(environment)
-    given |= {name: value for name, value in overrides.items() if value is not None}
+    for name, value in overrides.items():
+        if value is not None:
+            _check_limits(name, name, value)
+            given[name] = value
     settings = Settings(**given)
     settings.store_path  # noqa: B018 - says no here rather than at first use
     return _with_routes(settings)
@@ -185,16 +188,19 @@ def _check_known(name: str, shown: str) -> None:
 def _typed(name: str, shown: str, value: Any) -> Any:
     try:
         typed = _converted(_HINTS[name], value)
-    except (ValueError, KeyError, TypeError) as error:
-        said = f" ({error})" if isinstance(error, BadSetting) else ""
-        raise BadSetting(f"{shown}: {value!r} is not {_expected(_HINTS[name])}{said}") from None
+    except (ValueError, KeyError, TypeError, OSError):  # OSError: a time zone that is a directory of them
+        raise BadSetting(f"{shown}: {value!r} is not {_expected(_HINTS[name])}") from None
+    _check_limits(name, shown, typed)
+    return typed
+
+
+def _check_limits(name: str, shown: str, typed: Any) -> None:
     metadata = FIELDS[name].metadata
     if isinstance(typed, int):
         if metadata["least"] is not None and typed < metadata["least"]:
             raise BadSetting(f"{shown}: at least {metadata['least']}")
         if metadata["most"] is not None and typed > metadata["most"]:
             raise BadSetting(f"{shown}: at most {metadata['most']}")
-    return typed
 
 
 def _converted(hint: Any, value: Any) -> Any:
@@ -208,12 +214,12 @@ def _converted(hint: Any, value: Any) -> Any:
         return [_converted(get_args(hint)[0], part) for part in parts]
     if origin in (Union, types.UnionType):
         if IPv4Network in get_args(hint):
-            return ip_network(value)
+            return ip_network(_text(value))
         return _converted(get_args(hint)[0], value)
     if hint is bool:
         if isinstance(value, bool):
             return value
-        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[value.lower()]
+        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[_text(value).lower()]
     if hint is int:
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise ValueError
@@ -221,6 +227,12 @@ def _converted(hint: Any, value: Any) -> Any:
     if not isinstance(value, (str, hint)):
         raise ValueError
     return hint(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError
+    return value
 
 
 def _expected(hint: Any) -> str:
@@ -267,6 +279,8 @@ def _routes(table: Any) -> dict[str, list[str]]:
             raise BadSetting(f"routes.{product}: no such product{hint}")
         if not isinstance(carriers, list) or not carriers or not all(isinstance(c, str) for c in carriers):
             raise BadSetting(f"routes.{product}: write a list of carriers")
+        if len(set(carriers)) < len(carriers):  # after the last try the next one is looked up by name
+            raise BadSetting(f"routes.{product}: name each carrier once")
     return dict(table)
 
 

@@ -9,7 +9,7 @@ from pabal.config import SENDABLE, BadSetting, Settings
 from pabal.service.watch import Watch
 from pabal.store import accounts, jobs
 from pabal.store.base import StoreAway, Tx
-from pabal.store.migrate import pending
+from pabal.store.migrate import SchemaTooNew, pending
 from pabal.store.sqlite import SqliteStore
 from pabal.world import World
 
@@ -26,12 +26,10 @@ class Finding(NamedTuple):
 
 async def diagnose(settings: Settings, world: World) -> list[Finding]:
     """Return what was found, without changing anything but an absent data directory."""
-    return [
-        *_directory(settings),
-        *await _store(settings, world),
-        *_routes(settings),
-        *_listening(settings),
-    ]
+    found = _directory(settings)
+    if all(each.is_fine for each in found):
+        found += await _store(settings, world)
+    return [*found, *_routes(settings), *_listening(settings)]
 
 
 def _directory(settings: Settings) -> list[Finding]:
@@ -68,6 +66,8 @@ async def _store(settings: Settings, world: World) -> list[Finding]:
             *await _accounts(store),
             *await _queue(store, settings, world),
         ]
+    except SchemaTooNew as no:
+        return [Finding(False, str(no), "Run the version that made it, or a newer one.")]
     except StoreAway as away:
         return [Finding(False, f"the store {settings.store_path} cannot be read ({away})", "Restore a backup.")]
     except BadSetting as no:

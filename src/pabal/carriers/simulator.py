@@ -106,7 +106,7 @@ class Simulator:
 
     async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
         now = self._world.now()
-        content = f"[{channel_id}] 발신 프로필 인증번호는 {token}입니다."
+        content = f"발신 프로필 인증번호는 {token}입니다."  # without the channel's id, which may hold digits
         arrival = Arrival(None, account_id, cellphone, now, now, TOKEN, channel_id, None, content)
         await self._memory.take([arrival])
 

@@ -12,6 +12,7 @@ MAX_BUTTONS_WIDE_IMAGE = 2
 MAX_NAME_CHARACTERS = 14
 MAX_LINK_CHARACTERS = 2000
 MAX_CHAT_CHARACTERS = 50
+MAX_ORDER_NO = 2**31 - 1
 
 KOREAN_NAMES = {
     "webLink": "웹 링크",
@@ -131,6 +132,9 @@ def _wrong(button: Button) -> list[tuple[str, Words]]:
         if given is not None and len(given) > MAX_CHAT_CHARACTERS:
             most = MAX_CHAT_CHARACTERS
             wrong.append((field, Words(f"{most}자까지입니다.", f"At most {most} characters.")))
+    if button.orderNo is not None and abs(button.orderNo) > MAX_ORDER_NO:
+        most = MAX_ORDER_NO
+        wrong.append(("orderNo", Words(f"{most}까지입니다.", f"At most {most}.")))
     return wrong + _wrong_links(button, is_filled=False)
 
 

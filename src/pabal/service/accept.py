@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pabal.domain import identity
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.sending import Sending
@@ -40,7 +41,7 @@ async def accept(
     carrier = station.carrier_for(sending.product)
     await _check_numbers(station, account_id, sending)
     request_id = new_request_id(station.world, station.policy.slot)
-    now = station.world.now()
+    now = identity.requested_at(request_id)  # one look at the clock: sent now is sent when requested
     rows = messages.rows_of(request_id, sending.receivers)
     kept = await station.store.write(
         keep,

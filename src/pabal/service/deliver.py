@@ -134,10 +134,11 @@ class Deliverer:
         self._is_stopping = True
         self._bell.set()
         self._has_room.set()
-        if self._tasks:
-            _, unfinished = await asyncio.wait(self._tasks, timeout=within_s)
-            for task in unfinished:
-                task.cancel()
+        give_up_at = self._station.world.stopwatch() + within_s
+        while self._tasks and (left_s := give_up_at - self._station.world.stopwatch()) > 0:
+            await asyncio.wait(self._tasks, timeout=left_s)  # a claim under way may still add one
+        for task in self._tasks:
+            task.cancel()
 
     async def _step(self) -> None:
         room = self._carrier.window - self._in_hand

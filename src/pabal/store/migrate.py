@@ -41,11 +41,7 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
         "create table if not exists migrations"
         " (number integer primary key, name text not null, applied_at {big} not null)"
     )
-    applied = {number for (number,) in tx.rows("select number from migrations")}
-    steps = known()
-    if applied and max(applied) > steps[-1].number:
-        raise SchemaTooNew(f"the store is at schema {max(applied)}, this version knows {steps[-1].number}")
-    missing = [step for step in steps if step.number not in applied]
+    missing = _missing(tx)
     for step in missing:
         for statement in _statements(step.sql):
             tx.run(statement)
@@ -54,11 +50,20 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
 
 
 def pending(tx: Tx) -> list[str]:
-    """Return the names of what `migrate` would apply."""
-    if not tx.row("select 1 from sqlite_master where name = 'migrations'"):
-        return [f"{step.number:04} {step.name}" for step in known()]
+    """Return the names of what `migrate` would apply.
+
+    Raises SchemaTooNew as it does.
+    """
+    is_new = not tx.row("select 1 from sqlite_master where name = 'migrations'")
+    return [f"{step.number:04} {step.name}" for step in (known() if is_new else _missing(tx))]
+
+
+def _missing(tx: Tx) -> list[Migration]:
     applied = {number for (number,) in tx.rows("select number from migrations")}
-    return [f"{step.number:04} {step.name}" for step in known() if step.number not in applied]
+    steps = known()
+    if applied and max(applied) > steps[-1].number:
+        raise SchemaTooNew(f"the store is at schema {max(applied)}, this version knows {steps[-1].number}")
+    return [step for step in steps if step.number not in applied]
 
 
 def _statements(sql: str) -> list[str]:

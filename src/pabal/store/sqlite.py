@@ -31,6 +31,9 @@ WORDS = {
     "skip_locked": "",
 }
 
+FAULTS_OF_THE_STATEMENT = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError)
+"""Bugs of ours, told as they are: the store itself is well, and trying again would not help."""
+
 _in_dialect = lru_cache(maxsize=512)(partial(in_dialect, words=WORDS))
 
 
@@ -96,7 +99,10 @@ class SqliteStore:
         self._is_durable = is_durable
         self._watch = watch
         self._is_closed = False
-        self._writing = self._connect()
+        try:
+            self._writing = self._connect()
+        except apsw.Error as error:
+            raise StoreAway(type(error).__name__) from error
         self._tx = SqliteTx(self._writing)
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._local = threading.local()
@@ -136,6 +142,8 @@ class SqliteStore:
             self._calls.put(None)
             await asyncio.to_thread(self._writer.join)
             await asyncio.to_thread(self._readers.shutdown)
+        else:
+            self._drain()
         for connection in (*self._reading, self._writing):
             connection.close()
 
@@ -160,6 +168,8 @@ class SqliteStore:
                 return work(SqliteTx(connection), *args, **kwargs)
             finally:
                 connection.execute("rollback")
+        except FAULTS_OF_THE_STATEMENT:
+            raise
         except apsw.Error as error:
             raise StoreAway(type(error).__name__) from error
 
@@ -205,8 +215,8 @@ class SqliteStore:
         self._writing.execute("savepoint one")
         try:
             answer = call.work(self._tx)
-        except (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError) as error:
-            return self._undone(call, error)  # a fault of the statement, not of the store
+        except FAULTS_OF_THE_STATEMENT as error:
+            return self._undone(call, error)
         except apsw.Error:
             raise
         except Exception as error:

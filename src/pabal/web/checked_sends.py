@@ -81,23 +81,27 @@ def alimtalk_form(form: Form[bodies.SendAlimtalk], policy: Policy, now: Instant)
     Raises Refused.
     """
     form.read("senderKey", text.cleaned)
-    form.read("templateCode", text.cleaned)
+    code = form.read("templateCode", text.cleaned)
     scheduled_at = _send_date(form, policy, now)
     fallback = _fallback(form)
     _receivers(form, policy)
     form.done()
     _checked(form, form.body.receivers, _as_it_is)
-    return AlimtalkForm(form, scheduled_at, fallback)
+    return AlimtalkForm(form, code, scheduled_at, fallback)
 
 
 class AlimtalkForm:
     """A checked Alimtalk that waits for its template."""
 
     def __init__(
-        self, form: Form[bodies.SendAlimtalk], scheduled_at: Instant | None, fallback: Fallback | None
+        self,
+        form: Form[bodies.SendAlimtalk],
+        template_code: str,
+        scheduled_at: Instant | None,
+        fallback: Fallback | None,
     ) -> None:
         self.sender_key = form.body.senderKey
-        self.template_code = form.body.templateCode
+        self.template_code = template_code
         self._form = form
         self._scheduled_at = scheduled_at
         self._fallback = fallback

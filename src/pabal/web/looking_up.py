@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pabal.domain import identity, phone, profile, when
+from pabal.domain import identity, phone, profile, text, when
 from pabal.domain.codes import Code, Problem, Refused, Words
 from pabal.domain.message import PRODUCT_BY_WORD, STATUS_BY_WORD
 from pabal.domain.when import Period
@@ -95,7 +95,7 @@ def _filter(call: Call) -> Filter | None:
         status=form.read_optional("sendingStatus", one_of(STATUS_BY_WORD)),
         channel_id=form.read_optional("channelId", profile.channel),
         sender_key=body.senderKey,
-        template_code=body.templateCode,
+        template_code=form.read_optional("templateCode", text.cleaned),
         month=form.read_optional("yyyyMM", lambda spelling: when.month(spelling, zone)),
         requested=period("requestDate"),
         scheduled=period("scheduledDate"),

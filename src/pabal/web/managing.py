@@ -121,7 +121,7 @@ async def list_templates(call: Call) -> dict[str, Any]:
     wanted = kept_templates.Filter(
         call.account_id,
         form.body.senderKey,
-        form.body.templateCode,
+        form.read_optional("templateCode", text.cleaned),
         form.read_optional("status", one_of(TEMPLATE_STATUS_BY_WORD)),
     )
     page, page_size = paging(form)
@@ -136,7 +136,7 @@ def _one(call: Call, template: Template) -> dict[str, Any]:
 
 def _place(call: Call) -> Place:
     sender_key = call.form.read("senderKey", str)
-    code = call.form.read("templateCode", str)
+    code = call.form.read("templateCode", text.cleaned)
     call.form.done()
     return Place(call.account_id, sender_key, code)
 

@@ -1,0 +1,104 @@
+"""Rows for tests of the store: requests, messages and jobs, made as the service makes them."""
+
+from collections.abc import Iterable, Sequence
+
+from pabal.domain import identity
+from pabal.domain.message import Product
+from pabal.domain.sending import Receiver, Sending
+from pabal.domain.when import Instant
+from pabal.store import jobs, messages, requests
+from pabal.store.base import Found, Tx, Value, chunks, in_dialect, with_placeholders
+from pabal.store.sqlite import WORDS
+from tests.virtual import NOON
+
+ACCOUNT = 1
+CARRIER = "post"
+PHONE = "01012345678"
+
+
+def request_id(number: int, at: Instant = NOON) -> bytes:
+    """Return the id of a request; ids of higher numbers are higher."""
+    return identity.request_id(at, 0, number)
+
+
+def message_id(request: int, number: int = 1, at: Instant = NOON) -> bytes:
+    """Return the id of a request's message."""
+    return identity.message_id(request_id(request, at), number)
+
+
+def sms(phones: Sequence[str] = (PHONE,), **fields: object) -> Sending:
+    """Return a send of an SMS."""
+    sending = Sending(Product.SMS, "안녕하세요", [Receiver(phone) for phone in phones], sender="0212345678")
+    return sending._replace(**fields)  # type: ignore[arg-type]
+
+
+def keep(
+    tx: Tx,
+    number: int,
+    sending: Sending | None = None,
+    *,
+    at: Instant = NOON,
+    scheduled_at: Instant | None = None,
+    account: int = ACCOUNT,
+    carrier: str = CARRIER,
+    lane: int | None = None,
+) -> bytes:
+    """Keep a request with its messages and their jobs, as an accepted send is kept; return its id."""
+    sending = sending or sms()
+    one = request_id(number, at)
+    due_at = at if scheduled_at is None else scheduled_at
+    requests.add(tx, one, account, sending, due_at)
+    messages.add_all(tx, one, account, sending.product, messages.rows_of(one, sending.receivers))
+    jobs.add_request(tx, one, carrier, sending.lane if lane is None else lane, due_at)
+    return one
+
+
+def fill(tx: Tx, count: int = 300) -> None:
+    """Keep so many requests of three receivers each, the numbers of which repeat."""
+    for number in range(count):
+        phones = [f"010{(number + each) % 50:08}" for each in range(3)]
+        keep(tx, number, sms(phones), at=NOON - 1000 * number)
+
+
+class Explaining:
+    """A transaction that notes the plan of every statement before it carries it out."""
+
+    def __init__(self, tx: Tx) -> None:
+        self._tx = tx
+        self.plans: list[tuple[str, str]] = []
+
+    def run(self, sql: str, args: Sequence[Value] = ()) -> int:
+        self._explain(sql, args)
+        return self._tx.run(sql, args)
+
+    def rows(self, sql: str, args: Sequence[Value] = ()) -> list[Found]:
+        self._explain(sql, args)
+        return self._tx.rows(sql, args)
+
+    def row(self, sql: str, args: Sequence[Value] = ()) -> Found | None:
+        self._explain(sql, args)
+        return self._tx.row(sql, args)
+
+    def rows_each(self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Found]:
+        every = list(each)
+        for chunk in chunks(every):
+            spelled = with_placeholders(in_dialect(sql, WORDS), len(chunk), len(chunk[0]))
+            self._explain(spelled, [*args, *(value for row in chunk for value in row)])
+        return self._tx.rows_each(sql, every, args)
+
+    @property
+    def scans(self) -> list[tuple[str, str]]:
+        """The steps that walk a whole table or index, each with its statement; lists of values do not count."""
+        return [
+            (step, sql)
+            for step, sql in self.plans
+            if step.startswith("SCAN")
+            and not any(harmless in step for harmless in ("VALUES CLAUSE", "CONSTANT ROW", "SCAN v"))
+        ]
+
+    def uses(self, index: str) -> bool:
+        """Say whether some step looks rows up by this index."""
+        return any(step.startswith("SEARCH") and index in step for step, _ in self.plans)
+
+    def _explain(self, sql: str, args: Sequence[Value]) -> None:
+        self.plans += [(row[3], sql) for row in self._tx.rows(f"explain query plan {sql}", args)]

@@ -1,0 +1,289 @@
+"""The queue: who is due, in whose hands, and whose word still counts."""
+
+import pytest
+
+from pabal.domain.when import HOUR, SECOND
+from pabal.store import jobs, messages
+from pabal.store.base import Tx
+from pabal.store.jobs import CAMPAIGN, SMALL, TAKEN, Depth, Lease
+from tests.store.kept import CARRIER, Explaining, fill, keep, message_id, request_id, sms
+from tests.virtual import NOON
+
+SLOT = 0
+LEASE = 12 * SECOND
+
+
+def add(tx: Tx, number: int, lane: int = SMALL, ready_at: int = NOON, carrier: str = CARRIER) -> bytes:
+    """Put the job of a message in the queue."""
+    one = message_id(number)
+    jobs.add(tx, one, carrier, lane, ready_at)
+    return one
+
+
+def take(tx: Tx, *ids: bytes, at: int = NOON) -> list[Lease]:
+    """Take jobs in hand."""
+    return jobs.claim(tx, ids, at, at + LEASE)
+
+
+def due(tx: Tx, most: int = 100, at: int = NOON, carrier: str = CARRIER) -> list[bytes]:
+    return jobs.due(tx, SLOT, carrier, at, most)
+
+
+def where(tx: Tx, one: bytes) -> tuple[str, int, int, int, int, str | None]:
+    """Return carrier, lane, time, attempt, tries and reference of a job."""
+    row = tx.row("select carrier, lane, ready_at, attempt, tries, reference from jobs where id = ?", (one,))
+    assert row is not None
+    return row
+
+
+def test_every_message_of_a_request_gets_a_job(tx: Tx) -> None:
+    keep(tx, 1, sms(["01000000011", "01000000012", "01000000013"]), scheduled_at=NOON + 5)
+    keep(tx, 2)
+
+    assert due(tx, at=NOON + 4) == [message_id(2)]
+    assert due(tx, at=NOON + 5) == [message_id(2), message_id(1, 1), message_id(1, 2), message_id(1, 3)]
+
+
+def test_nothing_is_due_before_its_time_nor_at_another_carrier(tx: Tx) -> None:
+    one = add(tx, 1, ready_at=NOON + 1)
+
+    assert due(tx, at=NOON) == []
+    assert due(tx, at=NOON + 1) == [one]
+    assert due(tx, at=NOON + 1, carrier="another") == []
+
+
+def test_what_has_waited_longest_is_due_first(tx: Tx) -> None:
+    late, early, middle = (add(tx, number, ready_at=at) for number, at in ((1, NOON), (2, NOON - 9), (3, NOON - 5)))
+
+    assert due(tx) == [early, middle, late]
+    assert due(tx, most=2) == [early, middle]
+
+
+def test_small_sends_go_first_and_campaigns_keep_a_quarter(tx: Tx) -> None:
+    small = [add(tx, number) for number in range(100)]
+    campaign = [add(tx, number, CAMPAIGN, NOON - HOUR) for number in range(100, 200)]
+
+    assert due(tx, most=40) == small[:30] + campaign[:10]
+
+
+@pytest.mark.parametrize(
+    ("small", "campaign", "most", "expected"),
+    [
+        (0, 100, 40, (0, 40)),
+        (100, 0, 40, (40, 0)),
+        (5, 100, 40, (5, 35)),
+        (100, 5, 40, (35, 5)),
+        (3, 3, 40, (3, 3)),
+        (100, 100, 4, (3, 1)),
+        (100, 100, 1, (1, 0)),
+        (0, 100, 1, (0, 1)),
+    ],
+)
+def test_neither_lane_leaves_room_unused(
+    tx: Tx, small: int, campaign: int, most: int, expected: tuple[int, int]
+) -> None:
+    for number in range(small):
+        add(tx, number)
+    for number in range(campaign):
+        add(tx, 1000 + number, CAMPAIGN)
+
+    found = due(tx, most=most)
+
+    lanes = [where(tx, one)[1] for one in found]
+    assert (lanes.count(SMALL), lanes.count(CAMPAIGN)) == expected
+
+
+def test_a_claim_postpones_the_job_to_the_end_of_its_lease_and_counts_the_attempt(tx: Tx) -> None:
+    one = add(tx, 1)
+
+    assert take(tx, one) == [Lease(one, 1, 0)]
+
+    assert due(tx, at=NOON + LEASE - 1) == []
+    assert due(tx, at=NOON + LEASE) == [one]
+    assert take(tx, one, at=NOON + LEASE) == [Lease(one, 2, 0)]
+
+
+def test_the_job_of_a_dead_worker_comes_due_again_by_itself_and_its_late_word_changes_nothing(tx: Tx) -> None:
+    one = add(tx, 1)
+    take(tx, one)
+    take(tx, one, at=NOON + LEASE)
+    before = where(tx, one)
+
+    assert jobs.still_held(tx, [(one, 1)]) == set()
+    assert jobs.await_receipts(tx, [(one, 1, "late", NOON)]) == set()
+    assert jobs.try_later(tx, [(one, 1, NOON, "another")]) == set()
+
+    assert where(tx, one) == before
+    assert jobs.still_held(tx, [(one, 2)]) == {one}
+
+
+def test_a_word_counts_once(tx: Tx) -> None:
+    one = add(tx, 1)
+    take(tx, one)
+
+    assert jobs.await_receipts(tx, [(one, 1, "r1", NOON + HOUR)]) == {one}
+    assert jobs.await_receipts(tx, [(one, 1, "r2", NOON + HOUR)]) == set()
+    assert jobs.try_later(tx, [(one, 1, NOON, CARRIER)]) == set()
+    assert jobs.still_held(tx, [(one, 1)]) == set()
+    assert where(tx, one) == (CARRIER, TAKEN, NOON + HOUR, 1, 0, "r1")
+
+
+def test_a_taken_job_is_not_due_again_but_overdue_in_the_end(tx: Tx) -> None:
+    one = add(tx, 1)
+    take(tx, one)
+    jobs.await_receipts(tx, [(one, 1, "r", NOON + HOUR)])
+
+    assert due(tx, at=NOON + 2 * HOUR) == []
+    assert jobs.overdue(tx, SLOT, CARRIER, NOON + HOUR - 1, 10) == []
+    assert jobs.overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [one]
+
+
+def test_tries_at_one_carrier_add_up_and_begin_anew_at_the_next(tx: Tx) -> None:
+    one = add(tx, 1)
+    for attempt in (1, 2, 3):
+        take(tx, one)
+        jobs.try_later(tx, [(one, attempt, NOON, CARRIER)])
+    assert where(tx, one) == (CARRIER, SMALL, NOON, 3, 3, None)
+
+    take(tx, one)
+    jobs.try_later(tx, [(one, 4, NOON + 7, "next")])
+
+    assert where(tx, one) == ("next", SMALL, NOON + 7, 4, 0, None)
+    assert due(tx, at=NOON + 7, carrier="next") == [one]
+
+
+def test_postponed_jobs_are_in_nobodys_hands(tx: Tx) -> None:
+    one = add(tx, 1)
+    take(tx, one)
+
+    jobs.postpone(tx, [one], NOON + HOUR)
+
+    assert due(tx, at=NOON + HOUR - 1) == []
+    assert jobs.still_held(tx, [(one, 1)]) == set()
+
+
+def test_dropped_jobs_say_whose_they_were_and_are_dropped_once(tx: Tx) -> None:
+    one, other = add(tx, 1), add(tx, 2)
+    take(tx, one)
+    jobs.await_receipts(tx, [(one, 1, "r", NOON)])
+
+    assert sorted(jobs.drop(tx, [one, other, message_id(3)])) == [(one, CARRIER, "r"), (other, CARRIER, None)]
+    assert jobs.drop(tx, [one, other]) == []
+
+
+def test_only_jobs_that_nobody_ever_had_in_hand_are_dropped_by_a_cancel(tx: Tx) -> None:
+    untouched, in_hand, put_back = (add(tx, number) for number in range(3))
+    take(tx, in_hand, put_back)
+    jobs.try_later(tx, [(put_back, 1, NOON, CARRIER)])
+
+    assert jobs.drop_unclaimed(tx, [untouched, in_hand, put_back]) == [untouched]
+    assert due(tx, at=NOON + HOUR) == [put_back, in_hand]
+
+
+def test_only_leases_are_void_at_a_new_start(tx: Tx) -> None:
+    in_hand = add(tx, 1)
+    taken = add(tx, 2)
+    put_back = add(tx, 3)
+    scheduled = add(tx, 4, ready_at=NOON + 5 * SECOND)
+    of_another = add(tx, 5, carrier="another")
+    take(tx, in_hand, taken, put_back, of_another)
+    jobs.await_receipts(tx, [(taken, 1, "r", NOON + 5 * SECOND)])
+    jobs.try_later(tx, [(put_back, 1, NOON + 5 * SECOND, CARRIER)])
+
+    assert jobs.void_leases(tx, SLOT, CARRIER, NOON + 1, LEASE) == 1
+
+    assert due(tx, at=NOON + 1) == [in_hand]
+    assert jobs.still_held(tx, [(in_hand, 1), (of_another, 1)]) == {of_another}
+    assert where(tx, taken)[1:3] == (TAKEN, NOON + 5 * SECOND)
+    assert {where(tx, one)[2] for one in (put_back, scheduled)} == {NOON + 5 * SECOND}
+
+
+def test_the_next_job_of_some_lanes_is_known(tx: Tx) -> None:
+    assert jobs.next_due_at(tx, SLOT, CARRIER, (SMALL, CAMPAIGN)) is None
+    add(tx, 1, CAMPAIGN, NOON + 3)
+    add(tx, 2, SMALL, NOON + 7)
+    add(tx, 3, TAKEN, NOON + 1)
+    add(tx, 4, SMALL, NOON, carrier="another")
+
+    assert jobs.next_due_at(tx, SLOT, CARRIER, (SMALL, CAMPAIGN)) == NOON + 3
+    assert jobs.next_due_at(tx, SLOT, CARRIER, (SMALL,)) == NOON + 7
+    assert jobs.next_due_at(tx, SLOT, CARRIER, (TAKEN,)) == NOON + 1
+
+
+def test_the_carriers_that_have_jobs_are_known(tx: Tx) -> None:
+    assert jobs.carriers(tx, SLOT) == []
+    for number, carrier in enumerate(("b", "a", "b", "c")):
+        add(tx, number, carrier=carrier)
+
+    assert jobs.carriers(tx, SLOT) == ["a", "b", "c"]
+    assert len(jobs.of_carrier(tx, SLOT, "b", 10)) == 2
+    assert len(jobs.of_carrier(tx, SLOT, "b", 1)) == 1
+
+
+def test_jobs_given_to_another_carrier_begin_their_tries_anew(tx: Tx) -> None:
+    one = add(tx, 1)
+    take(tx, one)
+    jobs.try_later(tx, [(one, 1, NOON, CARRIER)])
+
+    jobs.reroute(tx, [(one, "another")])
+
+    assert where(tx, one) == ("another", SMALL, NOON, 1, 0, None)
+
+
+def test_depths_count_every_lane_and_know_the_oldest_that_is_due(tx: Tx) -> None:
+    add(tx, 1, SMALL, NOON - 5)
+    add(tx, 2, SMALL, NOON - 9)
+    add(tx, 3, CAMPAIGN, NOON + 1)
+
+    assert jobs.depths(tx, SLOT, [CARRIER], NOON) == [
+        Depth(CARRIER, SMALL, 2, NOON - 9),
+        Depth(CARRIER, CAMPAIGN, 1, None),
+        Depth(CARRIER, TAKEN, 0, None),
+    ]
+
+
+def test_an_attempt_is_noted_once(tx: Tx) -> None:
+    one = message_id(1)
+    jobs.log_attempts(tx, CARRIER, [(one, 1, "busy"), (one, 2, "unknown")], NOON)
+    jobs.log_attempts(tx, CARRIER, [(one, 1, "busy")], NOON + 1)
+
+    noted = tx.rows("select number, carrier, verdict, ended_at from attempts order by number")
+    assert noted == [(1, CARRIER, "busy", NOON), (2, CARRIER, "unknown", NOON)]
+
+
+def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
+    fill(tx)
+    explaining = Explaining(tx)
+
+    found = jobs.due(explaining, SLOT, CARRIER, NOON, 50)
+    leases = jobs.claim(explaining, found, NOON, NOON + LEASE)
+    messages.begin_sending(explaining, found)
+    messages.get(explaining, found)
+    jobs.next_due_at(explaining, SLOT, CARRIER, (SMALL, CAMPAIGN))
+    held = [(lease.id, lease.attempt) for lease in leases]
+    jobs.still_held(explaining, held)
+    jobs.await_receipts(explaining, [(*each, each[0].hex(), NOON + HOUR) for each in held[:20]])
+    jobs.try_later(explaining, [(*each, NOON + HOUR, CARRIER) for each in held[20:40]])
+    jobs.postpone(explaining, found[40:], NOON + HOUR)
+    jobs.log_attempts(explaining, CARRIER, [(*each, "busy") for each in held], NOON)
+    jobs.overdue(explaining, SLOT, CARRIER, NOON + HOUR, 50)
+    jobs.drop(explaining, found[:10])
+    jobs.drop_unclaimed(explaining, found[10:20])
+    jobs.add_request(explaining, request_id(9999), CARRIER, SMALL, NOON)
+    jobs.void_leases(explaining, SLOT, CARRIER, NOON, LEASE)
+    jobs.carriers(explaining, SLOT)
+    jobs.of_carrier(explaining, SLOT, CARRIER, 10)
+    jobs.reroute(explaining, [(one, CARRIER) for one in found])
+    jobs.depths(explaining, SLOT, [CARRIER], NOON)
+
+    assert explaining.scans == []
+
+
+def test_the_claim_finds_its_jobs_by_the_index_of_what_is_ready_in_its_order(tx: Tx) -> None:
+    fill(tx)
+    explaining = Explaining(tx)
+
+    jobs.due(explaining, SLOT, CARRIER, NOON, 50)
+
+    assert explaining.uses("jobs_ready (slot=? AND carrier=? AND lane=? AND ready_at<?)")
+    assert not any("TEMP B-TREE" in step and "LAST" not in step for step, _ in explaining.plans)

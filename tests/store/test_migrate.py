@@ -1,0 +1,148 @@
+"""The schema: made once, brought up to date by whoever comes first, never run backwards."""
+
+import asyncio
+import threading
+from multiprocessing import get_context
+from pathlib import Path
+
+import apsw
+import pytest
+
+from pabal.store.base import Tx
+from pabal.store.migrate import SchemaTooNew, _statements, known, migrate, pending
+from pabal.store.sqlite import SqliteStore, SqliteTx
+from pabal.world import RealWorld
+from tests.virtual import NOON
+
+ALL = [f"{step.number:04} {step.name}" for step in known()]
+
+
+@pytest.fixture
+def empty() -> SqliteTx:
+    """A transaction on a store that was never migrated."""
+    return SqliteTx(apsw.Connection(":memory:"))
+
+
+def tables(tx: Tx) -> set[str]:
+    return {row[0] for row in tx.rows("select name from sqlite_master where type = 'table'")}
+
+
+def test_a_fresh_store_gets_every_step_in_order(empty: SqliteTx) -> None:
+    assert migrate(empty, NOON) == ALL
+
+    assert {"accounts", "requests", "messages", "jobs", "receipts", "profiles", "templates"} <= tables(empty)
+    assert empty.rows("select number, name, applied_at from migrations order by number") == [
+        (step.number, step.name, NOON) for step in known()
+    ]
+
+
+def test_a_second_run_applies_nothing(empty: SqliteTx) -> None:
+    migrate(empty, NOON)
+    before = tables(empty)
+
+    assert migrate(empty, NOON + 1) == []
+    assert tables(empty) == before
+
+
+def test_only_what_is_missing_is_pending(empty: SqliteTx) -> None:
+    assert pending(empty) == ALL
+
+    migrate(empty, NOON)
+
+    assert pending(empty) == []
+
+
+def test_looking_for_what_is_pending_changes_nothing(empty: SqliteTx) -> None:
+    pending(empty)
+
+    assert tables(empty) == set()
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(empty: SqliteTx) -> None:
+    migrate(empty, NOON)
+    newer = known()[-1].number + 1
+    empty.run("insert into migrations values (?, 'from the future', ?)", (newer, NOON))
+
+    with pytest.raises(SchemaTooNew, match=str(newer)):
+        migrate(empty, NOON)
+    with pytest.raises(SchemaTooNew, match=str(newer)):
+        pending(empty)
+    assert empty.row("select count(*) from migrations") == (len(known()) + 1,)
+
+
+def test_steps_are_numbered_without_gaps_from_one() -> None:
+    assert [step.number for step in known()] == list(range(1, len(known()) + 1))
+    assert all(step.name and step.sql for step in known())
+
+
+def test_a_step_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
+    def migrate_and_fail(tx: Tx) -> None:
+        migrate(tx, NOON)
+        raise LookupError
+
+    async def scene() -> None:
+        store = SqliteStore(tmp_path / "pabal.db", RealWorld())
+        try:
+            with pytest.raises(LookupError):
+                await store.write(migrate_and_fail)
+
+            assert await store.read(tables) == set()
+            assert await store.write(migrate, NOON) == ALL
+        finally:
+            await store.close()
+
+    asyncio.run(scene())
+
+
+def test_comments_and_blank_lines_are_no_statements() -> None:
+    sql = """
+    -- Before it all; with a semicolon.
+    create table a (      -- why; indeed
+        b integer
+    );
+
+    create index c on a (b);
+    -- The end.
+    """
+
+    assert [" ".join(each.split()) for each in _statements(sql)] == [
+        "create table a ( b integer )",
+        "create index c on a (b)",
+    ]
+
+
+def migrated_by_one_of_many(path: Path) -> list[str]:
+    async def run() -> list[str]:
+        store = SqliteStore(path, RealWorld())
+        try:
+            return await store.write(migrate, NOON)
+        finally:
+            await store.close()
+
+    return asyncio.run(run())
+
+
+def test_of_two_threads_that_migrate_at_once_one_does_it(tmp_path: Path) -> None:
+    path = tmp_path / "pabal.db"
+    applied: list[list[str]] = []
+    start = threading.Barrier(2)
+
+    def race() -> None:
+        start.wait()
+        applied.append(migrated_by_one_of_many(path))
+
+    threads = [threading.Thread(target=race) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(applied) == [[], ALL]
+
+
+@pytest.mark.slow
+def test_of_three_processes_that_migrate_at_once_one_does_it(tmp_path: Path) -> None:
+    with get_context("spawn").Pool(3) as pool:
+        applied = pool.map(migrated_by_one_of_many, [tmp_path / "pabal.db"] * 3, chunksize=1)
+
+    assert sorted(applied) == [[], [], ALL]
