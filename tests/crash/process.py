@@ -1,0 +1,117 @@
+"""The real service as a process that can be killed, and clients that do not give up."""
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+POLL_S = 0.05
+_RUNNING = re.compile(rb"running at (http://\S+?)[,\s]")
+
+
+class Running:
+    """`pabal serve` on a data directory."""
+
+    def __init__(self, process: Process, base: str) -> None:
+        self.process = process
+        self.base = base
+
+    @classmethod
+    async def start(cls, data: Path) -> "Running":
+        """Start it on a free port and return once it says that it is running."""
+        environment = {**os.environ, "PABAL_DATA": str(data), "PABAL_PORT": "0", "PABAL_LOG_FORMAT": "json"}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "pabal.cli",
+            "serve",
+            env=environment,
+            stdout=PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        assert process.stdout is not None
+        async for line in process.stdout:
+            if found := _RUNNING.search(line):
+                return cls(process, found[1].decode())
+        raise AssertionError(f"it ended with {await process.wait()}")
+
+    async def kill(self) -> None:
+        """End it as a power cut would."""
+        self.process.send_signal(signal.SIGKILL)
+        await self.process.communicate()
+
+    async def stop(self) -> int:
+        """Ask it to stop, and return its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        await self.process.communicate()
+        return self.process.returncode or 0
+
+
+async def run_pabal(*words: str) -> str:
+    """Run a command of pabal's and return what it printed."""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "pabal.cli", *words, stdout=PIPE)
+    printed, _ = await process.communicate()
+    assert process.returncode == 0, words
+    return printed.decode().strip()
+
+
+@dataclass
+class Wishes:
+    """What clients asked for and what they were answered: outlives the process."""
+
+    answered: dict[str, str] = field(default_factory=dict)
+    open: dict[str, dict[str, Any]] = field(default_factory=dict)
+    made: int = 0
+
+
+async def load(running: Running, key: str, wishes: Wishes, clients: int) -> None:
+    """Send without pause until the process is gone; what got no answer is asked again first, with its key."""
+    limits = httpx.Limits(max_connections=max(clients, 1))
+    async with httpx.AsyncClient(base_url=running.base, headers={"apiKey": key}, limits=limits) as client:
+        for name, body in list(wishes.open.items()):
+            await _ask(client, wishes, name, body)
+        await asyncio.gather(*(_keep_asking(client, wishes, number) for number in range(clients)))
+
+
+async def _keep_asking(client: httpx.AsyncClient, wishes: Wishes, number: int) -> None:
+    while True:
+        wishes.made += 1
+        count = 300 if wishes.made % 25 == 0 else 1 + wishes.made % 12
+        receivers = [
+            {"phoneNumber": f"010-2{number:03}-{each:04}", "templateData": {"n": wishes.made}}
+            for each in range(count)
+        ]
+        body = {"content": "#{n}번째", "sender": "02-123-4567", "receivers": receivers}
+        name = f"wish-{wishes.made}"
+        wishes.open[name] = body
+        try:
+            await _ask(client, wishes, name, body)
+        except httpx.TransportError:
+            return
+
+
+async def _ask(client: httpx.AsyncClient, wishes: Wishes, name: str, body: dict[str, Any]) -> None:
+    answer = (
+        await client.post("/api/message/sendSMS.v1.0", json=body, headers={"Idempotency-Key": name}, timeout=30)
+    ).json()
+    assert answer["result"] == "SUCCESS", answer
+    wishes.answered[name] = answer["item"]["requestId"]
+    del wishes.open[name]
+
+
+async def until_idle(running: Running) -> None:
+    """Return once nothing waits, by the service's own figures."""
+    async with httpx.AsyncClient(base_url=running.base) as client:
+        while True:
+            page = (await client.get("/metrics")).text
+            depths = re.findall(r"^pabal_queue_jobs\{.*\} ([0-9.]+)$", page, re.MULTILINE)
+            if depths and all(float(depth) == 0 for depth in depths):
+                return
+            await asyncio.sleep(POLL_S)
