@@ -1,8 +1,11 @@
 """Runs the service behind its HTTP server, and greets whoever starts it for the first time."""
 
 import asyncio
+import contextlib
+import signal
 import socket
 import sys
+from collections.abc import Iterator
 
 import uvicorn
 
@@ -15,6 +18,7 @@ from pabal.world import RealWorld
 
 FIRST_ACCOUNT = "first"
 BACKLOG = 2048
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 _GREETING = """
 Pabal is running at {base}
@@ -80,6 +84,16 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, greeting: str) -> None:
         super().__init__(config)
         self._greeting = greeting
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at a signal, and then end with status 0: being told to stop is no failure."""
+        loop = asyncio.get_running_loop()
+        for each in _STOPPING:
+            loop.add_signal_handler(each, self.handle_exit, each, None)
+        yield
+        for each in _STOPPING:
+            loop.remove_signal_handler(each)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
