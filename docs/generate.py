@@ -7,6 +7,7 @@
 import argparse
 import dataclasses
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -165,7 +166,7 @@ CARRIER_MEANINGS = {
 # What this version says by itself; every other outcome is a carrier's word.
 OWN_OUTCOMES = {
     Outcome.TIMED_OUT: "The carrier took the message, and no receipt came in time.",
-    Outcome.UNDELIVERABLE: "Also: it has no route, or its sender profile was deleted while it was being sent.",
+    Outcome.UNDELIVERABLE: "Also: it has no route, its text could not be composed, or its profile was deleted.",
     Outcome.UNKNOWN: "The carrier gave no usable answer, ten times, and no other carrier was left.",
     Outcome.NOT_SENDABLE_AS_TEXT: "A fallback whose text no text message can hold.",
     Outcome.CARRIER_ERROR: "The carrier was busy ten times, and no other carrier was left.",
@@ -455,7 +456,7 @@ def _code_link(code: Code) -> str:
     return f"[`{code.name}`](errors.md#{code.name.lower()})"
 
 
-def _code_links(codes: Any) -> str:
+def _code_links(codes: Sequence[Code]) -> str:
     return ", ".join(_code_link(code) for code in codes)
 
 
@@ -468,14 +469,14 @@ def _joined(lines: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     """Write the pages, or with --check only compare them; return the exit status."""
     parser = argparse.ArgumentParser(description="Write the reference pages from the code.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
-    is_check = parser.parse_args().check
+    is_check = parser.parse_args(argv).check
     stale = []
     for name, text in pages().items():
-        path = FOLDER / name
+        path = folder / name
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
         stale.append(name)

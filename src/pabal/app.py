@@ -15,6 +15,7 @@ from pabal.carriers.simulator import Simulator
 from pabal.config import BadSetting, Settings
 from pabal.domain.category import BadTable, Category, read_table
 from pabal.service.deliver import Deliverer
+from pabal.service.fault import fault
 from pabal.service.keep_house import keep_house, prepare
 from pabal.service.keys import Keyring
 from pabal.service.limit import Limiter
@@ -26,7 +27,7 @@ from pabal.service.watch import Watch
 from pabal.store.base import Store
 from pabal.store.migrate import migrate, pending
 from pabal.store.sqlite import Batch, SqliteStore
-from pabal.web.api import Api, Receive, Scope, Send, fault
+from pabal.web.api import Api, Receive, Scope, Send
 from pabal.web.guard import Guard
 from pabal.web.pages import Pages
 from pabal.world import RealWorld, World
@@ -109,7 +110,7 @@ def build_station(
 
 
 class Service:
-    """The whole service in one process, as an ASGI application that starts and stops with its server."""
+    """The whole service in one process: an ASGI application, to be started before it is asked anything."""
 
     def __init__(self, settings: Settings, station: Station) -> None:
         self._settings = settings
@@ -129,12 +130,7 @@ class Service:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await self._api(scope, receive, send)
-        elif scope["type"] == "lifespan":
-            await self._live(receive, send)
-        elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1000})
+        await self._api(scope, receive, send)
 
     async def start(self) -> None:
         """Begin to deliver, to listen and to keep house."""
@@ -160,14 +156,6 @@ class Service:
 
     def _keep(self, loop: Callable[[], Awaitable[None]]) -> None:
         self._tasks.append(asyncio.create_task(_kept_going(loop)))
-
-    async def _live(self, receive: Receive, send: Send) -> None:
-        await receive()
-        await self.start()
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        await self.stop()
-        await send({"type": "lifespan.shutdown.complete"})
 
 
 async def _kept_going(loop: Callable[[], Awaitable[None]]) -> None:

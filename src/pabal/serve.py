@@ -14,6 +14,7 @@ from pabal.app import AlreadyRunning, Service, build_service, only_deliverer
 from pabal.config import Settings
 from pabal.service import keys
 from pabal.store import accounts
+from pabal.web.protocol import Protocol
 from pabal.world import RealWorld
 
 FIRST_ACCOUNT = "first"
@@ -61,7 +62,9 @@ def _run(settings: Settings, listener: socket.socket) -> int:
         server = _Server(
             uvicorn.Config(
                 service,
-                lifespan="on",
+                http=Protocol,
+                ws="none",
+                lifespan="off",
                 log_config=None,
                 access_log=False,
                 proxy_headers=False,
@@ -71,7 +74,11 @@ def _run(settings: Settings, listener: socket.socket) -> int:
             ),
             _greeting(listener, key),
         )
-        await server.serve(sockets=[listener])
+        await service.start()
+        try:
+            await server.serve(sockets=[listener])
+        finally:
+            await service.stop()
         return 0
 
     with asyncio.Runner(loop_factory=_loop) as runner:

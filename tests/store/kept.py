@@ -93,7 +93,8 @@ class Explaining:
             (step, sql)
             for step, sql in self.plans
             if step.startswith("SCAN")
-            and not any(harmless in step for harmless in ("VALUES CLAUSE", "CONSTANT ROW", "SCAN v"))
+            and step not in ("SCAN v", "SCAN CONSTANT ROW")
+            and not step.endswith("VALUES CLAUSE")
         ]
 
     def uses(self, index: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from pabal.domain.when import Instant
 from pabal.store.base import Store, Tx
+from pabal.web.endpoints import BY_PATH
 from tests.virtual import NOON, Answer, Caller, Town, VirtualWorld
 
 Play = Callable[..., None]
@@ -183,7 +184,8 @@ async def record(call: Caller, number: str = PHONE, **filters: Any) -> Any:
 def end(record: Mapping[str, Any]) -> str:
     """Return how a message stands: `completed 1000`, `fail 3003`, `waiting`."""
     code = record.get("resultCode")
-    return record["sendingStatus"]["value"] + (f" {code['value']}" if code else "")
+    status = str(record["sendingStatus"]["value"])
+    return f"{status} {code['value']}" if code else status
 
 
 def product(record: Mapping[str, Any]) -> str:
@@ -234,5 +236,7 @@ async def ask(
     }
     await town.service(scope, receive, send)
     answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    content = b"".join(message.get("body", b"") for message in sent[1:])
-    return Answer(sent[0]["status"], json.loads(content), answered), read
+    body = json.loads(b"".join(message.get("body", b"") for message in sent[1:]))
+    if path in BY_PATH:
+        assert body["result"] in {code.name for code in BY_PATH[path].codes}, body
+    return Answer(sent[0]["status"], body, answered), read

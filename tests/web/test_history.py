@@ -12,6 +12,7 @@ from tests.web.scenery import (
     accepted,
     alimtalk,
     approve_template,
+    ask,
     end,
     friendtalk,
     on_phone,
@@ -208,34 +209,238 @@ def test_parameters_may_come_in_the_body_the_query_or_a_form(play: Play) -> None
 
 
 @pytest.mark.parametrize(
-    ("body", "query", "headers"),
+    ("content_type", "body", "query"),
     [
-        ({"receivers": PHONE}, b"receivers=010-1111-1111", {}),
-        ({"receivers": PHONE, "page": 1}, b"page=2", {}),
-        (None, b"receivers=010-1234-5678&receivers=010-1111-1111", {}),
-        (b"receivers=010-1234-5678&receivers=010-1111-1111", b"", FORM),
-        (b"receivers=010-1234-5678", b"receivers=010-1111-1111", FORM),
-        (None, b"receivers=010-1234-5678&page=x", {}),
-        (None, b"receivers=010-1234-5678&page=1e1", {}),
-        (None, b"receivers=%FF", {}),
-        (b"receivers=%FF", b"", FORM),
-        ("receivers=가".encode(), b"", FORM),
+        ("application/json", b'{"receivers": "010-1234-5678"}', b"receivers=010-1111-1111"),
+        ("application/json", b'{"receivers": "010-1234-5678", "page": 1}', b"page=2"),
+        ("application/json", b"", b"receivers=010-1234-5678&receivers=010-1111-1111"),
+        (FORM["content-type"], b"receivers=010-1234-5678&receivers=010-1111-1111", b""),
+        (FORM["content-type"], b"receivers=010-1234-5678", b"receivers=010-1111-1111"),
+        ("application/json", b"", b"receivers=010-1234-5678&page=x"),
+        ("application/json", b"", b"receivers=010-1234-5678&page=1e1"),
+        ("application/json", b"", b"receivers=%FF"),
+        ("application/json", b"", b"receivers=010-1234-5678" + b"&a=1" * 100),
+        (FORM["content-type"], b"receivers=%FF", b""),
+        (FORM["content-type"], "receivers=가".encode(), b""),
     ],
 )
 def test_two_values_for_one_name_or_an_unreadable_one_is_refused(
-    play: Play, body: Any, query: bytes, headers: dict[str, str]
+    play: Play, content_type: str, body: bytes, query: bytes
 ) -> None:
     async def scene(town: Town) -> None:
         call = await town.caller()
-        pairs = [part.split("=") for part in query.decode().split("&") if part]
-        plain = {name: value for name, value in pairs if "%" not in value}
-        repeated = len(plain) < len(pairs)
+        headers = [("apiKey", str(call.key)), ("Content-Type", content_type)]
 
-        path = f"/api/message/list.v1.0?{query.decode()}" if repeated else "message/list"
-        answer = await _with_query(call, body, query, headers) if repeated else await call(
-            path, body, query=plain, headers=headers
-        )
+        answer, _ = await ask(town, "/api/message/list.v1.0", headers=headers, chunks=[body], query=query)
 
         assert answer.result == "INVALID_PARAMETER"
+
+    play(scene)
+
+
+def test_the_same_value_twice_is_one_value(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        headers = [("apiKey", str(call.key))]
+
+        answer, _ = await ask(
+            town,
+            "/api/message/list.v1.0",
+            headers=headers,
+            chunks=[b'{"receivers": "010-1234-5678", "page": 1}'],
+            query=b"receivers=010-1234-5678&page=1&page=1",
+        )
+
+        assert answer.result == "SUCCESS"
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("paging", "expected"),
+    [
+        ({}, {"resultCount": 10, "pageSize": 10, "pageCount": 3, "currentPage": 1}),
+        ({"page": None, "pageSize": None}, {"resultCount": 10, "pageSize": 10, "pageCount": 3, "currentPage": 1}),
+        ({"page": 3}, {"resultCount": 5, "pageSize": 10, "pageCount": 3, "currentPage": 3}),
+        ({"page": 4}, {"resultCount": 0, "pageSize": 10, "pageCount": 3, "currentPage": 4}),
+        (
+            {"page": 1_000_000, "pageSize": 1000},
+            {"resultCount": 0, "pageSize": 1000, "pageCount": 1, "currentPage": 1_000_000},
+        ),
+        ({"pageSize": 25}, {"resultCount": 25, "pageSize": 25, "pageCount": 1, "currentPage": 1}),
+        ({"pageSize": 1, "page": 25}, {"resultCount": 1, "pageSize": 1, "pageCount": 25, "currentPage": 25}),
+    ],
+)
+def test_the_history_is_paged(play: Play, paging: dict[str, Any], expected: dict[str, int]) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms(*[PHONE] * 25))
+
+        answer = await call("message/list", {"receivers": PHONE, **paging})
+
+        assert len(answer.items) == expected["resultCount"]
+        assert {name: answer.body[name] for name in expected} == expected
+        assert answer.body["totalCount"] == 25
+
+    play(scene)
+
+
+def test_pages_hold_every_message_once(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms(*[PHONE] * 25))
+        every = [each["id"] for each in await records(call)]
+
+        pages = [await call("message/list", {"receivers": PHONE, "page": page}) for page in (1, 2, 3)]
+
+        assert [each["id"] for page in pages for each in page.items] == every
+        assert every == sorted(set(every), reverse=True)
+
+    play(scene)
+
+
+def test_an_empty_history_has_no_pages(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("message/list", {"receivers": PHONE})
+
+        assert answer.items == []
+        assert [answer.body[name] for name in ("totalCount", "resultCount", "pageCount", "currentPage")] == [
+            0,
+            0,
+            0,
+            1,
+        ]
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "status", "outcome"),
+    [("ko", "단문 문자", "완료", "전달됨"), ("en", "SMS", "Completed", "Delivered")],
+)
+def test_labels_follow_the_language_and_values_do_not(
+    play: Play, language: str, kind: str, status: str, outcome: str
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(language=language)
+        sent = await accepted(call, "message/sendSMS", sms())
+        await town.wait(2)
+
+        found = await record(call)
+        request = await call("message/request", query={"requestId": sent.request_id})
+
+        assert found["messageProductType"] == {"value": "sms", "label": kind}
+        assert found["sendingStatus"] == {"value": "completed", "label": status}
+        assert found["resultCode"] == {"value": "1000", "label": outcome}
+        assert request.item["messageProductType"] == {"value": "sms", "label": kind}
+
+    play(scene)
+
+
+def test_a_reference_comes_back_in_the_record(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        receivers = [*to(PHONE, reference="가" * 64), *to(PHONE, reference=""), *to(PHONE)]
+
+        sent = await accepted(call, "message/sendSMS", sms(receivers=receivers))
+
+        found = (await call("message/request", query={"requestId": sent.request_id})).items
+        assert [each.get("reference") for each in found] == [None, None, "가" * 64]
+
+    play(scene)
+
+
+def test_one_send_is_looked_up_with_its_counts_and_messages(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        numbers = ["010-1111-1111", "010-0000-0003", "010-0000-0006"]
+        body = friendtalk(sender_key, *numbers, resend=True, resendPhoneNumber="02-1234-5678")
+
+        sent = await accepted(call, "message/sendFriendtalk", body)
+        await town.wait(3)
+        answer = await call("message/request", query={"requestId": sent.request_id, "pageSize": 3})
+
+        assert answer.item == {
+            "requestId": sent.request_id,
+            "messageProductType": {"value": "friendTalkText", "label": "친구톡 텍스트"},
+            "requestDate": "2026-11-15 12:00:00",
+            "scheduledDate": "2026-11-15 12:00:00",
+            "totalCount": 4,
+            "counts": {"waiting": 0, "sending": 1, "completed": 2, "fail": 1, "cancel": 0},
+        }
+        assert [(product(each), end(each)) for each in answer.items] == [
+            ("sms", "completed 1000"),
+            ("friendTalkText", "sending"),
+            ("friendTalkText", "fail 3019"),
+        ]
+        assert [answer.body[name] for name in ("totalCount", "resultCount", "pageCount")] == [4, 3, 2]
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("query", "result"),
+    [
+        ({}, "MISSING_PARAMETER"),
+        ({"requestId": ""}, "MISSING_PARAMETER"),
+        ({"requestId": "x"}, "REQUEST_NOT_FOUND"),
+        ({"requestId": "0" * 26}, "REQUEST_NOT_FOUND"),
+        ({"requestId": "가" * 26}, "REQUEST_NOT_FOUND"),
+        ({"requestId": "a\0"}, "UNSUPPORTED_CHARACTER"),
+        ({"requestId": "0" * 26, "page": "0"}, "INVALID_PARAMETER"),
+        ({"requestId": "0" * 26, "pageSize": "1001"}, "INVALID_PARAMETER"),
+        ({"requestId": "0" * 26, "page": "1" * 13}, "INVALID_PARAMETER"),
+    ],
+)
+def test_a_send_that_is_not_there_cannot_be_looked_up(play: Play, query: dict[str, str], result: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("message/request", query=query)
+
+        assert answer.result == result
+
+    play(scene)
+
+
+def test_after_the_retention_numbers_and_texts_are_gone_and_counts_stay(play: Play) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        body = sms(
+            subject="비밀", content="#{a}", receivers=to(PHONE, templateData={"a": "비밀"}, reference="비밀")
+        )
+        sent = await accepted(call, "message/sendLMS", body)
+        await town.wait(2)
+
+        world.leap(180 * 86_400)
+        await town.wait(60)
+        gone = await records(call)
+        answer = await call("message/request", query={"requestId": sent.request_id})
+
+        (blank,) = answer.items
+        assert gone == []
+        assert answer.item["counts"]["completed"] == answer.item["totalCount"] == 1
+        assert end(blank) == "completed 1000"
+        assert (blank["receiver"], blank["content"]) == ("", "")
+        assert "비밀" not in str(answer.body)
+
+    play(scene, world=world)
+
+
+def test_what_a_number_received_is_found_by_that_number_alone(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        await accepted(call, "message/sendSMS", sms("010-1234-5678", "010-1234-5679", "011-234-5678"))
+        await town.wait(1)
+
+        assert (await record(call, "011-234-5678"))["receiver"] == "011-234-5678"
+        assert len(await records(call, "010-1234-5679")) == 1
+        assert len(await on_phone(call, "011-234-5678")) == 1
 
     play(scene)

@@ -147,7 +147,7 @@ def _wrong_links(button: Button, *, is_filled: bool) -> list[tuple[str, Words]]:
         if len(link) > MAX_LINK_CHARACTERS:
             most = MAX_LINK_CHARACTERS
             wrong.append((field, Words(f"{most}자까지입니다.", f"At most {most} characters.")))
-        elif not is_filled and link.startswith("#{"):
+        elif not is_filled and variables.begins_with_one(link):
             continue  # its scheme is known only when it is filled in
         elif field in _WEB_LINKS and not is_web_link(link):
             wrong.append(

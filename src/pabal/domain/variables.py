@@ -22,6 +22,11 @@ def names(*texts: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def begins_with_one(text: str) -> bool:
+    """Say whether a text begins with a variable, so that nothing is known of its beginning yet."""
+    return _VARIABLE.match(text) is not None
+
+
 def fill(text: str, values: Mapping[str, str]) -> str:
     """Return `text` with its variables replaced in one pass: a value that looks like one stays as it is."""
     kept = _parts(text)

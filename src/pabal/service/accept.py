@@ -72,7 +72,7 @@ def keep(
     remembered_since: Instant,
 ) -> Kept:
     """Keep a request, its messages and their jobs, all or nothing; a repeated request is kept once."""
-    slot = 0
+    slot = identity.slot_of(request_id)
     if repeatable:
         earlier = answers.find(tx, slot, account_id, repeatable.key, remembered_since)
         if earlier:

@@ -10,6 +10,7 @@ from pabal.domain import identity, retry, when
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.domain.when import SECOND, Instant
 from pabal.service import compose
+from pabal.service.fault import fault
 from pabal.service.finish import Finished, finish
 from pabal.service.policy import Policy
 from pabal.service.station import Station
@@ -160,9 +161,14 @@ class Deliverer:
             self._in_hand += len(claimed.leased)
             task = asyncio.create_task(self._hand_over(claimed.leased))
             self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            task.add_done_callback(self._done)
         elif not claimed.is_full:
             await self._rest(claimed.next_due_at)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("a batch was left to its lease", extra={"carrier": self._carrier.name, **fault(error)})
 
     async def _rest(self, next_due_at: Instant | None) -> None:
         pause_s = LONGEST_IDLE_S
@@ -178,11 +184,8 @@ class Deliverer:
 
     async def _hand_over(self, leased: list[tuple[Lease, Message, Request]]) -> None:
         try:
-            attempts = [
-                compose.attempt_of(message, request, lease.attempt, lease.tries)
-                for lease, message, request in leased
-            ]
-            said: list[tuple[Attempt, Verdict]] = list(zip(attempts, await self._ask(attempts), strict=True))
+            attempts, unfit = _composed(leased)
+            said = [*zip(attempts, await self._ask(attempts), strict=True), *unfit]
             await self._settle(Verdicts(self._carrier.name, said))
         finally:
             self._in_hand -= len(leased)
@@ -227,6 +230,22 @@ class Deliverer:
     def _announce(self, finished: Finished) -> None:
         self._station.watch.count_ended(finished.ended)
         self._station.ring(finished.carriers)
+
+
+def _composed(
+    leased: list[tuple[Lease, Message, Request]],
+) -> tuple[list[Attempt], list[tuple[Attempt, Verdict]]]:
+    """Return what can be handed over, and apart from it, refused, what cannot even be put together."""
+    attempts: list[Attempt] = []
+    unfit: list[tuple[Attempt, Verdict]] = []
+    for lease, message, request in leased:
+        try:
+            attempts.append(compose.attempt_of(message, request, lease.attempt, lease.tries))
+        except Exception as error:
+            log.error("a message could not be composed", extra={"message_id": message.id.hex(), **fault(error)})
+            bare = Attempt(message.id, lease.attempt, message.account_id, message.product, "", "", None, "")
+            unfit.append((bare, Rejected(Outcome.UNDELIVERABLE)))
+    return attempts, unfit
 
 
 def _end_orphans(tx: Tx, orphans: list[Message], policy: Policy, now: Instant) -> Finished:

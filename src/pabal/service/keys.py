@@ -72,7 +72,7 @@ class Keyring:
 
     def _remember(self, hash: bytes, found: Key | None, now: Instant) -> None:
         self._known.pop(hash, None)
-        if found:
+        if found and found.is_live:  # what is revoked is looked up every time, like what is unknown
             self._known[hash] = (now, found)
         while len(self._known) > MAX_KNOWN_KEYS:
             self._known.popitem(last=False)

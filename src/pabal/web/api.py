@@ -2,13 +2,13 @@
 
 import hashlib
 import logging
-import traceback
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from pabal.domain.codes import Code, Problem, Refused, Words
 from pabal.service.accept import Repeatable
+from pabal.service.fault import fault
 from pabal.service.limit import Allowance
 from pabal.service.station import Station
 from pabal.store.base import StoreAway
@@ -241,15 +241,6 @@ class Api:
                     "ms": round(seconds * 1000, 1),
                 },
             )
-
-
-def fault(error: BaseException) -> dict[str, Any]:
-    """Return where a fault happened, without its words: they might hold what no log may."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return {
-        "error": type(error).__name__,
-        "at": [f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames],
-    }
 
 
 def _form(endpoint: Endpoint, query: bytes, content_type: bytes, raw: bytes) -> Form[Any]:

@@ -1,5 +1,6 @@
 """What stands beside the interface: health, figures and the documentation."""
 
+import logging
 from importlib import resources
 from typing import Any
 
@@ -12,12 +13,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pabal.domain.codes import Code, Problem
+from pabal.service.fault import fault
 from pabal.service.station import Station
 from pabal.store import jobs
 from pabal.store.base import StoreAway, Tx
 from pabal.web import envelope, openapi
 from pabal.web.speech import Speech, locale_of
 
+log = logging.getLogger("pabal.web")
 _CODES = {404: Code.NOT_FOUND, 405: Code.METHOD_NOT_ALLOWED}
 _DOCS = """<!doctype html>
 <html lang="ko">
@@ -63,7 +66,7 @@ class Pages:
                 Route("/docs/start.js", self.start),
                 Mount("/docs/assets", StaticFiles(directory=str(resources.files("swagger_ui") / "static"))),
             ],
-            exception_handlers={HTTPException: self._refuse},
+            exception_handlers={HTTPException: self._refuse, Exception: self._fail},
         )
 
     async def health(self, request: Request) -> Response:
@@ -117,6 +120,10 @@ class Pages:
         if isinstance(error, HTTPException) and error.headers:
             response.headers.update(error.headers)
         return response
+
+    async def _fail(self, request: Request, error: Exception) -> Response:
+        log.error("unhandled fault", extra={"path": "pages", **fault(error)})
+        return self._refusal(Code.INTERNAL_ERROR, request)
 
     def _speech(self, request: Request) -> Speech:
         header = request.headers.get("accept-language", "").encode("latin-1", "replace")

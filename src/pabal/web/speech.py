@@ -21,6 +21,10 @@ class Speech(NamedTuple):
         return when.stamp(at, self.zone)
 
 
+DEFAULT = Speech(LOCALES[0], ZoneInfo("Asia/Seoul"))
+"""How to speak to someone who could not be understood."""
+
+
 def locale_of(accept_language: bytes) -> str:
     """Return the language an Accept-Language header prefers of those we speak; Korean if none."""
     if not accept_language:

@@ -6,6 +6,7 @@ from pabal.domain.button import (
     KOREAN_NAMES,
     LINKS,
     MAX_BUTTONS,
+    MAX_ORDER_NO,
     MAX_BUTTONS_WIDE_IMAGE,
     Button,
     filled,
@@ -181,7 +182,7 @@ def test_buttons_are_ordered_by_their_order_number(orders: list[int | None], sho
     assert "".join(button.name for button in buttons) == shown
 
 
-@given(st.lists(st.integers(), max_size=5))
+@given(st.lists(st.integers(-MAX_ORDER_NO, MAX_ORDER_NO), max_size=5))
 def test_ordering_loses_no_button_and_keeps_equals_as_given(orders: list[int]) -> None:
     given_buttons: list[Fields] = [
         {"name": str(index), "mobileUrl": WEB, "orderNo": order} for index, order in enumerate(orders)
@@ -367,3 +368,18 @@ def test_the_links_of_buttons_come_in_order() -> None:
     ]
 
     assert links_of(buttons) == ["https://m1", "https://p1", "a://3", "i://3"]
+
+
+@pytest.mark.parametrize("order", [MAX_ORDER_NO + 1, -MAX_ORDER_NO - 1])
+def test_an_order_number_beyond_its_limit_is_refused(order: int) -> None:
+    with pytest.raises(Refused) as refusal:
+        read_buttons([{"name": "보기", "mobileUrl": WEB, "orderNo": order}], MAX_BUTTONS)
+
+    assert refusal.value.problems[0].field == "buttons[0].orderNo"
+
+
+def test_a_link_with_an_unclosed_variable_is_refused_before_it_is_filled() -> None:
+    with pytest.raises(Refused) as refusal:
+        read_buttons([{"name": "보기", "mobileUrl": "#{link"}], MAX_BUTTONS)
+
+    assert refusal.value.problems[0].field == "buttons[0].mobileUrl"

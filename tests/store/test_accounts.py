@@ -1,0 +1,100 @@
+"""Accounts, their keys and their sender numbers, as they are kept."""
+
+from ipaddress import ip_network
+
+from pabal.store import accounts
+from pabal.store.base import Tx
+from tests.store.kept import Explaining
+from tests.virtual import NOON
+
+
+def add_key(tx: Tx, account: str = "acme", hash: bytes = b"hash", allow: str = "") -> int:
+    owner = accounts.ensure_account(tx, account, NOON)
+    return accounts.add_key(tx, owner, "first", hash, "send read", allow, 10, NOON, NOON + 1)
+
+
+def test_an_account_is_made_once(tx: Tx) -> None:
+    first = accounts.ensure_account(tx, "acme", NOON)
+
+    assert accounts.ensure_account(tx, "acme", NOON + 1) == first
+    assert accounts.ensure_account(tx, "other", NOON) != first
+    assert [(each.name, each.created_at) for each in accounts.accounts(tx)] == [("acme", NOON), ("other", NOON)]
+
+
+def test_a_key_is_read_as_it_was_kept(tx: Tx) -> None:
+    added = add_key(tx, allow="10.0.0.0/8 ::1/128")
+
+    key = accounts.key_by_hash(tx, b"hash")
+
+    assert key is not None
+    assert (key.id, key.account_id, key.account, key.name, key.rate) == (added, 1, "acme", "first", 10)
+    assert key.scopes == {"send", "read"}
+    assert key.allow == (ip_network("10.0.0.0/8"), ip_network("::1/128"))
+    assert (key.created_at, key.expires_at, key.revoked_at) == (NOON, NOON + 1, None)
+    assert key.is_live
+    assert accounts.keys(tx) == [key]
+
+
+def test_an_unknown_hash_is_no_key(tx: Tx) -> None:
+    add_key(tx)
+
+    assert accounts.key_by_hash(tx, b"another") is None
+
+
+def test_a_key_is_revoked_once(tx: Tx) -> None:
+    added = add_key(tx)
+
+    assert accounts.revoke_key(tx, added, NOON + 5)
+    assert not accounts.revoke_key(tx, added, NOON + 6)
+    assert not accounts.revoke_key(tx, 999, NOON)
+
+    key = accounts.key_by_hash(tx, b"hash")
+    assert key is not None
+    assert (key.revoked_at, key.is_live) == (NOON + 5, False)
+
+
+def test_the_keys_of_a_disabled_account_are_not_live_until_it_is_enabled(tx: Tx) -> None:
+    add_key(tx)
+
+    assert accounts.set_disabled(tx, "acme", NOON)
+    assert not accounts.set_disabled(tx, "nobody", NOON)
+    assert [key.is_live for key in accounts.keys(tx)] == [False]
+    assert [each.disabled_at for each in accounts.accounts(tx)] == [NOON]
+
+    accounts.set_disabled(tx, "acme", None)
+    assert [key.is_live for key in accounts.keys(tx)] == [True]
+
+
+def test_a_sender_number_is_registered_once_and_for_its_account_alone(tx: Tx) -> None:
+    accounts.ensure_account(tx, "acme", NOON)
+    accounts.ensure_account(tx, "other", NOON)
+
+    assert accounts.add_number(tx, 1, "0212345678", NOON)
+    assert not accounts.add_number(tx, 1, "0212345678", NOON + 1)
+    assert accounts.add_number(tx, 2, "0212345678", NOON)
+
+    assert accounts.has_number(tx, 1, "0212345678")
+    assert not accounts.has_number(tx, 1, "15881588")
+    assert accounts.numbers(tx) == [("acme", "0212345678"), ("other", "0212345678")]
+
+
+def test_a_sender_number_is_taken_off_the_list_once(tx: Tx) -> None:
+    accounts.ensure_account(tx, "acme", NOON)
+    accounts.add_number(tx, 1, "0212345678", NOON)
+
+    assert not accounts.remove_number(tx, 2, "0212345678")
+    assert accounts.remove_number(tx, 1, "0212345678")
+    assert not accounts.remove_number(tx, 1, "0212345678")
+    assert not accounts.has_number(tx, 1, "0212345678")
+
+
+def test_keys_and_numbers_are_looked_up_by_their_index(tx: Tx) -> None:
+    for number in range(50):
+        add_key(tx, f"account{number}", f"{number}".encode())
+    explaining = Explaining(tx)
+
+    accounts.key_by_hash(explaining, b"7")
+    accounts.has_number(explaining, 1, "0212345678")
+    accounts.ensure_account(explaining, "account7", NOON)
+
+    assert explaining.scans == []

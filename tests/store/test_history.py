@@ -1,0 +1,182 @@
+"""Looking messages up: what fits, newest first, page by page, and never by walking everything."""
+
+import pytest
+
+from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sending import Receiver, Sending
+from pabal.domain.when import DAY, HOUR, MINUTE, Period
+from pabal.store import accounts, history, messages, profiles
+from pabal.store.base import Tx
+from pabal.store.history import Filter
+from tests.store.kept import ACCOUNT, PHONE, Explaining, fill, keep, message_id, sms
+from tests.virtual import NOON
+
+OF_PHONE = Filter(ACCOUNT, receiver=PHONE)
+
+
+def found(tx: Tx, wanted: Filter, page: int = 1, page_size: int = 100) -> list[bytes]:
+    return [message.id for message, _ in history.find(tx, wanted, page, page_size).found]
+
+
+def test_a_phones_messages_are_found_newest_first(tx: Tx) -> None:
+    keep(tx, 1, at=NOON)
+    keep(tx, 2, at=NOON - HOUR)
+    keep(tx, 3, at=NOON + HOUR)
+    keep(tx, 4, sms(["01099999999"]))
+
+    page = history.find(tx, OF_PHONE, 1, 10)
+
+    assert page.total == 3
+    assert [message.id for message, _ in page.found] == [
+        message_id(3, at=NOON + HOUR),
+        message_id(1),
+        message_id(2, at=NOON - HOUR),
+    ]
+
+
+def test_each_message_comes_with_its_request(tx: Tx) -> None:
+    keep(tx, 1, sms(content="하나"))
+    keep(tx, 2, sms([PHONE, PHONE], content="둘"))
+
+    page = history.find(tx, OF_PHONE, 1, 10)
+
+    assert [request.content for _, request in page.found] == ["둘", "둘", "하나"]
+
+
+def test_pages_do_not_overlap_and_one_past_the_end_is_empty(tx: Tx) -> None:
+    for number in range(7):
+        keep(tx, number)
+
+    pages = [history.find(tx, OF_PHONE, page, 3) for page in (1, 2, 3, 4)]
+
+    assert [page.total for page in pages] == [7] * 4
+    assert [len(page.found) for page in pages] == [3, 3, 1, 0]
+    assert len({message.id for page in pages for message, _ in page.found}) == 7
+
+
+def test_another_accounts_messages_are_not_found(tx: Tx) -> None:
+    keep(tx, 1, account=ACCOUNT)
+    keep(tx, 2, account=ACCOUNT + 1)
+
+    assert found(tx, OF_PHONE) == [message_id(1)]
+    assert found(tx, Filter(ACCOUNT, request_id=message_id(2)[:13])) == []
+    assert found(tx, OF_PHONE._replace(message_id=message_id(2))) == []
+
+
+def test_filters_combine(tx: Tx) -> None:
+    keep(tx, 1)
+    keep(tx, 2, sms(product=Product.LMS))
+    keep(tx, 3)
+    messages.end(tx, [(message_id(1), Outcome.DELIVERED), (message_id(2), Outcome.SPAM)], NOON + MINUTE)
+
+    assert found(tx, OF_PHONE._replace(product=Product.LMS)) == [message_id(2)]
+    assert found(tx, OF_PHONE._replace(status=Status.WAITING)) == [message_id(3)]
+    assert found(tx, OF_PHONE._replace(status=Status.COMPLETED, product=Product.SMS)) == [message_id(1)]
+    assert found(tx, OF_PHONE._replace(status=Status.COMPLETED, product=Product.LMS)) == []
+    assert found(tx, OF_PHONE._replace(message_id=message_id(3))) == [message_id(3)]
+    assert found(tx, OF_PHONE._replace(request_id=message_id(3)[:13])) == [message_id(3)]
+    assert found(tx, OF_PHONE._replace(product=Product.EMAIL)) == []
+
+
+@pytest.mark.parametrize(
+    ("period", "expected"),
+    [
+        (Period(NOON, None), {2, 3}),
+        (Period(None, NOON), {1}),
+        (Period(NOON, NOON + HOUR), {2}),
+        (Period(NOON, NOON + HOUR + 1), {2, 3}),
+        (Period(None, None), {1, 2, 3}),
+    ],
+)
+def test_a_period_holds_its_start_and_not_its_end(tx: Tx, period: Period, expected: set[int]) -> None:
+    when = {1: NOON - HOUR, 2: NOON, 3: NOON + HOUR}
+    for number, at in when.items():
+        keep(tx, number, at=at)
+        messages.end(tx, [(message_id(number, at=at), Outcome.DELIVERED)], at)
+    ids = {message_id(number, at=when[number]) for number in expected}
+
+    assert set(found(tx, OF_PHONE._replace(requested=period))) == ids
+    assert set(found(tx, OF_PHONE._replace(scheduled=period))) == ids
+    assert set(found(tx, OF_PHONE._replace(month=period))) == ids
+    assert set(found(tx, OF_PHONE._replace(completed=period))) == ids
+
+
+def test_the_scheduled_time_counts_and_not_the_requests(tx: Tx) -> None:
+    keep(tx, 1, at=NOON, scheduled_at=NOON + 60 * DAY)
+
+    assert found(tx, OF_PHONE._replace(scheduled=Period(NOON + 60 * DAY, NOON + 61 * DAY))) == [message_id(1)]
+    assert found(tx, OF_PHONE._replace(scheduled=Period(NOON, NOON + 60 * DAY))) == []
+    assert found(tx, OF_PHONE._replace(month=Period(NOON + 59 * DAY, None))) == [message_id(1)]
+
+
+def test_what_has_not_ended_is_in_no_period_of_completion(tx: Tx) -> None:
+    keep(tx, 1)
+
+    assert found(tx, OF_PHONE._replace(completed=Period(0, None))) == []
+
+
+def test_messages_are_found_by_channel_key_and_template_as_they_were_when_sent(tx: Tx) -> None:
+    account = accounts.ensure_account(tx, "acme", NOON)
+    profile = profiles.add(tx, account, "@shop", "00100010001", PHONE, NOON)
+    profiles.approve(tx, profile, "a" * 40, NOON)
+    talk = Sending(Product.ALIMTALK, "주문", [Receiver(PHONE)], profile_id=profile, template_code="order")
+    keep(tx, 1, talk, account=account)
+    keep(tx, 2, account=account)
+    profiles.delete(tx, profile, NOON)
+    wanted = Filter(account, receiver=PHONE)
+
+    for fits in (
+        wanted._replace(channel_id="@shop"),
+        wanted._replace(sender_key="a" * 40),
+        wanted._replace(template_code="order", channel_id="@shop"),
+    ):
+        assert found(tx, fits) == [message_id(1)]
+    assert found(tx, wanted._replace(channel_id="@another")) == []
+    assert found(tx, wanted._replace(template_code="order", product=Product.SMS)) == []
+
+
+EVERY_FILTER = {
+    "phone alone": OF_PHONE,
+    "status and product": OF_PHONE._replace(status=Status.WAITING, product=Product.SMS),
+    "requested": OF_PHONE._replace(requested=Period(NOON - DAY, NOON)),
+    "scheduled": OF_PHONE._replace(scheduled=Period(NOON - DAY, NOON)),
+    "month": OF_PHONE._replace(month=Period(NOON - DAY, NOON)),
+    "completed": OF_PHONE._replace(completed=Period(NOON - DAY, NOON)),
+    "channel": OF_PHONE._replace(channel_id="@shop"),
+    "sender key": OF_PHONE._replace(sender_key="a"),
+    "template": OF_PHONE._replace(template_code="t"),
+}
+
+
+@pytest.mark.parametrize("wanted", EVERY_FILTER.values(), ids=EVERY_FILTER.keys())
+def test_a_phones_messages_are_looked_up_by_the_index_of_receivers_in_its_order(tx: Tx, wanted: Filter) -> None:
+    fill(tx)
+    phone = "01000000007"
+    explaining = Explaining(tx)
+
+    history.find(explaining, wanted._replace(receiver=phone), 1, 10)
+
+    assert explaining.scans == []
+    assert explaining.uses("messages_of_receiver (account_id=? AND receiver=?")
+    assert not any("TEMP B-TREE" in step for step, _ in explaining.plans)
+
+
+def test_one_send_is_looked_up_by_the_ids_of_its_messages(tx: Tx) -> None:
+    fill(tx)
+    explaining = Explaining(tx)
+
+    page = history.find(explaining, Filter(ACCOUNT, request_id=message_id(0)[:13]), 1, 2)
+    messages.count(explaining, ACCOUNT, message_id(0, 1), message_id(0, 3))
+
+    assert (page.total, len(page.found)) == (3, 2)
+    assert explaining.scans == []
+    assert all("PRIMARY KEY" in step for step, _ in explaining.plans if step.startswith("SEARCH"))
+
+
+def test_one_message_of_a_phone_is_looked_up_without_walking(tx: Tx) -> None:
+    fill(tx)
+    explaining = Explaining(tx)
+
+    history.find(explaining, Filter(ACCOUNT, receiver="01000000000", message_id=message_id(0)), 1, 2)
+
+    assert explaining.scans == []

@@ -1,0 +1,156 @@
+"""Messages: what is kept of each receiver, and that an end is an end."""
+
+from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sending import Receiver
+from pabal.store import messages
+from pabal.store.base import Tx
+from pabal.store.messages import Message
+from tests.store.kept import ACCOUNT, PHONE, Explaining, fill, keep, message_id, request_id, sms
+from tests.virtual import NOON
+
+
+def one(tx: Tx, which: bytes) -> Message:
+    return messages.get(tx, [which])[which]
+
+
+def test_a_message_is_read_as_it_was_kept(tx: Tx) -> None:
+    receivers = [Receiver(PHONE), Receiver("01187654321", ("값", ""), "따로", "ref")]
+    keep(tx, 1, sms(receivers=receivers))
+
+    assert one(tx, message_id(1, 1)) == Message(
+        message_id(1, 1), ACCOUNT, PHONE, Product.SMS, Status.WAITING, None, None, (), None, None
+    )
+    assert one(tx, message_id(1, 2)) == Message(
+        message_id(1, 2),
+        ACCOUNT,
+        "01187654321",
+        Product.SMS,
+        Status.WAITING,
+        None,
+        None,
+        ("값", ""),
+        "따로",
+        "ref",
+    )
+
+
+def test_only_messages_that_exist_are_read(tx: Tx) -> None:
+    keep(tx, 1)
+
+    assert set(messages.get(tx, [message_id(1), message_id(1, 2), message_id(2)])) == {message_id(1)}
+    assert messages.get(tx, []) == {}
+
+
+def test_only_waiting_messages_begin_to_be_sent(tx: Tx) -> None:
+    keep(tx, 1, sms([PHONE] * 3))
+    messages.cancel(tx, [message_id(1, 2)], NOON)
+    messages.end(tx, [(message_id(1, 3), Outcome.SPAM)], NOON)
+
+    messages.begin_sending(tx, [message_id(1, number) for number in (1, 2, 3)])
+
+    statuses = [one(tx, message_id(1, number)).status for number in (1, 2, 3)]
+    assert statuses == [Status.SENDING, Status.CANCEL, Status.FAIL]
+
+
+def test_an_end_is_an_end(tx: Tx) -> None:
+    keep(tx, 1)
+    which = message_id(1)
+    messages.begin_sending(tx, [which])
+
+    assert messages.end(tx, [(which, Outcome.DELIVERED)], NOON + 1) == [(which, Product.SMS.number)]
+    assert messages.end(tx, [(which, Outcome.SPAM)], NOON + 2) == []
+    assert messages.cancel(tx, [which], NOON + 3) == 0
+
+    ended = one(tx, which)
+    assert (ended.status, ended.outcome, ended.completed_at) == (Status.COMPLETED, Outcome.DELIVERED, NOON + 1)
+
+
+def test_a_cancelled_message_ends_no_more(tx: Tx) -> None:
+    keep(tx, 1)
+    which = message_id(1)
+
+    assert messages.cancel(tx, [which, message_id(2)], NOON + 1) == 1
+    assert messages.cancel(tx, [which], NOON + 2) == 0
+    assert messages.end(tx, [(which, Outcome.DELIVERED)], NOON + 3) == []
+
+    ended = one(tx, which)
+    assert (ended.status, ended.outcome, ended.completed_at) == (Status.CANCEL, None, NOON + 1)
+
+
+def test_every_outcome_but_delivered_is_a_failure(tx: Tx) -> None:
+    outcomes = list(Outcome)
+    keep(tx, 1, sms([PHONE] * len(outcomes)))
+    ended = [(message_id(1, number), outcome) for number, outcome in enumerate(outcomes, 1)]
+
+    messages.end(tx, ended, NOON)
+
+    for which, outcome in ended:
+        kept = one(tx, which)
+        assert kept.outcome is outcome
+        assert kept.status is (Status.COMPLETED if outcome is Outcome.DELIVERED else Status.FAIL)
+
+
+def test_only_messages_that_wait_are_listed_for_a_cancel(tx: Tx) -> None:
+    keep(tx, 1, sms([PHONE] * 3))
+    keep(tx, 2)
+    messages.begin_sending(tx, [message_id(1, 2)])
+
+    assert messages.waiting(tx, ACCOUNT, request_id(1), None) == [message_id(1, 1), message_id(1, 3)]
+    assert messages.waiting(tx, ACCOUNT, request_id(1), message_id(1, 3)) == [message_id(1, 3)]
+    assert messages.waiting(tx, ACCOUNT, request_id(1), message_id(1, 2)) == []
+    assert messages.waiting(tx, ACCOUNT + 1, request_id(1), None) == []
+
+
+def test_counts_tell_how_many_stand_where_for_their_own_account(tx: Tx) -> None:
+    keep(tx, 1, sms([PHONE] * 4))
+    messages.begin_sending(tx, [message_id(1, 1), message_id(1, 2)])
+    messages.end(tx, [(message_id(1, 1), Outcome.DELIVERED)], NOON)
+    bounds = message_id(1, 0), message_id(1, 9)
+
+    assert messages.count(tx, ACCOUNT, *bounds) == {Status.WAITING: 2, Status.SENDING: 1, Status.COMPLETED: 1}
+    assert messages.count(tx, ACCOUNT + 1, *bounds) == {}
+
+
+def test_a_fallback_is_kept_once(tx: Tx) -> None:
+    keep(tx, 1)
+    origin = one(tx, message_id(1))
+    stand_in = message_id(1, 2)
+
+    assert messages.add_fallback(tx, origin, stand_in, Product.LMS, "대신", None, NOON)
+    assert not messages.add_fallback(tx, origin, stand_in, Product.SMS, "다시", None, NOON)
+
+    kept = one(tx, stand_in)
+    assert (kept.receiver, kept.product, kept.status, kept.content) == (PHONE, Product.LMS, Status.WAITING, "대신")
+    assert kept.completed_at is None
+
+
+def test_a_fallback_that_cannot_be_sent_has_ended_before_it_began(tx: Tx) -> None:
+    keep(tx, 1)
+    origin = one(tx, message_id(1))
+
+    messages.add_fallback(tx, origin, message_id(1, 2), Product.LMS, "🙂", Outcome.NOT_SENDABLE_AS_TEXT, NOON)
+
+    kept = one(tx, message_id(1, 2))
+    assert (kept.status, kept.outcome) == (Status.FAIL, Outcome.NOT_SENDABLE_AS_TEXT)
+    assert kept.completed_at == NOON
+
+
+def test_messages_are_never_found_by_walking(tx: Tx) -> None:
+    fill(tx)
+    explaining = Explaining(tx)
+    ids = [message_id(0, number) for number in (1, 2, 3)]
+
+    messages.add_all(
+        explaining, request_id(999), 1, Product.SMS, messages.rows_of(request_id(999), [Receiver(PHONE)])
+    )
+    messages.get(explaining, ids)
+    messages.begin_sending(explaining, ids[:1])
+    messages.end(explaining, [(ids[0], Outcome.DELIVERED)], NOON)
+    messages.cancel(explaining, ids[1:], NOON)
+    messages.waiting(explaining, ACCOUNT, request_id(0), None)
+    messages.waiting(explaining, ACCOUNT, request_id(0), ids[2])
+    messages.count(explaining, ACCOUNT, ids[0], ids[2])
+    messages.add_fallback(explaining, one(tx, ids[0]), message_id(0, 4), Product.SMS, "대신", None, NOON)
+
+    assert explaining.scans == []
+    assert not explaining.uses("messages_of_receiver")

@@ -1,0 +1,205 @@
+"""Sender profiles and their tokens, as they are kept."""
+
+import apsw
+import pytest
+
+from pabal.domain.profile import AuthStatus
+from pabal.domain.when import HOUR, MINUTE
+from pabal.store import accounts, profiles
+from pabal.store.base import Tx
+from pabal.store.profiles import Filter
+from tests.store.kept import PHONE, Explaining
+from tests.virtual import NOON
+
+KEY = "a" * 40
+
+
+def add(tx: Tx, channel: str = "@shop", account: str = "acme", at: int = NOON) -> int:
+    return profiles.add(tx, accounts.ensure_account(tx, account, NOON), channel, "00100010001", PHONE, at)
+
+
+def approved(tx: Tx, channel: str = "@shop", key: str = KEY, account: str = "acme") -> int:
+    profile = add(tx, channel, account)
+    profiles.approve(tx, profile, key, NOON)
+    return profile
+
+
+def test_a_new_profile_waits_is_enabled_and_has_no_key(tx: Tx) -> None:
+    added = add(tx)
+
+    profile = profiles.by_channel(tx, 1, "@shop")
+
+    assert profile is not None
+    assert (profile.id, profile.status, profile.sender_key, profile.is_enabled) == (
+        added,
+        AuthStatus.WAITING,
+        None,
+        True,
+    )
+    assert (profile.category, profile.cellphone) == ("00100010001", PHONE)
+    assert (profile.created_at, profile.changed_at) == (NOON, NOON)
+
+
+def test_an_account_has_a_channel_once_and_two_accounts_may_each_have_it(tx: Tx) -> None:
+    add(tx)
+    add(tx, account="other")
+
+    with pytest.raises(apsw.ConstraintError):
+        add(tx)
+
+
+def test_a_repeated_registration_changes_what_it_says(tx: Tx) -> None:
+    added = add(tx)
+
+    profiles.change(tx, added, "00100010002", "01099998888", NOON + 1)
+
+    profile = profiles.by_channel(tx, 1, "@shop")
+    assert profile is not None
+    assert (profile.category, profile.cellphone, profile.changed_at) == ("00100010002", "01099998888", NOON + 1)
+    assert profile.created_at == NOON
+
+
+def test_an_approved_profile_is_found_by_its_key_by_its_own_account_alone(tx: Tx) -> None:
+    added = approved(tx)
+
+    profile = profiles.by_sender_key(tx, 1, KEY)
+
+    assert profile is not None
+    assert (profile.id, profile.status, profile.sender_key) == (added, AuthStatus.APPROVAL, KEY)
+    assert profiles.by_sender_key(tx, 2, KEY) is None
+    assert profiles.by_channel(tx, 2, "@shop") is None
+
+
+def test_a_deleted_profile_is_in_no_list_and_its_channel_is_free_again(tx: Tx) -> None:
+    old = approved(tx)
+
+    profiles.delete(tx, old, NOON + 1)
+
+    assert profiles.by_channel(tx, 1, "@shop") is None
+    assert profiles.by_sender_key(tx, 1, KEY) is None
+    assert profiles.find(tx, Filter(1), 1, 10) == (0, [])
+    assert profiles.everyone(tx) == []
+    assert not profiles.set_enabled(tx, old, False, NOON)
+    assert add(tx) != old
+
+
+def test_a_deleted_profile_is_to_be_swept_until_it_is(tx: Tx) -> None:
+    kept, gone = add(tx, "@kept"), add(tx, "@gone")
+    assert profiles.to_sweep(tx) == []
+
+    profiles.delete(tx, gone, NOON)
+
+    assert profiles.to_sweep(tx) == [gone]
+    assert profiles.deleted(tx, {kept, gone, 999}) == {gone}
+    profiles.mark_swept(tx, gone)
+    assert profiles.to_sweep(tx) == []
+    assert profiles.deleted(tx, {kept, gone}) == {gone}
+    assert profiles.deleted(tx, set()) == set()
+
+
+def test_profiles_are_listed_newest_first_by_page_and_filter(tx: Tx) -> None:
+    ids = [add(tx, f"@shop{number}") for number in range(5)]
+    profiles.approve(tx, ids[2], KEY, NOON)
+    add(tx, "@foreign", "other")
+
+    def found(wanted: Filter, page: int = 1, page_size: int = 10) -> tuple[int, list[int]]:
+        total, each = profiles.find(tx, wanted, page, page_size)
+        return total, [one.id for one in each]
+
+    assert found(Filter(1)) == (5, ids[::-1])
+    assert found(Filter(1), 2, 2) == (5, [ids[2], ids[1]])
+    assert found(Filter(1), 9, 2) == (5, [])
+    assert found(Filter(1, channel_id="@shop3")) == (1, [ids[3]])
+    assert found(Filter(1, sender_key=KEY)) == (1, [ids[2]])
+    assert found(Filter(1, status=AuthStatus.WAITING)) == (4, [ids[4], ids[3], ids[1], ids[0]])
+    assert found(Filter(1, channel_id="@shop3", status=AuthStatus.APPROVAL)) == (0, [])
+
+
+def test_a_profile_is_put_out_of_use_and_in_use_again(tx: Tx) -> None:
+    added = approved(tx)
+
+    assert profiles.set_enabled(tx, added, False, NOON + 1)
+    profile = profiles.by_sender_key(tx, 1, KEY)
+    assert profile is not None
+    assert (profile.is_enabled, profile.changed_at) == (False, NOON + 1)
+
+    assert profiles.set_enabled(tx, added, True, NOON + 2)
+    assert not profiles.set_enabled(tx, 999, True, NOON + 2)
+
+
+def test_everyones_profiles_come_with_their_accounts_name(tx: Tx) -> None:
+    add(tx)
+    add(tx, account="other")
+
+    assert [(name, each.channel_id) for name, each in profiles.everyone(tx)] == [
+        ("acme", "@shop"),
+        ("other", "@shop"),
+    ]
+
+
+def send_token(tx: Tx, profile: int, at: int, hash: bytes = b"h", channel: str = "@shop", to: str = PHONE) -> None:
+    profiles.add_token(tx, 1, profile, channel, to, hash, at, at + 30 * MINUTE)
+
+
+def test_the_newest_token_of_a_profile_counts(tx: Tx) -> None:
+    profile = add(tx)
+    assert profiles.newest_token(tx, profile) is None
+    send_token(tx, profile, NOON, b"old")
+    send_token(tx, profile, NOON, b"new")
+    profiles.count_wrong(tx, 1)
+
+    token = profiles.newest_token(tx, profile)
+
+    assert token is not None
+    assert (token.hash, token.wrong, token.expires_at) == (b"new", 0, NOON + 30 * MINUTE)
+    profiles.count_wrong(tx, token.id)
+    again = profiles.newest_token(tx, profile)
+    assert again is not None
+    assert again.wrong == 1
+
+
+def test_tokens_of_the_last_hour_are_counted_by_channel_and_by_number(tx: Tx) -> None:
+    profile = add(tx)
+    send_token(tx, profile, NOON - HOUR)
+    send_token(tx, profile, NOON - HOUR + 1)
+    send_token(tx, profile, NOON, channel="@another")
+    send_token(tx, profile, NOON, to="01099999999")
+
+    assert profiles.tokens_since(tx, 1, "@shop", PHONE, NOON - HOUR) == (2, 2)
+    assert profiles.tokens_since(tx, 2, "@shop", PHONE, NOON - HOUR) == (0, 0)
+
+
+def test_old_tokens_are_forgotten_some_at_a_time_once_they_have_expired(tx: Tx) -> None:
+    profile = add(tx)
+    for _ in range(3):
+        send_token(tx, profile, NOON - 3 * HOUR)
+    profiles.add_token(tx, 1, profile, "@shop", PHONE, b"long", NOON - 3 * HOUR, NOON + HOUR)
+    send_token(tx, profile, NOON)
+
+    assert profiles.forget_tokens(tx, NOON - HOUR, 2) == 2
+    assert profiles.forget_tokens(tx, NOON - HOUR, 2) == 1
+    assert profiles.forget_tokens(tx, NOON - HOUR, 2) == 0
+    assert tx.row("select count(*) from tokens") == (2,)
+
+
+def test_profiles_and_tokens_are_never_found_by_walking(tx: Tx) -> None:
+    for number in range(50):
+        send_token(tx, add(tx, f"@shop{number}"), NOON)
+    explaining = Explaining(tx)
+
+    profiles.by_channel(explaining, 1, "@shop1")
+    profiles.by_sender_key(explaining, 1, KEY)
+    profiles.deleted(explaining, {1, 2, 3})
+    profiles.to_sweep(explaining)
+    profiles.find(explaining, Filter(1), 1, 10)
+    profiles.tokens_since(explaining, 1, "@shop", PHONE, NOON - HOUR)
+    profiles.newest_token(explaining, 1)
+    profiles.count_wrong(explaining, 1)
+    profiles.forget_tokens(explaining, NOON, 10)
+    profiles.approve(explaining, 1, KEY, NOON)
+
+    walked = [step for step, _ in explaining.scans]
+    assert walked == ["SCAN profiles USING COVERING INDEX profiles_to_sweep"]  # it holds only what is to be swept
+    assert explaining.uses("tokens_of_account (account_id=? AND sent_at>?)")
+    assert explaining.uses("tokens_of_profile (profile_id=?)")
+    assert explaining.uses("profiles_of_account (account_id=? AND channel_id=?)")

@@ -1,0 +1,141 @@
+"""Send requests: what is kept of one, and what is left when it is forgotten."""
+
+from pabal.domain.button import Button
+from pabal.domain.image import Image
+from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sending import Fallback, Receiver, Sending
+from pabal.domain.when import HOUR
+from pabal.store import accounts, jobs, messages, profiles, requests
+from pabal.store.base import Tx
+from tests.store.kept import CARRIER, PHONE, Explaining, fill, keep, message_id, request_id, sms
+from tests.virtual import NOON
+
+PICTURE = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
+
+
+def talk(profile_id: int) -> Sending:
+    return Sending(
+        Product.FRIENDTALK_IMAGE,
+        "#{name}님",
+        [Receiver(PHONE, ("길동", "1")), Receiver(PHONE, ("길순", "2"), "따로", "ref-2")],
+        sender="",
+        image=PICTURE,
+        image_link="https://example.com",
+        buttons=(Button("webLink", "보기", mobileUrl="https://example.com/#{no}"),),
+        is_ad=True,
+        fallback=Fallback("0212345678", "대신"),
+        profile_id=profile_id,
+        variables=("name", "no"),
+    )
+
+
+def add_profile(tx: Tx) -> int:
+    account = accounts.ensure_account(tx, "acme", NOON)
+    profile = profiles.add(tx, account, "@shop", "00100010001", PHONE, NOON)
+    profiles.approve(tx, profile, "a" * 40, NOON)
+    return profile
+
+
+def test_a_request_is_read_as_it_was_kept_with_its_profiles_channel_and_key(tx: Tx) -> None:
+    profile = add_profile(tx)
+    requests.add(tx, request_id(1), 7, talk(profile), NOON + HOUR)
+
+    kept = requests.get(tx, [request_id(1), request_id(2)])
+
+    assert list(kept) == [request_id(1)]
+    request = kept[request_id(1)]
+    given = talk(profile)
+    assert (request.account_id, request.product, request.total) == (7, Product.FRIENDTALK_IMAGE, 2)
+    assert request.scheduled_at == NOON + HOUR
+    assert (request.content, request.variables, request.buttons) == (given.content, given.variables, given.buttons)
+    assert (request.has_image, request.image_link, request.is_ad) == (True, "https://example.com", True)
+    assert (request.fallback_sender, request.fallback_content) == ("0212345678", "대신")
+    assert (request.profile_id, request.channel_id, request.sender_key) == (profile, "@shop", "a" * 40)
+    assert requests.image(tx, request_id(1)) == PICTURE
+
+
+def test_a_text_has_nothing_that_was_not_given(tx: Tx) -> None:
+    requests.add(tx, request_id(1), 7, sms(), NOON)
+
+    request = requests.get(tx, [request_id(1)])[request_id(1)]
+
+    assert request.sender == "0212345678"
+    assert (request.subject, request.fallback_sender, request.profile_id, request.channel_id) == (None,) * 4
+    assert (request.variables, request.buttons, request.has_image, request.is_ad) == ((), (), False, False)
+    assert requests.image(tx, request_id(1)) is None
+
+
+def test_no_ids_give_no_requests(tx: Tx) -> None:
+    assert requests.get(tx, []) == {}
+
+
+def test_a_profiles_requests_come_soonest_first_and_none_is_skipped_between_batches(tx: Tx) -> None:
+    profile = add_profile(tx)
+    for number in range(25):  # more than a batch at one and the same time
+        requests.add(tx, request_id(number), 1, talk(profile), NOON + HOUR)
+    requests.add(tx, request_id(90), 1, talk(profile), NOON - HOUR)
+    requests.add(tx, request_id(91), 1, sms(), NOON + HOUR)
+
+    seen: list[bytes] = []
+    after = (NOON, b"")
+    while batch := requests.of_profile(tx, profile, after, 10):
+        seen += [one for _, one, _ in batch]
+        after = batch[-1][:2]
+
+    assert seen == [request_id(number) for number in range(25)]
+
+
+def test_requests_between_two_ids_exclude_both(tx: Tx) -> None:
+    for number in range(5):
+        keep(tx, number)
+
+    assert requests.between(tx, request_id(0), request_id(4), 10) == [request_id(number) for number in (1, 2, 3)]
+    assert requests.between(tx, request_id(0), request_id(4), 2) == [request_id(1), request_id(2)]
+
+
+def test_a_blanked_request_keeps_how_its_messages_ended_and_nothing_personal(tx: Tx) -> None:
+    profile = add_profile(tx)
+    keep(tx, 1, talk(profile))
+    keep(tx, 2)
+    messages.end(tx, [(message_id(1, 1), Outcome.DELIVERED), (message_id(1, 2), Outcome.SPAM)], NOON + 5)
+    jobs.log_attempts(tx, CARRIER, [(message_id(1, 1), 1, "busy")], NOON)
+
+    requests.blank(tx, request_id(1))
+
+    request = requests.get(tx, [request_id(1)])[request_id(1)]
+    assert (request.content, request.sender, request.subject, request.image_link) == ("", "", None, None)
+    assert (request.buttons, request.variables) == ((), ())
+    assert (request.fallback_sender, request.fallback_content) == (None, None)
+    assert requests.image(tx, request_id(1)) is None
+    assert tx.rows("select * from attempts") == []
+    ended = messages.get(tx, [message_id(1, 1), message_id(1, 2)])
+    assert [one.outcome for one in ended.values()] == [Outcome.DELIVERED, Outcome.SPAM]
+    for one in ended.values():
+        assert (one.receiver, one.values, one.content, one.reference) == ("", (), None, None)
+        assert one.completed_at == NOON + 5
+    assert messages.count(tx, 1, message_id(1, 0), message_id(1, 9)) == {Status.COMPLETED: 1, Status.FAIL: 1}
+
+
+def test_blanking_one_request_touches_no_other(tx: Tx) -> None:
+    keep(tx, 1)
+    keep(tx, 2)
+
+    requests.blank(tx, request_id(1))
+
+    assert messages.get(tx, [message_id(2)])[message_id(2)].receiver == PHONE
+    assert requests.get(tx, [request_id(2)])[request_id(2)].content == "안녕하세요"
+
+
+def test_requests_are_never_found_by_walking(tx: Tx) -> None:
+    fill(tx)
+    explaining = Explaining(tx)
+
+    requests.add(explaining, request_id(1000), 1, sms(), NOON)
+    requests.get(explaining, [request_id(1), request_id(2)])
+    requests.image(explaining, request_id(1))
+    requests.of_profile(explaining, 1, (NOON, b""), 20)
+    requests.between(explaining, request_id(0), request_id(9), 20)
+    requests.blank(explaining, request_id(1))
+
+    assert explaining.scans == []
+    assert explaining.uses("requests_of_profile (profile_id=? AND (scheduled_at,id)>(?,?))")

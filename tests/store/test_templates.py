@@ -1,0 +1,146 @@
+"""Templates, as they are kept through their review."""
+
+import apsw
+import pytest
+
+from pabal.domain.image import Image
+from pabal.domain.template import Design, Template, TemplateStatus
+from pabal.store import accounts, profiles, templates
+from pabal.store.base import Tx
+from pabal.store.templates import Filter
+from tests.store.kept import PHONE, Explaining
+from tests.virtual import NOON
+
+DESIGN = Design(
+    "주문",
+    "#{name}님의 주문",
+    "999999",
+    buttons=({"buttonType": "webLink", "name": "보기", "mobileUrl": "https://example.com"},),
+)
+EDITED = DESIGN._replace(content="고친 글", securityTemplate=True, buttons=())
+PICTURE = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
+
+
+def profile(tx: Tx, channel: str = "@shop", key: str = "a" * 40) -> int:
+    added = profiles.add(tx, accounts.ensure_account(tx, "acme", NOON), channel, "00100010001", PHONE, NOON)
+    profiles.approve(tx, added, key, NOON)
+    return added
+
+
+def by_id(tx: Tx, template: int) -> Template:
+    found = templates.by_id(tx, template)
+    assert found is not None
+    return found
+
+
+def test_a_new_template_is_registered_enabled_and_not_in_use(tx: Tx) -> None:
+    owner = profile(tx)
+
+    added = templates.add(tx, 1, owner, "order", DESIGN, PICTURE, NOON)
+
+    assert by_id(tx, added) == Template(
+        added, 1, owner, "a" * 40, "@shop", "order", DESIGN, None, TemplateStatus.REGISTERED, None, True, NOON, NOON
+    )
+    assert templates.get(tx, owner, "order") == by_id(tx, added)
+    assert templates.get(tx, owner, "another") is None
+    assert templates.get(tx, owner + 1, "order") is None
+    assert templates.by_id(tx, added + 1) is None
+
+
+def test_a_profile_has_a_code_once(tx: Tx) -> None:
+    owner, other = profile(tx), profile(tx, "@other", "b" * 40)
+    templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
+    templates.add(tx, 1, other, "order", DESIGN, None, NOON)
+
+    with pytest.raises(apsw.ConstraintError):
+        templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
+
+
+def test_an_approved_text_comes_into_use(tx: Tx) -> None:
+    added = templates.add(tx, 1, profile(tx), "order", DESIGN, None, NOON)
+
+    templates.set_status(tx, added, TemplateStatus.INSPECTING, None, NOON + 1)
+    assert by_id(tx, added).in_use is None
+    templates.set_status(tx, added, TemplateStatus.APPROVED, "좋습니다", NOON + 2)
+
+    kept = by_id(tx, added)
+    assert (kept.in_use, kept.status, kept.comment, kept.changed_at) == (
+        DESIGN,
+        TemplateStatus.APPROVED,
+        "좋습니다",
+        NOON + 2,
+    )
+
+
+def test_an_edit_waits_for_its_own_approval_while_the_old_text_stays_in_use(tx: Tx) -> None:
+    added = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
+    templates.set_status(tx, added, TemplateStatus.APPROVED, "좋습니다", NOON)
+
+    templates.edit(tx, added, EDITED, None, NOON + 1)
+
+    kept = by_id(tx, added)
+    assert (kept.design, kept.in_use) == (EDITED, DESIGN)
+    assert (kept.status, kept.comment) == (TemplateStatus.REGISTERED, None)
+    templates.set_status(tx, added, TemplateStatus.REJECTED, "안 됩니다", NOON + 2)
+    assert by_id(tx, added).in_use == DESIGN
+    templates.set_status(tx, added, TemplateStatus.APPROVED, None, NOON + 3)
+    assert by_id(tx, added).in_use == EDITED
+
+
+def test_a_templates_picture_is_replaced_by_an_edit_and_goes_with_the_template(tx: Tx) -> None:
+    added = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
+    assert tx.rows("select file_name from template_images") == [("a.jpg",)]
+
+    templates.edit(tx, added, DESIGN, PICTURE._replace(file_name="b.jpg"), NOON)
+    assert tx.rows("select file_name from template_images") == [("b.jpg",)]
+
+    templates.delete(tx, added)
+    assert tx.rows("select * from template_images") == []
+    assert templates.by_id(tx, added) is None
+
+
+def test_templates_are_listed_newest_first_by_page_and_filter(tx: Tx) -> None:
+    owner, other = profile(tx), profile(tx, "@other", "b" * 40)
+    ids = [templates.add(tx, 1, owner, f"t{number}", DESIGN, None, NOON) for number in range(4)]
+    ids.append(templates.add(tx, 1, other, "t1", DESIGN, None, NOON))
+    templates.set_status(tx, ids[0], TemplateStatus.APPROVED, None, NOON)
+
+    def found(wanted: Filter, page: int = 1, page_size: int = 10) -> tuple[int, list[int]]:
+        total, each = templates.find(tx, wanted, page, page_size)
+        return total, [one.id for one in each]
+
+    assert found(Filter(1)) == (5, ids[::-1])
+    assert found(Filter(1), 2, 2) == (5, [ids[2], ids[1]])
+    assert found(Filter(1, sender_key="b" * 40)) == (1, [ids[4]])
+    assert found(Filter(1, code="t1")) == (2, [ids[4], ids[1]])
+    assert found(Filter(1, status=TemplateStatus.APPROVED)) == (1, [ids[0]])
+    assert found(Filter(1, sender_key="b" * 40, status=TemplateStatus.APPROVED)) == (0, [])
+    assert found(Filter(2)) == (0, [])
+
+
+def test_the_templates_of_a_deleted_profile_are_in_no_list(tx: Tx) -> None:
+    owner = profile(tx)
+    added = templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
+    assert [each.id for each in templates.everyone(tx)] == [added]
+
+    profiles.delete(tx, owner, NOON)
+
+    assert templates.everyone(tx) == []
+    assert templates.by_id(tx, added) is None
+    assert templates.find(tx, Filter(1), 1, 10) == (0, [])
+
+
+def test_templates_are_never_found_by_walking(tx: Tx) -> None:
+    owner = profile(tx)
+    for number in range(50):
+        templates.add(tx, 1, owner, f"t{number}", DESIGN, None, NOON)
+    explaining = Explaining(tx)
+
+    templates.get(explaining, owner, "t1")
+    templates.by_id(explaining, 1)
+    templates.find(explaining, Filter(1), 1, 10)
+    templates.edit(explaining, 1, EDITED, None, NOON)
+    templates.set_status(explaining, 1, TemplateStatus.APPROVED, None, NOON)
+    templates.delete(explaining, 1)
+
+    assert explaining.scans == []

@@ -1,0 +1,56 @@
+"""The pages of docs/reference/ say what the code says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs import generate
+from pabal.carriers.simulator import fate_of
+from pabal.domain.message import Attempt, Product
+
+SIMULATOR = generate.FOLDER / "simulator.md"
+
+
+@pytest.mark.parametrize("name", generate.pages())
+def test_a_generated_page_is_what_the_code_would_generate(name: str) -> None:
+    text = (generate.FOLDER / name).read_text(encoding="utf-8")
+
+    assert text == generate.pages()[name], "run `make docs`"
+
+
+def test_every_page_of_the_reference_is_generated_or_the_simulator() -> None:
+    found = {path.name for path in generate.FOLDER.iterdir()}
+
+    assert found == {*generate.pages(), SIMULATOR.name}
+
+
+def test_check_fails_for_a_stale_page_and_changes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "errors.md").write_text("stale", encoding="utf-8")
+
+    assert generate.main(["--check"], tmp_path) == 1
+
+    assert "errors.md" in capsys.readouterr().err
+    assert (tmp_path / "errors.md").read_text(encoding="utf-8") == "stale"
+
+
+def test_what_was_written_passes_the_check(tmp_path: Path) -> None:
+    assert generate.main([], tmp_path) == 0
+
+    assert generate.main(["--check"], tmp_path) == 0
+
+
+@pytest.mark.parametrize("number", [f"0100000000{last}" for last in range(1, 9)])
+@pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK, Product.FRIENDTALK_TEXT])
+def test_the_simulator_page_tells_the_fate_of_its_numbers(number: str, product: Product) -> None:
+    shown = f"{number[:3]}-{number[3:7]}-{number[7:]}"
+    row = next(line for line in SIMULATOR.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {shown}"))
+
+    fate = fate_of(Attempt(bytes(16), 1, 1, product, number, "0212345678", None, "text"))
+
+    told = re.findall(r"\b[1239][0-9]{3}\b", row)
+    outcomes = [fate.refused] if fate.refused else [outcome for _, outcome in fate.reported]
+    is_usual_text = product is Product.SMS and "texts arrive" in row
+    assert is_usual_text or {str(outcome.number) for outcome in outcomes} <= set(told)

@@ -1,0 +1,311 @@
+"""The Idempotency-Key: the same request gets the same answer and is sent once."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pabal.store.base import StoreAway
+from tests.virtual import Answer, Caller, Town, VirtualWorld, build_town, in_virtual_time, open_store
+from tests.web.scenery import (
+    PHONE,
+    BreakingStore,
+    Play,
+    accepted,
+    approve_template,
+    friendtalk,
+    on_phone,
+    open_channel,
+    records,
+    sms,
+    told,
+    world_at,
+    world_at_noon,
+)
+
+
+async def _send(call: Caller, key: str = "k1", body: Any = None, operation: str = "message/sendSMS") -> Answer:
+    return await call(operation, sms() if body is None else body, headers={"Idempotency-Key": key})
+
+
+def test_the_same_request_gets_the_same_answer_and_is_sent_once(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        first = await _send(call)
+        await town.wait(5)
+        again = await _send(call)
+        await town.wait(5)
+
+        assert again.item == first.item
+        assert again.body["time"] > first.body["time"]
+        assert len(await records(call)) == len(await on_phone(call)) == 1
+
+    play(scene)
+
+
+def test_without_a_key_or_with_another_one_the_same_body_is_sent_again(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        ids = {
+            (await _send(call, "k1")).request_id,
+            (await _send(call, "k2")).request_id,
+            (await _send(call, "K1")).request_id,
+            (await call("message/sendSMS", sms())).request_id,
+            (await call("message/sendSMS", sms())).request_id,
+        }
+
+        assert len(ids) == len(await records(call)) == 5
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("operation", "body"),
+    [
+        ("message/sendSMS", sms(content="다른 글")),
+        ("message/sendSMS", json.dumps(sms(), indent=1).encode()),
+        ("message/sendSMS", {}),
+        ("message/sendLMS", sms()),
+        ("message/sendMMS", sms()),
+    ],
+)
+def test_a_key_with_another_body_or_path_is_a_duplicate(play: Play, operation: str, body: Any) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms(), headers={"Idempotency-Key": "k1"})
+
+        answer = await _send(call, "k1", body, operation)
+
+        assert told(answer) == ("DUPLICATE", {"Idempotency-Key": "DUPLICATE"})
+        assert answer.status == 409
+        assert len(await records(call)) == 1
+
+    play(scene)
+
+
+def test_every_kind_of_send_may_be_repeated(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key)
+        body = {**sms(), **friendtalk(sender_key), "templateCode": "T1"}
+
+        for kind in ("SMS", "LMS", "MMS", "Alimtalk", "Friendtalk"):
+            first = await _send(call, kind, body, f"message/send{kind}")
+            again = await _send(call, kind, body, f"message/send{kind}")
+
+            assert again.request_id == first.request_id
+
+        assert len(await records(call)) == 5
+
+    play(scene)
+
+
+def test_keys_of_two_accounts_do_not_meet(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        ours, theirs = await town.caller("ours"), await town.caller("theirs")
+        also_ours = await town.caller("ours")
+
+        first = await _send(ours)
+        other = await _send(theirs, body=sms(content="다른 글"))
+        same_account = await _send(also_ours)
+
+        assert other.request_id != first.request_id
+        assert same_account.request_id == first.request_id
+
+    play(scene)
+
+
+@pytest.mark.parametrize(("waited_s", "is_same"), [(86_399, True), (86_401, False)])
+def test_a_key_is_remembered_for_a_day(play: Play, waited_s: int, is_same: bool) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        first = await _send(call)
+
+        world.leap(waited_s)
+        before_housekeeping = await _send(call)
+        await town.wait(0)
+
+        assert (before_housekeeping.request_id == first.request_id) is is_same
+        assert (await _send(call)).request_id == before_housekeeping.request_id
+
+    play(scene, world=world)
+
+
+def test_after_a_day_the_key_may_stand_on_another_body(play: Play) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await _send(call)
+
+        world.leap(86_401)
+        await town.wait(11)
+        answer = await _send(call, body=sms(content="다른 글"))
+
+        assert answer.result == "SUCCESS"
+
+    play(scene, world=world)
+
+
+def test_the_same_request_many_times_at_once_is_one_request(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answers = await asyncio.gather(*(_send(call) for _ in range(20)))
+        await town.wait(2)
+
+        assert len({answer.request_id for answer in answers}) == 1
+        assert len(await records(call)) == len(await on_phone(call)) == 1
+
+    play(scene)
+
+
+def test_of_two_bodies_with_one_key_at_once_one_is_a_duplicate(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answers = await asyncio.gather(_send(call), _send(call, body=sms(content="다른 글")))
+
+        assert sorted(answer.result for answer in answers) == ["DUPLICATE", "SUCCESS"]
+        assert len(await records(call)) == 1
+
+    play(scene)
+
+
+def test_a_key_is_remembered_across_a_restart(tmp_path: Path) -> None:
+    async def scene() -> None:
+        before = await build_town(tmp_path, world=world_at("2026-11-15 12:00"))
+        call = await before.caller()
+        first = await _send(call)
+        await before.service.stop()
+
+        after = await build_town(tmp_path, world=world_at("2026-11-15 12:30", seed=1))
+        call = Caller(after.service, call.key)
+        again = await _send(call)
+        other = await _send(call, body=sms(content="다른 글"))
+        await after.wait(2)
+        found = await records(call)
+        await after.service.stop()
+
+        assert again.item == first.item
+        assert other.result == "DUPLICATE"
+        assert len(found) == 1
+
+    in_virtual_time(scene())
+
+
+@pytest.mark.parametrize(
+    ("bad", "result"),
+    [
+        (b"{", "INVALID_JSON"),
+        ({}, "MISSING_PARAMETER"),
+        (sms("119"), "INVALID_PHONE_NUMBER"),
+        (sms(sendDate="2026-11-14 12:00"), "INVALID_DATE"),
+    ],
+)
+def test_a_refusal_is_not_kept_so_the_key_may_stand_on_the_mended_request(
+    play: Play, bad: Any, result: str
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        refused = await _send(call, body=bad)
+        mended = await _send(call)
+
+        assert refused.result == result
+        assert mended.result == "SUCCESS"
+
+    play(scene)
+
+
+def test_a_send_that_met_a_broken_store_may_be_repeated(play: Play, tmp_path: Path) -> None:
+    world = VirtualWorld()
+    store = BreakingStore(open_store(tmp_path, world))
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        store.write_trouble = StoreAway("full")
+        away = await _send(call)
+        store.write_trouble = None
+        first = await _send(call)
+        again = await _send(call)
+
+        assert away.result == "SERVICE_UNAVAILABLE"
+        assert away.headers["retry-after"] == "1"
+        assert first.request_id == again.request_id
+        assert len(await records(call)) == 1
+
+    play(scene, world=world, store=store)
+
+
+def test_a_repeated_request_is_answered_even_when_it_would_be_refused_by_now(play: Play) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        text, talk = sms(sendDate="2026-11-15 12:01"), friendtalk(sender_key, sendDate="2026-11-15 12:01")
+        first = [await _send(call, "k1", text), await _send(call, "k2", talk, "message/sendFriendtalk")]
+
+        world.leap(3600)
+        await accepted(call, "sender/delete", {"senderKey": sender_key})
+        again = [await _send(call, "k1", text), await _send(call, "k2", talk, "message/sendFriendtalk")]
+        anew = await call("message/sendSMS", text)
+
+        assert [answer.item for answer in again] == [answer.item for answer in first]
+        assert anew.result == "INVALID_DATE"
+
+    play(scene, world=world)
+
+
+@pytest.mark.parametrize(
+    ("key", "is_good"),
+    [
+        ("k", True),
+        ("k" * 255, True),
+        ("with blank", True),
+        ("~!@#", True),
+        ("", False),
+        ("k" * 256, False),
+        ("caf\u00e9", False),
+        ("tab\there", False),
+        ("\u007f", False),
+    ],
+)
+def test_a_key_has_1_to_255_printable_characters(play: Play, key: str, is_good: bool) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await _send(call, key)
+
+        if is_good:
+            assert answer.result == "SUCCESS"
+        else:
+            assert told(answer) == ("INVALID_PARAMETER", {"Idempotency-Key": "INVALID_PARAMETER"})
+            assert await records(call) == []
+
+    play(scene)
+
+
+def test_only_sends_heed_the_key(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        headers = {"Idempotency-Key": "k1"}
+
+        before = await call("message/list", {"receivers": PHONE}, headers=headers)
+        await accepted(call, "message/sendSMS", sms(), headers=headers)
+        after = await call("message/list", {"receivers": PHONE}, headers=headers)
+        bad_key = await call("message/list", {"receivers": PHONE}, headers={"Idempotency-Key": ""})
+
+        assert [before.body["totalCount"], after.body["totalCount"]] == [0, 1]
+        assert bad_key.result == "SUCCESS"
+
+    play(scene)

@@ -1,0 +1,551 @@
+"""Sender profiles over the interface: categories, registration, token, list and deletion."""
+
+import re
+from typing import Any
+
+import pytest
+
+from pabal.store import profiles
+from tests.virtual import Town
+from tests.web.scenery import (
+    CATEGORY,
+    PHONE,
+    Play,
+    accepted,
+    alimtalk,
+    approve_template,
+    channel,
+    end,
+    friendtalk,
+    newest_token,
+    on_phone,
+    open_channel,
+    record,
+    records,
+    sms,
+    told,
+    world_at_noon,
+)
+
+ADMIN = "010-9999-0000"
+
+
+def test_a_channel_is_registered_proved_by_its_token_and_listed(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        created = await call("sender/create", channel(channelId="shop"))
+        await town.wait(60)
+        (waiting,) = (await call("sender/list")).items
+        token = await newest_token(call)
+        proved = await call("sender/auth", {"channelId": "shop", "token": token})
+        (approved,) = (await call("sender/list")).items
+
+        category = {"value": CATEGORY, "label": "건강,병원,종합병원", "refId": CATEGORY}
+        assert created.item == {
+            "channelId": "@shop",
+            "category": category,
+            "cellphone": ADMIN,
+            "authStatus": {"value": "waiting", "label": "인증 대기"},
+        }
+        assert "senderKey" not in waiting
+        assert set(proved.body) == {"time", "result", "resultMessage", "locale"}
+        assert approved == {
+            "id": waiting["id"],
+            "label": "@shop",
+            "channelId": "@shop",
+            "category": category,
+            "senderKey": approved["senderKey"],
+            "cellphone": ADMIN,
+            "authStatus": {"value": "approval", "label": "승인"},
+            "enable": True,
+            "created": "2026-11-15 12:00:00",
+            "changed": "2026-11-15 12:01:00",
+        }
+        assert re.fullmatch(r"[0-9a-f]{40}", approved["senderKey"])
+
+    play(scene)
+
+
+def test_a_token_is_the_only_run_of_six_digits_on_the_phone(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        await accepted(call, "sender/create", channel(channelId="@shop123456"))
+
+        (item,) = await on_phone(call, ADMIN)
+        assert item["kind"] == "token"
+        assert item["from"] == "@shop123456"
+        assert len(re.findall(r"[0-9]{6}", item["content"])) == 1
+        assert (item["buttons"], item["image"]) == ([], False)
+
+    play(scene)
+
+
+def test_the_token_is_not_in_the_answer_and_not_in_the_store(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        created = await accepted(call, "sender/create", channel())
+        token = await newest_token(call)
+
+        kept = await town.store.read(profiles.newest_token, 1)
+        assert token not in str({**created.body, "time": ""})
+        assert kept is not None
+        assert token.encode() not in kept.hash
+
+    play(scene)
+
+
+def test_every_category_that_is_listed_may_be_chosen(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("sender/categories")
+        chosen = [
+            await call(
+                "sender/create",
+                channel(category=each["code"], channelId=f"@{index}", cellphone=f"010-9999-{index:04}"),
+            )
+            for index, each in enumerate(answer.items)
+        ]
+
+        first = answer.items[0]
+        assert answer.body["totalCount"] == answer.body["resultCount"] == len(answer.items)
+        assert [each.item["category"]["label"] for each in chosen] == [each["name"] for each in answer.items]
+        assert first == {
+            "id": CATEGORY,
+            "label": "건강,병원,종합병원",
+            "code": CATEGORY,
+            "name": "건강,병원,종합병원",
+        }
+        assert all(re.fullmatch(r"[0-9]{11}", each["code"]) for each in answer.items)
+        assert not {"pageSize", "pageCount", "currentPage"} & set(answer.body)
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("change", "result", "field"),
+    [
+        ({"category": None}, "MISSING_PARAMETER", "category"),
+        ({"category": "99999999999"}, "CATEGORY_NOT_FOUND", "category"),
+        ({"category": 100010001}, "INVALID_PARAMETER", "category"),
+        ({"channelId": ""}, "MISSING_PARAMETER", "channelId"),
+        ({"channelId": "@"}, "INVALID_PARAMETER", "channelId"),
+        ({"channelId": "a b"}, "INVALID_PARAMETER", "channelId"),
+        ({"channelId": "@" + "a" * 30}, "INVALID_PARAMETER", "channelId"),
+        ({"channelId": "a" * 30}, "INVALID_PARAMETER", "channelId"),
+        ({"channelId": "a\0b"}, "UNSUPPORTED_CHARACTER", "channelId"),
+        ({"cellphone": None}, "MISSING_PARAMETER", "cellphone"),
+        ({"cellphone": "02-123-4567"}, "INVALID_PHONE_NUMBER", "cellphone"),
+        ({"category": "x", "channelId": "@"}, "INVALID_PARAMETER", "channelId"),
+    ],
+)
+def test_a_registration_that_cannot_be_is_refused_and_no_token_is_sent(
+    play: Play, change: dict[str, Any], result: str, field: str
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("sender/create", channel(**change))
+
+        assert told(answer) == (result, {field: result})
+        assert (await call("sender/list")).items == []
+        assert await on_phone(call, ADMIN) == []
+
+    play(scene)
+
+
+def test_a_channel_id_has_up_to_thirty_characters_with_its_at(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        created = await call("sender/create", channel(channelId="가" * 29))
+
+        assert created.item["channelId"] == "@" + "가" * 29
+
+    play(scene)
+
+
+def test_registering_again_while_waiting_voids_the_old_token(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "sender/create", channel())
+        old = await newest_token(call)
+        await town.wait(60)
+        other = {"cellphone": "010-7777-0000", "category": "00100010002"}
+
+        again = await call("sender/create", channel(**other))
+        new = await newest_token(call, "010-7777-0000")
+        by_old = await call("sender/auth", {"channelId": "@shop", "token": old})
+        (waiting,) = (await call("sender/list")).items
+        by_new = await call("sender/auth", {"channelId": "@shop", "token": new})
+
+        assert again.item["cellphone"] == waiting["cellphone"] == "010-7777-0000"
+        assert waiting["category"]["value"] == "00100010002"
+        assert (waiting["created"], waiting["changed"]) == ("2026-11-15 12:00:00", "2026-11-15 12:01:00")
+        assert [by_old.result, by_new.result] == ["TOKEN_INVALID", "SUCCESS"]
+
+    play(scene)
+
+
+def test_an_approved_channel_cannot_be_registered_again_nor_proved_again(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        token = await newest_token(call)
+
+        again = await call("sender/create", channel())
+        proved = await call("sender/auth", {"channelId": "@shop", "token": token})
+
+        (profile,) = (await call("sender/list")).items
+        assert told(again) == ("DUPLICATE", {"channelId": "DUPLICATE"})
+        assert told(proved) == ("INVALID_STATE", {"channelId": "INVALID_STATE"})
+        assert profile["senderKey"] == sender_key
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("vary", "field"),
+    [
+        (lambda n: {"cellphone": f"010-9999-000{n}"}, "channelId"),
+        (lambda n: {"channelId": f"@shop{n}"}, "cellphone"),
+    ],
+)
+def test_five_tokens_an_hour_go_out_for_a_channel_and_to_a_number(play: Play, vary: Any, field: str) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        neighbour = await town.caller("neighbour")
+
+        results = [(await call("sender/create", channel(**vary(n)))).result for n in range(5)]
+        sixth = await call("sender/create", channel(**vary(6)))
+        others = await neighbour("sender/create", channel(**vary(6)))
+        world.leap(3600 - 1)
+        still = await call("sender/create", channel(**vary(7)))
+        world.leap(1)
+        later = await call("sender/create", channel(**vary(7)))
+
+        assert results == ["SUCCESS"] * 5
+        assert told(sixth) == ("RATE_LIMITED", {field: "RATE_LIMITED"})
+        assert sixth.status == 429
+        assert int(sixth.headers["retry-after"]) >= 1
+        assert others.result == "SUCCESS"
+        assert [still.result, later.result] == ["RATE_LIMITED", "SUCCESS"]
+
+    play(scene, world=world)
+
+
+def test_deleting_a_profile_does_not_buy_more_tokens(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        for _ in range(5):
+            await accepted(call, "sender/create", channel())
+            await accepted(call, "sender/delete", {"channelId": "@shop"})
+
+        answer = await call("sender/create", channel())
+
+        assert answer.result == "RATE_LIMITED"
+        assert len(await on_phone(call, ADMIN)) == 5
+
+    play(scene)
+
+
+def test_after_five_wrong_tries_the_right_token_is_locked_too(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "sender/create", channel())
+        token = await newest_token(call)
+        guesses = [str((int(token) + n) % 10**6).zfill(6) for n in range(1, 6)]
+
+        wrong = [(await call("sender/auth", {"channelId": "@shop", "token": each})).result for each in guesses]
+        right = await call("sender/auth", {"channelId": "@shop", "token": token})
+        await accepted(call, "sender/create", channel())
+        fresh = await call("sender/auth", {"channelId": "@shop", "token": await newest_token(call)})
+
+        assert wrong == ["TOKEN_INVALID"] * 5
+        assert told(right) == ("TOKEN_LOCKED", {"token": "TOKEN_LOCKED"})
+        assert fresh.result == "SUCCESS"
+
+    play(scene)
+
+
+@pytest.mark.parametrize("token", ["x", "1" * 1000, "１２３４５６", " 123456", "가", "-1"])
+def test_a_token_of_any_shape_that_is_not_right_is_invalid(play: Play, token: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "sender/create", channel())
+
+        answer = await call("sender/auth", {"channelId": "@shop", "token": token})
+
+        assert told(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("body", "result", "field"),
+    [
+        ({"channelId": "@nobody", "token": "123456"}, "SENDER_NOT_FOUND", "channelId"),
+        ({"token": "123456"}, "MISSING_PARAMETER", "channelId"),
+        ({"channelId": "@shop"}, "MISSING_PARAMETER", "token"),
+        ({"channelId": "@shop", "token": 123456}, "INVALID_PARAMETER", "token"),
+    ],
+)
+def test_a_token_needs_its_channel(play: Play, body: dict[str, Any], result: str, field: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "sender/create", channel())
+
+        answer = await call("sender/auth", body)
+
+        assert told(answer) == (result, {field: result})
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "result"), [(1799, "SUCCESS"), (1800, "TOKEN_EXPIRED"), (86_400, "TOKEN_EXPIRED")]
+)
+def test_a_token_is_good_for_thirty_minutes(play: Play, waited_s: int, result: str) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "sender/create", channel())
+        token = await newest_token(call)
+
+        world.leap(waited_s)
+        answer = await call("sender/auth", {"channelId": "@shop", "token": token})
+
+        assert answer.result == result
+
+    play(scene, world=world)
+
+
+def test_a_token_forgotten_by_the_housekeeping_is_an_expired_one(play: Play) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "sender/create", channel())
+        token = await newest_token(call)
+
+        world.leap(3 * 3600)
+        await town.wait(11)
+        answer = await call("sender/auth", {"channelId": "@shop", "token": token})
+
+        assert answer.result == "TOKEN_EXPIRED"
+
+    play(scene, world=world)
+
+
+@pytest.mark.parametrize(
+    ("query", "channels"),
+    [
+        ({}, ["@c", "@b", "@a"]),
+        ({"channelId": "@b"}, ["@b"]),
+        ({"channelId": "b"}, ["@b"]),
+        ({"channelId": "@B"}, []),
+        ({"authStatus": "waiting"}, ["@c", "@b"]),
+        ({"authStatus": "approval"}, ["@a"]),
+        ({"authStatus": "approval", "channelId": "@b"}, []),
+        ({"senderKey": "x"}, []),
+        ({"senderKey": "", "channelId": "", "page": ""}, ["@c", "@b", "@a"]),
+        ({"page": 2, "pageSize": 2}, ["@a"]),
+        ({"page": 3, "pageSize": 2}, []),
+    ],
+)
+def test_profiles_are_listed_newest_first_and_filtered_exactly(
+    play: Play, query: dict[str, Any], channels: list[str]
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await open_channel(call, channelId="@a")
+        for name in "bc":
+            await accepted(call, "sender/create", channel(channelId=name))
+
+        answer = await call("sender/list", query=query)
+
+        assert [each["channelId"] for each in answer.items] == channels
+        assert answer.body["resultCount"] == len(channels)
+        assert answer.body["currentPage"] == (query.get("page") or 1)
+
+    play(scene)
+
+
+def test_a_profile_is_found_by_its_key(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await open_channel(call, channelId="@a")
+        sender_key = await open_channel(call, channelId="@b", cellphone="010-9999-1111")
+
+        (found,) = (await call("sender/list", query={"senderKey": sender_key})).items
+
+        assert found["channelId"] == "@b"
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"authStatus": "approved"}, "authStatus"),
+        ({"page": 0}, "page"),
+        ({"page": "one"}, "page"),
+        ({"page": 1_000_001}, "page"),
+        ({"pageSize": 1001}, "pageSize"),
+        ({"pageSize": -1}, "pageSize"),
+        ({"channelId": "a b"}, "channelId"),
+    ],
+)
+def test_a_list_that_cannot_be_understood_is_refused(play: Play, query: dict[str, Any], field: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("sender/list", query=query)
+
+        assert told(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
+
+    play(scene)
+
+
+def test_deleting_a_profile_cancels_what_waits_and_nothing_is_sent_after_the_answer(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key)
+        later = {"sendDate": "2026-11-15 12:10"}
+        for n in range(45):
+            await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, f"010-5555-{n:04}", **later))
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, **later))
+        await accepted(call, "message/sendSMS", sms("010-6666-6666", **later))
+
+        answer = await call("sender/delete", {"senderKey": sender_key})
+        cancelled = [end(await record(call, f"010-5555-{n:04}")) for n in range(45)]
+        await town.wait(1200)
+
+        assert set(answer.body) == {"time", "result", "resultMessage", "locale"}
+        assert cancelled == ["cancel"] * 45
+        assert end(await record(call)) == "cancel"
+        assert await on_phone(call) == []
+        assert end(await record(call, "010-6666-6666")) == "completed 1000"
+
+    play(scene)
+
+
+def test_what_a_busy_carrier_has_put_off_is_not_sent_after_the_profile_is_deleted(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        fallback = {"resend": True, "resendPhoneNumber": "02-1234-5678"}
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, "010-0000-0005", **fallback))
+        await town.wait(0.1)
+
+        await accepted(call, "sender/delete", {"senderKey": sender_key})
+        await town.wait(60)
+
+        ends = [end(each) for each in await records(call, "010-0000-0005")]
+        assert ends == ["cancel", "fail 3018"]
+        assert await on_phone(call, "010-0000-0005") == []
+
+    play(scene)
+
+
+def test_a_deleted_profile_and_its_templates_leave_the_lists_and_its_history_stays(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key)
+        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key))
+        await town.wait(2)
+
+        await accepted(call, "sender/delete", {"senderKey": sender_key})
+
+        assert (await call("sender/list")).items == []
+        assert (await call("template/list")).items == []
+        assert (
+            end(await record(call, channelId="@shop", senderKey=sender_key, templateCode="T1")) == "completed 1000"
+        )
+        for operation, body in (
+            ("message/sendAlimtalk", alimtalk(sender_key)),
+            ("message/sendFriendtalk", friendtalk(sender_key)),
+            ("sender/delete", {"senderKey": sender_key}),
+            ("template/request", {"senderKey": sender_key, "templateCode": "T1"}),
+            ("sender/auth", {"channelId": "@shop", "token": "123456"}),
+        ):
+            assert (await call(operation, body)).result == "SENDER_NOT_FOUND"
+
+    play(scene)
+
+
+def test_a_deleted_channel_is_registered_anew_with_a_new_key_and_no_templates(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        old_key = await open_channel(call)
+        await approve_template(call, old_key)
+        await accepted(call, "message/sendAlimtalk", alimtalk(old_key, sendDate="2026-11-15 12:10"))
+        await accepted(call, "sender/delete", {"senderKey": old_key})
+
+        new_key = await open_channel(call)
+        by_old = await call("message/sendFriendtalk", friendtalk(old_key))
+        by_new = await call("message/sendFriendtalk", friendtalk(new_key, "010-6666-6666"))
+        template = await call("message/sendAlimtalk", alimtalk(new_key))
+        await town.wait(1200)
+
+        assert new_key != old_key
+        assert [by_old.result, by_new.result, template.result] == [
+            "SENDER_NOT_FOUND",
+            "SUCCESS",
+            "TEMPLATE_NOT_FOUND",
+        ]
+        assert end(await record(call, PHONE)) == "cancel"
+        assert end(await record(call, "010-6666-6666")) == "completed 1000"
+
+    play(scene)
+
+
+def test_a_profile_without_a_key_is_deleted_by_its_channel(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "sender/create", channel())
+        token = await newest_token(call)
+
+        answer = await call("sender/delete", {"channelId": "shop"})
+        proved = await call("sender/auth", {"channelId": "@shop", "token": token})
+
+        assert answer.result == "SUCCESS"
+        assert proved.result == "SENDER_NOT_FOUND"
+        assert (await call("sender/list")).items == []
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("body", "result", "field"),
+    [
+        ({}, "MISSING_PARAMETER", "senderKey"),
+        ({"senderKey": "", "channelId": ""}, "MISSING_PARAMETER", "senderKey"),
+        ({"senderKey": "x"}, "SENDER_NOT_FOUND", "senderKey"),
+        ({"senderKey": 5}, "INVALID_PARAMETER", "senderKey"),
+        ({"channelId": "@nobody"}, "SENDER_NOT_FOUND", "channelId"),
+        ({"channelId": "a b"}, "INVALID_PARAMETER", "channelId"),
+        ({"senderKey": "x", "channelId": "@shop"}, "SENDER_NOT_FOUND", "senderKey"),
+        ({"senderKey": "KEY", "channelId": "@other"}, "SENDER_NOT_FOUND", "senderKey"),
+    ],
+)
+def test_what_is_not_there_cannot_be_deleted(play: Play, body: dict[str, Any], result: str, field: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        named = {name: sender_key if value == "KEY" else value for name, value in body.items()}
+
+        answer = await call("sender/delete", named)
+
+        assert told(answer) == (result, {field: result})
+        assert len((await call("sender/list")).items) == 1
+
+    play(scene)

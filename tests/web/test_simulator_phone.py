@@ -1,0 +1,220 @@
+"""The test environment: numbers with fixed outcomes, and what simulated phones hold."""
+
+from typing import Any
+
+import pytest
+
+from tests.virtual import Caller, Town
+from tests.web.scenery import (
+    PHONE,
+    Play,
+    accepted,
+    alimtalk,
+    approve_template,
+    end,
+    figures,
+    friendtalk,
+    on_phone,
+    open_channel,
+    record,
+    sms,
+    told,
+    world_at_noon,
+)
+
+NOT_ASSIGNED, OFF, NO_USER, NO_FRIEND, BUSY, SILENT, LATE, TWO_MINDED = (
+    f"010-0000-000{digit}" for digit in range(1, 9)
+)
+
+
+async def _send(call: Caller, kind: str, number: str) -> None:
+    if kind in ("SMS", "LMS", "MMS"):
+        await accepted(call, f"message/send{kind}", sms(number))
+        return
+    sender_key = await open_channel(call)
+    if kind == "Alimtalk":
+        await approve_template(call, sender_key)
+        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, number))
+    else:
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, number))
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "expected", "arrives"),
+    [
+        (NOT_ASSIGNED, "SMS", "fail 3003", False),
+        (NOT_ASSIGNED, "Alimtalk", "fail 3003", False),
+        (OFF, "LMS", "fail 2003", False),
+        (OFF, "Friendtalk", "fail 2003", False),
+        (NO_USER, "SMS", "completed 1000", True),
+        (NO_USER, "Alimtalk", "fail 3019", False),
+        (NO_USER, "Friendtalk", "fail 3019", False),
+        (NO_FRIEND, "MMS", "completed 1000", True),
+        (NO_FRIEND, "Alimtalk", "fail 3020", False),
+        (NO_FRIEND, "Friendtalk", "fail 3102", False),
+        (BUSY, "SMS", "completed 1000", True),
+        (BUSY, "Alimtalk", "completed 1000", True),
+        (SILENT, "SMS", "sending", False),
+        (LATE, "SMS", "completed 1000", True),
+        (LATE, "Friendtalk", "completed 1000", True),
+        (TWO_MINDED, "SMS", "completed 1000", True),
+        (PHONE, "SMS", "completed 1000", True),
+    ],
+)
+def test_every_number_has_its_fate(play: Play, number: str, kind: str, expected: str, arrives: bool) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        await _send(call, kind, number)
+        await town.wait(20)
+
+        assert end(await record(call, number)) == expected
+        assert len(await on_phone(call, number)) == int(arrives)
+
+    play(scene)
+
+
+def test_the_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms(PHONE, LATE))
+
+        await town.wait(1)
+        soon = [end(await record(call, number)) for number in (PHONE, LATE)]
+        held = await on_phone(call, LATE)
+        await town.wait(8.9)
+        still = end(await record(call, LATE))
+        await town.wait(0.5)
+
+        late = await record(call, LATE)
+        assert soon == ["completed 1000", "sending"]
+        assert held == []
+        assert still == "sending"
+        assert end(late) == "completed 1000"
+        assert late["completedDate"] == "2026-11-15 12:00:10"
+
+    play(scene)
+
+
+def test_a_busy_carrier_is_asked_again_twice_with_growing_pauses(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        seen = []
+
+        async def look() -> None:
+            counted = await figures(call)
+            busy = counted.get('pabal_carrier_verdicts_total{carrier="simulator",verdict="busy"}', 0)
+            seen.append((end(await record(call, BUSY)), busy))
+
+        await accepted(call, "message/sendSMS", sms(BUSY))
+        for pause_s in (0.1, 1.2, 2.4, 10):
+            await town.wait(pause_s)
+            await look()
+
+        assert seen == [("sending", 1), ("sending", 2), ("completed 1000", 2), ("completed 1000", 2)]
+        assert len(await on_phone(call, BUSY)) == 1
+
+    play(scene)
+
+
+def test_a_second_receipt_that_says_the_opposite_changes_nothing(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms(TWO_MINDED))
+
+        await town.wait(1)
+        first = await record(call, TWO_MINDED)
+        await town.wait(600)
+
+        counted = await figures(call)
+        assert end(first) == "completed 1000"
+        assert await record(call, TWO_MINDED) == first
+        assert counted['pabal_receipts_total{carrier="simulator"}'] == 2
+        assert counted['pabal_messages_ended_total{code="1000",product="sms"}'] == 1
+
+    play(scene)
+
+
+@pytest.mark.parametrize(("kind", "hours"), [("SMS", 25), ("LMS", 80), ("Alimtalk", 80), ("Friendtalk", 80)])
+def test_a_message_without_a_receipt_fails_when_its_time_is_over(play: Play, kind: str, hours: int) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await _send(call, kind, SILENT)
+        await town.wait(1)
+
+        world.leap(hours * 3600 - 60)
+        await town.wait(30)
+        before = await record(call, SILENT)
+        await town.wait(60)
+
+        after = await record(call, SILENT)
+        assert end(before) == "sending"
+        assert end(after) == "fail 2000"
+        assert after["completedDate"] > after["scheduledDate"]
+        assert await on_phone(call, SILENT) == []
+
+    play(scene, world=world)
+
+
+def test_a_phone_shows_what_it_received_newest_first_a_page_at_a_time(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        for text in ("하나", "둘", "셋"):
+            await accepted(call, "message/sendSMS", sms(content=text))
+            await town.wait(2)
+
+        whole = await call("simulator/phone", query={"phoneNumber": PHONE})
+        page = await call("simulator/phone", query={"phoneNumber": "01012345678", "page": 2, "pageSize": 2})
+        beyond = await call("simulator/phone", query={"phoneNumber": PHONE, "page": 3, "pageSize": 2})
+
+        assert [each["content"] for each in whole.items] == ["셋", "둘", "하나"]
+        assert whole.items[0]["time"] == "2026-11-15 12:00:04"
+        assert [each["content"] for each in page.items] == ["하나"]
+        assert [page.body[name] for name in ("totalCount", "pageCount", "currentPage")] == [3, 2, 2]
+        assert beyond.items == []
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("query", "result", "field"),
+    [
+        ({}, "MISSING_PARAMETER", "phoneNumber"),
+        ({"phoneNumber": "119"}, "INVALID_PHONE_NUMBER", "phoneNumber"),
+        ({"phoneNumber": "02-123-4567"}, "INVALID_PHONE_NUMBER", "phoneNumber"),
+        ({"phoneNumber": PHONE, "page": 0}, "INVALID_PARAMETER", "page"),
+        ({"phoneNumber": PHONE, "pageSize": 1001}, "INVALID_PARAMETER", "pageSize"),
+    ],
+)
+def test_a_phone_needs_a_mobile_number(play: Play, query: dict[str, Any], result: str, field: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("simulator/phone", query=query)
+
+        assert told(answer) == (result, {field: result})
+
+    play(scene)
+
+
+def test_what_phones_hold_is_bounded(play: Play) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms(*[PHONE] * 20))
+        await town.wait(2)
+        held = len(await on_phone(call))
+
+        world.leap(120)
+        await town.wait(11)
+
+        assert held == 20
+        assert len(await on_phone(call)) == 5
+        assert {end(each) for each in (await call("message/list", {"receivers": PHONE})).items} == {
+            "completed 1000"
+        }
+
+    play(scene, world=world, simulator_messages=5)

@@ -1,0 +1,418 @@
+"""Templates over the interface: their whole life, from registration through review to deletion."""
+
+import re
+from typing import Any
+
+import pytest
+
+from pabal.domain.template import Review
+from pabal.service import templates
+from tests.virtual import Caller, Town
+from tests.web.scenery import (
+    TEMPLATE_CATEGORY,
+    Play,
+    accepted,
+    alimtalk,
+    approve_template,
+    on_phone,
+    open_channel,
+    picture,
+    template,
+    told,
+)
+
+
+def _place(sender_key: str, code: str = "T1") -> dict[str, str]:
+    return {"senderKey": sender_key, "templateCode": code}
+
+
+async def _status(call: Caller, code: str = "T1") -> str:
+    (found,) = (await call("template/list", query={"templateCode": code})).items
+    return str(found["status"]["value"])
+
+
+def test_a_template_is_registered_approved_and_sent(play: Play) -> None:
+    button = {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://shop.example/#{order}"}
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        body = template(sender_key, content="#{name}님, #{item} 발송. #{name}", buttons=[button])
+
+        created = await call("template/create", body)
+        too_early = await call("message/sendAlimtalk", alimtalk(sender_key))
+        await town.wait(60)
+        requested = await call("template/request", _place(sender_key))
+        data = {"name": "길동", "item": "책", "order": 1}
+        sent = await call(
+            "message/sendAlimtalk",
+            alimtalk(sender_key, receivers=[{"phoneNumber": "010-1234-5678", "templateData": data}]),
+        )
+        await town.wait(1)
+
+        (arrived,) = await on_phone(call)
+        assert created.item == {
+            "id": created.item["id"],
+            "label": "배송 안내",
+            "senderKey": sender_key,
+            "channelId": "@shop",
+            "templateCode": "T1",
+            "name": "배송 안내",
+            "content": "#{name}님, #{item} 발송. #{name}",
+            "category": TEMPLATE_CATEGORY,
+            "messageType": "basic",
+            "emphasisType": "none",
+            "securityTemplate": False,
+            "buttons": [button],
+            "variables": ["name", "item", "order"],
+            "status": {"value": "registered", "label": "등록"},
+            "enable": True,
+            "created": "2026-11-15 12:00:00",
+            "changed": "2026-11-15 12:00:00",
+        }
+        assert too_early.result == "TEMPLATE_NOT_APPROVED"
+        assert requested.item["status"] == {"value": "approved", "label": "승인"}
+        assert requested.item["changed"] == "2026-11-15 12:01:00"
+        assert sent.result == "SUCCESS"
+        assert arrived["content"] == "길동님, 책 발송. 길동"
+
+    play(scene)
+
+
+def test_the_categories_of_templates_have_groups(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("template/categories")
+
+        groups = {each["groupName"] for each in answer.items}
+        assert answer.body["totalCount"] == answer.body["resultCount"] == len(answer.items)
+        assert answer.items[0] == {
+            "id": "001001",
+            "label": "회원가입",
+            "code": "001001",
+            "name": "회원가입",
+            "groupName": "회원",
+        }
+        assert {"회원", "구매", "예약", "배송", "기타"} <= groups
+        assert all(re.fullmatch(r"[0-9]{6}", each["code"]) for each in answer.items)
+
+    play(scene)
+
+
+def test_the_simulator_rejects_a_name_that_asks_for_it_and_says_why(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await accepted(call, "template/create", template(sender_key, name="반려될 안내"))
+
+        rejected = await call("template/request", _place(sender_key))
+        sent = await call("message/sendAlimtalk", alimtalk(sender_key))
+        again = await call("template/request", _place(sender_key))
+        edited = await call("template/update", template(sender_key, name="고친 안내"))
+        approved = await call("template/request", _place(sender_key))
+
+        assert rejected.item["status"]["value"] == "rejected"
+        assert rejected.item["comment"]
+        assert sent.result == "TEMPLATE_NOT_APPROVED"
+        assert again.result == "INVALID_STATE"
+        assert edited.item["status"]["value"] == "registered"
+        assert "comment" not in edited.item
+        assert approved.item["status"]["value"] == "approved"
+        assert "comment" not in approved.item
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("review", "status", "sent"),
+    [
+        (Review(True), "approved", "SUCCESS"),
+        (Review(False, "광고성 문구"), "rejected", "TEMPLATE_NOT_APPROVED"),
+    ],
+)
+def test_a_template_under_review_waits_for_the_operator(play: Play, review: Review, status: str, sent: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        created = await accepted(call, "template/create", template(sender_key, name="보류된 안내"))
+
+        held = await call("template/request", _place(sender_key))
+        refused = [
+            (await call("template/update", template(sender_key))).result,
+            (await call("template/delete", _place(sender_key))).result,
+            (await call("template/request", _place(sender_key))).result,
+        ]
+        too_early = await call("message/sendAlimtalk", alimtalk(sender_key))
+        await town.store.write(templates.decide, int(created.item["id"]), review, town.world.now())
+
+        (decided,) = (await call("template/list")).items
+        assert held.item["status"]["value"] == "inspecting"
+        assert refused == ["INVALID_STATE"] * 3
+        assert too_early.result == "TEMPLATE_NOT_APPROVED"
+        assert decided["status"]["value"] == status
+        assert decided.get("comment") == review.comment
+        assert (await call("message/sendAlimtalk", alimtalk(sender_key))).result == sent
+
+    play(scene)
+
+
+def test_an_edited_template_stays_in_use_until_the_edit_is_approved(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key, content="옛글")
+        texts = []
+
+        async def send() -> None:
+            await accepted(call, "message/sendAlimtalk", alimtalk(sender_key))
+            await town.wait(1)
+            texts.append((await on_phone(call))[0]["content"])
+
+        edited = await call("template/update", template(sender_key, content="새글", name="보류된 새글"))
+        await send()
+        await accepted(call, "template/request", _place(sender_key))
+        await send()
+        await town.store.write(templates.decide, int(edited.item["id"]), Review(False, "아니요"), town.world.now())
+        await send()
+        await accepted(call, "template/update", template(sender_key, content="새글"))
+        await accepted(call, "template/request", _place(sender_key))
+        await send()
+
+        assert edited.item["content"] == "새글"
+        assert edited.item["status"]["value"] == "registered"
+        assert texts == ["옛글", "옛글", "옛글", "새글"]
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_requested", "result"),
+    [
+        ("안내", False, "SUCCESS"),
+        ("반려", True, "SUCCESS"),
+        ("보류", True, "INVALID_STATE"),
+        ("안내", True, "INVALID_STATE"),
+    ],
+)
+def test_only_a_registered_or_rejected_template_is_deleted(
+    play: Play, name: str, is_requested: bool, result: str
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        body = template(sender_key, name=name, image=picture())
+        await accepted(call, "template/create", body)
+        if is_requested:
+            await accepted(call, "template/request", _place(sender_key))
+
+        answer = await call("template/delete", _place(sender_key))
+
+        assert answer.result == result
+        assert len((await call("template/list")).items) == (0 if result == "SUCCESS" else 1)
+        if result == "SUCCESS":
+            assert set(answer.body) == {"time", "result", "resultMessage", "locale"}
+            assert (await call("template/create", body)).result == "SUCCESS"
+
+    play(scene)
+
+
+def test_a_template_code_is_taken_once_for_a_profile(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        other_key = await open_channel(call, channelId="@other", cellphone="010-9999-1111")
+        await accepted(call, "template/create", template(sender_key))
+
+        again = await call("template/create", template(sender_key))
+        elsewhere = await call("template/create", template(other_key))
+
+        assert told(again) == ("DUPLICATE", {"templateCode": "DUPLICATE"})
+        assert elsewhere.result == "SUCCESS"
+
+    play(scene)
+
+
+MOBILE = {"mobileUrl": "https://shop.example"}
+
+
+@pytest.mark.parametrize("operation", ["template/create", "template/update"])
+@pytest.mark.parametrize(
+    ("change", "errors"),
+    [
+        ({"senderKey": None}, {"senderKey": "MISSING_PARAMETER"}),
+        ({"senderKey": "x"}, {"senderKey": "SENDER_NOT_FOUND"}),
+        ({"templateCode": ""}, {"templateCode": "MISSING_PARAMETER"}),
+        ({"templateCode": "가" * 21}, {"templateCode": "INVALID_PARAMETER"}),
+        ({"name": None}, {"name": "MISSING_PARAMETER"}),
+        ({"name": "가" * 150}, {}),
+        ({"name": "가" * 151}, {"name": "INVALID_PARAMETER"}),
+        ({"content": ""}, {"content": "MISSING_PARAMETER"}),
+        ({"content": "가" * 1000}, {}),
+        ({"content": "가" * 1001}, {"content": "CONTENT_TOO_LONG"}),
+        ({"content": "a\0"}, {"content": "UNSUPPORTED_CHARACTER"}),
+        ({"content": "😀"}, {}),
+        ({"category": None}, {"category": "MISSING_PARAMETER"}),
+        ({"category": "123456"}, {"category": "CATEGORY_NOT_FOUND"}),
+        ({"messageType": "special"}, {"messageType": "INVALID_PARAMETER"}),
+        ({"messageType": "channelAddition"}, {}),
+        ({"messageType": "extraInfo"}, {"moreInfo": "MISSING_PARAMETER"}),
+        ({"messageType": "mixed", "moreInfo": ""}, {"moreInfo": "MISSING_PARAMETER"}),
+        ({"messageType": "mixed", "moreInfo": "더 보기"}, {}),
+        ({"moreInfo": "가" * 501}, {"moreInfo": "INVALID_PARAMETER"}),
+        ({"emphasisType": "loud"}, {"emphasisType": "INVALID_PARAMETER"}),
+        ({"emphasisType": "text"}, {"emphasisTitle": "MISSING_PARAMETER"}),
+        ({"emphasisType": "text", "emphasisTitle": "제목", "emphasisAssistPhrase": "부제"}, {}),
+        ({"emphasisTitle": "가" * 51}, {"emphasisTitle": "INVALID_PARAMETER"}),
+        ({"emphasisType": "image"}, {"image": "MISSING_PARAMETER"}),
+        ({"emphasisType": "image", "image": picture()}, {}),
+        ({"emphasisType": "itemList"}, {}),
+        ({"image": picture(51_201)}, {"image.body": "INVALID_IMAGE"}),
+        ({"image": {}}, dict.fromkeys(["image.contentType", "image.fileName", "image.body"], "MISSING_PARAMETER")),
+        ({"imageLink": "shop.example"}, {"imageLink": "INVALID_PARAMETER"}),
+        ({"securityTemplate": "Y"}, {"securityTemplate": "INVALID_PARAMETER"}),
+        ({"buttons": [MOBILE] * 5}, {}),
+        ({"buttons": [MOBILE] * 6}, {"buttons": "INVALID_BUTTON"}),
+        ({"buttons": [MOBILE, {}]}, {"buttons[1].mobileUrl": "INVALID_BUTTON"}),
+        ({"buttons": [{**MOBILE, "orderNo": 10**30}]}, {"buttons[0].orderNo": "INVALID_BUTTON"}),
+        ({"buttons": {}}, {"buttons": "INVALID_PARAMETER"}),
+        (
+            {"templateCode": "가" * 21, "name": ""},
+            {"templateCode": "INVALID_PARAMETER", "name": "MISSING_PARAMETER"},
+        ),
+    ],
+)
+def test_a_template_keeps_to_its_rules(
+    play: Play, operation: str, change: dict[str, Any], errors: dict[str, str]
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        if operation == "template/update":
+            await accepted(call, "template/create", template(sender_key))
+
+        answer = await call(operation, template(sender_key, **change))
+
+        assert answer.result == next(iter(errors.values()), "SUCCESS")
+        assert told(answer).errors == errors
+
+    play(scene)
+
+
+def test_a_template_is_answered_with_all_that_was_given_but_the_bytes(play: Play) -> None:
+    given = {
+        "messageType": "mixed",
+        "emphasisType": "text",
+        "emphasisTitle": "제목",
+        "emphasisAssistPhrase": "부제",
+        "moreInfo": "더 보기",
+        "imageLink": "https://shop.example",
+        "securityTemplate": True,
+    }
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+
+        created = await call("template/create", template(sender_key, image=picture(), **given))
+
+        (listed,) = (await call("template/list")).items
+        assert {name: created.item[name] for name in given} == given
+        assert created.item["image"] == {"fileName": "photo.jpg"}
+        assert listed == created.item
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("query", "codes"),
+    [
+        ({}, ["T3", "T2", "T1"]),
+        ({"templateCode": "T2"}, ["T2"]),
+        ({"templateCode": "t2"}, []),
+        ({"status": "approved"}, ["T1"]),
+        ({"status": "registered"}, ["T3", "T2"]),
+        ({"status": "inspecting"}, []),
+        ({"senderKey": "KEY"}, ["T2", "T1"]),
+        ({"senderKey": "KEY", "status": "approved", "templateCode": "T1"}, ["T1"]),
+        ({"senderKey": "x"}, []),
+        ({"page": 2, "pageSize": 1}, ["T2"]),
+        ({"page": 9}, []),
+    ],
+)
+def test_templates_are_listed_newest_first_and_filtered_exactly(
+    play: Play, query: dict[str, Any], codes: list[str]
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        other_key = await open_channel(call, channelId="@other", cellphone="010-9999-1111")
+        await approve_template(call, sender_key)
+        await accepted(call, "template/create", template(sender_key, templateCode="T2"))
+        await accepted(call, "template/create", template(other_key, templateCode="T3"))
+        named = {name: sender_key if value == "KEY" else value for name, value in query.items()}
+
+        answer = await call("template/list", query=named)
+
+        assert [each["templateCode"] for each in answer.items] == codes
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [({"status": "approval"}, "status"), ({"page": 0}, "page"), ({"pageSize": 1001}, "pageSize")],
+)
+def test_a_list_of_templates_that_cannot_be_understood_is_refused(
+    play: Play, query: dict[str, Any], field: str
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("template/list", query=query)
+
+        assert told(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
+
+    play(scene)
+
+
+@pytest.mark.parametrize("operation", ["template/update", "template/delete", "template/request"])
+@pytest.mark.parametrize(
+    ("change", "result", "field"),
+    [
+        ({"senderKey": "x"}, "SENDER_NOT_FOUND", "senderKey"),
+        ({"templateCode": "T9"}, "TEMPLATE_NOT_FOUND", "templateCode"),
+        ({"senderKey": "x", "templateCode": "T9"}, "SENDER_NOT_FOUND", "senderKey"),
+        ({"senderKey": ""}, "MISSING_PARAMETER", "senderKey"),
+        ({"templateCode": None}, "MISSING_PARAMETER", "templateCode"),
+        ({"templateCode": "a\0"}, "UNSUPPORTED_CHARACTER", "templateCode"),
+    ],
+)
+def test_a_template_that_is_not_there_is_not_found(
+    play: Play, operation: str, change: dict[str, Any], result: str, field: str
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await accepted(call, "template/create", template(sender_key))
+
+        answer = await call(operation, template(sender_key, **change))
+
+        assert told(answer) == (result, {field: result})
+        assert await _status(call) == "registered"
+
+    play(scene)
+
+
+@pytest.mark.parametrize(("language", "label"), [("ko", "등록"), ("en", "Registered")])
+def test_the_label_of_a_status_follows_the_language(play: Play, language: str, label: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(language=language)
+        sender_key = await open_channel(call)
+
+        created = await call("template/create", template(sender_key))
+
+        assert created.item["status"] == {"value": "registered", "label": label}
+        assert created.item["label"] == "배송 안내"
+
+    play(scene)
