@@ -160,7 +160,6 @@ MEANINGS = {
 CARRIER_MEANINGS = {
     "kind": f"What kind of carrier it is: {', '.join(CARRIER_KINDS)}. Needed.",
     "window": "Messages that may be in its hands without an answer.",
-    "rate": "Messages a second. It is read and checked, but no carrier heeds it yet.",
 }
 
 # What this version says by itself; every other outcome is a carrier's word.

@@ -37,7 +37,6 @@ class Carrier:
     name: str
     kind: str
     window: int = 2000
-    rate: int = 0
 
 
 @dataclass(frozen=True)
@@ -137,6 +136,7 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
             given[name] = value
     settings = Settings(**given)
     settings.store_path  # noqa: B018 - says no here rather than at first use
+    _check_retention(settings)
     return _with_routes(settings)
 
 
@@ -261,10 +261,8 @@ def _carriers(table: Any) -> dict[str, Carrier]:
                 near = difflib.get_close_matches(key, known, n=1)
                 hint = f"; did you mean {near[0]}?" if near else ""
                 raise BadSetting(f"carriers.{name}.{key}: no such setting{hint}")
-            if key in ("window", "rate") and (
-                not isinstance(value, int) or isinstance(value, bool) or value < (1 if key == "window" else 0)
-            ):
-                raise BadSetting(f"carriers.{name}.{key}: {value!r} is not a number that makes sense there")
+            if key == "window" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise BadSetting(f"carriers.{name}.window: {value!r} is not a whole number of at least 1")
         found[name] = Carrier(name, **given)
     return found
 
@@ -282,6 +280,17 @@ def _routes(table: Any) -> dict[str, list[str]]:
         if len(set(carriers)) < len(carriers):  # after the last try the next one is looked up by name
             raise BadSetting(f"routes.{product}: name each carrier once")
     return dict(table)
+
+
+def _check_retention(settings: Settings) -> None:
+    """See that nothing is blanked before it has ended."""
+    timeout_days = -(-max(settings.sms_timeout_hours, settings.other_timeout_hours) // 24)
+    least = settings.max_days_ahead + timeout_days + 1
+    if settings.retention_days < least:
+        raise BadSetting(
+            f"retention_days: at least {least}, or messages would be blanked before they have ended"
+            " (max_days_ahead and the time-outs for receipts, in days, and one more)"
+        )
 
 
 def _with_routes(settings: Settings) -> Settings:

@@ -12,7 +12,7 @@ from pabal.carriers.base import Busy, Rejected, Taken, Verdict
 from pabal.domain.button import Button
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.sending import Fallback, Receiver
-from pabal.domain.when import SECOND
+from pabal.domain.when import HOUR, MINUTE, SECOND
 from pabal.service import compose
 from pabal.service.finish import finish
 from pabal.store import requests
@@ -318,25 +318,32 @@ def test_how_late_it_may_be_is_a_setting(play: Play) -> None:
 
 
 def test_of_an_advertisement_it_waits_for_the_morning(play: Play) -> None:
+    evening = round(datetime(2026, 11, 15, 20, 49, tzinfo=ZoneInfo("Asia/Seoul")).timestamp() * 1000)
+    eight = evening + 11 * HOUR + 11 * MINUTE
     post = Post(answer=take_talk)
-    begins_at = round(datetime(2026, 11, 15, 20, 49, tzinfo=ZoneInfo("Asia/Seoul")).timestamp() * 1000)
+    ads: list[bytes] = []
 
-    async def scene(town: Town) -> None:
+    async def in_the_evening(town: Town) -> None:
         profile = await add_profile(town)
-        ad = await send(town, alimtalk(profile, product=Product.FRIENDTALK_TEXT, is_ad=True))
+        ads.append(await send(town, alimtalk(profile, product=Product.FRIENDTALK_TEXT, is_ad=True)))
         notice = await send(town, alimtalk(profile))
         await town.wait(70)
         await post.report(*((one.hex(), Outcome.NOT_A_USER) for one in post.ids))
         await town.wait(60)
 
         assert await ends(town, notice) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
-        assert await ends(town, ad) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
-        await town.wait(11 * 3600 + 600)
-        assert await ends(town, ad) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
-        eight = begins_at + (11 * 3600 + 11 * 60) * SECOND
-        assert eight <= begins_at + post.times[-1] * SECOND <= eight + SECOND
+        assert await ends(town, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
 
-    play(scene, carriers={POST: post}, world=VirtualWorld(0, begins_at))
+    async def in_the_morning(town: Town) -> None:
+        await town.wait(59.9)
+        assert await ends(town, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
+
+        await town.wait(1)
+
+        assert await ends(town, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+
+    play(in_the_evening, carriers={POST: post}, world=VirtualWorld(0, evening))
+    play(in_the_morning, carriers={POST: Post(answer=take_talk)}, world=VirtualWorld(1, eight - MINUTE))
 
 
 def test_the_fallbacks_of_a_campaign_travel_as_a_campaign(play: Play) -> None:

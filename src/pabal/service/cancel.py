@@ -19,6 +19,13 @@ class Cancelled(NamedTuple):
     canceled: int
 
 
+class Swept(NamedTuple):
+    """How many messages a step of a sweep cancelled, and after which request to go on, None at the end."""
+
+    canceled: int
+    go_on_after: tuple[Instant, bytes] | None
+
+
 def cancel(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None, now: Instant) -> Cancelled:
     """Cancel a request's waiting messages, or one of them; none of those is ever handed over.
 
@@ -49,16 +56,17 @@ async def cancel_request(
     return done
 
 
-def sweep(tx: Tx, profile_id: int, after: tuple[Instant, bytes], now: Instant) -> tuple[Instant, bytes] | None:
-    """Cancel some of a deleted profile's waiting messages; return where to go on, None at the end."""
+def sweep(tx: Tx, profile_id: int, after: tuple[Instant, bytes], now: Instant) -> Swept:
+    """Cancel some of a deleted profile's waiting messages."""
     found = requests.of_profile(tx, profile_id, after, SWEEP_REQUESTS)
+    canceled = 0
     for _, request_id, account_id in found:
         waiting = messages.waiting(tx, account_id, request_id, None)
-        messages.cancel(tx, jobs.drop_unclaimed(tx, waiting), now)
+        canceled += messages.cancel(tx, jobs.drop_unclaimed(tx, waiting), now)
     if len(found) < SWEEP_REQUESTS:
         profiles.mark_swept(tx, profile_id)
-        return None
-    return found[-1][0], found[-1][1]
+        return Swept(canceled, None)
+    return Swept(canceled, (found[-1][0], found[-1][1]))
 
 
 async def sweep_deleted(station: Station) -> None:
@@ -69,4 +77,6 @@ async def sweep_deleted(station: Station) -> None:
     for profile_id in await station.store.read(profiles.to_sweep):
         after: tuple[Instant, bytes] | None = (station.world.now(), b"")
         while after is not None:
-            after = await station.store.write(sweep, profile_id, after, station.world.now())
+            swept = await station.store.write(sweep, profile_id, after, station.world.now())
+            station.watch.cancelled.inc(swept.canceled)
+            after = swept.go_on_after

@@ -35,6 +35,7 @@ class Claim(NamedTuple):
 
     leased: list[tuple[Lease, Message, Request]]
     finished: Finished
+    cancelled: int
     is_full: bool
     next_due_at: Instant | None
 
@@ -62,7 +63,7 @@ def claim(tx: Tx, carrier: str, most: int, lease: int, policy: Policy, now: Inst
     shared = requests.get(tx, {identity.request_of(one) for one in due})
     gone = profiles.deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
     orphans = [one for one in due if shared[identity.request_of(one)].profile_id in gone]
-    finished = _end_orphans(tx, [kept[one] for one in orphans], policy, now)
+    finished, cancelled = _end_orphans(tx, [kept[one] for one in orphans], policy, now)
     too_late: list[bytes] = []
     if when.is_night(now, policy.zone):
         too_late = [one for one in due if shared[identity.request_of(one)].is_ad]
@@ -72,7 +73,7 @@ def claim(tx: Tx, carrier: str, most: int, lease: int, policy: Policy, now: Inst
     messages.begin_sending(tx, [lease.id for lease in leases])
     next_due_at = jobs.next_due_at(tx, policy.slot, carrier, (jobs.SMALL, jobs.CAMPAIGN))
     leased = [(lease, kept[lease.id], shared[identity.request_of(lease.id)]) for lease in leases]
-    return Claim(leased, finished, len(due) == most, next_due_at)
+    return Claim(leased, finished, cancelled, len(due) == most, next_due_at)
 
 
 def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Instant) -> Finished:
@@ -157,6 +158,7 @@ class Deliverer:
             claim, self._carrier.name, most, lease_of(self._carrier), station.policy, station.world.now()
         )
         self._announce(claimed.finished)
+        station.watch.cancelled.inc(claimed.cancelled)
         if claimed.leased:
             self._in_hand += len(claimed.leased)
             task = asyncio.create_task(self._hand_over(claimed.leased))
@@ -248,13 +250,13 @@ def _composed(
     return attempts, unfit
 
 
-def _end_orphans(tx: Tx, orphans: list[Message], policy: Policy, now: Instant) -> Finished:
-    """End the messages of deleted profiles: cancelled if they still wait, else failed."""
+def _end_orphans(tx: Tx, orphans: list[Message], policy: Policy, now: Instant) -> tuple[Finished, int]:
+    """End the messages of deleted profiles: cancelled if they still wait (returns how many), else failed."""
     waiting = [each.id for each in orphans if each.status is Status.WAITING]
     jobs.drop(tx, waiting)
-    messages.cancel(tx, waiting, now)
+    cancelled = messages.cancel(tx, waiting, now)
     begun = [(each.id, Outcome.UNDELIVERABLE) for each in orphans if each.status is Status.SENDING]
-    return finish(tx, begun, policy, now)
+    return finish(tx, begun, policy, now), cancelled
 
 
 def _end(attempt: Attempt, verdict: Verdict, carrier: str, policy: Policy) -> Outcome | None:

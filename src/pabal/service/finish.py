@@ -8,7 +8,7 @@ from pabal.domain.message import PRODUCT_BY_NUMBER, Outcome, Product
 from pabal.domain.when import Instant
 from pabal.service import compose
 from pabal.service.policy import Policy
-from pabal.store import jobs, messages, receipts, requests
+from pabal.store import jobs, messages, profiles, receipts, requests
 from pabal.store.base import Tx
 from pabal.store.messages import Message
 from pabal.store.requests import Request
@@ -44,11 +44,13 @@ def fall_back(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> 
     if not failed:
         return Finished([], set())
     shared = requests.get(tx, {identity.request_of(one) for one in failed})
+    gone = profiles.deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
     wanting = [
         one
         for one in failed
         if (request := shared[identity.request_of(one)]).fallback_sender is not None
         and now <= request.scheduled_at + policy.fallback_within
+        and request.profile_id not in gone
     ]
     kept = messages.get(tx, wanting)
     result = Finished([], set())

@@ -35,11 +35,11 @@ def expire(tx: Tx, carrier: str, policy: Policy, now: Instant) -> Finished:
 def rehome(tx: Tx, carrier: str, policy: Policy, now: Instant) -> tuple[Finished, int]:
     """Give some jobs of a carrier that is configured no more to the first of their product's route.
 
-    Without a route they end as undeliverable. What it had taken keeps waiting for nothing but its time-out.
+    Without a route they end as undeliverable. What it had taken waits on for its receipt or its time-out.
     """
-    found = jobs.of_carrier(tx, policy.slot, carrier, BATCH)
-    kept = messages.get(tx, [one for one, _ in found])
-    moves = [(one, policy.routes.first(kept[one].product)) for one, _ in found]
+    found = jobs.to_send(tx, policy.slot, carrier, BATCH)
+    kept = messages.get(tx, found)
+    moves = [(one, policy.routes.first(kept[one].product)) for one in found]
     jobs.reroute(tx, [(one, name) for one, name in moves if name is not None])
     lost = [(one, Outcome.UNDELIVERABLE) for one, name in moves if name is None]
     return finish(tx, lost, policy, now), len(found)
@@ -98,13 +98,13 @@ async def keep_house(station: Station) -> None:
 async def go_round(station: Station) -> None:
     """Do everything there is to do, in small transactions."""
     policy, store, world = station.policy, station.store, station.world
-    for name in station.carriers:
-        ended = [None] * BATCH
-        while len(ended) >= BATCH:
+    for name in await store.read(jobs.carriers, policy.slot):
+        is_done = False
+        while not is_done:
             finished = await store.write(expire, name, policy, world.now())
             station.watch.count_ended(finished.ended)
             station.ring(finished.carriers)
-            ended = [None] * len(finished.ended)
+            is_done = len(finished.ended) < BATCH
     await sweep_deleted(station)
     await _until_none(station, lambda tx: answers.forget(tx, world.now() - policy.idempotency, BATCH))
     await _until_none(station, lambda tx: profiles.forget_tokens(tx, world.now() - TOKENS_FOR, BATCH))

@@ -139,4 +139,4 @@ def _by_id(tx: Tx, template_id: int) -> Template:
 
 def _wrong_state(template: Template) -> Refused:
     label = template.status.label
-    return Refused(Code.INVALID_STATE, "templateCode", Words(f"지금 상태: {label.ko}", f"It is: {label.en}"))
+    return Refused(Code.INVALID_STATE, "templateCode", Words(f"지금 상태: {label.ko}.", f"It is: {label.en}."))

@@ -169,9 +169,12 @@ def carriers(tx: Tx, slot: int) -> list[str]:
     return found
 
 
-def of_carrier(tx: Tx, slot: int, carrier: str, most: int) -> list[tuple[bytes, int]]:
-    """Return id and lane of some jobs that a carrier has."""
-    return tx.rows("select id, lane from jobs where slot = ? and carrier = ? limit ?", (slot, carrier, most))
+def to_send(tx: Tx, slot: int, carrier: str, most: int) -> list[bytes]:
+    """Return the ids of some jobs that a carrier has still to be given, due or not."""
+    rows = tx.rows(
+        "select id from jobs where slot = ? and carrier = ? and lane in (0, 1) limit ?", (slot, carrier, most)
+    )
+    return [row[0] for row in rows]
 
 
 def reroute(tx: Tx, moved: Iterable[tuple[bytes, str]]) -> None:

@@ -66,7 +66,9 @@ class Endpoint(NamedTuple):
     @property
     def codes(self) -> tuple[Code, ...]:
         """Every result it may answer."""
-        return (*COMMON, *(_BODY if self.takes != "query" else ()), *self.own_codes)
+        form = (Code.INVALID_PARAMETER,) if self.takes != "body" else ()
+        body = _BODY if self.takes != "query" else ()
+        return tuple(dict.fromkeys((*COMMON, *body, *form, *self.own_codes)))
 
     @property
     def is_repeatable(self) -> bool:

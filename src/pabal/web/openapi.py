@@ -77,7 +77,7 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
                 "name": "Idempotency-Key",
                 "in": "header",
                 "description": "The same key with the same body gives the first answer again, and sends nothing.",
-                "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+                "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]([ -~]*[!-~])?$"},
             }
         )
     if endpoint.takes == "query":

@@ -1,0 +1,240 @@
+"""One account never sees, uses or deletes what belongs to another: every endpoint, with the neighbour's ids."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from pabal.web.endpoints import ENDPOINTS
+from tests.virtual import Answer, Caller, Town
+from tests.web.scenery import (
+    CATEGORY,
+    Play,
+    accepted,
+    alimtalk,
+    approve_template,
+    channel,
+    end,
+    friendtalk,
+    newest_token,
+    on_phone,
+    open_channel,
+    record,
+    records,
+    sms,
+    template,
+)
+
+THEIR_RECEIVER = "010-5555-5555"
+THEIR_ADMIN = "010-9999-0000"
+
+
+class Ids(NamedTuple):
+    """What an account's things are called."""
+
+    sender_key: str
+    channel_id: str
+    waiting_channel: str
+    token: str
+    template_code: str
+    request_id: str
+    message_id: str
+    phone: str
+
+
+NOBODYS = Ids("0" * 40, "@nobody", "@no-one", "000000", "NONE", "f" * 26, "f" * 32, "010-4444-4444")
+
+
+class Case(NamedTuple):
+    """A call that names someone's things, or lists what one has."""
+
+    body: Callable[[Ids], Any] = lambda ids: None
+    query: Callable[[Ids], Mapping[str, Any]] = lambda ids: {}
+
+
+CASES: dict[str, list[Case]] = {
+    "sender/categories": [Case()],
+    "sender/create": [Case(lambda ids: channel(channelId=ids.channel_id, cellphone=ids.phone))],
+    "sender/delete": [
+        Case(lambda ids: {"senderKey": ids.sender_key}),
+        Case(lambda ids: {"channelId": ids.channel_id}),
+        Case(lambda ids: {"channelId": ids.waiting_channel}),
+        Case(lambda ids: {"senderKey": ids.sender_key, "channelId": ids.channel_id}),
+    ],
+    "sender/auth": [
+        Case(lambda ids: {"channelId": ids.waiting_channel, "token": ids.token}),
+        Case(lambda ids: {"channelId": ids.channel_id, "token": ids.token}),
+    ],
+    "sender/list": [
+        Case(),
+        Case(query=lambda ids: {"senderKey": ids.sender_key}),
+        Case(query=lambda ids: {"channelId": ids.channel_id}),
+    ],
+    "message/sendSMS": [Case(lambda ids: sms(ids.phone))],
+    "message/sendLMS": [Case(lambda ids: sms(ids.phone))],
+    "message/sendMMS": [Case(lambda ids: sms(ids.phone))],
+    "message/sendAlimtalk": [
+        Case(lambda ids: alimtalk(ids.sender_key, templateCode=ids.template_code)),
+        Case(lambda ids: alimtalk("OURS", templateCode=ids.template_code)),
+    ],
+    "message/sendFriendtalk": [Case(lambda ids: friendtalk(ids.sender_key))],
+    "message/list": [
+        Case(lambda ids: {"receivers": ids.phone}),
+        Case(lambda ids: {"receivers": ids.phone, "requestId": ids.request_id}),
+        Case(lambda ids: {"receivers": ids.phone, "messageId": ids.message_id}),
+        Case(lambda ids: {"receivers": ids.phone, "senderKey": ids.sender_key}),
+        Case(lambda ids: {"receivers": ids.phone, "channelId": ids.channel_id}),
+        Case(lambda ids: {"receivers": ids.phone, "templateCode": ids.template_code}),
+    ],
+    "message/cancel": [
+        Case(lambda ids: {"requestId": ids.request_id}),
+        Case(lambda ids: {"requestId": ids.request_id, "messageId": ids.message_id}),
+    ],
+    "message/request": [Case(query=lambda ids: {"requestId": ids.request_id})],
+    "template/categories": [Case()],
+    "template/create": [Case(lambda ids: template(ids.sender_key, templateCode=ids.template_code))],
+    "template/update": [
+        Case(lambda ids: template(ids.sender_key, templateCode=ids.template_code, content="gone")),
+        Case(lambda ids: template("OURS", templateCode=ids.template_code, content="gone")),
+    ],
+    "template/delete": [
+        Case(lambda ids: {"senderKey": ids.sender_key, "templateCode": ids.template_code}),
+        Case(lambda ids: {"senderKey": "OURS", "templateCode": ids.template_code}),
+    ],
+    "template/request": [
+        Case(lambda ids: {"senderKey": ids.sender_key, "templateCode": ids.template_code}),
+        Case(lambda ids: {"senderKey": "OURS", "templateCode": ids.template_code}),
+    ],
+    "template/list": [
+        Case(),
+        Case(query=lambda ids: {"senderKey": ids.sender_key}),
+        Case(query=lambda ids: {"templateCode": ids.template_code}),
+    ],
+    "simulator/phone": [
+        Case(query=lambda ids: {"phoneNumber": ids.phone}),
+        Case(query=lambda ids: {"phoneNumber": THEIR_ADMIN}),
+    ],
+}
+
+
+def test_every_endpoint_has_a_case() -> None:
+    assert {f"/api/{operation}.v1.0" for operation in CASES} == {endpoint.path for endpoint in ENDPOINTS}
+
+
+async def _settle_in(town: Town, call: Caller) -> Ids:
+    """Give an account one of everything, with a message sent and one that waits for 12:10."""
+    sender_key = await open_channel(call)
+    await accepted(call, "sender/create", channel(channelId="@waiting"))
+    await approve_template(call, sender_key, templateCode="SENT")
+    await accepted(call, "template/create", template(sender_key, templateCode="THEIRS"))
+    await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, THEIR_RECEIVER, templateCode="SENT"))
+    later = {"templateCode": "SENT", "sendDate": "2026-11-15 12:10"}
+    sent = await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, THEIR_RECEIVER, **later))
+    await town.wait(2)
+    waiting = await record(call, THEIR_RECEIVER, requestId=sent.request_id)
+    return Ids(
+        sender_key,
+        "@shop",
+        "@waiting",
+        await newest_token(call),
+        "THEIRS",
+        sent.request_id,
+        waiting["messageId"],
+        THEIR_RECEIVER,
+    )
+
+
+async def _everything(call: Caller) -> list[Any]:
+    return [
+        (await call("sender/list")).items,
+        (await call("template/list")).items,
+        await records(call, THEIR_RECEIVER),
+        await on_phone(call, THEIR_RECEIVER),
+        await on_phone(call, THEIR_ADMIN),
+    ]
+
+
+def _said(answer: Answer) -> Any:
+    """Return all of an answer that is not about the moment or about what was just made."""
+    kept = {name: value for name, value in answer.body.items() if name not in ("time", "item")}
+    return answer.status, kept, set(answer.headers)
+
+
+def _with_our_key(given: Any, our_key: str) -> Any:
+    return {name: our_key if value == "OURS" else value for name, value in given.items()} if given else given
+
+
+@pytest.mark.parametrize(
+    ("operation", "case"),
+    [(operation, case) for operation, cases in CASES.items() for case in cases],
+    ids=[f"{operation} {n}" for operation, cases in CASES.items() for n, _ in enumerate(cases, 1)],
+)
+def test_a_neighbours_things_are_as_if_they_did_not_exist(play: Play, operation: str, case: Case) -> None:
+    async def scene(town: Town) -> None:
+        theirs, ours = await town.caller("theirs"), await town.caller("ours")
+        ids = await _settle_in(town, theirs)
+        our_key = await open_channel(ours, channelId="@ours", cellphone="010-9999-2222")
+        before = await _everything(theirs)
+
+        async def call(named: Ids) -> Answer:
+            body = _with_our_key(case.body(named), our_key)
+            return await ours(operation, body, query=case.query(named))
+
+        of_theirs = await call(ids)
+        of_nobodys = await call(NOBODYS)
+        await town.wait(5)
+
+        assert _said(of_theirs) == _said(of_nobodys)
+        assert await _everything(theirs) == before
+        assert ids.sender_key not in str(of_theirs.body)
+        await town.wait(600)
+        assert end(await record(theirs, THEIR_RECEIVER, messageId=ids.message_id)) == "completed 1000"
+        proved = await theirs("sender/auth", {"channelId": ids.waiting_channel, "token": ids.token})
+        assert proved.result == "SUCCESS"
+
+    play(scene)
+
+
+def test_two_accounts_may_have_the_same_channel_each_with_its_own_token_and_key(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        ours, theirs = await town.caller("ours"), await town.caller("theirs")
+        for call in (ours, theirs):
+            await accepted(call, "sender/create", channel())
+        our_token, their_token = await newest_token(ours), await newest_token(theirs)
+
+        crossed = await ours("sender/auth", {"channelId": "@shop", "token": their_token})
+        for call, token in ((ours, our_token), (theirs, their_token)):
+            await accepted(call, "sender/auth", {"channelId": "@shop", "token": token})
+
+        (our_profile,), (their_profile,) = (await ours("sender/list")).items, (await theirs("sender/list")).items
+        assert crossed.result == "TOKEN_INVALID"
+        assert our_profile["senderKey"] != their_profile["senderKey"]
+        assert our_profile["category"]["value"] == CATEGORY
+
+    play(scene)
+
+
+def test_deleting_ones_own_channel_leaves_the_neighbours_of_the_same_name(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        ours, theirs = await town.caller("ours"), await town.caller("theirs")
+        our_key, their_key = await open_channel(ours), await open_channel(theirs)
+        await accepted(theirs, "message/sendFriendtalk", friendtalk(their_key, sendDate="2026-11-15 12:10"))
+
+        await accepted(ours, "sender/delete", {"senderKey": our_key})
+        await town.wait(900)
+
+        assert len((await theirs("sender/list")).items) == 1
+        assert end(await record(theirs)) == "completed 1000"
+
+    play(scene)
+
+
+def test_the_keys_of_one_account_see_the_same_things(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        one, other = await town.caller("acme"), await town.caller("acme")
+
+        await accepted(one, "message/sendSMS", sms())
+
+        assert await record(other)
+
+    play(scene)

@@ -1,0 +1,346 @@
+"""Who may call: keys, their scopes, addresses, expiry and rate."""
+
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+
+from pabal.service.keys import SCOPES
+from pabal.store import accounts
+from pabal.web.endpoints import ENDPOINTS, Endpoint
+from tests.virtual import NOON, Caller, Town
+from tests.web.scenery import PHONE, Play, accepted, ask, end, record, sms, world_at_noon
+
+LIST = {"receivers": PHONE}
+
+
+async def _key_id(town: Town) -> int:
+    return (await town.store.read(accounts.keys))[-1].id
+
+
+def test_an_absent_an_unknown_and_a_revoked_key_get_the_same_answer(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await town.store.write(accounts.revoke_key, await _key_id(town), town.world.now())
+        strange = ["", "pb_" + "0" * 40, "x", "caf\u00e9", "pb_", f"{call.key}x", f" {call.key}", "k" * 10_000]
+
+        answers = [
+            await Caller(town.service, None)("message/list", LIST),
+            await call("message/list", LIST),
+            *[await call("message/list", LIST, headers={"apikey": key}) for key in strange],
+        ]
+
+        assert len({str(answer.body) for answer in answers}) == 1
+        assert answers[0].result == "UNAUTHORIZED"
+        assert {answer.status for answer in answers} == {401}
+        assert {frozenset(answer.headers) for answer in answers} == {frozenset(answers[0].headers)}
+
+    play(scene)
+
+
+def test_every_endpoint_wants_a_key(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = Caller(town.service, None)
+
+        results = {endpoint.path: (await call(endpoint.path)).result for endpoint in ENDPOINTS}
+
+        assert set(results.values()) == {"UNAUTHORIZED"}
+
+    play(scene)
+
+
+@pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"])
+def test_pages_beside_the_interface_want_none(play: Play, page: str) -> None:
+    async def scene(town: Town) -> None:
+        assert (await Caller(town.service, None)(page)).status == 200
+
+    play(scene)
+
+
+def test_a_key_works_until_the_moment_it_expires(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(expires_at=NOON + 60_000)
+
+        await town.wait(59.999)
+        before = await call("message/list", LIST)
+        await town.wait(0.001)
+        after = await call("message/list", LIST)
+
+        assert before.result == "SUCCESS"
+        assert (after.result, after.status) == ("KEY_EXPIRED", 401)
+
+    play(scene)
+
+
+def test_a_revoked_key_that_has_expired_is_no_key_at_all(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(expires_at=NOON + 1)
+        await town.store.write(accounts.revoke_key, await _key_id(town), town.world.now())
+        await town.wait(1)
+
+        assert (await call("message/list", LIST)).result == "UNAUTHORIZED"
+
+    play(scene)
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
+def test_every_endpoint_wants_its_scope_and_no_other(play: Play, endpoint: Endpoint) -> None:
+    async def scene(town: Town) -> None:
+        with_it = await town.caller(scopes=[endpoint.scope])
+        without_it = await town.caller(scopes=[scope for scope in SCOPES if scope != endpoint.scope])
+        with_none = await town.caller(scopes=[])
+
+        answers = [await call(endpoint.path) for call in (with_it, without_it, with_none)]
+
+        assert [answer.result == "FORBIDDEN" for answer in answers] == [False, True, True]
+        assert answers[1].status == 403
+        assert endpoint.scope in answers[1].body["resultMessage"]
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("path", "scope"),
+    [
+        ("sender/categories", "read"),
+        ("sender/create", "manage"),
+        ("sender/delete", "manage"),
+        ("sender/auth", "manage"),
+        ("sender/list", "read"),
+        ("message/sendSMS", "send"),
+        ("message/sendLMS", "send"),
+        ("message/sendMMS", "send"),
+        ("message/sendAlimtalk", "send"),
+        ("message/sendFriendtalk", "send"),
+        ("message/list", "read"),
+        ("message/cancel", "send"),
+        ("message/request", "read"),
+        ("template/categories", "read"),
+        ("template/create", "manage"),
+        ("template/update", "manage"),
+        ("template/delete", "manage"),
+        ("template/request", "manage"),
+        ("template/list", "read"),
+        ("simulator/phone", "read"),
+    ],
+)
+def test_sending_needs_send_lists_need_read_and_profiles_and_templates_need_manage(path: str, scope: str) -> None:
+    (endpoint,) = [each for each in ENDPOINTS if each.path == f"/api/{path}.v1.0"]
+
+    assert endpoint.scope == scope
+
+
+@pytest.mark.parametrize(
+    ("allow", "peer", "is_allowed"),
+    [
+        ([], "203.0.113.9", True),
+        (["10.0.0.0/8"], "10.1.2.3", True),
+        (["10.0.0.0/8"], "11.0.0.1", False),
+        (["10.0.0.0/8", "203.0.113.9"], "203.0.113.9", True),
+        (["10.0.0.0/8"], "::ffff:10.1.2.3", True),
+        (["2001:db8::/32"], "2001:db8::1", True),
+        (["2001:db8::/32"], "10.1.2.3", False),
+        (["0.0.0.0/0"], "2001:db8::1", False),
+        (["10.0.0.0/8"], "", False),
+        (["10.0.0.0/8"], "unix", False),
+    ],
+)
+def test_a_key_with_an_allow_list_works_from_there_alone(
+    play: Play, allow: list[str], peer: str, is_allowed: bool
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(allow=allow)
+
+        answer = await call("message/list", LIST, peer=peer)
+
+        assert answer.result == ("SUCCESS" if is_allowed else "FORBIDDEN")
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "is_allowed"),
+    [
+        ("192.168.0.1", "203.0.113.9", True),
+        ("192.168.0.1", "198.51.100.1", False),
+        ("192.168.0.1", "", False),
+        ("192.168.0.1", "203.0.113.9, 198.51.100.1", False),
+        ("192.168.0.1", "198.51.100.1, 203.0.113.9", True),
+        ("192.168.0.1", "203.0.113.9, 192.168.0.2", True),
+        ("192.168.0.1", "203.0.113.9,192.168.0.2,192.168.0.3", True),
+        ("192.168.0.1", "203.0.113.9, unknown", False),
+        ("192.168.0.1", "203.0.113.9, unknown, 192.168.0.2", False),
+        ("192.168.0.1", "[2001:db8::9]", True),
+        ("192.168.0.1", "2001:db8::9", True),
+        ("198.51.100.1", "203.0.113.9", False),
+        ("198.51.100.1", "203.0.113.9, 192.168.0.1", False),
+        ("203.0.113.9", "198.51.100.1", True),
+        ("192.168.0.1", ",".join(["203.0.113.9"] + ["192.168.0.2"] * 30), False),
+    ],
+)
+def test_only_a_trusted_proxy_is_believed_and_only_as_far_as_proxies_are_trusted(
+    play: Play, peer: str, forwarded: str, is_allowed: bool
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(allow=["203.0.113.9", "2001:db8::9"])
+
+        answer = await call("message/list", LIST, peer=peer, headers={"X-Forwarded-For": forwarded})
+
+        assert answer.result == ("SUCCESS" if is_allowed else "FORBIDDEN")
+
+    play(scene, trusted_proxies=[ip_network("192.168.0.0/16")])
+
+
+def test_without_trusted_proxies_a_forwarded_address_is_not_believed(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(allow=["203.0.113.9"])
+
+        answer = await call("message/list", LIST, headers={"X-Forwarded-For": "203.0.113.9"})
+
+        assert answer.result == "FORBIDDEN"
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("lines", "result"),
+    [
+        (["203.0.113.9", "192.168.0.2"], "SUCCESS"),
+        (["203.0.113.9", "198.51.100.1"], "FORBIDDEN"),
+        (["198.51.100.1", "203.0.113.9, 192.168.0.2"], "SUCCESS"),
+    ],
+)
+def test_a_forwarded_address_may_be_told_in_several_headers(play: Play, lines: list[str], result: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(allow=["203.0.113.9"])
+        headers = [("apiKey", str(call.key)), *(("X-Forwarded-For", line) for line in lines)]
+
+        answer, _ = await ask(town, "/api/sender/list.v1.0", method="GET", headers=headers)
+
+        assert answer.result == result
+
+    play(scene, trusted_proxies=[ip_network("127.0.0.1"), ip_network("192.168.0.0/16")])
+
+
+def test_a_revoked_key_stops_working_within_a_second(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, other = await town.caller(), await town.caller()
+        await accepted(call, "message/list", LIST)
+        (key, _) = await town.store.read(accounts.keys)
+
+        await town.store.write(accounts.revoke_key, key.id, town.world.now())
+        await town.wait(1)
+
+        assert (await call("message/list", LIST)).result == "UNAUTHORIZED"
+        assert (await other("message/list", LIST)).result == "SUCCESS"
+
+    play(scene)
+
+
+def test_a_new_key_works_at_once_even_if_it_was_tried_before(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        calls = [await town.caller() for _ in range(3)]
+
+        results = [(await call("message/list", LIST)).result for call in calls]
+
+        assert results == ["SUCCESS"] * 3
+
+    play(scene)
+
+
+def test_the_keys_of_a_disabled_account_stop_and_its_accepted_messages_go_out(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, neighbour = await town.caller("acme"), await town.caller("neighbour")
+        await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 12:01"))
+
+        await town.store.write(accounts.set_disabled, "acme", town.world.now())
+        await town.wait(1)
+        disabled, other = await call("message/list", LIST), await neighbour("message/list", LIST)
+        await town.wait(120)
+        await town.store.write(accounts.set_disabled, "acme", None)
+        await town.wait(1)
+
+        assert disabled.result == "UNAUTHORIZED"
+        assert other.result == "SUCCESS"
+        assert end(await record(call)) == "completed 1000"
+
+    play(scene)
+
+
+def _limits(headers: dict[str, str]) -> list[Any]:
+    return [headers.get(f"ratelimit-{name}") for name in ("limit", "remaining", "reset")]
+
+
+def test_a_key_may_be_used_as_often_as_its_rate_says(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(rate=3)
+        other = await town.caller(rate=3)
+
+        burst = [await call("message/list", LIST) for _ in range(3)]
+        over = await call("message/list", LIST)
+        elsewhere = await other("message/list", LIST)
+        await town.wait(1 / 3)
+        later = await call("message/list", LIST)
+        at_once = await call("message/list", LIST)
+        await town.wait(5)
+        rested = [(await call("message/list", LIST)).result for _ in range(4)]
+
+        assert [answer.result for answer in burst] == ["SUCCESS"] * 3
+        assert [_limits(answer.headers) for answer in burst] == [["3", "2", "1"], ["3", "1", "1"], ["3", "0", "1"]]
+        assert (over.result, over.status) == ("RATE_LIMITED", 429)
+        assert over.headers["retry-after"] == "1"
+        assert _limits(over.headers) == ["3", "0", "1"]
+        assert elsewhere.result == "SUCCESS"
+        assert [later.result, at_once.result] == ["SUCCESS", "RATE_LIMITED"]
+        assert rested == ["SUCCESS"] * 3 + ["RATE_LIMITED"]
+
+    play(scene)
+
+
+def test_refused_requests_count_too(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(rate=2)
+
+        results = [(await call("message/sendSMS", b"{")).result for _ in range(3)]
+
+        assert results == ["INVALID_JSON", "INVALID_JSON", "RATE_LIMITED"]
+
+    play(scene)
+
+
+def test_what_is_over_the_rate_is_not_sent(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, reader = await town.caller(rate=1), await town.caller()
+
+        results = [(await call("message/sendSMS", sms())).result for _ in range(3)]
+
+        assert results == ["SUCCESS", "RATE_LIMITED", "RATE_LIMITED"]
+        assert await record(reader)
+
+    play(scene)
+
+
+def test_a_key_without_a_rate_has_no_limit_and_says_nothing_of_one(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(rate=0)
+
+        answers = [await call("message/list", LIST) for _ in range(50)]
+
+        assert {answer.result for answer in answers} == {"SUCCESS"}
+        assert _limits(answers[0].headers) == [None, None, None]
+
+    play(scene)
+
+
+def test_a_key_that_is_asked_for_again_long_after_is_still_known(play: Play) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "message/list", LIST)
+
+        world.leap(400 * 86_400)
+
+        assert (await call("message/list", LIST)).result == "SUCCESS"
+
+    play(scene, world=world)
