@@ -36,8 +36,9 @@ class Tx(Protocol):
     def rows_each(self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Found]:
         """Carry out a statement for many rows at once.
 
-        `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row; `args` are
-        the placeholders that stand before it. Returns what the statement returns.
+        `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row, and `{list}`
+        one without parentheses, for rows of one value; `args` are the placeholders that stand before it.
+        Returns what the statement returns.
         """
 
 
@@ -71,11 +72,11 @@ def chunks(each: Iterable[Sequence[Value]], size: int = ROWS_A_STATEMENT) -> Ite
 
 @lru_cache(maxsize=512)
 def with_placeholders(sql: str, rows: int, columns: int) -> str:
-    """Return `sql` with `{rows}` spelled out."""
+    """Return `sql` with `{rows}` or `{list}` spelled out."""
     row = f"({','.join('?' * columns)})"
-    return sql.replace("{rows}", ",".join([row] * rows))
+    return sql.replace("{rows}", ",".join([row] * rows)).replace("{list}", ",".join("?" * rows))
 
 
 def in_dialect(sql: str, words: dict[str, str]) -> str:
-    """Return `sql` with the engine's own words for what stands in braces; `{rows}` stays."""
-    return _WORD.sub(lambda match: match[0] if match[1] == "rows" else words[match[1]], sql)
+    """Return `sql` with the engine's own words for what stands in braces; `{rows}` and `{list}` stay."""
+    return _WORD.sub(lambda match: match[0] if match[1] in ("rows", "list") else words[match[1]], sql)

@@ -33,7 +33,7 @@ class Depth(NamedTuple):
 def add_request(tx: Tx, request_id: bytes, carrier: str, lane: int, ready_at: Instant) -> None:
     """Promise to deliver every message of a request."""
     tx.run(
-        "insert into jobs (id, slot, carrier, lane, ready_at, attempt, tries)"
+        "insert {or_fail} into jobs (id, slot, carrier, lane, ready_at, attempt, tries)"
         " select id, slot, ?, ?, ?, 0, 0 from messages where id between ? and ?",
         (carrier, lane, ready_at, *identity.bounds(request_id)),
     )
@@ -80,7 +80,7 @@ def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Le
     """Take jobs in hand: a claim postpones them to the end of the lease, and is the attempt."""
     rows = tx.rows_each(
         "update jobs set claimed_at = ?, ready_at = ?, attempt = attempt + 1"
-        " where id in (values {rows}) returning id, attempt, tries",
+        " where id in ({list}) returning id, attempt, tries",
         [(one,) for one in ids],
         (now, until),
     )
@@ -90,7 +90,7 @@ def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Le
 def postpone(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
     """Let jobs come due later."""
     tx.rows_each(
-        "update jobs set ready_at = ?, claimed_at = null where id in (values {rows})",
+        "update jobs set ready_at = ?, claimed_at = null where id in ({list})",
         [(one,) for one in ids],
         (ready_at,),
     )
@@ -134,7 +134,7 @@ def still_held(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> set[bytes]:
 def drop(tx: Tx, ids: Iterable[bytes]) -> list[tuple[bytes, str, str | None]]:
     """Remove jobs that are done with; return id, carrier and reference of those that were there."""
     return tx.rows_each(
-        "delete from jobs where id in (values {rows}) returning id, carrier, reference",
+        "delete from jobs where id in ({list}) returning id, carrier, reference",
         [(one,) for one in ids],
     )
 
@@ -142,7 +142,7 @@ def drop(tx: Tx, ids: Iterable[bytes]) -> list[tuple[bytes, str, str | None]]:
 def drop_unclaimed(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
     """Remove jobs that no worker has ever had in hand; return their ids."""
     rows = tx.rows_each(
-        "delete from jobs where attempt = 0 and id in (values {rows}) returning id", [(one,) for one in ids]
+        "delete from jobs where attempt = 0 and id in ({list}) returning id", [(one,) for one in ids]
     )
     return [row[0] for row in rows]
 

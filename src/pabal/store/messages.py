@@ -57,7 +57,7 @@ def rows_of(request_id: bytes, receivers: Sequence[Receiver]) -> list[Sequence[V
 def add_all(tx: Tx, request_id: bytes, account_id: int, product: Product, rows: Sequence[Sequence[Value]]) -> None:
     """Keep the messages of a request, waiting; `rows` are those of rows_of."""
     tx.rows_each(
-        "insert into messages"
+        "insert {or_fail} into messages"
         " (slot, account_id, product, status, id, receiver, variables, content, reference)"
         " select ?, ?, ?, ?, v.* from (values {rows}) as v",
         rows,
@@ -98,16 +98,14 @@ def add_fallback(
 
 def get(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, Message]:
     """Return the messages of these ids that exist."""
-    rows = tx.rows_each(
-        f"select {COLUMNS} from messages m where id in (values {{rows}})", [(one,) for one in message_ids]
-    )
+    rows = tx.rows_each(f"select {COLUMNS} from messages m where id in ({{list}})", [(one,) for one in message_ids])
     return {row[0]: read(row) for row in rows}
 
 
 def begin_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
     """Move waiting messages on: a carrier is about to get them."""
     tx.rows_each(
-        "update messages set status = ? where status = ? and id in (values {rows})",
+        "update messages set status = ? where status = ? and id in ({list})",
         [(one,) for one in message_ids],
         (Status.SENDING.number, Status.WAITING.number),
     )
@@ -127,7 +125,7 @@ def end(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list[tu
 def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
     """Cancel those of the messages that still wait; return how many."""
     rows = tx.rows_each(
-        "update messages set status = ?, completed_at = ? where status = ? and id in (values {rows}) returning id",
+        "update messages set status = ?, completed_at = ? where status = ? and id in ({list}) returning id",
         [(one,) for one in message_ids],
         (Status.CANCEL.number, now, Status.WAITING.number),
     )

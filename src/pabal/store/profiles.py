@@ -84,7 +84,7 @@ def mark_swept(tx: Tx, profile_id: int) -> None:
 def deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
     """Return those of the profiles that have been deleted."""
     rows = tx.rows_each(
-        "select id from profiles where deleted_at is not null and id in (values {rows})",
+        "select id from profiles where deleted_at is not null and id in ({list})",
         [(one,) for one in profile_ids],
     )
     return {row[0] for row in rows}

@@ -1,8 +1,9 @@
 """Send requests: what all messages of one send share."""
 
-import json
 from collections.abc import Iterable
 from typing import NamedTuple
+
+import msgspec
 
 from pabal.domain import identity
 from pabal.domain.button import Button
@@ -56,7 +57,7 @@ def add(tx: Tx, request_id: bytes, account_id: int, sending: Sending, scheduled_
         sending.sender,
         sending.subject,
         sending.content,
-        json.dumps(sending.variables, ensure_ascii=False) if sending.variables else None,
+        msgspec.json.encode(sending.variables).decode() if sending.variables else None,
         buttons_to_json(sending.buttons),
         int(sending.image is not None),
         sending.image_link,
@@ -80,9 +81,7 @@ def add(tx: Tx, request_id: bytes, account_id: int, sending: Sending, scheduled_
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
     """Return the requests of these ids that exist."""
-    rows = tx.rows_each(
-        f"select {_COLUMNS} from requests where id in (values {{rows}})", [(one,) for one in request_ids]
-    )
+    rows = tx.rows_each(f"select {_COLUMNS} from requests where id in ({{list}})", [(one,) for one in request_ids])
     return {row[0]: _request(row) for row in rows}
 
 
@@ -138,7 +137,7 @@ def _request(row: Found) -> Request:
         sender,
         subject,
         content,
-        tuple(json.loads(variables)) if variables else (),
+        tuple(msgspec.json.decode(variables)) if variables else (),
         buttons_from_json(buttons),
         bool(has_image),
         image_link,

@@ -121,7 +121,7 @@ def trim(tx: Tx, keep: int, before: Instant, most: int) -> int:
         (keep, most, before),
     )
     tx.rows_each(
-        "delete from simulated_busy where message_id in (values {rows})",
+        "delete from simulated_busy where message_id in ({list})",
         [(row[0],) for row in rows if row[0]],
     )
     return len(rows)

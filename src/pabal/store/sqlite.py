@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
@@ -29,6 +30,7 @@ WORDS = {
     "serial": "integer primary key autoincrement",
     "clustered": "without rowid",
     "skip_locked": "",
+    "or_fail": "or fail",  # without it SQLite copies every page a statement touches, in case it must undo it
 }
 
 FAULTS_OF_THE_STATEMENT = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError)
@@ -80,6 +82,10 @@ class _Call(NamedTuple):
     future: "asyncio.Future[Any]"
 
 
+_Told = tuple[_Call, Any, BaseException | None]
+"""A call with its answer, or with what it raised."""
+
+
 class SqliteStore:
     """One file, one writer, a few readers."""
 
@@ -104,25 +110,29 @@ class SqliteStore:
         except apsw.Error as error:
             raise StoreAway(type(error).__name__) from error
         self._tx = SqliteTx(self._writing)
-        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
+        self._fresh: list[_Call] = []
+        self._waiting = 0
+        self._calls: queue.SimpleQueue[list[_Call] | None] = queue.SimpleQueue()
         self._local = threading.local()
         self._reading: list[apsw.Connection] = []
-        self._is_draining = False
         if world.in_threads:
             self._readers = ThreadPoolExecutor(readers, "pabal-read")
             self._writer = threading.Thread(target=self._write_on, name="pabal-write", daemon=True)
             self._writer.start()
 
     async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if self._is_closed or self._calls.qsize() >= self._most_waiting:
+        if self._is_closed or self._waiting >= self._most_waiting:
             raise StoreAway("closed" if self._is_closed else "too many are waiting")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._calls.put(_Call(partial(_called, work, args, kwargs), loop, future))
-        if not self._world.in_threads and not self._is_draining:
-            self._is_draining = True
-            loop.call_soon(self._drain)
-        return await future
+        self._fresh.append(_Call(partial(_called, work, args, kwargs), loop, future))
+        if len(self._fresh) == 1:
+            loop.call_soon(self._hand_over)
+        self._waiting += 1
+        try:
+            return await future
+        finally:
+            self._waiting -= 1
 
     async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._is_closed:
@@ -138,12 +148,11 @@ class SqliteStore:
         if self._is_closed:
             return
         self._is_closed = True
+        self._hand_over()
         if self._world.in_threads:
             self._calls.put(None)
             await asyncio.to_thread(self._writer.join)
             await asyncio.to_thread(self._readers.shutdown)
-        else:
-            self._drain()
         for connection in (*self._reading, self._writing):
             connection.close()
 
@@ -173,45 +182,76 @@ class SqliteStore:
         except apsw.Error as error:
             raise StoreAway(type(error).__name__) from error
 
+    def _hand_over(self) -> None:
+        """Give the writer all that was asked for in this turn of the loop: it is woken once, and commits once."""
+        fresh, self._fresh = self._fresh, []
+        if self._world.in_threads:
+            self._calls.put(fresh)
+            return
+        pending = deque(fresh)
+        while pending:
+            self._commit_some(pending)
+
     def _write_on(self) -> None:
-        while (call := self._calls.get()) is not None:
-            if self._commit_from(call):
-                break
+        pending: deque[_Call] = deque()
+        is_open = True
+        while is_open or pending:
+            if is_open:
+                is_open = self._gather(pending)
+            if pending:
+                self._commit_some(pending)
 
-    def _drain(self) -> None:
-        self._is_draining = False
+    def _gather(self, pending: deque[_Call]) -> bool:
+        """Take in what has been handed over, waiting if there is nothing to do; say whether more may come."""
         with contextlib.suppress(queue.Empty):
-            while (call := self._calls.get_nowait()) is not None:
-                self._commit_from(call)
+            while True:
+                calls = self._calls.get(block=not pending)
+                if calls is None:
+                    return False
+                pending.extend(calls)
+        return True
 
-    def _commit_from(self, first: _Call) -> bool:
-        """Commit this call and those that wait behind it; say whether the end of the queue was among them."""
+    def _commit_some(self, pending: deque[_Call]) -> None:
+        """Commit calls from the front of the queue together, and tell their callers."""
         began = self._world.stopwatch()
-        done: list[tuple[_Call, Any, BaseException | None]] = []
-        is_last = False
-        call: _Call | None = first
+        taken = [pending.popleft()]
         try:
-            self._writing.execute("begin immediate")
-            while call is not None:
-                done.append(self._done(call))
-                call = None
-                if len(done) < MAX_COMMIT_CALLERS and self._world.stopwatch() - began < MAX_COMMIT_S:
-                    with contextlib.suppress(queue.Empty):
-                        call = self._calls.get_nowait()
-                        is_last = call is None
-            self._writing.execute("commit")
+            done = self._all_at_once(pending, taken, began) or self._one_by_one(taken)
         except apsw.Error as error:
             self._abandon()
-            undone = StoreAway(type(error).__name__)
-            if call is not None:
-                done.append((call, None, undone))
-            done = [(each, None, undone) for each, _, _ in done]
+            away = StoreAway(type(error).__name__)
+            done = [(call, None, away) for call in taken]
         self._watch(Batch(len(done), self._world.stopwatch() - began))
         _tell(done)
-        return is_last
 
-    def _done(self, call: _Call) -> tuple[_Call, Any, BaseException | None]:
-        """Carry out one call inside a savepoint of its own, so that its no is not everyone's."""
+    def _all_at_once(self, pending: deque[_Call], taken: list[_Call], began: float) -> list[_Told] | None:
+        """Return the answers of calls that all went well; None, and nothing kept, where one did not."""
+        done: list[_Told] = []
+        self._writing.execute("begin immediate")
+        try:
+            done.append((taken[0], taken[0].work(self._tx), None))
+            while pending and len(taken) < MAX_COMMIT_CALLERS and self._world.stopwatch() - began < MAX_COMMIT_S:
+                taken.append(pending.popleft())
+                done.append((taken[-1], taken[-1].work(self._tx), None))
+        except FAULTS_OF_THE_STATEMENT:
+            self._writing.execute("rollback")
+            return None
+        except apsw.Error:
+            raise
+        except Exception:
+            self._writing.execute("rollback")
+            return None
+        self._writing.execute("commit")
+        return done
+
+    def _one_by_one(self, calls: list[_Call]) -> list[_Told]:
+        """Return the answers of calls of which some may fail: each in a savepoint, so that its no is its own."""
+        self._writing.execute("begin immediate")
+        done = [self._done(call) for call in calls]
+        self._writing.execute("commit")
+        return done
+
+    def _done(self, call: _Call) -> _Told:
         self._writing.execute("savepoint one")
         try:
             answer = call.work(self._tx)
@@ -224,7 +264,7 @@ class SqliteStore:
         self._writing.execute("release one")
         return call, answer, None
 
-    def _undone(self, call: _Call, error: Exception) -> tuple[_Call, Any, BaseException | None]:
+    def _undone(self, call: _Call, error: Exception) -> _Told:
         self._writing.execute("rollback to one")
         self._writing.execute("release one")
         return call, None, error
@@ -239,9 +279,9 @@ def _called(work: Callable[..., T], args: Any, kwargs: Any, tx: SqliteTx) -> T:
     return work(tx, *args, **kwargs)
 
 
-def _tell(done: list[tuple[_Call, Any, BaseException | None]]) -> None:
+def _tell(done: list[_Told]) -> None:
     """Give every caller its answer, with one wake-up for each loop."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_Call, Any, BaseException | None]]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Told]] = {}
     for each in done:
         by_loop.setdefault(each[0].loop, []).append(each)
     for loop, answers in by_loop.items():
@@ -249,7 +289,7 @@ def _tell(done: list[tuple[_Call, Any, BaseException | None]]) -> None:
             loop.call_soon_threadsafe(_resolve, answers)
 
 
-def _resolve(answers: list[tuple[_Call, Any, BaseException | None]]) -> None:
+def _resolve(answers: list[_Told]) -> None:
     for call, answer, error in answers:
         if call.future.done():
             continue

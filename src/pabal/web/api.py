@@ -175,7 +175,7 @@ class Api:
             headers[b"apikey"].decode("latin-1") if b"apikey" in headers else None,
             endpoint.scope,
             scope["client"][0] if scope.get("client") else None,
-            headers.get(b"x-forwarded-for", b"").decode("latin-1"),
+            _forwarded_for(scope) if b"x-forwarded-for" in headers else "",
         )
         allowance = self._guard.spend(key)
         if allowance:
@@ -265,13 +265,20 @@ def _form(endpoint: Endpoint, query: bytes, content_type: bytes, raw: bytes) -> 
     return forms.from_json(endpoint.body, raw)
 
 
+def _forwarded_for(scope: Scope) -> str:
+    """Return the forwarded addresses; a proxy may have added a header of its own to that of another."""
+    lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    return str(b",".join(lines).decode("latin-1"))
+
+
 def _media_type(header: bytes) -> bytes:
     """Return the type that a Content-Type names, empty for a charset we do not read; JSON if it is absent."""
-    kind, _, parameters = header.partition(b";")
-    name, _, charset = parameters.strip().lower().partition(b"=")
-    if name == b"charset" and charset.strip(b'" ') not in (b"utf-8", b"utf8"):
-        return b""
-    return kind.strip().lower() or JSON_TYPE
+    kind, *parameters = header.lower().split(b";")
+    for parameter in parameters:
+        name, _, value = parameter.strip().partition(b"=")
+        if name == b"charset" and value.strip(b'" ') not in (b"utf-8", b"utf8"):
+            return b""
+    return kind.strip() or JSON_TYPE
 
 
 def _pairs(encoded: bytes) -> dict[str, str]:

@@ -84,7 +84,7 @@ def from_json(shape: type[B], raw: bytes) -> Form[B]:
     if b"\\u0000" not in raw:  # the quick way, for what is as it should be
         try:
             return Form(_decoder(shape).decode(raw or b"{}"), [])
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
     return from_fields(shape, json_object(raw))
 

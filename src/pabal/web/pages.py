@@ -72,6 +72,7 @@ class Pages:
             ],
             exception_handlers={HTTPException: self._refuse, Exception: self._fail},
         )
+        self.app.router.redirect_slashes = False  # an unknown path is told so, not sent elsewhere
 
     async def health(self, request: Request) -> Response:
         """The process lives."""
