@@ -1,6 +1,6 @@
 """Time, chance and identity: the one door through which they enter the service."""
 
-import secrets
+import os
 import string
 import time
 from typing import Protocol
@@ -44,10 +44,11 @@ class RealWorld:
         return time.perf_counter()
 
     def chance(self) -> float:
-        return secrets.randbits(32) / 2**32
+        return self.bits(32) / 2**32
 
     def bits(self, count: int) -> int:
-        return secrets.randbits(count)
+        octets = -(-count // 8)
+        return int.from_bytes(os.urandom(octets), "big") >> 8 * octets - count
 
 
 def new_request_id(world: World, slot: int) -> bytes:

@@ -1,6 +1,7 @@
 """Delivering: the attempt is written first, a refusal for now is tried again, and nothing is sent too early."""
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from pabal.carriers.base import Busy, Rejected, Taken, Unknown, Verdict
 from pabal.domain import retry
 from pabal.domain.message import Attempt, Outcome, Product, Status
-from pabal.domain.sending import Sending
+from pabal.domain.sending import Receiver, Sending
 from pabal.domain.when import HOUR, SECOND
 from pabal.service.cancel import cancel_request
 from pabal.service.deliver import LEASE_MARGIN, OFFLINE_S, Verdicts, lease_of, settle
@@ -180,6 +181,41 @@ def test_a_carrier_that_raises_leaves_the_outcome_unknown_and_is_asked_again(pla
     play(scene, carriers={POST: post})
 
 
+def test_a_message_that_cannot_be_put_together_fails_alone(play: Play) -> None:
+    post = Post(answer=lambda attempt: Taken(None))
+
+    async def scene(town: Town) -> None:
+        spoiled = [Receiver(PHONE, ("값",)), Receiver(PHONE, ("하나", "둘이나")), Receiver(PHONE, ("값",))]
+        request_id = await send(town, sms(content="#{x}", variables=("x",), receivers=spoiled))
+        other = await send(town, sms())
+        await town.wait(5)
+
+        well, ill = (DONE, Outcome.DELIVERED), (FAILED, Outcome.UNDELIVERABLE)
+        assert await ends(town, request_id) == [well, ill, well]
+        assert await ends(town, other) == [well]
+
+    play(scene, carriers={POST: post})
+
+
+def test_a_batch_that_a_carrier_answers_by_halves_is_handed_over_again_when_its_lease_is_out(play: Play) -> None:
+    class Careless(Post):
+        async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
+            said = await super().send(attempts)
+            return said[1:] if len(self.handed) == 2 else said
+
+    post = Careless(answer=lambda attempt: Taken(None), answer_s=2)
+
+    async def scene(town: Town) -> None:
+        request_id = await send(town, sms(PHONE, PHONE))
+        await town.wait(60)
+
+        assert await ends(town, request_id) == [(DONE, Outcome.DELIVERED)] * 2
+        assert [attempt.number for _, attempt in post.handed] == [1, 1, 2, 2]
+        assert post.times[2] * SECOND >= lease_of(post)
+
+    play(scene, carriers={POST: post})
+
+
 def test_a_lease_outlasts_the_carriers_time_to_answer() -> None:
     assert lease_of(Post(answer_s=2)) == 2 * SECOND + LEASE_MARGIN
     assert LEASE_MARGIN == 10 * SECOND
@@ -195,7 +231,7 @@ def test_a_refusal_for_now_is_tried_again_after_1_2_4_seconds_ten_times_in_all(
         request_id = await send(town, sms())
         await town.wait(3600)
 
-        pauses = [after - before for before, after in zip(post.times, post.times[1:], strict=False)]
+        pauses = [after - before for before, after in itertools.pairwise(post.times)]
         assert len(post.handed) == retry.MAX_TRIES == 10
         for number, pause in enumerate(pauses):
             assert 0.79 * 2**number <= pause <= 1.21 * 2**number
@@ -486,9 +522,7 @@ def test_a_deleted_profiles_message_that_a_carrier_refused_for_now_fails_and_not
         await town.wait(60)
 
         assert len(post.handed) == handed_before
-        statuses = [each.status for each in await of(town, request_id)]
-        assert statuses[0] is FAILED
-        assert set(statuses[1:]) <= {Status.CANCEL}
+        assert await ends(town, request_id) == [(FAILED, Outcome.UNDELIVERABLE)]
 
     play(scene, carriers={POST: post})
 

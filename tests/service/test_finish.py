@@ -15,6 +15,7 @@ from pabal.domain.sending import Fallback, Receiver
 from pabal.domain.when import HOUR, MINUTE, SECOND
 from pabal.service import compose
 from pabal.service.finish import finish
+from pabal.service.profiles import delete
 from pabal.store import requests
 from tests.service.acting import (
     PHONE,
@@ -22,6 +23,7 @@ from tests.service.acting import (
     SENDER,
     Play,
     Post,
+    account,
     add_profile,
     alimtalk,
     count,
@@ -139,6 +141,23 @@ def test_there_is_one_fallback_whatever_repeats(play: Play) -> None:
         assert counted(town, "pabal_messages_ended_total", product="alimTalk", code="3019") == 2
         assert counted(town, "pabal_messages_ended_total", product="sms", code="1000") == 2
         assert await count(town, "jobs") == 0
+
+    play(scene, carriers={POST: post})
+
+
+def test_nothing_stands_in_for_a_message_of_a_profile_that_was_deleted_meanwhile(play: Play) -> None:
+    post = Post(answer=take_talk)
+
+    async def scene(town: Town) -> None:
+        profile = await add_profile(town)
+        request_id = await send(town, alimtalk(profile))
+        await town.wait(1)
+        await delete(town.station, await account(town), f"{profile:040x}", None)
+
+        await post.report((first(request_id).hex(), Outcome.NOT_A_USER))
+        await town.wait(10)
+
+        assert await ends(town, request_id) == [(FAILED, Outcome.NOT_A_USER)]
 
     play(scene, carriers={POST: post})
 

@@ -283,6 +283,7 @@ def test_what_a_carrier_that_is_no_more_had_taken_waits_for_its_time_out_and_is_
         await town.wait(60)
         assert new.handed == []
         assert await ends(town, sent[0]) == [(FAILED, Outcome.TIMED_OUT)]
+        assert await count(town, "receipts") == 0
 
     play_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
     play_with(tmp_path, with_another, {"new": new}, {"sms": ["new"]}, world=after(HOUR))

@@ -216,8 +216,15 @@ def test_the_carriers_that_have_jobs_are_known(tx: Tx) -> None:
         add(tx, number, carrier=carrier)
 
     assert jobs.carriers(tx, SLOT) == ["a", "b", "c"]
-    assert len(jobs.of_carrier(tx, SLOT, "b", 10)) == 2
-    assert len(jobs.of_carrier(tx, SLOT, "b", 1)) == 1
+
+
+def test_what_a_carrier_has_still_to_be_given_is_known_due_or_not(tx: Tx) -> None:
+    waiting = [add(tx, 1), add(tx, 2, CAMPAIGN, NOON + HOUR)]
+    add(tx, 3, TAKEN)
+    add(tx, 4, carrier="another")
+
+    assert sorted(jobs.to_send(tx, SLOT, CARRIER, 10)) == waiting
+    assert len(jobs.to_send(tx, SLOT, CARRIER, 1)) == 1
 
 
 def test_jobs_given_to_another_carrier_begin_their_tries_anew(tx: Tx) -> None:
@@ -272,7 +279,7 @@ def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
     jobs.add_request(explaining, request_id(9999), CARRIER, SMALL, NOON)
     jobs.void_leases(explaining, SLOT, CARRIER, NOON, LEASE)
     jobs.carriers(explaining, SLOT)
-    jobs.of_carrier(explaining, SLOT, CARRIER, 10)
+    jobs.to_send(explaining, SLOT, CARRIER, 10)
     jobs.reroute(explaining, [(one, CARRIER) for one in found])
     jobs.depths(explaining, SLOT, [CARRIER], NOON)
 

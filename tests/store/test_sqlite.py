@@ -88,6 +88,10 @@ def words(tx: Tx) -> list[str]:
     return [row[0] for row in tx.rows("select word from words order by number")]
 
 
+def numbers(tx: Tx) -> list[int]:
+    return [row[0] for row in tx.rows("select number from words order by number")]
+
+
 def put_then_fail(tx: Tx, word: str) -> None:
     put(tx, word)
     raise LookupError(word)
@@ -221,6 +225,7 @@ def test_one_that_raises_undoes_only_itself(modes: Modes) -> None:
         for number, answer in enumerate(answers):
             assert isinstance(answer, LookupError if number % 3 == 0 else int)
         assert modes.on_disk() == [f"{number}" for number in range(30) if number % 3]
+        assert [answer for answer in answers if isinstance(answer, int)] == await store.read(numbers)
 
     modes.play(scene)
 

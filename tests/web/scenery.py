@@ -42,12 +42,12 @@ class BreakingStore:
     async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         for trouble in (self.trouble, self.write_trouble):
             if trouble:
-                raise trouble
+                raise trouble.with_traceback(None)
         return await self._store.write(work, *args, **kwargs)
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self.trouble:
-            raise self.trouble
+            raise self.trouble.with_traceback(None)
         return await self._store.read(work, *args, **kwargs)
 
     async def close(self) -> None:

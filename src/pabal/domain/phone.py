@@ -1,6 +1,7 @@
 """Korean phone numbers: read in any usual spelling, kept as digits, shown with hyphens."""
 
 import re
+from functools import lru_cache
 
 from pabal.domain.codes import Code, Refused, Words
 
@@ -34,6 +35,7 @@ def mobile(spelling: str) -> str:
     return digits
 
 
+@lru_cache(maxsize=1024)
 def sender(spelling: str) -> str:
     """Return the digits of a number that may stand as the sender of a text.
 

@@ -1,7 +1,7 @@
 """A send request that has passed every check, and the text each of its receivers gets."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.domain import button, text, variables
@@ -84,6 +84,37 @@ MAX_CHARACTERS = {
     Product.FRIENDTALK_IMAGE: text.FRIENDTALK_IMAGE_MAX_CHARACTERS,
     Product.FRIENDTALK_WIDE_IMAGE: text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS,
 }
+
+
+class Gauge:
+    """Measures the texts that one template gives many receivers, without putting each together."""
+
+    def __init__(self, template: str, names: Sequence[str], check: Callable[[str], None], max_bytes: int) -> None:
+        self._template = template
+        self._names = names
+        self._check = check
+        self._max_bytes = max_bytes
+        parts = variables.parts(template)
+        self._times = [parts[1::2].count(name) for name in names]
+        try:
+            self._own_bytes = sum(text.carried_bytes(literal) for literal in parts[::2])
+        except Refused:
+            self._own_bytes = max_bytes + 1  # so that every text is looked at closely
+
+    def check(self, values: Sequence[str]) -> None:
+        """Raises Refused(CONTENT_TOO_LONG) or Refused(UNSUPPORTED_CHARACTER) for one receiver's text.
+
+        Bytes in CP949 add up, and no character that it holds merges with its neighbour in NFC.
+        """
+        try:
+            size = self._own_bytes
+            for value, times in zip(values, self._times, strict=True):
+                size += times * len(value.encode("cp949"))
+            if size <= self._max_bytes:
+                return
+        except UnicodeEncodeError:
+            pass
+        self._check(filled(self._template, self._names, values))
 
 
 def check_reference(reference: str) -> None:

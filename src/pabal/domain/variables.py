@@ -29,12 +29,12 @@ def begins_with_one(text: str) -> bool:
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """Return `text` with its variables replaced in one pass: a value that looks like one stays as it is."""
-    kept = _parts(text)
+    kept = parts(text)
     if len(kept) == 1:
         return text
-    parts = list(kept)
-    parts[1::2] = [values[name] for name in parts[1::2]]
-    return "".join(parts)
+    filled = list(kept)
+    filled[1::2] = [values[name] for name in kept[1::2]]
+    return "".join(filled)
 
 
 def values(wanted: Sequence[str], data: Mapping[str, object] | None) -> list[str]:
@@ -76,6 +76,6 @@ def _value(name: str, given: Mapping[str, object]) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _parts(text: str) -> tuple[str, ...]:
+def parts(text: str) -> tuple[str, ...]:
     """Split into literal, name, literal, name, …, literal."""
     return tuple(_VARIABLE.split(text))

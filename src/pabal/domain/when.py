@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, time, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -33,12 +34,14 @@ class Period(NamedTuple):
 
 def iso(at: Instant, zone: ZoneInfo) -> str:
     """Return an instant as the envelope writes it: 2026-11-15T10:12:03.123+09:00."""
-    return _local(at, zone).isoformat(timespec="milliseconds")
+    second, ms = divmod(at, SECOND)
+    until, offset = _second(second, zone)
+    return f"{until}.{ms:03}{offset}"
 
 
 def stamp(at: Instant, zone: ZoneInfo) -> str:
     """Return an instant as records write it: 2026-11-15 10:12:03."""
-    return _local(at, zone).strftime("%Y-%m-%d %H:%M:%S")
+    return _second(at // SECOND, zone)[0].replace("T", " ")
 
 
 def month_of(at: Instant, zone: ZoneInfo) -> str:
@@ -134,6 +137,13 @@ def _moment(match: re.Match[str] | None, zone: ZoneInfo) -> datetime | None:
         return datetime(*map(int, match.groups()), tzinfo=zone) if match else None  # type: ignore[arg-type, misc]
     except ValueError:
         return None
+
+
+@lru_cache(maxsize=1024)
+def _second(second: int, zone: ZoneInfo) -> tuple[str, str]:
+    """Return a second, and the offset that belongs behind it: what all answers within it share."""
+    whole = _local(second * SECOND, zone).isoformat(timespec="seconds")
+    return whole[:19], whole[19:]
 
 
 def _local(at: Instant, zone: ZoneInfo) -> datetime:

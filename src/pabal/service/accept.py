@@ -55,7 +55,7 @@ async def accept(
         now - station.policy.idempotency,
     )
     if kept.is_new:
-        station.watch.accepted.labels(sending.product.word).inc(len(rows))
+        station.watch.accepted.add(len(rows), sending.product.word)
         station.ring([carrier])
     return kept.request_id
 

@@ -52,7 +52,7 @@ async def cancel_request(
     if message_id is not None and identity.request_of(message_id) != request_id:
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
     done = await station.store.write(cancel, account_id, request_id, message_id, station.world.now())
-    station.watch.cancelled.inc(done.canceled)
+    station.watch.cancelled.add(done.canceled)
     return done
 
 
@@ -78,5 +78,5 @@ async def sweep_deleted(station: Station) -> None:
         after: tuple[Instant, bytes] | None = (station.world.now(), b"")
         while after is not None:
             swept = await station.store.write(sweep, profile_id, after, station.world.now())
-            station.watch.cancelled.inc(swept.canceled)
+            station.watch.cancelled.add(swept.canceled)
             after = swept.go_on_after

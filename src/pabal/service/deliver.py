@@ -158,7 +158,7 @@ class Deliverer:
             claim, self._carrier.name, most, lease_of(self._carrier), station.policy, station.world.now()
         )
         self._announce(claimed.finished)
-        station.watch.cancelled.inc(claimed.cancelled)
+        station.watch.cancelled.add(claimed.cancelled)
         if claimed.leased:
             self._in_hand += len(claimed.leased)
             task = asyncio.create_task(self._hand_over(claimed.leased))
@@ -209,7 +209,7 @@ class Deliverer:
         for kind in (Taken, Rejected, Busy, Unknown):
             count = sum(isinstance(verdict, kind) for verdict in verdicts)
             if count:
-                watch.verdicts.labels(name, kind.__name__.lower()).inc(count)
+                watch.verdicts.add(count, name, kind.__name__.lower())
         return verdicts
 
     async def _settle(self, verdicts: Verdicts) -> None:

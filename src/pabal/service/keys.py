@@ -47,7 +47,7 @@ class Keyring:
     def __init__(self, store: Store, world: World) -> None:
         self._store = store
         self._world = world
-        self._known: OrderedDict[bytes, tuple[Instant, Key]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[Instant, Key]] = OrderedDict()
 
     async def recognise(self, key: str | None) -> Key:
         """Return the key.
@@ -56,23 +56,22 @@ class Keyring:
         """
         if not key:
             raise Refused(Code.UNAUTHORIZED)
-        hash = hash_of(key)
         now = self._world.now()
-        known = self._known.get(hash)
+        known = self._known.get(key)
         if known and now - known[0] < FRESH_FOR_MS:
             found: Key | None = known[1]
         else:
-            found = await self._store.read(accounts.key_by_hash, hash)
-            self._remember(hash, found, now)
+            found = await self._store.read(accounts.key_by_hash, hash_of(key))
+            self._remember(key, found, now)
         if found is None or not found.is_live:
             raise Refused(Code.UNAUTHORIZED)
         if found.expires_at is not None and now >= found.expires_at:
             raise Refused(Code.KEY_EXPIRED)
         return found
 
-    def _remember(self, hash: bytes, found: Key | None, now: Instant) -> None:
-        self._known.pop(hash, None)
+    def _remember(self, key: str, found: Key | None, now: Instant) -> None:
+        self._known.pop(key, None)
         if found and found.is_live:  # what is revoked is looked up every time, like what is unknown
-            self._known[hash] = (now, found)
+            self._known[key] = (now, found)
         while len(self._known) > MAX_KNOWN_KEYS:
             self._known.popitem(last=False)

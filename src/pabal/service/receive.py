@@ -37,8 +37,8 @@ async def hand_on(station: Station, carrier: str, arrived: Sequence[Receipt]) ->
     Raises StoreAway.
     """
     received = await station.store.write(receive, carrier, arrived, station.policy, station.world.now())
-    station.watch.receipts.labels(carrier).inc(len(arrived))
-    station.watch.unmatched.labels(carrier).inc(received.unmatched)
+    station.watch.receipts.add(len(arrived), carrier)
+    station.watch.unmatched.add(received.unmatched, carrier)
     station.watch.count_ended(received.finished.ended)
     station.ring(received.finished.carriers)
 

@@ -1,16 +1,16 @@
 """What the service counts and measures, for Prometheus."""
 
-from collections import Counter as Tally
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from prometheus_client import (
     CollectorRegistry,
-    Counter,
     Gauge,
     Histogram,
     disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.core import CounterMetricFamily
 
 from pabal.domain.message import Outcome, Product
 from pabal.store.jobs import Depth
@@ -19,26 +19,39 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 _LANES = ("small", "campaign", "taken")
 
 
+class Tally:
+    """A counter by labels that costs the hot path no more than an addition; it is put into words when read."""
+
+    def __init__(self, name: str, help: str, labels: Sequence[str], registry: CollectorRegistry) -> None:
+        self._family = (name.removesuffix("_total"), help, labels)
+        self._counts: dict[tuple[str, ...], int] = {}
+        registry.register(self)
+
+    def add(self, count: int, *labels: str) -> None:
+        """Count so many more."""
+        self._counts[labels] = self._counts.get(labels, 0) + count
+
+    def collect(self) -> Iterable[CounterMetricFamily]:
+        """Yield the figures to Prometheus."""
+        name, help, labels = self._family
+        family = CounterMetricFamily(name, help, labels=labels)
+        for key, count in sorted(self._counts.items()):
+            family.add_metric(key, count)
+        yield family
+
+
 class Watch:
     """The counters of one running service."""
 
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
-        self.accepted = Counter(
-            "pabal_messages_accepted_total", "Messages accepted.", ["product"], registry=registry
+        self.accepted = Tally("pabal_messages_accepted_total", "Messages accepted.", ["product"], registry)
+        self.ended = Tally(
+            "pabal_messages_ended_total", "Messages that ended, by result code.", ["product", "code"], registry
         )
-        self.ended = Counter(
-            "pabal_messages_ended_total",
-            "Messages that ended, by result code.",
-            ["product", "code"],
-            registry=registry,
-        )
-        self.cancelled = Counter("pabal_messages_cancelled_total", "Messages cancelled.", registry=registry)
-        self.requests = Counter(
-            "pabal_http_requests_total",
-            "Requests to the interface, by result.",
-            ["path", "result"],
-            registry=registry,
+        self.cancelled = Tally("pabal_messages_cancelled_total", "Messages cancelled.", [], registry)
+        self.requests = Tally(
+            "pabal_http_requests_total", "Requests to the interface, by result.", ["path", "result"], registry
         )
         self.carrier_seconds = Histogram(
             "pabal_carrier_answer_seconds",
@@ -46,18 +59,12 @@ class Watch:
             ["carrier"],
             registry=registry,
         )
-        self.verdicts = Counter(
-            "pabal_carrier_verdicts_total",
-            "What carriers said to messages.",
-            ["carrier", "verdict"],
-            registry=registry,
+        self.verdicts = Tally(
+            "pabal_carrier_verdicts_total", "What carriers said to messages.", ["carrier", "verdict"], registry
         )
-        self.receipts = Counter("pabal_receipts_total", "Receipts received.", ["carrier"], registry=registry)
-        self.unmatched = Counter(
-            "pabal_receipts_unmatched_total",
-            "Receipts that matched no message.",
-            ["carrier"],
-            registry=registry,
+        self.receipts = Tally("pabal_receipts_total", "Receipts received.", ["carrier"], registry)
+        self.unmatched = Tally(
+            "pabal_receipts_unmatched_total", "Receipts that matched no message.", ["carrier"], registry
         )
         self.commit_seconds = Histogram(
             "pabal_store_commit_seconds",
@@ -81,8 +88,8 @@ class Watch:
 
     def count_ended(self, ended: Iterable[tuple[Product, Outcome]]) -> None:
         """Count messages that ended."""
-        for (product, outcome), count in Tally(ended).items():
-            self.ended.labels(product.word, str(outcome.number)).inc(count)
+        for (product, outcome), count in Counter(ended).items():
+            self.ended.add(count, product.word, str(outcome.number))
 
     def show_queue(self, depths: Iterable[Depth], now: int) -> None:
         """Take over how deep the queue is."""

@@ -17,6 +17,8 @@ from pabal.store.base import P, StoreAway, T, Value, chunks, in_dialect, with_pl
 from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000
+MOST_OPENING = 100
+"""How often a store that others are making at the same time is tried again."""
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4000
 MAX_COMMIT_CALLERS = 512
@@ -159,7 +161,7 @@ class SqliteStore:
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path))
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        connection.execute("pragma journal_mode = wal")
+        _use_wal(connection)
         connection.execute(f"pragma synchronous = {'full' if self._is_durable else 'off'}")
         connection.execute(f"pragma cache_size = -{CACHE_KIB}")
         connection.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
@@ -273,6 +275,18 @@ class SqliteStore:
         with contextlib.suppress(apsw.Error):
             if self._writing.in_transaction:
                 self._writing.execute("rollback")
+
+
+def _use_wal(connection: apsw.Connection) -> None:
+    """Have the file written ahead; of those that open a fresh file at once, SQLite lets none wait for this."""
+    for _ in range(MOST_OPENING):
+        try:
+            connection.execute("pragma journal_mode = wal")
+            return
+        except apsw.BusyError:
+            connection.execute("begin immediate")  # waits for whoever was first
+            connection.execute("rollback")
+    connection.execute("pragma journal_mode = wal")
 
 
 def _called(work: Callable[..., T], args: Any, kwargs: Any, tx: SqliteTx) -> T:

@@ -3,6 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -81,7 +82,6 @@ class Api:
             for path, endpoint in BY_PATH.items()
             if has_simulator or not path.startswith("/api/simulator/")
         }
-        self._counters: dict[tuple[str, str], Any] = {}
         self.is_stopping = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -225,11 +225,7 @@ class Api:
 
     def _note(self, endpoint: Endpoint | None, answer: Answer, request_id: str, seconds: float) -> None:
         path = endpoint.path if endpoint else "unknown"
-        labels = (path, answer.code.name)
-        counter = self._counters.get(labels)
-        if counter is None:
-            counter = self._counters[labels] = self._station.watch.requests.labels(*labels)
-        counter.inc()
+        self._station.watch.requests.add(1, path, answer.code.name)
         if self._logs_all or answer.code is not Code.SUCCESS:
             log.info(
                 "request",
@@ -271,6 +267,7 @@ def _forwarded_for(scope: Scope) -> str:
     return str(b",".join(lines).decode("latin-1"))
 
 
+@lru_cache(maxsize=256)
 def _media_type(header: bytes) -> bytes:
     """Return the type that a Content-Type names, empty for a charset we do not read; JSON if it is absent."""
     kind, *parameters = header.lower().split(b";")

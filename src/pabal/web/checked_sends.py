@@ -11,6 +11,7 @@ from pabal.domain.message import Product
 from pabal.domain.profile import Profile
 from pabal.domain.sending import (
     Fallback,
+    Gauge,
     Receiver,
     Sending,
     check_reference,
@@ -55,11 +56,15 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
     _check_shared(form, names, subject, _check_subject, "subject")
     form.done()
 
+    most = text.SMS_MAX_BYTES if product is Product.SMS else text.LMS_MAX_BYTES
+    gauges = [Gauge(content, names, lambda whole: check_text(product, whole), most)]
+    if subject is not None:
+        gauges.append(Gauge(subject, names, _check_subject, text.SUBJECT_MAX_BYTES))
+
     def fit(each: bodies.Receiver) -> Fitted:
         values = _values(each, names, clean)
-        check_text(product, filled(content, names, values))
-        if subject is not None:
-            _check_subject(filled(subject, names, values))
+        for gauge in gauges:
+            gauge.check(values)
         return values, None
 
     receivers = _checked(form, given, fit if names else _as_it_is)

@@ -1,5 +1,6 @@
 """How an answer speaks: in which language, and in which zone its dates stand."""
 
+from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -25,6 +26,7 @@ DEFAULT = Speech(LOCALES[0], ZoneInfo("Asia/Seoul"))
 """How to speak to someone who could not be understood."""
 
 
+@lru_cache(maxsize=256)
 def locale_of(accept_language: bytes) -> str:
     """Return the language an Accept-Language header prefers of those we speak; Korean if none."""
     if not accept_language:

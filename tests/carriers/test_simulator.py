@@ -1,0 +1,366 @@
+"""The simulator: numbers with a fixed fate, nothing taken twice, nothing owed forgotten."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from pabal.carriers.base import Busy, Carrier, Receipt, Rejected, Taken
+from pabal.carriers.simulator import MAX_RECEIPTS, Simulator, fate_of
+from pabal.domain.arrival import TOKEN, Arrival
+from pabal.domain.message import Attempt, Outcome, Product, Status
+from pabal.domain.template import Design, Review
+from pabal.domain.when import SECOND, Instant
+from pabal.store import simulated
+from tests.service.acting import PHONE, Play, account, add_profile, alimtalk, count, ends, later, send, sms
+from tests.virtual import NOON, Town, VirtualWorld, in_virtual_time
+
+Owed = tuple[Instant, bytes, Outcome]
+DONE, FAILED, SENDING = Status.COMPLETED, Status.FAIL, Status.SENDING
+GOOD = Outcome.DELIVERED
+
+
+class Notebook:
+    """A memory that lasts as long as the test."""
+
+    def __init__(self) -> None:
+        self.taken: dict[bytes | None, Arrival] = {}
+        self.tokens: list[Arrival] = []
+        self.debts: list[Owed] = []
+        self.busy: Counter[bytes] = Counter()
+
+    async def take(self, arrivals: Sequence[Arrival]) -> None:
+        for each in arrivals:
+            if each.message_id is None:
+                self.tokens.append(each)
+            elif each.message_id not in self.taken:
+                self.taken[each.message_id] = each
+                self.debts += [(due_at, each.message_id, outcome) for due_at, outcome in each.receipts]
+
+    async def count_busy(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
+        self.busy.update(message_ids)
+        return {one: self.busy[one] for one in message_ids}
+
+    async def owed(self, now: Instant, most: int) -> list[Owed]:
+        return sorted((each for each in self.debts if each[0] <= now), key=lambda each: each[:2])[:most]
+
+    async def next_owed_at(self) -> Instant | None:
+        return min((due_at for due_at, _, _ in self.debts), default=None)
+
+    async def settle_owed(self, handed_over: Sequence[Owed]) -> None:
+        self.debts = [each for each in self.debts if each not in handed_over]
+
+
+class Desk:
+    """A simulator at work, and the receipts that it hands on."""
+
+    def __init__(self, memory: Notebook, begins_at: Instant = NOON) -> None:
+        self.simulator = Simulator("simulator", 100, memory, VirtualWorld(begins_at=begins_at))
+        self.received: list[tuple[float, Receipt]] = []
+
+    async def __aenter__(self) -> "Desk":
+        self._running = asyncio.create_task(self.simulator.run(self._hand_on))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._running.cancel()
+        await asyncio.gather(self._running, return_exceptions=True)
+
+    async def _hand_on(self, arrived: Sequence[Receipt]) -> None:
+        at = asyncio.get_running_loop().time()
+        self.received += [(at, receipt) for receipt in arrived]
+
+
+def attempt(number: int = 1, receiver: str = PHONE, product: Product = Product.SMS) -> Attempt:
+    return Attempt(number.to_bytes(16, "big"), 1, 1, product, receiver, "0212345678", None, "안녕하세요")
+
+
+def test_it_is_a_carrier_of_everything_that_knows_what_it_has_had() -> None:
+    carrier: Carrier = Simulator("sim", 10, Notebook(), VirtualWorld())
+
+    assert carrier.products == frozenset(Product)
+    assert (carrier.dedups, carrier.is_connected, carrier.window, carrier.answer_s) == (True, True, 10, 2)
+    assert carrier.desk is not None
+
+
+def test_a_usual_message_is_taken_and_reported_as_delivered_within_a_second() -> None:
+    async def scene() -> None:
+        async with Desk(Notebook()) as desk:
+            assert await desk.simulator.send([attempt()]) == [Taken(attempt().message_id.hex())]
+            await asyncio.sleep(1)
+
+            ((at, receipt),) = desk.received
+            assert receipt == Receipt(attempt().message_id.hex(), GOOD)
+            assert 0 < at <= 1
+
+    in_virtual_time(scene())
+
+
+FATES = {
+    ("01000000001", Product.SMS): (Rejected(Outcome.NUMBER_NOT_ASSIGNED), []),
+    ("01000000001", Product.ALIMTALK): (Rejected(Outcome.NUMBER_NOT_ASSIGNED), []),
+    ("01000000002", Product.LMS): (Taken, [Outcome.PHONE_OFF]),
+    ("01000000003", Product.SMS): (Taken, [GOOD]),
+    ("01000000003", Product.ALIMTALK): (Taken, [Outcome.NOT_A_USER]),
+    ("01000000003", Product.FRIENDTALK_IMAGE): (Taken, [Outcome.NOT_A_USER]),
+    ("01000000004", Product.MMS): (Taken, [GOOD]),
+    ("01000000004", Product.ALIMTALK): (Rejected(Outcome.BLOCKED_BY_USER), []),
+    ("01000000004", Product.FRIENDTALK_TEXT): (Rejected(Outcome.NOT_A_FRIEND), []),
+    ("01000000006", Product.SMS): (Taken, []),
+    ("01000000007", Product.SMS): (Taken, [GOOD]),
+    ("01000000008", Product.SMS): (Taken, [GOOD, Outcome.UNDELIVERABLE]),
+    ("01000000009", Product.SMS): (Taken, [GOOD]),
+}
+
+
+@pytest.mark.parametrize(("receiver", "product"), FATES)
+def test_a_number_with_a_fixed_fate_meets_it(receiver: str, product: Product) -> None:
+    verdict, outcomes = FATES[receiver, product]
+
+    async def scene() -> None:
+        async with Desk(Notebook()) as desk:
+            (said,) = await desk.simulator.send([attempt(1, receiver, product)])
+            await asyncio.sleep(60)
+
+            assert said == verdict or type(said) is verdict
+            assert [receipt.outcome for _, receipt in desk.received] == outcomes
+
+    in_virtual_time(scene())
+
+
+def test_the_late_number_reports_after_ten_seconds() -> None:
+    async def scene() -> None:
+        async with Desk(Notebook()) as desk:
+            await desk.simulator.send([attempt(1, "01000000007")])
+            await asyncio.sleep(60)
+
+            assert 10 <= desk.received[0][0] <= 10.5
+
+    in_virtual_time(scene())
+
+
+def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
+    async def scene() -> None:
+        async with Desk(Notebook()) as desk:
+            verdicts = [(await desk.simulator.send([attempt(1, "01000000005")]))[0] for _ in range(3)]
+            await asyncio.sleep(1)
+
+            assert [type(verdict) for verdict in verdicts] == [Busy, Busy, Taken]
+            assert [receipt.outcome for _, receipt in desk.received] == [GOOD]
+
+    in_virtual_time(scene())
+
+
+def test_verdicts_come_in_the_order_of_a_mixed_batch() -> None:
+    async def scene() -> None:
+        simulator = Simulator("sim", 10, Notebook(), VirtualWorld())
+        numbers = ["01000000001", PHONE, "01000000005", "01000000001", "01000000007"]
+
+        verdicts = await simulator.send([attempt(number, phone) for number, phone in enumerate(numbers)])
+
+        assert [type(verdict) for verdict in verdicts] == [Rejected, Taken, Busy, Rejected, Taken]
+
+    in_virtual_time(scene())
+
+
+def test_a_message_handed_over_again_is_taken_once_and_reported_on_once() -> None:
+    memory = Notebook()
+
+    async def scene() -> None:
+        async with Desk(memory) as desk:
+            first = await desk.simulator.send([attempt()])
+            again = await desk.simulator.send([attempt()._replace(number=2)])
+            await asyncio.sleep(5)
+            late = await desk.simulator.send([attempt()._replace(number=3)])
+            await asyncio.sleep(5)
+
+            assert first == again == late
+            assert len(memory.taken) == 1
+            assert len(desk.received) == 1
+
+    in_virtual_time(scene())
+
+
+def test_it_says_taken_only_when_its_memory_has_it() -> None:
+    class Forgetful(Notebook):
+        async def take(self, arrivals: Sequence[Arrival]) -> None:
+            raise ConnectionError
+
+    async def scene() -> None:
+        with pytest.raises(ConnectionError):
+            await Simulator("sim", 10, Forgetful(), VirtualWorld()).send([attempt()])
+
+    in_virtual_time(scene())
+
+
+def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
+    memory = Notebook()
+
+    async def refuse(arrived: Sequence[Receipt]) -> None:
+        raise ConnectionError
+
+    async def scene() -> None:
+        simulator = Simulator("sim", 10, memory, VirtualWorld())
+        await simulator.send([attempt()])
+
+        with pytest.raises(ConnectionError):
+            await simulator.run(refuse)
+
+        assert len(memory.debts) == 1
+
+    in_virtual_time(scene())
+
+
+def test_after_a_restart_it_hands_over_what_is_due() -> None:
+    memory = Notebook()
+
+    async def before() -> None:
+        simulator = Simulator("sim", 10, memory, VirtualWorld())
+        await simulator.send([attempt(1), attempt(2, "01000000007")])
+
+    async def after() -> None:
+        async with Desk(memory, NOON + 5 * SECOND) as desk:
+            await asyncio.sleep(1)
+            assert [receipt.reference for _, receipt in desk.received] == [attempt(1).message_id.hex()]
+            await asyncio.sleep(5)
+            assert len(desk.received) == 2
+
+    in_virtual_time(before())
+    in_virtual_time(after())
+
+
+def test_more_receipts_than_fit_in_one_hand_are_handed_over_one_hand_after_the_other() -> None:
+    async def scene() -> None:
+        async with Desk(Notebook()) as desk:
+            await desk.simulator.send([attempt(number) for number in range(2 * MAX_RECEIPTS + 5)])
+            await asyncio.sleep(5)
+
+            assert len({receipt.reference for _, receipt in desk.received}) == 2 * MAX_RECEIPTS + 5
+
+    in_virtual_time(scene())
+
+
+def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() -> None:
+    memory = Notebook()
+
+    async def scene() -> None:
+        simulator = Simulator("sim", 10, memory, VirtualWorld())
+        buttons: tuple[dict[str, str | int], ...] = (
+            {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://example.com"},
+        )
+        talk = attempt(1, product=Product.ALIMTALK)._replace(
+            sender="@shop", subject="제목", buttons=buttons, image_of=b"x"
+        )
+        await simulator.send([talk, attempt(2), attempt(3, "01000000002"), attempt(4, "01000000006")])
+
+    in_virtual_time(scene())
+    shown, text, off, silent = memory.taken.values()
+    assert (shown.kind, shown.sender, shown.subject, shown.content) == ("alimTalk", "@shop", "제목", "안녕하세요")
+    assert (next(iter(shown.buttons))["name"], shown.has_image) == ("보기", True)
+    assert (text.kind, text.sender, text.has_image) == ("sms", "02-1234-5678", False)
+    assert shown.arrives_at is not None
+    assert (off.arrives_at, silent.arrives_at) == (None, None)
+
+
+def test_every_fate_is_decided_by_receiver_and_product_alone() -> None:
+    assert fate_of(attempt(1)) == fate_of(attempt(2))
+    assert fate_of(attempt(1, "01000000003")) == fate_of(attempt(1))
+
+
+@pytest.mark.parametrize(
+    ("name", "review"),
+    [
+        ("주문", Review(True)),
+        ("보류", None),
+        ("주문 보류 안내", None),
+    ],
+)
+def test_a_template_is_reviewed_by_its_name(name: str, review: Review | None) -> None:
+    async def scene() -> None:
+        simulator = Simulator("sim", 10, Notebook(), VirtualWorld())
+
+        assert await simulator.review(Design(name, "글", "999999")) == review
+
+    in_virtual_time(scene())
+
+
+def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
+    async def scene() -> None:
+        simulator = Simulator("sim", 10, Notebook(), VirtualWorld())
+
+        review = await simulator.review(Design("반려될 주문", "글", "999999"))
+
+        assert review is not None
+        assert not review.is_approved
+        assert review.comment
+
+    in_virtual_time(scene())
+
+
+@pytest.mark.parametrize(
+    "channel", ["@shop", "@shop123456", "@123456", "@20261115010", "@1234567", "@１２３４５６", "@한글채널"]
+)
+def test_a_token_is_the_only_run_of_six_digits_in_its_message(channel: str) -> None:
+    memory = Notebook()
+
+    async def scene() -> None:
+        simulator = Simulator("sim", 10, memory, VirtualWorld())
+        await simulator.send_token(7, PHONE, channel, "048213")
+
+    in_virtual_time(scene())
+    (arrival,) = memory.tokens
+    assert re.findall(r"[0-9]{6}", arrival.content) == re.findall(r"\d{6,}", arrival.content) == ["048213"]
+    assert (arrival.kind, arrival.sender, arrival.phone, arrival.account_id) == (TOKEN, channel, PHONE, 7)
+    assert arrival.arrives_at == NOON
+
+
+def test_with_the_store_as_its_memory_every_message_meets_its_fate(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        profile = await add_profile(town)
+        texts = await send(town, sms(*[f"0100000000{number}" for number in range(1, 10)]))
+        talks = await send(town, alimtalk(profile, "01000000003", "01000000004", "01000000009"))
+        await town.wait(30)
+
+        assert await ends(town, texts) == [
+            (FAILED, Outcome.NUMBER_NOT_ASSIGNED),
+            (FAILED, Outcome.PHONE_OFF),
+            (DONE, GOOD),
+            (DONE, GOOD),
+            (DONE, GOOD),
+            (SENDING, None),
+            (DONE, GOOD),
+            (DONE, GOOD),
+            (DONE, GOOD),
+        ]
+        assert await ends(town, talks) == [
+            (FAILED, Outcome.NOT_A_USER),
+            (FAILED, Outcome.BLOCKED_BY_USER),
+            (DONE, GOOD),
+            (DONE, GOOD),  # the texts that stand in for the first two
+            (DONE, GOOD),
+        ]
+        assert await count(town, "simulated_receipts") == 0
+
+    play(scene)
+
+
+def test_with_the_store_as_its_memory_a_restart_loses_no_receipt(play: Play) -> None:
+    sent: list[bytes] = []
+
+    async def scene(town: Town) -> None:
+        sent.append(await send(town, sms(PHONE, "01000000007", "01000000008")))
+        await town.wait(0.1)
+
+    async def after_a_restart(town: Town) -> None:
+        await town.wait(30)
+
+        assert await ends(town, sent[0]) == [(DONE, GOOD)] * 3
+        total, shown = await town.store.read(
+            simulated.on_phone, await account(town), PHONE, town.world.now(), 1, 10
+        )
+        assert (total, [each.content for each in shown]) == (1, ["안녕하세요"])
+
+    play(scene)
+    play(after_a_restart, world=VirtualWorld(1, later(NOON, 600)))

@@ -1,0 +1,107 @@
+"""Log lines: one an event, for people or for machines."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from pabal import logs
+
+SEOUL = ZoneInfo("Asia/Seoul")
+
+
+class Terminal(io.StringIO):
+    """A stream that claims to be a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Iterator[None]:
+    root, ours = logging.getLogger(), logging.getLogger("pabal")
+    before = root.handlers, root.level, ours.level
+    yield
+    root.handlers = before[0]
+    root.setLevel(before[1])
+    ours.setLevel(before[2])
+
+
+def lines(kind: str, stream: io.StringIO | None = None) -> list[str]:
+    """Set up, log two events, and return what was written."""
+    stream = stream or io.StringIO()
+    logs.set_up(kind, SEOUL, stream)
+    log = logging.getLogger("pabal.test")
+    log.info("a carrier gave no answer", extra={"carrier": "post", "messages": 3})
+    log.warning("%s of %s", 1, 2)
+    return stream.getvalue().splitlines()
+
+
+def test_as_text_a_line_has_time_level_event_and_fields() -> None:
+    first, second = lines("text")
+
+    time, level, event = first.split(maxsplit=2)
+    assert time.endswith("+09:00")
+    assert "T" in time
+    assert (level, event) == ("info", "a carrier gave no answer carrier=post messages=3")
+    assert second.endswith("warning 1 of 2")
+
+
+def test_as_json_a_line_is_an_object_with_the_fields_beside_the_event() -> None:
+    first, second = (json.loads(line) for line in lines("json"))
+
+    time = first.pop("time")
+    assert time.endswith("+09:00")
+    assert first == {
+        "level": "info",
+        "event": "a carrier gave no answer",
+        "from": "pabal.test",
+        "carrier": "post",
+        "messages": 3,
+    }
+    assert (second["level"], second["event"]) == ("warning", "1 of 2")
+
+
+def test_by_itself_it_is_text_on_a_terminal_and_json_elsewhere() -> None:
+    assert lines("auto")[0].startswith("{")
+    assert not lines("auto", Terminal())[0].startswith("{")
+    assert lines("json", Terminal())[0].startswith("{")
+
+
+def test_korean_stays_readable_and_what_json_cannot_hold_is_spelled_out() -> None:
+    stream = io.StringIO()
+    logs.set_up("json", SEOUL, stream)
+
+    logging.getLogger("pabal").info("안녕", extra={"zone": SEOUL})
+
+    assert "안녕" in stream.getvalue()
+    assert json.loads(stream.getvalue())["zone"] == "Asia/Seoul"
+
+
+def test_others_are_heard_only_from_a_warning_on_and_we_from_an_info_on() -> None:
+    stream = io.StringIO()
+    logs.set_up("text", SEOUL, stream)
+
+    logging.getLogger("uvicorn").info("chatter")
+    logging.getLogger("uvicorn").warning("trouble")
+    logging.getLogger("pabal").debug("detail")
+    logging.getLogger("pabal").info("news")
+
+    written = stream.getvalue()
+    assert "chatter" not in written
+    assert "detail" not in written
+    assert "trouble" in written
+    assert "news" in written
+
+
+def test_setting_up_twice_does_not_write_twice() -> None:
+    stream = io.StringIO()
+    logs.set_up("text", SEOUL, stream)
+    logs.set_up("text", SEOUL, stream)
+
+    logging.getLogger("pabal").info("once")
+
+    assert stream.getvalue().count("once") == 1

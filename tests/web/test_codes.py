@@ -1,0 +1,271 @@
+"""Every result code of the interface: provoked once, and told in Korean and in English."""
+
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from pabal.domain.codes import LOCALES, Code
+from pabal.store.base import StoreAway
+from tests.virtual import Answer, Caller, Town, open_store
+from tests.web.scenery import (
+    BreakingStore,
+    Play,
+    accepted,
+    alimtalk,
+    approve_template,
+    channel,
+    friendtalk,
+    newest_token,
+    open_channel,
+    picture,
+    sms,
+    template,
+    world_at,
+)
+
+Provoke = Callable[[Town, Caller], Awaitable[Answer]]
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}[+-][0-9]{2}:[0-9]{2}")
+INSIDE = "disk 7 of rack 3 says ENOSPC in table messages"
+
+
+class Provoked(NamedTuple):
+    """How to provoke a code, in which service, at what time."""
+
+    act: Provoke
+    settings: dict[str, Any] = {}  # noqa: RUF012 - never written to
+    clock: str = "2026-11-15 12:00"
+
+
+def _calling(operation: str, body: Any = None, **options: Any) -> Provoke:
+    async def act(town: Town, call: Caller) -> Answer:
+        return await call(operation, body, **options)
+
+    return act
+
+
+def _talking(operation: str, write: Callable[..., dict[str, Any]], **changes: Any) -> Provoke:
+    """Call with the sender key of an approved channel."""
+
+    async def act(town: Town, call: Caller) -> Answer:
+        return await call(operation, write(await open_channel(call), **changes))
+
+    return act
+
+
+async def _expired(town: Town, call: Caller) -> Answer:
+    late = await town.caller(language=call.language, expires_at=town.world.now())
+    return await late("message/list")
+
+
+async def _forbidden(town: Town, call: Caller) -> Answer:
+    reader = await town.caller(language=call.language, scopes=["read"])
+    return await reader("message/sendSMS", sms())
+
+
+async def _limited(town: Town, call: Caller) -> Answer:
+    slow = await town.caller(language=call.language, rate=1)
+    await slow("message/list")
+    return await slow("message/list")
+
+
+async def _duplicate(town: Town, call: Caller) -> Answer:
+    await open_channel(call)
+    return await call("sender/create", channel())
+
+
+async def _wrong_state(town: Town, call: Caller) -> Answer:
+    sender_key = await open_channel(call)
+    await approve_template(call, sender_key)
+    return await call("template/delete", {"senderKey": sender_key, "templateCode": "T1"})
+
+
+async def _not_approved(town: Town, call: Caller) -> Answer:
+    sender_key = await open_channel(call)
+    await accepted(call, "template/create", template(sender_key))
+    return await call("message/sendAlimtalk", alimtalk(sender_key))
+
+
+async def _out_of_use(town: Town, call: Caller) -> Answer:
+    sender_key = await open_channel(call)
+    await town.store.write(lambda tx: tx.run("update profiles set is_enabled = 0"))
+    return await call("message/sendFriendtalk", friendtalk(sender_key))
+
+
+async def _wrong_token(town: Town, call: Caller) -> Answer:
+    await accepted(call, "sender/create", channel())
+    return await call("sender/auth", {"channelId": "@shop", "token": "wrong"})
+
+
+async def _old_token(town: Town, call: Caller) -> Answer:
+    await accepted(call, "sender/create", channel())
+    token = await newest_token(call)
+    await town.wait(1800)
+    return await call("sender/auth", {"channelId": "@shop", "token": token})
+
+
+async def _locked_token(town: Town, call: Caller) -> Answer:
+    await accepted(call, "sender/create", channel())
+    for _ in range(5):
+        await call("sender/auth", {"channelId": "@shop", "token": "wrong"})
+    return await call("sender/auth", {"channelId": "@shop", "token": await newest_token(call)})
+
+
+def _breaking(trouble: Exception) -> Provoke:
+    async def act(town: Town, call: Caller) -> Answer:
+        assert isinstance(town.store, BreakingStore)
+        town.store.trouble = trouble
+        try:
+            return await call("message/sendSMS", sms())
+        finally:
+            town.store.trouble = None
+
+    return act
+
+
+PROVOKED: dict[Code, Provoked] = {
+    Code.SUCCESS: Provoked(_calling("message/sendSMS", sms())),
+    Code.INVALID_JSON: Provoked(_calling("message/sendSMS", b"{")),
+    Code.MISSING_PARAMETER: Provoked(_calling("message/sendSMS", {})),
+    Code.INVALID_PARAMETER: Provoked(_calling("message/sendSMS", sms(content=5))),
+    Code.INVALID_PHONE_NUMBER: Provoked(_calling("message/sendSMS", sms("119"))),
+    Code.INVALID_DATE: Provoked(_calling("message/sendSMS", sms(sendDate="2026-11-14 12:00"))),
+    Code.CONTENT_TOO_LONG: Provoked(_calling("message/sendSMS", sms(content="가" * 46))),
+    Code.UNSUPPORTED_CHARACTER: Provoked(_calling("message/sendSMS", sms(content="😀"))),
+    Code.MISSING_VARIABLE: Provoked(_calling("message/sendSMS", sms(content="#{name}"))),
+    Code.INVALID_IMAGE: Provoked(_calling("message/sendMMS", sms(image=picture(body="AAAA")))),
+    Code.INVALID_BUTTON: Provoked(_talking("message/sendFriendtalk", friendtalk, buttons=[{}])),
+    Code.TOO_MANY_RECEIVERS: Provoked(_calling("message/sendSMS", sms("1", "2")), {"max_receivers": 1}),
+    Code.UNAUTHORIZED: Provoked(_calling("message/list", headers={"apikey": "nobody"})),
+    Code.KEY_EXPIRED: Provoked(_expired),
+    Code.FORBIDDEN: Provoked(_forbidden),
+    Code.NOT_FOUND: Provoked(_calling("message/sendFax")),
+    Code.SENDER_NOT_FOUND: Provoked(_calling("message/sendFriendtalk", friendtalk("x"))),
+    Code.TEMPLATE_NOT_FOUND: Provoked(_talking("message/sendAlimtalk", alimtalk)),
+    Code.CATEGORY_NOT_FOUND: Provoked(_calling("sender/create", channel(category="x"))),
+    Code.REQUEST_NOT_FOUND: Provoked(_calling("message/cancel", {"requestId": "x"})),
+    Code.METHOD_NOT_ALLOWED: Provoked(_calling("message/list", method="GET")),
+    Code.DUPLICATE: Provoked(_duplicate),
+    Code.INVALID_STATE: Provoked(_wrong_state),
+    Code.PAYLOAD_TOO_LARGE: Provoked(_calling("message/list", b" " * 1025), {"max_body_bytes": 1024}),
+    Code.UNSUPPORTED_MEDIA_TYPE: Provoked(
+        _calling("message/list", b"<xml/>", headers={"content-type": "text/xml"})
+    ),
+    Code.SENDER_NUMBER_NOT_REGISTERED: Provoked(_calling("message/sendSMS", sms()), {"check_sender_numbers": True}),
+    Code.SENDER_NOT_APPROVED: Provoked(_out_of_use),
+    Code.TEMPLATE_NOT_APPROVED: Provoked(_not_approved),
+    Code.NIGHT_AD_RESTRICTED: Provoked(
+        _talking("message/sendFriendtalk", friendtalk, adFlag=True), {}, "2026-11-15 21:00"
+    ),
+    Code.PRODUCT_NOT_AVAILABLE: Provoked(_calling("message/sendLMS", sms()), {"routes": {"sms": ["simulator"]}}),
+    Code.TOKEN_INVALID: Provoked(_wrong_token),
+    Code.TOKEN_EXPIRED: Provoked(_old_token),
+    Code.TOKEN_LOCKED: Provoked(_locked_token),
+    Code.RATE_LIMITED: Provoked(_limited),
+    Code.INTERNAL_ERROR: Provoked(_breaking(RuntimeError(INSIDE))),
+    Code.SERVICE_UNAVAILABLE: Provoked(_breaking(StoreAway(INSIDE))),
+}
+each_code = pytest.mark.parametrize("code", PROVOKED, ids=[code.name for code in PROVOKED])
+
+
+def _provoked(play: Play, folder: Path, code: Code, language: str, **settings: Any) -> Answer:
+    """Return the answer that a scene provokes."""
+    provoked = PROVOKED[code]
+    world = world_at(provoked.clock)
+    answers: list[Answer] = []
+
+    async def scene(town: Town) -> None:
+        answers.append(await provoked.act(town, await town.caller(language=language)))
+
+    store = BreakingStore(open_store(folder, world))
+    play(scene, world=world, store=store, **provoked.settings, **settings)
+    return answers[0]
+
+
+def _values(found: Any) -> list[Any]:
+    """Return everything that an answer holds, at any depth."""
+    if isinstance(found, dict):
+        return [value for each in found.values() for value in _values(each)]
+    if isinstance(found, list):
+        return [value for each in found for value in _values(each)]
+    return [found]
+
+
+def test_every_code_has_a_scene_that_provokes_it() -> None:
+    assert set(PROVOKED) == set(Code)
+
+
+@pytest.mark.parametrize("language", LOCALES)
+@each_code
+def test_every_code_is_told_in_the_envelope_and_in_the_callers_language(
+    play: Play, tmp_path: Path, code: Code, language: str
+) -> None:
+    answer = _provoked(play, tmp_path, code, language)
+
+    assert answer.result == code.name
+    assert answer.status == code.http_status
+    assert answer.headers["content-type"] == "application/json;charset=UTF-8"
+    assert answer.headers["x-request-id"]
+    assert answer.body["locale"] == language
+    assert answer.body["resultMessage"].startswith(code.words.in_locale(language))
+    assert TIME.fullmatch(answer.body["time"])
+    assert set(answer.body) - {"errors", "item"} == {"time", "result", "resultMessage", "locale"}
+    assert None not in _values(answer.body)
+    for error in answer.body.get("errors", []):
+        assert set(error) == {"field", "code", "message"}
+        assert error["message"].startswith(Code[error["code"]].words.in_locale(language))
+    if "errors" in answer.body:
+        assert answer.body["errors"][0]["code"] == code.name
+
+
+@each_code
+def test_clients_that_throw_on_4xx_are_answered_200_if_so_set(play: Play, tmp_path: Path, code: Code) -> None:
+    answer = _provoked(play, tmp_path, code, "ko", always_ok=True)
+
+    is_softened = 400 <= code.http_status < 500 and code is not Code.RATE_LIMITED
+    assert answer.result == code.name
+    assert answer.status == (200 if is_softened else code.http_status)
+
+
+def test_clients_that_throw_on_4xx_still_meet_it_outside_the_interface(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        assert (await call("/nowhere")).status == 404
+
+    play(scene, always_ok=True)
+
+
+@pytest.mark.parametrize("code", [Code.INTERNAL_ERROR, Code.SERVICE_UNAVAILABLE])
+def test_nothing_of_the_inside_is_told(play: Play, tmp_path: Path, code: Code) -> None:
+    answer = _provoked(play, tmp_path, code, "en")
+
+    told = f"{answer.body} {answer.headers}"
+    for word in ("ENOSPC", "disk", "table", "messages", "Error", "Traceback", "store", ".py"):
+        assert word not in told.replace("INTERNAL_ERROR", "")
+
+
+def test_an_internal_error_names_an_id_to_look_up_in_the_log(play: Play, tmp_path: Path) -> None:
+    answer = _provoked(play, tmp_path, Code.INTERNAL_ERROR, "en")
+
+    assert answer.headers["x-request-id"] in answer.body["resultMessage"]
+
+
+def test_what_is_away_may_be_tried_again(play: Play, tmp_path: Path) -> None:
+    answer = _provoked(play, tmp_path, Code.SERVICE_UNAVAILABLE, "en")
+
+    assert int(answer.headers["retry-after"]) >= 1
+
+
+def test_a_service_that_is_stopping_takes_nothing_more(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await town.service.stop()
+
+        answer = await call("message/sendSMS", sms())
+
+        assert (answer.result, answer.status) == ("SERVICE_UNAVAILABLE", 503)
+
+    play(scene)

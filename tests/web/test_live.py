@@ -1,0 +1,298 @@
+"""The real process over real HTTP: its greeting, every endpoint, a graceful stop, and what it refuses to do."""
+
+import asyncio
+import json
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from pabal.web.endpoints import ENDPOINTS
+from tests.live import Live, run, serving
+from tests.web.scenery import PHONE, alimtalk, channel, friendtalk, picture, sms, template, to
+
+pytestmark = pytest.mark.slow
+POLLS = 600
+POLL_EVERY_S = 0.05
+BUSY_AT_FIRST = "010-0000-0005"
+"""It takes seconds to be reached: what is sent to it is surely under way when the service stops."""
+RECEIVERS = [*[PHONE] * 24, BUSY_AT_FIRST]
+ENOUGH = 25
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A fresh service."""
+    with serving(tmp_path_factory.mktemp("live") / "data", key_rate=0) as running:
+        yield running
+
+
+def _call(client: httpx.Client, operation: str, body: Any = None, **query: Any) -> Any:
+    """Call an operation and return what it answered, expecting SUCCESS."""
+    path = f"/api/{operation}.v1.0"
+    method = next(endpoint.method for endpoint in ENDPOINTS if endpoint.path == path)
+    answer = client.request(method, path, json=body, params=query)
+    said = answer.json()
+    assert (answer.status_code, said["result"]) == (200, "SUCCESS"), said
+    return said
+
+
+def _until(look: Callable[[], Any], is_so: Callable[[Any], bool]) -> Any:
+    """Look again and again until it is so; what a real process does cannot be waited for otherwise."""
+
+    async def poll() -> Any:
+        for _ in range(POLLS):
+            seen = look()
+            if is_so(seen):
+                return seen
+            await asyncio.sleep(POLL_EVERY_S)
+        raise AssertionError(f"it never came to be so; last seen: {seen}")
+
+    return asyncio.run(poll())
+
+
+def _run_as_printed(line: str) -> Any:
+    if shutil.which("curl"):
+        done = subprocess.run(line, shell=True, capture_output=True, check=True, timeout=30)  # noqa: S602 - as printed
+        return json.loads(done.stdout)
+    words = shlex.split(line)
+    url = next(word for word in words if word.startswith("http"))
+    headers = dict(words[n + 1].split(": ", 1) for n, word in enumerate(words) if word == "-H")
+    if "-d" not in words:
+        return httpx.get(url, headers=headers).json()
+    return httpx.post(url, headers=headers, content=words[words.index("-d") + 1].encode()).json()
+
+
+def test_the_commands_of_the_greeting_work_exactly_as_printed(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as live:
+        send, look_up, look_at_phone = live.commands
+
+        sent = _run_as_printed(send)
+        listed = _until(
+            lambda: _run_as_printed(look_up), lambda seen: seen["items"][0]["sendingStatus"]["value"] == "completed"
+        )
+        on_phone = _run_as_printed(look_at_phone)
+
+        assert sent["result"] == "SUCCESS"
+        assert listed["items"][0]["requestId"] == sent["item"]["requestId"]
+        assert listed["items"][0]["content"] == "홍길동님, 파발입니다."
+        assert on_phone["items"][0]["content"] == "홍길동님, 파발입니다."
+        assert live.stop() == 0
+    with serving(tmp_path / "data") as again:
+        assert "apiKey" not in again.greeting
+        assert again.commands == []
+
+
+def test_every_endpoint_answers_over_real_http(live: Live) -> None:
+    asked: set[str] = set()
+    with live.client() as client:
+        client.event_hooks["request"].append(lambda request: asked.add(request.url.path))
+        phone, admin = "010-1234-5678", "010-9999-0000"
+
+        categories = _call(client, "sender/categories")["items"]
+        _call(client, "sender/create", channel(category=categories[0]["code"]))
+        token = re.findall(r"[0-9]{6}", _call(client, "simulator/phone", phoneNumber=admin)["items"][0]["content"])
+        _call(client, "sender/auth", {"channelId": "@shop", "token": token[0]})
+        sender_key = _call(client, "sender/list", channelId="@shop")["items"][0]["senderKey"]
+        template_category = _call(client, "template/categories")["items"][0]["code"]
+        design = template(sender_key, category=template_category)
+        _call(client, "template/create", design)
+        _call(client, "template/update", design)
+        _call(client, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
+        _call(client, "template/create", {**design, "templateCode": "T2"})
+        _call(client, "template/delete", {"senderKey": sender_key, "templateCode": "T2"})
+        codes = [each["templateCode"] for each in _call(client, "template/list")["items"]]
+        _call(client, "message/sendSMS", sms())
+        _call(client, "message/sendLMS", sms(subject="제목"))
+        _call(client, "message/sendMMS", sms(image=picture(51_200)))
+        _call(client, "message/sendAlimtalk", alimtalk(sender_key))
+        last = _call(client, "message/sendFriendtalk", friendtalk(sender_key))["item"]["requestId"]
+        _until(
+            lambda: _call(client, "message/list", {"receivers": phone, "sendingStatus": "completed"}),
+            lambda seen: seen["totalCount"] == 5,
+        )
+        looked_up = _call(client, "message/request", requestId=last)
+        cancelled = _call(client, "message/cancel", {"requestId": last})
+        _call(client, "sender/delete", {"senderKey": sender_key})
+
+        kinds = {each["kind"] for each in _call(client, "simulator/phone", phoneNumber=phone)["items"]}
+        assert asked == {endpoint.path for endpoint in ENDPOINTS}
+        assert codes == ["T1"]
+        assert kinds == {"sms", "lms", "mms", "alimTalk", "friendTalkText"}
+        assert looked_up["item"]["counts"]["completed"] == 1
+        assert cancelled["item"] == {"requestedCount": 1, "canceledCount": 0}
+
+
+def test_the_history_is_found_by_query_and_by_form_over_real_http(live: Live) -> None:
+    with live.client() as client:
+        path, given = "/api/message/list.v1.0", {"receivers": "010-1234-5678", "pageSize": "1"}
+
+        by_query = client.post(path, params=given).json()
+        by_form = client.post(path, data=given).json()
+
+        assert by_query["result"] == by_form["result"] == "SUCCESS"
+        assert by_query["items"] == by_form["items"]
+
+
+def test_what_is_not_the_interface_is_answered_in_the_envelope_over_real_http(live: Live) -> None:
+    with live.client() as client:
+        results = {
+            client.get("/nowhere").json()["result"],
+            client.get("/api/message/sendFax.v1.0").json()["result"],
+        }
+        wrong_method = client.delete("/api/message/sendSMS.v1.0")
+        head = client.head("/api/message/sendSMS.v1.0")
+        too_large = client.post("/api/message/sendSMS.v1.0", content=b" " * (8 * 1024 * 1024 + 1))
+        chunked = client.post("/api/message/sendSMS.v1.0", content=iter([b" " * 1024 * 1024] * 9))
+        in_euc_kr = client.post(
+            "/api/message/sendSMS.v1.0",
+            content="{}".encode("euc-kr"),
+            headers={"content-type": "application/json;charset=euc-kr"},
+        )
+
+        assert results == {"NOT_FOUND"}
+        assert (wrong_method.status_code, wrong_method.headers["allow"]) == (405, "POST")
+        assert (head.status_code, head.content) == (405, b"")
+        assert (too_large.status_code, too_large.json()["result"]) == (413, "PAYLOAD_TOO_LARGE")
+        assert (chunked.status_code, chunked.json()["result"]) == (413, "PAYLOAD_TOO_LARGE")
+        assert in_euc_kr.json()["result"] == "UNSUPPORTED_MEDIA_TYPE"
+        assert "server" not in head.headers
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"GARBAGE\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+        b"POST /api/message/sendSMS.v1.0 HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+        b"POST /api/message/sendSMS.v1.0 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ],
+)
+def test_what_is_not_http_is_answered_in_the_envelope_too(live: Live, raw: bytes) -> None:
+    url = httpx.URL(live.base)
+    with socket.create_connection((url.host, url.port or 80), timeout=10) as connection:
+        connection.sendall(raw)
+        head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
+
+    said = json.loads(body)
+    assert head.startswith(b"HTTP/1.1 4")
+    assert set(said) >= {"time", "result", "resultMessage", "locale"}
+
+
+def test_a_stop_while_sends_are_under_way_loses_nothing_and_the_next_start_sends_the_rest(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with serving(data, key_rate=0) as live:
+        key = live.key
+        answered = asyncio.run(_send_until_stopped(live))
+        status = live.process.wait(60)
+        log = live.log.read_text(encoding="utf-8")
+    with serving(data) as again, again.client(key) as client:
+
+        def unfinished() -> list[str]:
+            items = [_call(client, "message/request", requestId=each)["item"] for each in answered]
+            return [item["requestId"] for item in items if item["counts"]["completed"] != len(RECEIVERS)]
+
+        left = unfinished()
+        _until(unfinished, lambda seen: not seen)
+        held = [_call(client, "simulator/phone", phoneNumber=each)["totalCount"] for each in (PHONE, BUSY_AT_FIRST)]
+        assert again.stop() == 0
+
+    assert status == 0
+    assert '"error"' not in log
+    assert len(answered) >= ENOUGH
+    assert left
+    assert held[0] == 24 * held[1]
+    assert held[1] >= len(answered)
+
+
+async def _send_until_stopped(live: Live) -> list[str]:
+    """Send from several clients at once, tell the service to stop midway, and return what was answered."""
+    answered: list[str] = []
+    refused: list[str] = []
+
+    async def keep_sending(client: httpx.AsyncClient) -> None:
+        body = sms(receivers=to(*RECEIVERS))
+        while not refused:
+            try:
+                said = (await client.post("/api/message/sendSMS.v1.0", json=body)).json()
+            except httpx.TransportError as gone:
+                refused.append(type(gone).__name__)
+                return
+            if said["result"] == "SUCCESS":
+                answered.append(said["item"]["requestId"])
+            else:
+                assert said["result"] == "SERVICE_UNAVAILABLE", said
+                refused.append(said["result"])
+            if len(answered) == ENOUGH:
+                live.process.terminate()
+
+    headers = {"apiKey": live.key}
+    async with httpx.AsyncClient(base_url=live.base, headers=headers, timeout=30) as client:
+        await asyncio.gather(*(keep_sending(client) for _ in range(6)))
+    return answered
+
+
+def test_what_is_scheduled_outlives_a_stop(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with serving(data) as live, live.client() as client:
+        key = live.key
+        sent = _call(client, "message/sendSMS", sms(sendDate=_tomorrow(client)))["item"]["requestId"]
+        assert live.stop() == 0
+    with serving(data) as again, again.client(key) as client:
+        item = _call(client, "message/request", requestId=sent)["item"]
+        assert again.stop() == 0
+
+    assert item["counts"]["waiting"] == 1
+
+
+def _tomorrow(client: httpx.Client) -> str:
+    """Return this time tomorrow, by the service's own clock."""
+    now = datetime.fromisoformat(client.get("/healthz").json()["time"])
+    return (now + timedelta(days=1)).strftime("%Y-%m-%d %H:%M")
+
+
+def test_a_second_service_on_the_same_data_is_refused_with_a_clear_word(live: Live) -> None:
+    second = run("serve", "--port", "0", data=live.data)
+
+    assert second.returncode == 2
+    assert second.stdout == ""
+    assert str(live.data) in second.stderr
+    assert "another pabal runs" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_a_port_that_is_taken_is_refused_with_a_clear_word(live: Live, tmp_path: Path) -> None:
+    port = str(httpx.URL(live.base).port)
+
+    second = run("serve", "--port", port, data=tmp_path / "data")
+
+    assert second.returncode == 2
+    assert second.stdout == ""
+    assert f"port {port}" in second.stderr
+    assert "--port" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_a_key_made_and_revoked_on_the_command_line_works_and_stops_within_a_second(live: Live) -> None:
+    key = run("key", "create", "--account", "second", data=live.data).stdout.strip()
+    listed = run("key", "list", data=live.data).stdout.splitlines()
+    with live.client(key) as client:
+        before = client.get("/api/sender/list.v1.0").json()["result"]
+
+        revoked = run("key", "revoke", listed[-1].split("\t")[0], data=live.data)
+        after = _until(
+            lambda: client.get("/api/sender/list.v1.0").json()["result"], lambda result: result != "SUCCESS"
+        )
+
+    assert re.fullmatch(r"pb_[0-9A-Za-z]{40}", key)
+    assert key not in "\n".join(listed)
+    assert revoked.returncode == 0
+    assert (before, after) == ("SUCCESS", "UNAUTHORIZED")

@@ -1,0 +1,254 @@
+"""What stands beside the interface: health, figures and the documentation."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema_rs
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from schemathesis.specs.openapi.definitions import OPENAPI_31
+
+from pabal.app import build_service
+from pabal.domain.codes import Code
+from pabal.store.base import StoreAway
+from pabal.web.endpoints import ENDPOINTS, Endpoint
+from tests.virtual import Caller, Town, VirtualWorld, open_store, settings_for
+from tests.web.scenery import BreakingStore, Play, accepted, figures, sms
+
+each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
+
+
+def test_a_running_service_is_healthy_and_ready(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = Caller(town.service, None)
+
+        health, ready = await call("/healthz"), await call("/readyz")
+
+        assert (health.status, health.result, health.body["status"]) == (200, "SUCCESS", "ok")
+        assert (ready.status, ready.result, ready.body["status"]) == (200, "SUCCESS", "ready")
+
+    play(scene)
+
+
+def test_a_service_whose_store_is_away_lives_but_is_not_ready(play: Play, tmp_path: Path) -> None:
+    world = VirtualWorld()
+    store = BreakingStore(open_store(tmp_path, world))
+
+    async def scene(town: Town) -> None:
+        call = Caller(town.service, None)
+        store.trouble = StoreAway("gone")
+
+        broken = [await call(page) for page in ("/healthz", "/readyz", "/metrics")]
+        store.trouble = None
+        await town.wait(60)
+        mended = [await call(page) for page in ("/readyz", "/metrics")]
+
+        assert [answer.status for answer in broken] == [200, 503, 503]
+        assert [answer.result for answer in broken[1:]] == ["SERVICE_UNAVAILABLE"] * 2
+        assert [answer.status for answer in mended] == [200, 200]
+
+    play(scene, world=world, store=store)
+
+
+def test_a_service_that_cannot_write_is_not_ready(play: Play, tmp_path: Path) -> None:
+    world = VirtualWorld()
+    store = BreakingStore(open_store(tmp_path, world))
+
+    async def scene(town: Town) -> None:
+        call = Caller(town.service, None)
+        store.write_trouble = StoreAway("full")
+
+        answer = await call("/readyz")
+        store.write_trouble = None
+
+        assert (answer.status, answer.result) == (503, "SERVICE_UNAVAILABLE")
+
+    play(scene, world=world, store=store)
+
+
+def test_a_service_that_is_stopping_is_not_ready(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = Caller(town.service, None)
+        await town.service.stop()
+
+        assert (await call("/readyz")).status == 503
+        assert (await call("/healthz")).status == 200
+
+    play(scene)
+
+
+def test_the_figures_move_as_the_messages_do(play: Play) -> None:
+    jobs = 'pabal_queue_jobs{carrier="simulator",lane="%s"}'
+    age = 'pabal_queue_oldest_due_seconds{carrier="simulator",lane="small"}'
+    accepted_sms = 'pabal_messages_accepted_total{product="sms"}'
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        empty = await figures(call)
+        later = await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 13:00"))
+        await accepted(call, "message/sendSMS", sms(*["010-1111-1111"] * 11, sendDate="2026-11-15 13:00"))
+        await accepted(call, "message/sendSMS", sms("010-0000-0006", "010-0000-0001", "010-1234-5678"))
+        await call("message/sendSMS", {})
+        await town.wait(2)
+        moved = await figures(call)
+        await accepted(call, "message/cancel", {"requestId": later.request_id})
+        cancelled = await figures(call)
+
+        assert accepted_sms not in empty
+        assert empty[jobs % "small"] == empty[jobs % "campaign"] == empty[jobs % "taken"] == 0
+        assert moved[accepted_sms] == 15
+        assert [moved[jobs % lane] for lane in ("small", "campaign", "taken")] == [1, 11, 1]
+        assert moved['pabal_messages_ended_total{code="1000",product="sms"}'] == 1
+        assert moved['pabal_messages_ended_total{code="3003",product="sms"}'] == 1
+        assert moved['pabal_http_requests_total{path="/api/message/sendSMS.v1.0",result="SUCCESS"}'] == 3
+        assert moved['pabal_http_requests_total{path="/api/message/sendSMS.v1.0",result="MISSING_PARAMETER"}'] == 1
+        assert moved['pabal_carrier_verdicts_total{carrier="simulator",verdict="taken"}'] == 2
+        assert moved['pabal_carrier_verdicts_total{carrier="simulator",verdict="rejected"}'] == 1
+        assert moved['pabal_receipts_total{carrier="simulator"}'] == 1
+        assert moved['pabal_carrier_answer_seconds_count{carrier="simulator"}'] >= 1
+        assert moved[age] == 0
+        assert cancelled["pabal_messages_cancelled_total"] == 1
+        assert cancelled[jobs % "small"] == 0
+
+    play(scene)
+
+
+def test_an_unknown_path_is_counted_under_one_name(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        for number in range(5):
+            await call(f"/api/{number}")
+
+        assert (await figures(call))['pabal_http_requests_total{path="unknown",result="NOT_FOUND"}'] == 5
+
+    play(scene)
+
+
+def test_the_figures_are_in_prometheus_own_format(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms())
+        await town.wait(2)
+
+        answer = await call("/metrics")
+
+        families = list(text_string_to_metric_families(answer.body.decode()))
+        assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+        assert len(families) > 8
+        assert all(family.name.startswith("pabal_") and family.documentation for family in families)
+        assert {family.type for family in families} <= {"counter", "gauge", "histogram"}
+
+    play(scene)
+
+
+async def _document(town: Town) -> Any:
+    return (await Caller(town.service, None)("/openapi.json")).body
+
+
+def test_the_openapi_document_is_valid(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        document = await _document(town)
+
+        assert document["openapi"].startswith("3.1.")
+        jsonschema_rs.validate(OPENAPI_31, document)
+        for schema in document["components"]["schemas"].values():
+            jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+        referred = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+        assert referred <= set(document["components"]["schemas"])
+
+    play(scene)
+
+
+@each_endpoint
+def test_every_endpoint_is_in_the_document_with_every_code_it_answers(play: Play, endpoint: Endpoint) -> None:
+    async def scene(town: Town) -> None:
+        document = await _document(town)
+
+        operation = document["paths"][endpoint.path][endpoint.method.lower()]
+        described = {
+            code: int(status)
+            for status, response in operation["responses"].items()
+            for code in re.findall(r"`([A-Z_]+)`", response["description"])
+        }
+        assert described == {code.name: code.http_status for code in endpoint.codes}
+        assert operation["summary"]
+        assert document["security"] == [{"apiKey": []}]
+
+    play(scene)
+
+
+def test_the_document_has_nothing_but_the_endpoints_and_no_operation_twice(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        document = await _document(town)
+
+        operations = [each["operationId"] for path in document["paths"].values() for each in path.values()]
+        assert set(document["paths"]) == {endpoint.path for endpoint in ENDPOINTS}
+        assert len(operations) == len(set(operations)) == len(ENDPOINTS)
+
+    play(scene)
+
+
+def test_every_code_is_answered_by_some_endpoint_or_is_about_paths() -> None:
+    declared = {code for endpoint in ENDPOINTS for code in endpoint.codes}
+
+    assert set(Code) - declared <= {Code.NOT_FOUND}
+
+
+def _fetched(folder: Path, method: str, paths: list[str]) -> list[httpx.Response]:
+    """Return answers of a service in real time: files are read in threads, which have no place in virtual time."""
+
+    async def fetch() -> list[httpx.Response]:
+        service = await build_service(settings_for(folder))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(service), base_url="http://pabal") as client:
+            found = [await client.request(method, path) for path in paths]
+        await service.stop()
+        return found
+
+    return asyncio.run(fetch())
+
+
+def test_the_documentation_page_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
+    (page,) = _fetched(tmp_path, "GET", ["/docs"])
+    linked = re.findall(r'(?:href|src)="([^"]+)"', page.text)
+    files = dict(zip(linked, _fetched(tmp_path, "GET", linked), strict=True))
+
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    assert "<script>" not in page.text
+    assert "/docs/assets/swagger-ui-bundle.js" in linked
+    assert all(link.startswith("/docs/") for link in linked)
+    assert {link: file.status_code for link, file in files.items()} == dict.fromkeys(linked, 200)
+    assert "/openapi.json" in files["/docs/start.js"].text
+    assert "javascript" in files["/docs/start.js"].headers["content-type"]
+    assert len(files["/docs/assets/swagger-ui-bundle.js"].content) > 100_000
+
+
+@pytest.mark.parametrize(
+    ("method", "result"), [("GET", "NOT_FOUND"), ("POST", "METHOD_NOT_ALLOWED"), ("BREW", "METHOD_NOT_ALLOWED")]
+)
+def test_a_file_that_is_not_there_is_told_in_the_envelope(tmp_path: Path, method: str, result: str) -> None:
+    paths = ["/docs/assets/nothing.js", "/docs/assets/%2e%2e/%2e%2e/pages.py", "/docs/assets/", "/docs/assets/%00"]
+
+    answers = _fetched(tmp_path, method, paths)
+
+    assert [answer.json()["result"] for answer in answers] == [result] * len(paths)
+    assert {answer.headers["content-type"] for answer in answers} == {"application/json;charset=UTF-8"}
+
+
+@pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
+def test_a_page_may_be_asked_for_its_head(play: Play, page: str) -> None:
+    async def scene(town: Town) -> None:
+        call = Caller(town.service, None)
+
+        head, whole = await call(page, method="HEAD"), await call(page)
+
+        assert head.status == whole.status == 200
+        assert head.headers["content-type"] == whole.headers["content-type"]
+
+    play(scene)

@@ -1,0 +1,110 @@
+"""The interface fuzzed from its own OpenAPI document: every operation of the real process, good data and bad."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import (
+    content_type_conformance,
+    not_a_server_error,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
+
+from pabal.web import openapi
+from tests.live import Live, serving
+from tests.web.scenery import CATEGORY, PHONE, SENDER, TEMPLATE_CATEGORY, channel, jpeg, template
+
+EXAMPLES = 50
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+ENVELOPE = {"time", "result", "resultMessage", "locale"}
+
+generation = GenerationConfig(with_security_parameters=False, deterministic=True)
+config = SchemathesisConfig(projects=ProjectsConfig(default=ProjectConfig(generation=generation)))
+schema = schemathesis.openapi.from_dict(openapi.document(), config=config)
+
+
+class Target(NamedTuple):
+    """A running service, and plausible values for fields by their names."""
+
+    live: Live
+    plausible: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    """A fresh service with an approved channel and template, whose first key has no limit."""
+    with serving(tmp_path_factory.mktemp("fuzzed") / "data", key_rate=0) as live, live.client() as client:
+        sender_key = _settle_in(client)
+        yield Target(
+            live,
+            {
+                "phoneNumber": PHONE,
+                "receivers": PHONE,
+                "cellphone": PHONE,
+                "sender": SENDER,
+                "resendPhoneNumber": SENDER,
+                "senderKey": sender_key,
+                "channelId": "@shop",
+                "templateCode": "T1",
+                "category": CATEGORY,
+                "contentType": "image/jpeg",
+                "body": jpeg(),
+                "mobileUrl": "https://shop.example",
+            },
+        )
+
+
+def _settle_in(client: httpx.Client) -> str:
+    client.post("/api/sender/create.v1.0", json=channel())
+    phone = client.get("/api/simulator/phone.v1.0", params={"phoneNumber": channel()["cellphone"]}).json()
+    (token,) = re.findall(r"[0-9]{6}", phone["items"][0]["content"])
+    client.post("/api/sender/auth.v1.0", json={"channelId": "@shop", "token": token})
+    sender_key = str(client.get("/api/sender/list.v1.0").json()["items"][0]["senderKey"])
+    client.post("/api/template/create.v1.0", json=template(sender_key, category=TEMPLATE_CATEGORY))
+    place = {"senderKey": sender_key, "templateCode": "T1"}
+    assert client.post("/api/template/request.v1.0", json=place).json()["result"] == "SUCCESS"
+    return sender_key
+
+
+def _filled_in(given: Any, plausible: dict[str, str], name: str = "") -> Any:
+    """Return what was generated with something plausible for what is empty: it gets further into the service."""
+    if isinstance(given, dict):
+        return {each: _filled_in(value, plausible, each) for each, value in given.items()}
+    if isinstance(given, list):
+        return [_filled_in(value, plausible, name) for value in given]
+    return plausible.get(name, "x") if given == "" else given
+
+
+@pytest.mark.slow
+@schema.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+def test_whatever_is_sent_the_answer_is_as_the_document_says(case: Any, target: Target) -> None:
+    if case.headers:
+        case.headers.pop("Idempotency-Key", None)  # it would end most sends as a DUPLICATE
+    case.body = _filled_in(case.body, target.plausible)
+
+    response = case.call(base_url=target.live.base, headers={"apiKey": target.live.key})
+
+    case.validate_response(response, checks=CHECKS)
+    said = response.json()
+    assert set(said) >= ENVELOPE
+    assert said["result"] not in ("UNAUTHORIZED", "NOT_FOUND")
