@@ -306,6 +306,7 @@ def test_a_store_of_a_newer_version_is_left_alone(shell: Shell, tmp_path: Path, 
         refused = shell(*words, "--config", str(config))
         assert refused.status in (1, 2)
         assert "9999" in refused.out + refused.err
+        assert ("WRONG" in refused.out) == (words == ["doctor"])
 
 
 def test_doctor_finds_nothing_wrong_with_a_good_set_up(shell: Shell) -> None:

@@ -9,7 +9,8 @@ import apsw
 import pytest
 
 from pabal.domain.message import Status
-from tests.crash.process import Running, Wishes, load, run_pabal, until_idle
+from tests.crash.clients import Wishes, load, until_idle
+from tests.live import Live, run, serving
 
 ROUNDS = 20 if os.environ.get("PABAL_TORTURE") else 5
 CLIENTS = 8
@@ -18,36 +19,30 @@ MOST_ANSWERS_BEFORE_THE_KILL = 150
 
 @pytest.mark.slow
 def test_nothing_is_lost_doubled_or_stuck_when_the_process_is_killed_under_load(tmp_path: Path) -> None:
-    wishes = Wishes()
+    wishes, dice = Wishes(), Random(4)
+    run("migrate", data=tmp_path)
+    key = run("key", "create", "--account", "acme", "--rate", "0", data=tmp_path).stdout.strip()
+    _watch_every_change(tmp_path / "pabal.db")
 
-    asyncio.run(_kill_again_and_again(tmp_path, wishes, Random(4)))
+    for _ in range(ROUNDS):
+        with serving(tmp_path) as live:
+            asyncio.run(_load_until_killed(live, key, wishes, dice.randint(20, MOST_ANSWERS_BEFORE_THE_KILL)))
+    with serving(tmp_path) as live:
+        asyncio.run(load(live.base, key, wishes, clients=0))
+        asyncio.run(until_idle(live.base))
+        assert live.stop() == 0
 
     _reckon(tmp_path / "pabal.db", wishes)
 
 
-async def _kill_again_and_again(data: Path, wishes: Wishes, dice: Random) -> None:
-    await run_pabal("migrate", "--data", str(data))
-    key = await run_pabal("key", "create", "--account", "acme", "--rate", "0", "--data", str(data))
-    _watch_every_change(data / "pabal.db")
-    for _ in range(ROUNDS):
-        running = await Running.start(data)
-        enough = len(wishes.answered) + dice.randint(20, MOST_ANSWERS_BEFORE_THE_KILL)
-        clients = asyncio.create_task(load(running, key, wishes, CLIENTS))
-        while len(wishes.answered) < enough:
-            assert not clients.done(), clients.result()
-            await asyncio.sleep(0)
-        await running.kill()
-        await clients
-    running = await Running.start(data)
-    await _answer_the_rest(running, key, wishes)
-    await until_idle(running)
-    assert await running.stop() == 0
-
-
-async def _answer_the_rest(running: Running, key: str, wishes: Wishes) -> None:
-    clients = asyncio.create_task(load(running, key, wishes, 0))
+async def _load_until_killed(live: Live, key: str, wishes: Wishes, answers: int) -> None:
+    enough = len(wishes.answered) + answers
+    clients = asyncio.create_task(load(live.base, key, wishes, CLIENTS))
+    while len(wishes.answered) < enough:
+        assert not clients.done(), clients.result()
+        await asyncio.sleep(0)
+    live.process.kill()
     await clients
-    assert not wishes.open
 
 
 def _watch_every_change(path: Path) -> None:

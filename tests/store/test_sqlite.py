@@ -338,6 +338,32 @@ def test_a_file_that_is_no_store_is_said_to_be_away(modes: Modes) -> None:
         modes.open()
 
 
+def test_of_two_who_open_a_fresh_file_at_once_the_second_waits_for_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "kept.db"
+    first = apsw.Connection(str(path))
+    first.execute("begin immediate")
+
+    def be_done_when_waited_for(cursor: Any, sql: str, bindings: Any) -> bool:
+        if sql == "begin immediate":
+            first.execute("rollback")
+        return True
+
+    def watch(connection: apsw.Connection) -> None:
+        connection.exec_trace = be_done_when_waited_for
+
+    async def scene() -> None:
+        apsw.connection_hooks.append(watch)
+        try:
+            store = SqliteStore(path, VirtualWorld())
+        finally:
+            apsw.connection_hooks.remove(watch)
+        assert await store.read(pragma, "journal_mode") == "wal"
+        await store.close()
+
+    with contextlib.closing(first):
+        in_virtual_time(scene())
+
+
 def test_a_closed_store_takes_nothing_any_more(modes: Modes) -> None:
     async def scene(store: SqliteStore) -> None:
         await store.close()

@@ -12,9 +12,6 @@ FILES = sorted(SOURCE.rglob("*.py"))
 NAMES = [str(file.relative_to(SOURCE)) for file in FILES]
 
 MAX_LINES = 400
-LONGER = {
-    "web/answers.py": 450,  # a record of the interface is a class, and there are many
-}
 
 SQL = re.compile(
     r"\b(select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from|create\s+(table|index))\b",
@@ -78,7 +75,7 @@ def test_a_file_begins_with_one_sentence_that_says_what_it_is_for(name: str) -> 
 def test_no_file_is_so_long_that_it_must_be_two(name: str) -> None:
     lines = (SOURCE / name).read_text(encoding="utf-8").count("\n")
 
-    assert lines <= LONGER.get(name, MAX_LINES)
+    assert lines <= MAX_LINES
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"config.py"}))

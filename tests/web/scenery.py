@@ -21,7 +21,11 @@ SENDER = "02-1234-5678"
 CATEGORY = "00100010001"
 TEMPLATE_CATEGORY = "006003"
 JPEG_MAGIC = b"\xff\xd8\xff\xe0"
-MAX_IMAGE_BYTES = 51_200
+LINK = {"mobileUrl": "https://shop.example/1"}
+BUTTON = {"buttonType": "webLink", "name": "열기", **LINK}
+FALLBACK = {"resend": True, "resendPhoneNumber": SENDER}
+NO_USER = "010-0000-0003"
+"""Not a user of the messaging app: only texts arrive."""
 
 
 class LeapingWorld(VirtualWorld):
@@ -160,6 +164,14 @@ async def approve_template(call: Caller, sender_key: str, **changes: Any) -> Any
     requested = await accepted(call, "template/request", place)
     assert requested.item["status"]["value"] == "approved"
     return requested.item
+
+
+async def ready(town: Town) -> tuple[Caller, str]:
+    """Return a caller with a channel, the key of the channel, and an approved template T1 with a button."""
+    call = await town.caller()
+    sender_key = await open_channel(call)
+    await approve_template(call, sender_key, buttons=[BUTTON])
+    return call, sender_key
 
 
 async def accepted(call: Caller, operation: str, body: Any = None, **options: Any) -> Answer:

@@ -449,7 +449,7 @@ def test_what_a_busy_carrier_has_put_off_is_not_sent_after_the_profile_is_delete
         await town.wait(60)
 
         ends = [end(each) for each in await records(call, "010-0000-0005")]
-        assert ends == ["cancel", "fail 3018"]
+        assert ends == ["fail 3018"]
         assert await on_phone(call, "010-0000-0005") == []
 
     play(scene)

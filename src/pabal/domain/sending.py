@@ -124,6 +124,15 @@ def check_reference(reference: str) -> None:
         raise Refused(Code.INVALID_PARAMETER, detail=Words(f"{most}자까지입니다.", f"At most {most} characters."))
 
 
+def fits_subject(words: str) -> bool:
+    """Say whether words can be the subject of a text message."""
+    try:
+        text.check_fits(words, text.SUBJECT_MAX_BYTES)
+    except Refused:
+        return False
+    return True
+
+
 def fallback_text(content: str, buttons: Sequence[Mapping[str, str | int]]) -> str:
     """Return the text that stands for a message with buttons: its body, and a line a web link."""
     links = [

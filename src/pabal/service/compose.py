@@ -1,7 +1,7 @@
 """The text that one receiver gets: composed when a message is sent, and again when it is looked up."""
 
 from pabal.domain import identity, sending
-from pabal.domain.message import Attempt
+from pabal.domain.message import Attempt, Product
 from pabal.store.messages import Message
 from pabal.store.requests import Request
 
@@ -27,9 +27,10 @@ def content_of(message: Message, request: Request) -> str:
 
 
 def subject_of(message: Message, request: Request) -> str | None:
-    """Return the subject of a message; a long fallback text bears the channel's id."""
+    """Return the subject of a message; a long fallback text bears the channel's id, if that fits."""
     if is_fallback(message, request):
-        return request.channel_id if message.product.word == "lms" else None
+        is_titled = message.product is Product.LMS and sending.fits_subject(request.channel_id or "")
+        return request.channel_id if is_titled else None
     if request.subject is None:
         return None
     return sending.filled(request.subject, request.variables, message.values)

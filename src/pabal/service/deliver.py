@@ -99,11 +99,7 @@ def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Insta
     jobs.log_attempts(
         tx, carrier, [(one.message_id, one.number, _word(verdict)) for one, verdict in unsettled], now
     )
-    again = [
-        (one.message_id, one.number, now + retry.pause(one.tries + 1, chance), _next(one, carrier, policy))
-        for one, _ in unsettled
-        if one.message_id not in over
-    ]
+    again = [_again(one, carrier, policy, chance, now) for one, _ in unsettled if one.message_id not in over]
     jobs.try_later(tx, again)
     finished = finish(tx, ended, policy, now)
     finished.carriers.update(name for *_, name in again)
@@ -147,7 +143,7 @@ class Deliverer:
         if not self._carrier.is_connected:
             await asyncio.sleep(OFFLINE_S)
             return
-        if room <= 0:
+        if room < min(self._carrier.window, jobs.CAMPAIGN_SHARE):  # or campaigns would get none of it
             self._has_room.clear()
             await self._has_room.wait()
             return
@@ -271,11 +267,14 @@ def _end(attempt: Attempt, verdict: Verdict, carrier: str, policy: Policy) -> Ou
     return Outcome.CARRIER_ERROR if isinstance(verdict, Busy) else Outcome.UNKNOWN
 
 
-def _next(attempt: Attempt, carrier: str, policy: Policy) -> str:
-    """Return the carrier that a message is tried at next."""
-    if attempt.tries + 1 < retry.MAX_TRIES:
-        return carrier
-    return policy.routes.after(attempt.product, carrier) or carrier
+def _again(
+    attempt: Attempt, carrier: str, policy: Policy, chance: float, now: Instant
+) -> tuple[bytes, int, Instant, str]:
+    """Return when and at which carrier a message is tried again; at the next one of its route at once."""
+    tries = attempt.tries + 1
+    following = policy.routes.after(attempt.product, carrier) if tries >= retry.MAX_TRIES else None
+    ready_at = now if following else now + retry.pause(tries, chance)
+    return attempt.message_id, attempt.number, ready_at, following or carrier
 
 
 def _word(verdict: Verdict) -> str:

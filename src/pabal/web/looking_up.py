@@ -10,7 +10,7 @@ from pabal.domain.when import Period
 from pabal.service import history
 from pabal.store import simulated
 from pabal.store.history import Filter, Page
-from pabal.web import answers, envelope
+from pabal.web import answers, envelope, records
 from pabal.web.bodies import ListMessages
 from pabal.web.call import Call, paging
 from pabal.web.forms import Form
@@ -38,7 +38,7 @@ async def look_up_request(call: Call) -> dict[str, Any]:
     outlook = await history.outlook(call.station, call.account_id, request_id, page, page_size)
     requested_at = identity.requested_at(outlook.request.id)
     return {
-        "item": answers.request_item(outlook, requested_at, call.speech),
+        "item": records.request_item(outlook, requested_at, call.speech),
         **envelope.paged(outlook.page.total, page, page_size, _items(call, outlook.page)),
     }
 
@@ -51,7 +51,7 @@ async def look_at_phone(call: Call) -> dict[str, Any]:
     total, found = await call.station.store.read(
         simulated.on_phone, call.account_id, number, call.now, page, page_size
     )
-    return envelope.paged(total, page, page_size, [answers.phone_item(each, call.speech) for each in found])
+    return envelope.paged(total, page, page_size, [records.phone_item(each, call.speech) for each in found])
 
 
 def one_of(choices: dict[str, T]) -> Callable[[str], T]:
@@ -69,7 +69,7 @@ def one_of(choices: dict[str, T]) -> Callable[[str], T]:
 
 def _items(call: Call, page: Page) -> list[answers.MessageItem]:
     return [
-        answers.message_item(message, request, identity.requested_at(request.id), call.speech)
+        records.message_item(message, request, identity.requested_at(request.id), call.speech)
         for message, request in page.found
     ]
 

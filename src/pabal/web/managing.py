@@ -23,7 +23,7 @@ from pabal.service.profiles import Registration
 from pabal.service.templates import Place
 from pabal.store import profiles as kept_profiles
 from pabal.store import templates as kept_templates
-from pabal.web import answers, envelope
+from pabal.web import envelope, records
 from pabal.web.bodies import WriteTemplate
 from pabal.web.call import Call, paging
 from pabal.web.checked_sends import read_buttons, read_image_field, web_link
@@ -33,7 +33,7 @@ from pabal.web.looking_up import one_of
 
 async def list_sender_categories(call: Call) -> dict[str, Any]:
     """List the categories of sender profiles."""
-    return envelope.listed([answers.category_item(each) for each in call.station.sender_categories.values()])
+    return envelope.listed([records.category_item(each) for each in call.station.sender_categories.values()])
 
 
 async def create_sender(call: Call) -> dict[str, Any]:
@@ -45,7 +45,7 @@ async def create_sender(call: Call) -> dict[str, Any]:
     form.done()
     profile = await profiles.register(call.station, call.account_id, Registration(channel_id, category, cellphone))
     known = call.station.sender_categories.get(profile.category)
-    return {"item": answers.new_sender_item(profile, known, call.speech)}
+    return {"item": records.new_sender_item(profile, known, call.speech)}
 
 
 async def delete_sender(call: Call) -> dict[str, Any]:
@@ -82,14 +82,14 @@ async def list_senders(call: Call) -> dict[str, Any]:
     form.done()
     total, found = await call.station.store.read(kept_profiles.find, wanted, page, page_size)
     categories = call.station.sender_categories
-    items = [answers.sender_item(each, categories.get(each.category), call.speech) for each in found]
+    items = [records.sender_item(each, categories.get(each.category), call.speech) for each in found]
     return envelope.paged(total, page, page_size, items)
 
 
 async def list_template_categories(call: Call) -> dict[str, Any]:
     """List the categories of templates."""
     known = call.station.template_categories.values()
-    return envelope.listed([answers.template_category_item(each) for each in known])
+    return envelope.listed([records.template_category_item(each) for each in known])
 
 
 async def create_template(call: Call) -> dict[str, Any]:
@@ -127,11 +127,11 @@ async def list_templates(call: Call) -> dict[str, Any]:
     page, page_size = paging(form)
     form.done()
     total, found = await call.station.store.read(kept_templates.find, wanted, page, page_size)
-    return envelope.paged(total, page, page_size, [answers.template_item(each, call.speech) for each in found])
+    return envelope.paged(total, page, page_size, [records.template_item(each, call.speech) for each in found])
 
 
 def _one(call: Call, template: Template) -> dict[str, Any]:
-    return {"item": answers.template_item(template, call.speech)}
+    return {"item": records.template_item(template, call.speech)}
 
 
 def _place(call: Call) -> Place:

@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 document, made from the table of endpoints and the table of codes."""
 
 from collections import defaultdict
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -16,6 +17,12 @@ Sends SMS, LMS, MMS, Alimtalk and friend talk to Korean phones, and says what be
 Every request carries the header `apiKey`; every answer is the same envelope (`time`, `result`,
 `resultMessage`, `locale`) with the fields named here. `Accept-Language: en` switches from Korean to English.
 """
+
+
+@cache
+def encoded() -> bytes:
+    """Return the whole document as JSON; it is the same for every service in a process."""
+    return msgspec.json.encode(document())
 
 
 def document() -> dict[str, Any]:

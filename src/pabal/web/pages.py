@@ -4,7 +4,6 @@ import logging
 from importlib import resources
 from typing import Any
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -56,7 +55,6 @@ class Pages:
 
     def __init__(self, station: Station) -> None:
         self._station = station
-        self._openapi = msgspec.json.encode(openapi.document())
         self.is_ready = False
         self._probed_at = -PROBE_EVERY_S
         self._is_well = False
@@ -111,7 +109,7 @@ class Pages:
 
     async def document(self, request: Request) -> Response:
         """The OpenAPI document."""
-        return Response(self._openapi, media_type="application/json")
+        return Response(openapi.encoded(), media_type="application/json")
 
     async def docs(self, request: Request) -> Response:
         """A page to read the interface and to try it."""

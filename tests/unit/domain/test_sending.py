@@ -1,14 +1,15 @@
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain import sending
+from pabal.domain import sending, text
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Product
-from pabal.domain.sending import Receiver, Sending
+from pabal.domain.sending import Gauge, Receiver, Sending, filled
 
 WEB = "https://example.com/"
 optional_text = st.none() | st.text(st.characters(exclude_categories=["Cs"]))
@@ -213,3 +214,27 @@ def test_buttons_come_back_from_the_store_as_they_went(made: tuple[Button, ...])
 def test_no_buttons_take_no_room_in_the_store() -> None:
     assert sending.buttons_to_json(()) is None
     assert sending.buttons_from_json(None) == ()
+
+
+_PIECES = st.text(st.sampled_from("가나뷁각ㄱaZ 1é₩\u0301\u11a8\u1100\u1161Å"), max_size=12)
+
+
+@given(_PIECES, _PIECES, _PIECES, _PIECES, st.integers(1, 40))
+def test_a_gauge_says_no_to_exactly_the_texts_that_do_not_fit(
+    before: str, after: str, first: str, second: str, most: int
+) -> None:
+    template = text.cleaned(f"{before}#{{a}}{after}#{{b}}#{{a}}")
+    values = (text.cleaned(first), text.cleaned(second))
+    gauge = Gauge(template, ("a", "b"), lambda whole: text.check_fits(whole, most), most)
+
+    said = _refusal(lambda: gauge.check(values))
+
+    assert said == _refusal(lambda: text.check_fits(filled(template, ("a", "b"), values), most))
+
+
+def _refusal(work: Callable[[], None]) -> Code | None:
+    try:
+        work()
+    except Refused as refusal:
+        return refusal.code
+    return None

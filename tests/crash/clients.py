@@ -1,0 +1,65 @@
+"""Clients that do not give up when the service goes away."""
+
+import asyncio
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+POLL_S = 0.05
+
+
+@dataclass
+class Wishes:
+    """What clients asked for and what they were answered: outlives the process."""
+
+    answered: dict[str, str] = field(default_factory=dict)
+    open: dict[str, dict[str, Any]] = field(default_factory=dict)
+    made: int = 0
+
+
+async def load(base: str, key: str, wishes: Wishes, clients: int) -> None:
+    """Send without pause until the process is gone; what got no answer is asked again first, with its key."""
+    limits = httpx.Limits(max_connections=max(clients, 1))
+    async with httpx.AsyncClient(base_url=base, headers={"apiKey": key}, limits=limits) as client:
+        for name, body in list(wishes.open.items()):
+            await _ask(client, wishes, name, body)
+        await asyncio.gather(*(_keep_asking(client, wishes, number) for number in range(clients)))
+
+
+async def _keep_asking(client: httpx.AsyncClient, wishes: Wishes, number: int) -> None:
+    while True:
+        wishes.made += 1
+        count = 300 if wishes.made % 25 == 0 else 1 + wishes.made % 12
+        receivers = [
+            {"phoneNumber": f"010-2{number:03}-{each:04}", "templateData": {"n": wishes.made}}
+            for each in range(count)
+        ]
+        body = {"content": "#{n}번째", "sender": "02-123-4567", "receivers": receivers}
+        name = f"wish-{wishes.made}"
+        wishes.open[name] = body
+        try:
+            await _ask(client, wishes, name, body)
+        except httpx.TransportError:
+            return
+
+
+async def _ask(client: httpx.AsyncClient, wishes: Wishes, name: str, body: dict[str, Any]) -> None:
+    answer = (
+        await client.post("/api/message/sendSMS.v1.0", json=body, headers={"Idempotency-Key": name}, timeout=30)
+    ).json()
+    assert answer["result"] == "SUCCESS", answer
+    wishes.answered[name] = answer["item"]["requestId"]
+    del wishes.open[name]
+
+
+async def until_idle(base: str) -> None:
+    """Return once nothing waits, by the service's own figures."""
+    async with httpx.AsyncClient(base_url=base) as client:
+        while True:
+            page = (await client.get("/metrics")).text
+            depths = re.findall(r"^pabal_queue_jobs\{.*\} ([0-9.]+)$", page, re.MULTILINE)
+            if depths and all(float(depth) == 0 for depth in depths):
+                return
+            await asyncio.sleep(POLL_S)

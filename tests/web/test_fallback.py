@@ -1,0 +1,148 @@
+"""The text message that follows a failed Alimtalk or friend talk."""
+
+from typing import Any
+
+import pytest
+
+from tests.virtual import Town
+from tests.web.scenery import (
+    FALLBACK,
+    NO_USER,
+    PHONE,
+    Play,
+    accepted,
+    alimtalk,
+    end,
+    friendtalk,
+    on_phone,
+    open_channel,
+    product,
+    ready,
+    record,
+    records,
+    to,
+    world_at,
+)
+
+NEVER_REPORTED = "010-0000-0006"
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "subject", "content"),
+    [
+        ({}, "sms", None, "친구야"),
+        ({"content": "가" * 45}, "sms", None, "가" * 45),
+        ({"content": "가" * 46}, "lms", "@shop", "가" * 46),
+        (
+            {"buttons": [{"name": "열기", "mobileUrl": "https://a.example/#{id}"}, {"buttonType": "botKeyword"}]},
+            "sms",
+            None,
+            "친구야\n열기: https://a.example/7",
+        ),
+        ({"resendContent": "문자로 #{name}님께"}, "sms", None, "문자로 길동님께"),
+        ({"resendContent": ""}, "sms", None, "친구야"),
+        ({"adFlag": True}, "sms", None, "(광고)친구야"),
+    ],
+)
+def test_a_failed_friend_talk_falls_back_to_a_text(
+    play: Play, fields: dict[str, Any], kind: str, subject: str | None, content: str
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        receivers = to(NO_USER, templateData={"name": "길동", "id": 7}, reference="주문-1")
+        body = friendtalk(sender_key, **FALLBACK, **{"receivers": receivers, **fields})
+
+        sent = await accepted(call, "message/sendFriendtalk", body)
+        await town.wait(3)
+
+        fallback, origin = await records(call, NO_USER)
+        (arrived,) = await on_phone(call, NO_USER)
+        assert end(origin) == "fail 3019"
+        assert "originMessageId" not in origin
+        assert (product(fallback), end(fallback)) == (kind, "completed 1000")
+        assert fallback["requestId"] == origin["requestId"] == sent.request_id
+        assert fallback["originMessageId"] == origin["messageId"]
+        assert fallback["requestDate"] == origin["requestDate"]
+        assert fallback["scheduledDate"] == origin["scheduledDate"]
+        assert (fallback.get("subject"), fallback["content"]) == (subject, content)
+        assert (arrived["kind"], arrived["from"]) == (kind, "02-1234-5678")
+        assert (arrived.get("subject"), arrived["content"]) == (subject, content)
+
+    play(scene)
+
+
+@pytest.mark.parametrize(("number", "code"), [(NO_USER, "3019"), ("010-0000-0004", "3020")])
+def test_a_failed_alimtalk_falls_back_to_a_text_once(play: Play, number: str, code: str) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key = await ready(town)
+
+        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, number, **FALLBACK))
+        await town.wait(60)
+
+        fallback, origin = await records(call, number)
+        assert [end(origin), end(fallback)] == [f"fail {code}", "completed 1000"]
+        assert fallback["content"] == "배송이 시작되었습니다.\n열기: https://shop.example/1"
+        assert "templateCode" not in fallback
+        assert len(await on_phone(call, number)) == 1
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("number", "fields"),
+    [
+        (NO_USER, {}),
+        (NO_USER, {"resend": False, "resendPhoneNumber": "02-1234-5678"}),
+        (PHONE, FALLBACK),
+    ],
+)
+def test_no_text_follows_unless_the_message_failed_and_one_was_asked_for(
+    play: Play, number: str, fields: dict[str, Any]
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, number, **fields))
+        await town.wait(60)
+
+        assert product(await record(call, number)) == "friendTalkText"
+
+    play(scene)
+
+
+@pytest.mark.parametrize("fields", [{"content": "😀"}, {"resendContent": "가" * 1001}])
+def test_a_fallback_that_no_text_can_hold_is_recorded_as_failed(play: Play, fields: dict[str, Any]) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, NO_USER, **FALLBACK, **fields))
+        await town.wait(3)
+
+        fallback, origin = await records(call, NO_USER)
+        assert end(fallback) == "fail 9002"
+        assert fallback["originMessageId"] == origin["messageId"]
+        assert fallback["completedDate"]
+        assert await on_phone(call, NO_USER) == []
+
+    play(scene)
+
+
+@pytest.mark.parametrize(("within_minutes", "ends"), [(60, ["fail 2000"]), (62, ["sending", "fail 2000"])])
+def test_no_text_follows_long_after_the_scheduled_time(play: Play, within_minutes: int, ends: list[str]) -> None:
+    world = world_at("2026-11-15 12:00")
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, NEVER_REPORTED, **FALLBACK))
+        await town.wait(1)
+        world.leap(3600)
+        await town.wait(30)
+
+        assert [end(each) for each in await records(call, NEVER_REPORTED)] == ends
+
+    play(scene, world=world, other_timeout_hours=1, fallback_within_minutes=within_minutes)

@@ -1,0 +1,244 @@
+"""Friend talk over the interface: its types, own texts of receivers, and buttons."""
+
+from typing import Any
+
+import pytest
+
+from tests.virtual import Town
+from tests.web.scenery import (
+    LINK,
+    PHONE,
+    Play,
+    accepted,
+    friendtalk,
+    on_phone,
+    open_channel,
+    picture,
+    product,
+    record,
+    to,
+    told,
+)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, "friendTalkText"),
+        ({"image": picture()}, "friendTalkImage"),
+        ({"messageType": "friendTalkText"}, "friendTalkText"),
+        ({"messageType": "FT"}, "friendTalkText"),
+        ({"messageType": "friendTalkImage", "image": picture()}, "friendTalkImage"),
+        ({"messageType": "FI", "image": picture()}, "friendTalkImage"),
+        ({"messageType": "friendTalkWideImage", "image": picture()}, "friendTalkWideImage"),
+        ({"messageType": "FW", "image": picture()}, "friendTalkWideImage"),
+        ({"messageType": None, "image": None}, "friendTalkText"),
+    ],
+)
+def test_a_friend_talk_is_of_the_type_named_or_shown(play: Play, fields: dict[str, Any], expected: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, **fields))
+
+        assert product(await record(call)) == expected
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("fields", "errors"),
+    [
+        ({"messageType": "FI"}, {"image": "MISSING_PARAMETER"}),
+        ({"messageType": "friendTalkWideImage", "image": None}, {"image": "MISSING_PARAMETER"}),
+        ({"messageType": "sms"}, {"messageType": "INVALID_PARAMETER"}),
+        ({"messageType": "ft"}, {"messageType": "INVALID_PARAMETER"}),
+        ({"content": None}, {"content": "MISSING_PARAMETER"}),
+        ({"content": ""}, {"content": "MISSING_PARAMETER"}),
+        ({"content": "가" * 1000}, {}),
+        ({"content": "가" * 1001}, {"content": "CONTENT_TOO_LONG"}),
+        ({"content": "가" * 400, "image": picture()}, {}),
+        ({"content": "가" * 401, "image": picture()}, {"content": "CONTENT_TOO_LONG"}),
+        ({"content": "가" * 76, "messageType": "FW", "image": picture()}, {}),
+        ({"content": "가" * 77, "messageType": "FW", "image": picture()}, {"content": "CONTENT_TOO_LONG"}),
+        ({"content": "웃는 얼굴 😀"}, {}),
+        ({"imageLink": "ftp://shop.example"}, {"imageLink": "INVALID_PARAMETER"}),
+        ({"adFlag": "Y"}, {"adFlag": "INVALID_PARAMETER"}),
+        ({"resend": True}, {"resendPhoneNumber": "MISSING_PARAMETER"}),
+        ({"resend": True, "resendPhoneNumber": ""}, {"resendPhoneNumber": "MISSING_PARAMETER"}),
+        ({"resend": True, "resendPhoneNumber": "119"}, {"resendPhoneNumber": "INVALID_PHONE_NUMBER"}),
+        ({"resend": False, "resendPhoneNumber": None}, {}),
+        ({"senderKey": None}, {"senderKey": "MISSING_PARAMETER"}),
+    ],
+)
+def test_a_friend_talk_keeps_to_the_limits_of_its_type(
+    play: Play, fields: dict[str, Any], errors: dict[str, str]
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+
+        answer = await call("message/sendFriendtalk", friendtalk(sender_key, **fields))
+
+        assert answer.result == next(iter(errors.values()), "SUCCESS")
+        assert told(answer).errors == errors
+
+    play(scene)
+
+
+def test_a_receiver_of_a_friend_talk_may_have_its_own_text(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        shared, own = to("010-1111-1111", "010-2222-2222", templateData={"name": "길동"})
+        own["content"] = "#{name}님만 보세요"
+
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, receivers=[shared, own]))
+        await town.wait(1)
+
+        assert [item["content"] for item in await on_phone(call, "010-1111-1111")] == ["친구야"]
+        assert [item["content"] for item in await on_phone(call, "010-2222-2222")] == ["길동님만 보세요"]
+
+    play(scene)
+
+
+def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        own, none = to("010-1111-1111", "010-2222-2222")
+        own["content"] = "나만"
+
+        some = await call("message/sendFriendtalk", friendtalk(sender_key, content=None, receivers=[own, none]))
+        every = await call("message/sendFriendtalk", friendtalk(sender_key, content=None, receivers=[own]))
+
+        assert told(some) == ("MISSING_PARAMETER", {"content": "MISSING_PARAMETER"})
+        assert every.result == "SUCCESS"
+
+    play(scene)
+
+
+def test_an_own_text_that_is_too_long_names_its_receiver(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        receivers = [*to("010-1111-1111"), *to("010-2222-2222", content="가" * 1001)]
+
+        answer = await call("message/sendFriendtalk", friendtalk(sender_key, receivers=receivers))
+
+        assert told(answer) == ("CONTENT_TOO_LONG", {"receivers[1].content": "CONTENT_TOO_LONG"})
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("button", "field"),
+    [
+        (LINK, None),
+        ({"buttonType": "webLink", **LINK, "target": "out", "orderNo": 3}, None),
+        ({"buttonType": "appLink", "androidUrl": "shop://1", "iosUrl": "shop://1"}, None),
+        ({"buttonType": "appLink", "androidUrl": "shop://1", **LINK}, None),
+        ({"buttonType": "channelAddition"}, None),
+        ({"buttonType": "botKeyword"}, None),
+        ({"buttonType": "messageDelivery"}, None),
+        ({"buttonType": "counselingTalkConversion", "chatExtra": "x"}, None),
+        ({"buttonType": "botConversion", "chatExtra": "x", "chatEvent": "y"}, None),
+        ({"buttonType": "deliveryTracking"}, None),
+        ({"buttonType": "telephone"}, "buttonType"),
+        ({"buttonType": 7}, "buttonType"),
+        ({"name": "가" * 14, **LINK}, None),
+        ({"name": "가" * 15, **LINK}, "name"),
+        ({"buttonType": "webLink"}, "mobileUrl"),
+        ({"mobileUrl": "shop.example"}, "mobileUrl"),
+        ({"mobileUrl": "https://shop.example/" + "a" * 2000}, "mobileUrl"),
+        ({**LINK, "pcUrl": "ftp://shop.example"}, "pcUrl"),
+        ({**LINK, "androidUrl": "javascript:alert(1)"}, "androidUrl"),
+        ({**LINK, "iosUrl": "DATA:text/html,x"}, "iosUrl"),
+        ({"buttonType": "appLink", "androidUrl": "shop://1"}, "iosUrl"),
+        ({"buttonType": "appLink", **LINK}, "androidUrl"),
+        ({"buttonType": "counselingTalkConversion"}, "chatExtra"),
+        ({"buttonType": "botConversion", "chatExtra": "x"}, "chatEvent"),
+        ({"buttonType": "botConversion", "chatEvent": "x"}, "chatExtra"),
+        ({**LINK, "orderNo": "1"}, "orderNo"),
+        ({**LINK, "orderNo": 1.5}, "orderNo"),
+        ({**LINK, "orderNo": 10**30}, "orderNo"),
+        ({**LINK, "name": "a\0b"}, "name"),
+        ("webLink", ""),
+        (None, ""),
+    ],
+)
+def test_a_wrong_button_is_refused_by_the_name_of_its_field(play: Play, button: Any, field: str | None) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+
+        answer = await call("message/sendFriendtalk", friendtalk(sender_key, buttons=[LINK, button]))
+
+        if field is None:
+            assert answer.result == "SUCCESS", answer.body
+        else:
+            place = f"buttons[1].{field}" if field else "buttons[1]"
+            assert told(answer) == ("INVALID_BUTTON", {place: "INVALID_BUTTON"})
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("fields", "count", "result"),
+    [
+        ({}, 5, "SUCCESS"),
+        ({}, 6, "INVALID_BUTTON"),
+        ({"messageType": "FW", "image": picture()}, 2, "SUCCESS"),
+        ({"messageType": "FW", "image": picture()}, 3, "INVALID_BUTTON"),
+    ],
+)
+def test_a_friend_talk_has_five_buttons_and_a_wide_image_two(
+    play: Play, fields: dict[str, Any], count: int, result: str
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+
+        answer = await call("message/sendFriendtalk", friendtalk(sender_key, buttons=[LINK] * count, **fields))
+
+        assert answer.result == result
+
+    play(scene)
+
+
+def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        buttons = [
+            {"name": "둘째", "mobileUrl": "https://shop.example/#{id}", "orderNo": 2},
+            {"buttonType": "channelAddition", "orderNo": 1},
+        ]
+        body = friendtalk(sender_key, buttons=buttons, receivers=to(PHONE, templateData={"id": 7}))
+
+        await accepted(call, "message/sendFriendtalk", body)
+        await town.wait(1)
+
+        (arrived,) = await on_phone(call)
+        assert arrived["buttons"] == [
+            {"buttonType": "channelAddition", "name": "채널 추가", "orderNo": 1},
+            {"buttonType": "webLink", "name": "둘째", "mobileUrl": "https://shop.example/7", "orderNo": 2},
+        ]
+
+    play(scene)
+
+
+def test_a_link_that_a_value_spoils_is_a_wrong_button_of_that_receiver(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        good, bad = to(PHONE, PHONE)
+        good["templateData"], bad["templateData"] = {"link": "https://shop.example"}, {"link": "javascript:x"}
+        body = friendtalk(sender_key, buttons=[{"mobileUrl": "#{link}"}], receivers=[good, bad])
+
+        answer = await call("message/sendFriendtalk", body)
+
+        assert told(answer) == ("INVALID_BUTTON", {"receivers[1].templateData": "INVALID_BUTTON"})
+
+    play(scene)

@@ -1,0 +1,101 @@
+"""Of several faults at once, the one that is promised to be checked first is the result."""
+
+from typing import Any
+
+import pytest
+
+from tests.virtual import Town
+from tests.web.scenery import (
+    FALLBACK,
+    PHONE,
+    Play,
+    alimtalk,
+    friendtalk,
+    ready,
+    sms,
+    told,
+)
+
+NO_KEY = {"apikey": ""}
+
+
+TEXT_TYPE = {"content-type": "text/plain"}
+
+
+HUGE = {"content-length": str(2**30)}
+
+
+@pytest.mark.parametrize(
+    ("operation", "body", "options", "result", "field"),
+    [
+        ("/api/message/sendFax.v1.0", sms(), {"headers": NO_KEY, "method": "PUT"}, "NOT_FOUND", None),
+        ("message/sendSMS", None, {"method": "PUT", "headers": HUGE}, "METHOD_NOT_ALLOWED", None),
+        ("message/sendSMS", None, {"headers": {**NO_KEY, **HUGE}}, "PAYLOAD_TOO_LARGE", None),
+        ("message/sendSMS", b"{", {"headers": {**NO_KEY, **TEXT_TYPE}}, "UNAUTHORIZED", None),
+        ("message/sendSMS", b"{", {"headers": TEXT_TYPE}, "UNSUPPORTED_MEDIA_TYPE", None),
+        ("message/sendSMS", b"{", {"headers": {"idempotency-key": ""}}, "INVALID_JSON", None),
+        ("message/sendLMS", sms(subject="😀", content=""), {}, "UNSUPPORTED_CHARACTER", "subject"),
+        ("message/sendSMS", sms(content="", sendDate="x"), {}, "MISSING_PARAMETER", "content"),
+        ("message/sendSMS", sms(content="가" * 46, sendDate="x"), {}, "CONTENT_TOO_LONG", "content"),
+        ("message/sendSMS", sms(sendDate="x", sender="119"), {}, "INVALID_DATE", "sendDate"),
+        ("message/sendSMS", sms(sendDate=5, sender=None), {}, "INVALID_PARAMETER", "sendDate"),
+        ("message/sendSMS", sms("119", sender="119"), {}, "INVALID_PHONE_NUMBER", "sender"),
+        ("message/sendMMS", sms(sender="119", image={}), {}, "INVALID_PHONE_NUMBER", "sender"),
+        ("message/sendMMS", sms("119", image={}), {}, "MISSING_PARAMETER", "image.contentType"),
+        ("message/sendSMS", sms(*["119"] * 1001), {}, "TOO_MANY_RECEIVERS", "receivers"),
+        ("message/sendAlimtalk", {"receivers": []}, {}, "MISSING_PARAMETER", "senderKey"),
+        ("message/sendAlimtalk", alimtalk("x", sendDate="x", resend=5), {}, "INVALID_DATE", "sendDate"),
+        ("message/sendAlimtalk", alimtalk("x", "119", resend=True), {}, "MISSING_PARAMETER", "resendPhoneNumber"),
+        ("message/sendAlimtalk", alimtalk("x", "119"), {}, "INVALID_PHONE_NUMBER", "receivers[0].phoneNumber"),
+        ("message/sendAlimtalk", alimtalk("x", templateCode="y"), {}, "SENDER_NOT_FOUND", "senderKey"),
+        ("message/sendAlimtalk", alimtalk("KEY", templateCode="y", **FALLBACK), {}, "TEMPLATE_NOT_FOUND", None),
+        ("message/sendFriendtalk", friendtalk("x", messageType="x", image={}), {}, "INVALID_PARAMETER", None),
+        ("message/sendFriendtalk", friendtalk("x", buttons=[{}], receivers=[]), {}, "INVALID_BUTTON", None),
+        ("message/sendFriendtalk", friendtalk("x", "119"), {}, "INVALID_PHONE_NUMBER", None),
+        ("message/sendFriendtalk", friendtalk("x", **FALLBACK), {}, "SENDER_NOT_FOUND", "senderKey"),
+    ],
+)
+def test_of_two_faults_the_one_that_is_checked_first_is_the_result(
+    play: Play, operation: str, body: Any, options: dict[str, Any], result: str, field: str | None
+) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key = await ready(town)
+        if isinstance(body, dict) and body.get("senderKey") == "KEY":
+            body["senderKey"] = sender_key
+
+        answer = await call(operation, body, **options)
+
+        assert answer.result == result
+        if field is not None:
+            assert next(iter(told(answer).errors)) == field
+
+    play(scene, check_sender_numbers=True)
+
+
+def test_an_address_is_checked_before_the_rate_and_the_rate_before_the_body(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(allow=["10.0.0.0/8"], rate=1)
+
+        outside = [await call("message/sendSMS", b"{") for _ in range(2)]
+        inside = [await call("message/sendSMS", b"{", headers=TEXT_TYPE, peer="10.1.2.3") for _ in range(2)]
+
+        assert [answer.result for answer in outside] == ["FORBIDDEN", "FORBIDDEN"]
+        assert [answer.result for answer in inside] == ["UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED"]
+
+    play(scene)
+
+
+def test_receivers_are_told_by_index_whatever_is_wrong_with_them(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        lacking, wrong = {"phoneNumber": PHONE}, {"phoneNumber": 5}
+
+        answer = await call("message/sendSMS", sms(content="#{a}", receivers=[lacking, wrong]))
+
+        assert list(told(answer).errors) == [
+            "receivers[0].templateData",
+            "receivers[1].phoneNumber",
+            "receivers[1].templateData",
+        ]
+
+    play(scene)

@@ -1,0 +1,250 @@
+"""Texts, subjects, values and images of SMS, LMS and MMS."""
+
+from typing import Any
+
+import pytest
+
+from tests.virtual import Town
+from tests.web.scenery import (
+    PHONE,
+    Play,
+    accepted,
+    on_phone,
+    picture,
+    record,
+    records,
+    sms,
+    to,
+    told,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ('"홍길동"', "홍길동"),
+        ("1.50", "1.50"),
+        ("1e5", "1e5"),
+        ("42", "42"),
+        ("-7", "-7"),
+        ("12345678901234567890123", "12345678901234567890123"),
+        ("true", "true"),
+        ("false", "false"),
+        ('""', ""),
+        ('"#{b}"', "#{b}"),
+        ('"가"', "가"),
+    ],
+)
+def test_values_stand_in_the_text_as_json_spells_them(play: Play, value: str, text: str) -> None:
+    raw = (
+        '{"content": "<#{a}>", "sender": "02-1234-5678", "receivers":'
+        f' [{{"phoneNumber": "{PHONE}", "templateData": {{"a": {value}, "b": "no", "unused": [1]}}}}]}}'
+    )
+
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        await accepted(call, "message/sendSMS", raw.encode())
+
+        assert (await record(call))["content"] == f"<{text}>"
+
+    play(scene)
+
+
+def test_keys_may_be_spelled_with_their_braces_or_decomposed(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        data = {"#{이름}": "길동", "\u1102\u1161\u110b\u1175": 20}
+        body = sms(content="#{이름} #{나이}", receivers=to(PHONE, templateData=data))
+
+        await accepted(call, "message/sendSMS", body)
+
+        assert (await record(call))["content"] == "길동 20"
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("data", "result"),
+    [
+        (None, "MISSING_VARIABLE"),
+        ({}, "MISSING_VARIABLE"),
+        ({"a": None}, "MISSING_VARIABLE"),
+        ({"A": "x"}, "MISSING_VARIABLE"),
+        ({"a": {"b": 1}}, "INVALID_PARAMETER"),
+        ({"a": [1]}, "INVALID_PARAMETER"),
+        ([], "INVALID_PARAMETER"),
+        ("a", "INVALID_PARAMETER"),
+        ({"a": "\0"}, "UNSUPPORTED_CHARACTER"),
+    ],
+)
+def test_a_variable_needs_a_plain_value_for_every_receiver(play: Play, data: Any, result: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(language="en")
+        good, bad = to(PHONE, "010-1111-2222", templateData={"a": "x"})
+        body = sms(content="<#{a}>", receivers=[good, {**bad, "templateData": data}])
+
+        answer = await call("message/sendSMS", body)
+
+        assert told(answer) == (result, {"receivers[1].templateData": result})
+        assert await records(call) == []
+
+    play(scene)
+
+
+def test_a_missing_variable_is_named(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(language="en")
+
+        answer = await call("message/sendSMS", sms(content="#{first} #{second}"))
+
+        assert answer.body["errors"][0]["message"].endswith("Variables: first, second")
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("operation", "content", "result"),
+    [
+        ("message/sendSMS", "가" * 45, "SUCCESS"),
+        ("message/sendSMS", "가" * 45 + "a", "CONTENT_TOO_LONG"),
+        ("message/sendLMS", "가" * 1000, "SUCCESS"),
+        ("message/sendLMS", "가" * 1000 + "a", "CONTENT_TOO_LONG"),
+        ("message/sendMMS", "가" * 1000, "SUCCESS"),
+        ("message/sendMMS", "가" * 1000 + "a", "CONTENT_TOO_LONG"),
+        ("message/sendSMS", "\r\n" * 90, "SUCCESS"),
+        ("message/sendSMS", "뷁" * 45, "SUCCESS"),
+        ("message/sendSMS", "웃는 얼굴 😀", "UNSUPPORTED_CHARACTER"),
+        ("message/sendLMS", "₩1,000", "UNSUPPORTED_CHARACTER"),
+        ("message/sendMMS", "café", "UNSUPPORTED_CHARACTER"),
+        ("message/sendSMS", "", "MISSING_PARAMETER"),
+        ("message/sendSMS", None, "MISSING_PARAMETER"),
+        ("message/sendSMS", 5, "INVALID_PARAMETER"),
+    ],
+)
+def test_a_text_is_counted_in_the_bytes_that_carriers_count(
+    play: Play, operation: str, content: Any, result: str
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call(operation, sms(content=content))
+
+        assert answer.result == result
+        if result != "SUCCESS":
+            assert told(answer).errors == {"content": result}
+
+    play(scene)
+
+
+def test_a_text_too_long_for_one_receiver_says_limit_size_and_index(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(language="en")
+        short, long = to(PHONE, "010-1111-2222")
+        short["templateData"], long["templateData"] = {"a": "가"}, {"a": "가" * 46}
+
+        answer = await call("message/sendSMS", sms(content="#{a}", receivers=[short, long]))
+
+        (error,) = answer.body["errors"]
+        assert error["field"] == "receivers[1].content"
+        assert error["code"] == "CONTENT_TOO_LONG"
+        assert "90" in error["message"]
+        assert "92" in error["message"]
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("subject", "result"),
+    [
+        ("가" * 20, "SUCCESS"),
+        ("가" * 20 + "a", "CONTENT_TOO_LONG"),
+        ("😀", "UNSUPPORTED_CHARACTER"),
+        ("", "SUCCESS"),
+        (None, "SUCCESS"),
+    ],
+)
+def test_a_subject_has_forty_bytes(play: Play, subject: Any, result: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("message/sendLMS", sms(subject=subject))
+
+        assert answer.result == result
+
+    play(scene)
+
+
+def test_a_subject_is_personal_too(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        body = sms(subject="#{name}님께", receivers=to(PHONE, templateData={"name": "길동"}))
+
+        await accepted(call, "message/sendLMS", body)
+
+        assert (await record(call))["subject"] == "길동님께"
+
+    play(scene)
+
+
+def test_characters_that_texts_cannot_hold_are_named(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller(language="en")
+        body = sms(content="₩#{price} é", receivers=to(PHONE, templateData={"price": "5😀"}))
+
+        answer = await call("message/sendSMS", body)
+
+        assert answer.result == "UNSUPPORTED_CHARACTER"
+        for named in ("₩ (U+20A9)", "é (U+00E9)", "😀 (U+1F600)"):
+            assert named in answer.body["resultMessage"]
+
+    play(scene)
+
+
+def test_characters_that_texts_cannot_hold_are_replaced_if_so_set(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        body = sms(content="₩#{price} é", receivers=to(PHONE, templateData={"price": "5😀"}))
+
+        await accepted(call, "message/sendLMS", {**body, "subject": "☺"})
+        await town.wait(1)
+
+        (arrived,) = await on_phone(call)
+        assert (arrived["subject"], arrived["content"]) == ("?", "?5? ?")
+        assert (await record(call))["content"] == "?5? ?"
+
+    play(scene, unsupported_characters="replace")
+
+
+@pytest.mark.parametrize(
+    ("image", "errors"),
+    [
+        (picture(51_200), {}),
+        (picture(51_201), {"image.body": "INVALID_IMAGE"}),
+        (picture(contentType="image/jpg"), {}),
+        (picture(contentType="image/vnd.wap.sis", body="AAAA"), {}),
+        (picture(contentType="image,vnd.wap.sis", body="AAAA"), {}),
+        (picture(contentType="image/png"), {"image.contentType": "INVALID_IMAGE"}),
+        (picture(body="AAAA"), {"image.body": "INVALID_IMAGE"}),
+        (picture(body="/9j/4A"), {"image.body": "INVALID_IMAGE"}),
+        (picture(body="/9j/\n4AAA"), {"image.body": "INVALID_IMAGE"}),
+        (picture(body="가"), {"image.body": "INVALID_IMAGE"}),
+        (picture(body=""), {"image.body": "MISSING_PARAMETER"}),
+        (picture(fileName=None), {"image.fileName": "MISSING_PARAMETER"}),
+        ({}, dict.fromkeys(("image.contentType", "image.fileName", "image.body"), "MISSING_PARAMETER")),
+        ("photo.jpg", {"image": "INVALID_PARAMETER"}),
+        (None, {}),
+    ],
+)
+def test_an_image_is_a_jpeg_of_at_most_fifty_kilobytes_decoded(
+    play: Play, image: Any, errors: dict[str, str]
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("message/sendMMS", sms(image=image))
+
+        assert answer.result == next(iter(errors.values()), "SUCCESS")
+        assert told(answer).errors == errors
+
+    play(scene)
