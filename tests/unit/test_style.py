@@ -57,7 +57,6 @@ def texts(module: ast.Module) -> Iterator[str]:
 def test_there_is_something_to_look_at() -> None:
     assert "world.py" in NAMES
     assert "store/sqlite.py" in NAMES
-    assert set(LONGER) <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
