@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 import sys
@@ -19,6 +20,7 @@ from pabal.world import RealWorld
 
 FIRST_ACCOUNT = "first"
 BACKLOG = 2048
+GARBAGE_THRESHOLD = 10_000
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 _GREETING = """
@@ -75,6 +77,7 @@ def _run(settings: Settings, listener: socket.socket) -> int:
             _greeting(listener, key),
         )
         await service.start()
+        _leave_be()
         try:
             await server.serve(sockets=[listener])
         finally:
@@ -138,6 +141,13 @@ def _greeting(listener: socket.socket, key: str | None) -> str:
     if key is None:
         return f"Pabal is running at {base}, its documentation at {base}/docs. Stop with Ctrl-C."
     return _GREETING.format(base=base, account=FIRST_ACCOUNT, key=key)
+
+
+def _leave_be() -> None:
+    """Let the collector of garbage pass over what was there at the start, and look less often at the rest."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE_THRESHOLD)
 
 
 def _loop() -> asyncio.AbstractEventLoop:

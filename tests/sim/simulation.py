@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -330,7 +331,7 @@ def _check_handed_over(simulation: Simulation, books: Books) -> None:
         assert one not in cancelled
         _, scheduled_at, _ = books.requests[identity.request_of(one)]
         assert hand_overs[0].at >= scheduled_at, "sent early"
-        for earlier, later in zip(hand_overs, hand_overs[1:], strict=False):
+        for earlier, later in pairwise(hand_overs):
             was_in_doubt = earlier.verdict in ("none", "Busy", "Unknown") or earlier.life in simulation.crashed
             assert was_in_doubt, "handed over again although the carrier's answer was kept"
             assert later.at >= earlier.at

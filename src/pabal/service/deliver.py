@@ -25,6 +25,8 @@ LEASE_MARGIN = 10 * SECOND
 """A lease outlasts its carrier's time to answer by so much: time to settle."""
 LONGEST_IDLE_S = 30.0
 OFFLINE_S = 5.0
+GATHER_S = 0.05
+"""Pause after a claim that took all there was, so that under load the next one is worth its transaction."""
 PAUSE_AFTER_TROUBLE_S = 1.0
 
 log = logging.getLogger("pabal.deliver")
@@ -160,6 +162,8 @@ class Deliverer:
             task = asyncio.create_task(self._hand_over(claimed.leased))
             self._tasks.add(task)
             task.add_done_callback(self._done)
+            if not claimed.is_full:
+                await asyncio.sleep(GATHER_S)
         elif not claimed.is_full:
             await self._rest(claimed.next_due_at)
 

@@ -159,6 +159,8 @@ def friendtalk(form: Form[bodies.SendFriendtalk], policy: Policy, now: Instant) 
     content = form.read_optional("content", lambda given: mark(text.cleaned(given))) if body.content else None
     image_link = form.read_optional("imageLink", web_link)
     fallback = _fallback(form)
+    if fallback and fallback.content:
+        fallback = fallback._replace(content=mark(fallback.content))
     most = button.MAX_BUTTONS_WIDE_IMAGE if product is Product.FRIENDTALK_WIDE_IMAGE else button.MAX_BUTTONS
     buttons = form.read_optional("buttons", lambda given: read_buttons(form, given, most)) or ()
     given = _receivers(form, policy)

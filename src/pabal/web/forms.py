@@ -29,7 +29,6 @@ class Form(Generic[B]):
     def __init__(self, body: B, problems: list[Problem]) -> None:
         self.body = body
         self.problems = problems
-        self._order = {name: place for place, name in enumerate(body.__struct_fields__)}
 
     def read(self, field: str, parse: Callable[[Any], T]) -> T:
         """Return what `parse` makes of a required field; if it is missing or wrong, `done` will say so."""
@@ -60,7 +59,8 @@ class Form(Generic[B]):
         """Raises Refused for all problems with fields, in the order of the interface; receivers come later."""
         found = [problem for problem in self.problems if not problem.field.startswith("receivers[")]
         if found:
-            found.sort(key=lambda problem: self._order.get(re.split(r"[.\[]", problem.field)[0], -1))
+            order = {name: place for place, name in enumerate(self.body.__struct_fields__)}
+            found.sort(key=lambda problem: order.get(re.split(r"[.\[]", problem.field)[0], -1))
             raise Refused.for_all(found)
 
     def _parsed(self, field: str, value: Any, parse: Callable[[Any], T]) -> T | None:
