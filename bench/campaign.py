@@ -76,7 +76,7 @@ def _inserted(place: Place) -> float:
     async def work(store: SqliteStore) -> float:
         began = time.perf_counter()
         for each in kept:
-            await put(store, each, now)
+            await put(store, each)
         return REQUESTS * REQUEST_RECEIVERS / (time.perf_counter() - began)
 
     return with_store(place.fresh(), work)

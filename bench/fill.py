@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,10 +13,9 @@ from pabal.domain import identity
 from pabal.domain.message import Product
 from pabal.domain.sending import Receiver, Sending
 from pabal.domain.when import HOUR, Instant
-from pabal.service.accept import keep
+from pabal.service.accept import Promise, keep
 from pabal.service.policy import Policy, policy_from
-from pabal.store import messages
-from pabal.store.base import Value
+from pabal.store import messages, requests
 from pabal.store.sqlite import SqliteStore
 from pabal.world import RealWorld
 
@@ -64,19 +63,28 @@ def regular(one: int) -> str:
     return f"0100009{one:04}"
 
 
-Kept = tuple[bytes, Sending, Sequence[Sequence[Value]]]
-
-
-def ready_to_keep(sending: Sending, at: Instant, chance: random.Random) -> Kept:
+def ready_to_keep(sending: Sending, at: Instant, chance: random.Random) -> Promise:
     """Return a send as its transaction takes it."""
     request_id = identity.request_id(at, POLICY.slot, chance.getrandbits(identity.CHANCE_BITS))
-    return request_id, sending, messages.rows_of(request_id, sending.receivers)
+    scheduled_at = at if sending.scheduled_at is None else sending.scheduled_at
+    return Promise(
+        request_id,
+        1,
+        requests.row_of(request_id, 1, sending, scheduled_at),
+        messages.rows_of(request_id, 1, sending.product, sending.receivers),
+        None,
+        CARRIER,
+        sending.lane,
+        scheduled_at,
+        at,
+        None,
+        0,
+    )
 
 
-async def put(store: SqliteStore, kept: Kept, at: Instant) -> None:
+async def put(store: SqliteStore, promise: Promise) -> None:
     """Keep a send in one transaction."""
-    request_id, sending, rows = kept
-    await store.write(keep, 1, request_id, sending, rows, CARRIER, at, None, 0)
+    await store.write(keep, promise)
 
 
 def fill(
@@ -98,7 +106,7 @@ def fill(
         scheduled_at = None if scheduled_after is None else now + scheduled_after
         for place, sending in enumerate(campaigns(count, chance, scheduled_at, regulars)):
             at = now - HOUR + place * HOUR // count
-            await put(store, ready_to_keep(sending, at, chance), at)
+            await put(store, ready_to_keep(sending, at, chance))
             done = (place + 1) * REQUEST_RECEIVERS
             if done % SAID_EVERY == 0:
                 say(f"  {done:,} messages are in the store")

@@ -47,10 +47,17 @@ def keep(
     sending = sending or sms()
     one = request_id(number, at)
     due_at = at if scheduled_at is None else scheduled_at
-    requests.add(tx, one, account, sending, due_at)
-    messages.add_all(tx, one, account, sending.product, messages.rows_of(one, sending.receivers))
-    jobs.add_request(tx, one, carrier, sending.lane if lane is None else lane, due_at)
+    add_request(tx, one, account, sending, due_at)
+    messages.add_all(tx, messages.rows_of(one, account, sending.product, sending.receivers))
+    jobs.add_requests(tx, [(one, carrier, sending.lane if lane is None else lane, due_at)])
     return one
+
+
+def add_request(tx: Tx, one: bytes, account: int, sending: Sending, due_at: Instant) -> None:
+    """Keep a request alone, without its messages."""
+    requests.add_all(tx, [requests.row_of(one, account, sending, due_at)])
+    if sending.image:
+        requests.add_image(tx, one, sending.image)
 
 
 def fill(tx: Tx, count: int = 300) -> None:

@@ -276,7 +276,7 @@ def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
     jobs.overdue(explaining, SLOT, CARRIER, NOON + HOUR, 50)
     jobs.drop(explaining, found[:10])
     jobs.drop_unclaimed(explaining, found[10:20])
-    jobs.add_request(explaining, request_id(9999), CARRIER, SMALL, NOON)
+    jobs.add_requests(explaining, [(request_id(9999), CARRIER, SMALL, NOON)])
     jobs.void_leases(explaining, SLOT, CARRIER, NOON, LEASE)
     jobs.carriers(explaining, SLOT)
     jobs.to_send(explaining, SLOT, CARRIER, 10)

@@ -140,9 +140,7 @@ def test_messages_are_never_found_by_walking(tx: Tx) -> None:
     explaining = Explaining(tx)
     ids = [message_id(0, number) for number in (1, 2, 3)]
 
-    messages.add_all(
-        explaining, request_id(999), 1, Product.SMS, messages.rows_of(request_id(999), [Receiver(PHONE)])
-    )
+    messages.add_all(explaining, messages.rows_of(request_id(999), 1, Product.SMS, [Receiver(PHONE)]))
     messages.get(explaining, ids)
     messages.begin_sending(explaining, ids[:1])
     messages.end(explaining, [(ids[0], Outcome.DELIVERED)], NOON)

@@ -7,7 +7,7 @@ from pabal.domain.sending import Fallback, Receiver, Sending
 from pabal.domain.when import HOUR
 from pabal.store import accounts, jobs, messages, profiles, requests
 from pabal.store.base import Tx
-from tests.store.kept import CARRIER, PHONE, Explaining, fill, keep, message_id, request_id, sms
+from tests.store.kept import CARRIER, PHONE, Explaining, add_request, fill, keep, message_id, request_id, sms
 from tests.virtual import NOON
 
 PICTURE = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
@@ -38,7 +38,7 @@ def add_profile(tx: Tx) -> int:
 
 def test_a_request_is_read_as_it_was_kept_with_its_profiles_channel_and_key(tx: Tx) -> None:
     profile = add_profile(tx)
-    requests.add(tx, request_id(1), 7, talk(profile), NOON + HOUR)
+    add_request(tx, request_id(1), 7, talk(profile), NOON + HOUR)
 
     kept = requests.get(tx, [request_id(1), request_id(2)])
 
@@ -55,7 +55,7 @@ def test_a_request_is_read_as_it_was_kept_with_its_profiles_channel_and_key(tx: 
 
 
 def test_a_text_has_nothing_that_was_not_given(tx: Tx) -> None:
-    requests.add(tx, request_id(1), 7, sms(), NOON)
+    add_request(tx, request_id(1), 7, sms(), NOON)
 
     request = requests.get(tx, [request_id(1)])[request_id(1)]
 
@@ -72,9 +72,9 @@ def test_no_ids_give_no_requests(tx: Tx) -> None:
 def test_a_profiles_requests_come_soonest_first_and_none_is_skipped_between_batches(tx: Tx) -> None:
     profile = add_profile(tx)
     for number in range(25):  # more than a batch at one and the same time
-        requests.add(tx, request_id(number), 1, talk(profile), NOON + HOUR)
-    requests.add(tx, request_id(90), 1, talk(profile), NOON - HOUR)
-    requests.add(tx, request_id(91), 1, sms(), NOON + HOUR)
+        add_request(tx, request_id(number), 1, talk(profile), NOON + HOUR)
+    add_request(tx, request_id(90), 1, talk(profile), NOON - HOUR)
+    add_request(tx, request_id(91), 1, sms(), NOON + HOUR)
 
     seen: list[bytes] = []
     after = (NOON, b"")
@@ -130,7 +130,7 @@ def test_requests_are_never_found_by_walking(tx: Tx) -> None:
     fill(tx)
     explaining = Explaining(tx)
 
-    requests.add(explaining, request_id(1000), 1, sms(), NOON)
+    add_request(explaining, request_id(1000), 1, sms(), NOON)
     requests.get(explaining, [request_id(1), request_id(2)])
     requests.image(explaining, request_id(1))
     requests.of_profile(explaining, 1, (NOON, b""), 20)

@@ -18,7 +18,7 @@ class Spelled(str):
 
 def names(*texts: str | None) -> tuple[str, ...]:
     """Return the names of the variables in `texts`, each once, in the order they appear."""
-    found = [name for text in texts if text for name in _VARIABLE.findall(text)]
+    found = [name for text in texts if text for name in parts(text)[1::2]]
     return tuple(dict.fromkeys(found))
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain import identity
 from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.image import Image
 from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Design
@@ -12,7 +13,7 @@ from pabal.domain.when import Instant
 from pabal.service.station import Station
 from pabal.store import accounts, answers, jobs, messages, profiles, requests, templates
 from pabal.store.answers import Answer
-from pabal.store.base import Tx, Value
+from pabal.store.base import Tx, Value, done_together_by
 from pabal.world import new_request_id
 
 
@@ -30,6 +31,22 @@ class Kept(NamedTuple):
     is_new: bool
 
 
+class Promise(NamedTuple):
+    """All that is kept of one send, ready to be written."""
+
+    request_id: bytes
+    account_id: int
+    request: Sequence[Value]
+    messages: Sequence[Sequence[Value]]
+    image: Image | None
+    carrier: str
+    lane: int
+    scheduled_at: Instant
+    now: Instant
+    repeatable: Repeatable | None
+    remembered_since: Instant
+
+
 async def accept(
     station: Station, account_id: int, sending: Sending, repeatable: Repeatable | None = None
 ) -> bytes:
@@ -42,47 +59,59 @@ async def accept(
     await _check_numbers(station, account_id, sending)
     request_id = new_request_id(station.world, station.policy.slot)
     now = identity.requested_at(request_id)  # one look at the clock: sent now is sent when requested
-    rows = messages.rows_of(request_id, sending.receivers)
-    kept = await station.store.write(
-        keep,
-        account_id,
+    scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
+    promise = Promise(
         request_id,
-        sending,
-        rows,
+        account_id,
+        requests.row_of(request_id, account_id, sending, scheduled_at),
+        messages.rows_of(request_id, account_id, sending.product, sending.receivers),
+        sending.image,
         carrier,
+        sending.lane,
+        scheduled_at,
         now,
         repeatable,
         now - station.policy.idempotency,
     )
+    kept = await station.store.write(keep, promise)
     if kept.is_new:
-        station.watch.accepted.add(len(rows), sending.product.word)
+        station.watch.accepted.add(len(promise.messages), sending.product.word)
         station.ring([carrier])
     return kept.request_id
 
 
-def keep(
-    tx: Tx,
-    account_id: int,
-    request_id: bytes,
-    sending: Sending,
-    rows: Sequence[Sequence[Value]],
-    carrier: str,
-    now: Instant,
-    repeatable: Repeatable | None,
-    remembered_since: Instant,
-) -> Kept:
-    """Keep a request, its messages and their jobs, all or nothing; a repeated request is kept once."""
-    slot = identity.slot_of(request_id)
-    if repeatable:
-        earlier = answers.find(tx, slot, account_id, repeatable.key, remembered_since)
-        if earlier:
-            return Kept(_same(earlier, repeatable), False)
-        answers.keep(tx, slot, account_id, repeatable.key, Answer(repeatable.digest, request_id), now)
-    scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
-    requests.add(tx, request_id, account_id, sending, scheduled_at)
-    messages.add_all(tx, request_id, account_id, sending.product, rows)
-    jobs.add_request(tx, request_id, carrier, sending.lane, scheduled_at)
-    return Kept(request_id, True)
+def keep_all(tx: Tx, promises: Sequence[Promise]) -> list[Kept]:
+    """Keep requests, their messages and their jobs, all or nothing; a repeated request is kept once."""
+    kept = [_kept_before(tx, promise) or Kept(promise.request_id, True) for promise in promises]
+    new = [promise for promise, each in zip(promises, kept, strict=True) if each.is_new]
+    requests.add_all(tx, [promise.request for promise in new])
+    for promise in new:
+        if promise.image:
+            requests.add_image(tx, promise.request_id, promise.image)
+    messages.add_all(tx, [row for promise in new for row in promise.messages])
+    jobs.add_requests(
+        tx, [(promise.request_id, promise.carrier, promise.lane, promise.scheduled_at) for promise in new]
+    )
+    return kept
+
+
+@done_together_by(keep_all)
+def keep(tx: Tx, promise: Promise) -> Kept:
+    """Keep one request; many at once are kept by keep_all."""
+    return keep_all(tx, [promise])[0]
+
+
+def _kept_before(tx: Tx, promise: Promise) -> Kept | None:
+    """Return the request that a repeated one was kept as; of a new one with a key, remember the key."""
+    if promise.repeatable is None:
+        return None
+    key, digest = promise.repeatable
+    slot = identity.slot_of(promise.request_id)
+    earlier = answers.find(tx, slot, promise.account_id, key, promise.remembered_since)
+    if earlier:
+        return Kept(_same(earlier, promise.repeatable), False)
+    answers.keep(tx, slot, promise.account_id, key, Answer(digest, promise.request_id), promise.now)
+    return None
 
 
 async def answered_before(station: Station, account_id: int, repeatable: Repeatable) -> bytes | None:

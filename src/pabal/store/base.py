@@ -58,6 +58,28 @@ class Store(Protocol):
         """Finish what is under way, then let go of everything."""
 
 
+Together = Callable[[Tx, Sequence[Any]], Sequence[Any]]
+_together: dict[Any, Together] = {}
+
+
+def done_together_by(together: Together) -> Callable[[T], T]:
+    """Mark a work of one argument whose calls `together` can do in one go, given all their arguments.
+
+    It returns an answer for each, and raises where any of them would.
+    """
+
+    def mark(work: T) -> T:
+        _together[work] = together
+        return work
+
+    return mark
+
+
+def together_of(work: Any) -> Together | None:
+    """Return what does many calls of a work in one go, if there is such a thing."""
+    return _together.get(work)
+
+
 def chunks(each: Iterable[Sequence[Value]], size: int = ROWS_A_STATEMENT) -> Iterator[list[Sequence[Value]]]:
     """Yield the rows in lists of at most `size`."""
     chunk: list[Sequence[Value]] = []

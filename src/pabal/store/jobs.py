@@ -30,12 +30,13 @@ class Depth(NamedTuple):
     oldest_ready_at: Instant | None
 
 
-def add_request(tx: Tx, request_id: bytes, carrier: str, lane: int, ready_at: Instant) -> None:
-    """Promise to deliver every message of a request."""
-    tx.run(
+def add_requests(tx: Tx, requests: Iterable[tuple[bytes, str, int, Instant]]) -> None:
+    """Promise to deliver every message of requests: id, carrier, lane, and when it is due."""
+    tx.rows_each(
         "insert {or_fail} into jobs (id, slot, carrier, lane, ready_at, attempt, tries)"
-        " select id, slot, ?, ?, ?, 0, 0 from messages where id between ? and ?",
-        (carrier, lane, ready_at, *identity.bounds(request_id)),
+        " select m.id, m.slot, v.column3, v.column4, v.column5, 0, 0 from (values {rows}) as v"
+        " cross join messages m where m.id between v.column1 and v.column2",
+        [(*identity.bounds(one), carrier, lane, ready_at) for one, carrier, lane, ready_at in requests],
     )
 
 

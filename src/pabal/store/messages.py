@@ -40,12 +40,18 @@ class Message(NamedTuple):
     reference: str | None
 
 
-def rows_of(request_id: bytes, receivers: Sequence[Receiver]) -> list[Sequence[Value]]:
+def rows_of(
+    request_id: bytes, account_id: int, product: Product, receivers: Sequence[Receiver]
+) -> list[Sequence[Value]]:
     """Return what is kept for each receiver; made before the transaction, which others wait for."""
+    slot, kind = identity.slot_of(request_id), product.number
     return [
         (
             identity.message_id(request_id, number),
+            slot,
+            account_id,
             int(receiver.phone),
+            kind,
             msgspec.json.encode(receiver.values).decode() if receiver.values else None,
             receiver.content,
             receiver.reference,
@@ -54,14 +60,14 @@ def rows_of(request_id: bytes, receivers: Sequence[Receiver]) -> list[Sequence[V
     ]
 
 
-def add_all(tx: Tx, request_id: bytes, account_id: int, product: Product, rows: Sequence[Sequence[Value]]) -> None:
-    """Keep the messages of a request, waiting; `rows` are those of rows_of."""
+def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
+    """Keep messages, waiting; `rows` are those of rows_of."""
     tx.rows_each(
         "insert {or_fail} into messages"
-        " (slot, account_id, product, status, id, receiver, variables, content, reference)"
-        " select ?, ?, ?, ?, v.* from (values {rows}) as v",
+        " (status, id, slot, account_id, receiver, product, variables, content, reference)"
+        " select ?, v.* from (values {rows}) as v",
         rows,
-        (identity.slot_of(request_id), account_id, product.number, Status.WAITING.number),
+        (Status.WAITING.number,),
     )
 
 

@@ -1,6 +1,6 @@
 """Send requests: what all messages of one send share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -11,7 +11,7 @@ from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_NUMBER, Product
 from pabal.domain.sending import Sending, buttons_from_json, buttons_to_json
 from pabal.domain.when import Instant
-from pabal.store.base import Found, Tx
+from pabal.store.base import Found, Tx, Value
 
 _COLUMNS = (
     "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
@@ -44,10 +44,10 @@ class Request(NamedTuple):
     template_code: str | None
 
 
-def add(tx: Tx, request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> None:
-    """Keep a request, with the channel and key that its profile has now."""
+def row_of(request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> Sequence[Value]:
+    """Return what is kept of a request; made before the transaction, which others wait for."""
     fallback = sending.fallback
-    values = (
+    return (
         request_id,
         identity.slot_of(request_id),
         account_id,
@@ -67,16 +67,23 @@ def add(tx: Tx, request_id: bytes, account_id: int, sending: Sending, scheduled_
         sending.profile_id,
         sending.template_code,
     )
-    tx.run(
+
+
+def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
+    """Keep requests, each with the channel and key that its profile has now; `rows` are those of row_of."""
+    tx.rows_each(
         "insert into requests (id, slot, account_id, product, total, scheduled_at, sender, subject, content,"
         " variables, buttons, has_image, image_link, is_ad, fallback_sender, fallback_content,"
         " profile_id, template_code, channel_id, sender_key)"
-        " select v.*, p.channel_id, p.sender_key from (values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)) as v"
+        " select v.*, p.channel_id, p.sender_key from (values {rows}) as v"
         " left join profiles p on p.id = v.column17",
-        values,
+        rows,
     )
-    if sending.image:
-        tx.run("insert into images values (?, ?, ?, ?)", (request_id, *sending.image))
+
+
+def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
+    """Keep the image of a request."""
+    tx.run("insert into images values (?, ?, ?, ?)", (request_id, *image))
 
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:

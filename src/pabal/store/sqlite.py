@@ -13,7 +13,7 @@ from typing import Any, Concatenate, NamedTuple
 
 import apsw
 
-from pabal.store.base import P, StoreAway, T, Value, chunks, in_dialect, with_placeholders
+from pabal.store.base import P, StoreAway, T, Value, chunks, in_dialect, together_of, with_placeholders
 from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000
@@ -22,6 +22,7 @@ MOST_OPENING = 100
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4000
 MAX_COMMIT_CALLERS = 512
+MAX_ALIKE = 50
 MAX_COMMIT_S = 0.03
 """A commit takes in no further caller once it has worked this long: nobody waits behind a long queue."""
 
@@ -79,9 +80,14 @@ class SqliteTx:
 class _Call(NamedTuple):
     """A transaction that waits for its turn, and who waits for it."""
 
-    work: Callable[[SqliteTx], Any]
+    work: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
     loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[Any]"
+
+    def run(self, tx: SqliteTx) -> Any:
+        return self.work(tx, *self.args, **self.kwargs)
 
 
 _Told = tuple[_Call, Any, BaseException | None]
@@ -127,7 +133,7 @@ class SqliteStore:
             raise StoreAway("closed" if self._is_closed else "too many are waiting")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._fresh.append(_Call(partial(_called, work, args, kwargs), loop, future))
+        self._fresh.append(_Call(work, args, kwargs, loop, future))
         if len(self._fresh) == 1:
             loop.call_soon(self._hand_over)
         self._waiting += 1
@@ -231,10 +237,10 @@ class SqliteStore:
         done: list[_Told] = []
         self._writing.execute("begin immediate")
         try:
-            done.append((taken[0], taken[0].work(self._tx), None))
+            done += self._alike(taken[0], pending, taken)
             while pending and len(taken) < MAX_COMMIT_CALLERS and self._world.stopwatch() - began < MAX_COMMIT_S:
                 taken.append(pending.popleft())
-                done.append((taken[-1], taken[-1].work(self._tx), None))
+                done += self._alike(taken[-1], pending, taken)
         except FAULTS_OF_THE_STATEMENT:
             self._writing.execute("rollback")
             return None
@@ -246,6 +252,18 @@ class SqliteStore:
         self._writing.execute("commit")
         return done
 
+    def _alike(self, first: _Call, pending: deque[_Call], taken: list[_Call]) -> list[_Told]:
+        """Return the answer of a call, and of those behind it that can be done in one go with it."""
+        together = together_of(first.work)
+        if together is None:
+            return [(first, first.run(self._tx), None)]
+        alike = [first]
+        while pending and pending[0].work is first.work and len(alike) < MAX_ALIKE:
+            alike.append(pending.popleft())
+        taken += alike[1:]
+        answers = together(self._tx, [call.args[0] for call in alike])
+        return [(call, answer, None) for call, answer in zip(alike, answers, strict=True)]
+
     def _one_by_one(self, calls: list[_Call]) -> list[_Told]:
         """Return the answers of calls of which some may fail: each in a savepoint, so that its no is its own."""
         self._writing.execute("begin immediate")
@@ -256,7 +274,7 @@ class SqliteStore:
     def _done(self, call: _Call) -> _Told:
         self._writing.execute("savepoint one")
         try:
-            answer = call.work(self._tx)
+            answer = call.run(self._tx)
         except FAULTS_OF_THE_STATEMENT as error:
             return self._undone(call, error)
         except apsw.Error:
@@ -287,10 +305,6 @@ def _use_wal(connection: apsw.Connection) -> None:
             connection.execute("begin immediate")  # waits for whoever was first
             connection.execute("rollback")
     connection.execute("pragma journal_mode = wal")
-
-
-def _called(work: Callable[..., T], args: Any, kwargs: Any, tx: SqliteTx) -> T:
-    return work(tx, *args, **kwargs)
 
 
 def _tell(done: list[_Told]) -> None:

@@ -1,7 +1,6 @@
 """One call of the interface, as its endpoint sees it."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pabal.domain.codes import Code, Problem, Words
 from pabal.domain.when import Instant
@@ -14,8 +13,7 @@ MAX_PAGE = 1_000_000
 MAX_PAGE_SIZE = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """Who calls, with what, and how to answer."""
 
     station: Station

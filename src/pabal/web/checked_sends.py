@@ -1,6 +1,7 @@
 """From the body of a sending endpoint to a checked `Sending`: every rule on fields and receivers."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from pabal.domain import button, phone, text, variables, when
@@ -52,22 +53,12 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
     image = read_image_field(form) if product is Product.MMS else None
     given = _receivers(form, policy)
     names = variables.names(content, subject)
-    _check_shared(form, names, content, lambda whole: check_text(product, whole), "content")
-    _check_shared(form, names, subject, _check_subject, "subject")
+    if not names:
+        _check_shared(form, content, partial(check_text, product), "content")
+        _check_shared(form, subject, _check_subject, "subject")
     form.done()
 
-    most = text.SMS_MAX_BYTES if product is Product.SMS else text.LMS_MAX_BYTES
-    gauges = [Gauge(content, names, lambda whole: check_text(product, whole), most)]
-    if subject is not None:
-        gauges.append(Gauge(subject, names, _check_subject, text.SUBJECT_MAX_BYTES))
-
-    def fit(each: bodies.Receiver) -> Fitted:
-        values = _values(each, names, clean)
-        for gauge in gauges:
-            gauge.check(values)
-        return values, None
-
-    receivers = _checked(form, given, fit if names else _as_it_is)
+    receivers = _checked(form, given, _gauged(product, content, subject, names, clean) if names else _as_it_is)
     return Sending(
         product,
         content,
@@ -78,6 +69,24 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
         image,
         variables=names,
     )
+
+
+def _gauged(
+    product: Product, content: str, subject: str | None, names: Sequence[str], clean: Callable[[str], str]
+) -> Callable[[bodies.Receiver], Fitted]:
+    """Return what gives a receiver of a text message its values, and says no where its text does not fit."""
+    most = text.SMS_MAX_BYTES if product is Product.SMS else text.LMS_MAX_BYTES
+    gauges = [Gauge(content, names, partial(check_text, product), most)]
+    if subject is not None:
+        gauges.append(Gauge(subject, names, _check_subject, text.SUBJECT_MAX_BYTES))
+
+    def fit(each: bodies.Receiver) -> Fitted:
+        values = _values(each, names, clean)
+        for gauge in gauges:
+            gauge.check(values)
+        return values, None
+
+    return fit
 
 
 def alimtalk_form(form: Form[bodies.SendAlimtalk], policy: Policy, now: Instant) -> "AlimtalkForm":
@@ -169,7 +178,8 @@ def friendtalk(form: Form[bodies.SendFriendtalk], policy: Policy, now: Instant) 
     around = (*button.links_of(buttons), fallback.content if fallback else None)
     own = [each.content for each in given if each.content]
     names = variables.names(content, *around, *own)
-    _check_shared(form, variables.names(content), content, lambda whole: check_text(product, whole), "content")
+    if not variables.names(content):
+        _check_shared(form, content, partial(check_text, product), "content")
     form.done()
 
     def fit(each: bodies.TalkReceiver) -> Fitted:
@@ -278,11 +288,9 @@ def _values(each: bodies.Receiver, names: Sequence[str], clean: Callable[[str], 
     return tuple([clean(value) for value in variables.values(names, each.templateData)])
 
 
-def _check_shared(
-    form: Form[Any], names: Sequence[str], whole: str | None, check: Callable[[str], None], field: str
-) -> None:
+def _check_shared(form: Form[Any], whole: str | None, check: Callable[[str], None], field: str) -> None:
     """Check once, for all receivers, a text that has no variables."""
-    if whole is None or names:
+    if whole is None:
         return
     try:
         check(whole)
