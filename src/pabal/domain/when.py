@@ -54,10 +54,7 @@ def send_at(spelling: str, now: Instant, zone: ZoneInfo, most_days: int) -> Inst
 
     Raises Refused(INVALID_DATE) for one that cannot be read, lies in the past or too far ahead.
     """
-    moment = _moment(_MINUTE.fullmatch(spelling), zone)
-    if moment is None:
-        raise _unreadable("yyyy-MM-dd HH:mm")
-    at = _ms(moment)
+    at = _minute(spelling, zone)
     if at <= now < at + MINUTE:
         return None
     if at < now:
@@ -119,6 +116,15 @@ def next_morning(at: Instant, zone: ZoneInfo) -> Instant:
     local = _local(at, zone)
     day = local.date() if local.time() <= MORNING else local.date() + timedelta(days=1)
     return _ms(datetime.combine(day, MORNING, zone))
+
+
+@lru_cache(maxsize=1024)
+def _minute(spelling: str, zone: ZoneInfo) -> Instant:
+    """Return the minute that is spelled; many sends share one."""
+    moment = _moment(_MINUTE.fullmatch(spelling), zone)
+    if moment is None:
+        raise _unreadable("yyyy-MM-dd HH:mm")
+    return _ms(moment)
 
 
 def _span(spelling: str, zone: ZoneInfo) -> tuple[Instant, Instant]:
