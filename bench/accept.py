@@ -49,6 +49,7 @@ def measure(place: Place) -> list[Figure]:
             "accept",
             "one-receiver sends for later / bare",
             later.rate / bare.rate,
+            aim=AIM,
             made_of=f"{later.rate:,.0f}/s p99 {later.p99_ms:.0f} ms",
         ),
         Figure(
