@@ -95,7 +95,7 @@ def build_station(
     """
     if carriers is None:
         carriers = {
-            name: Simulator(name, each.window, StoredMemory(store), world)
+            name: Simulator(name, each.window, StoredMemory(store, name), world)
             for name, each in settings.carriers.items()
         }
     return Station(

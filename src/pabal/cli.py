@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_network
@@ -35,6 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     parser = _parser()
     given = parser.parse_args(argv)
+    os.umask(0o077)  # what is kept is for this user alone
     if not hasattr(given, "run"):
         given.parser.print_help()
         return 2

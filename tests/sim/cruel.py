@@ -28,11 +28,13 @@ class Fate:
     kind: str
     """crash-before, crash-after, away-before or away-after; `never` for no fault."""
     is_over: bool = False
+    has_struck: bool = False
 
     def strikes(self) -> str:
         """Count one call; return what happens to it."""
         self.calls_left -= 1
         if self.calls_left == 0:
+            self.has_struck = True
             return self.kind
         return "never"
 
@@ -40,10 +42,12 @@ class Fate:
 class FaultyStore:
     """A store that fails, or takes the process with it, at a chosen write."""
 
-    def __init__(self, inner: Store, fate: Fate) -> None:
+    def __init__(self, inner: Store, fate: Fate, read_fate: Fate) -> None:
         self._inner = inner
         self._fate = fate
+        self._read_fate = read_fate
         self.writes = 0
+        self.reads = 0
 
     async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_alive()
@@ -63,6 +67,12 @@ class FaultyStore:
 
     async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_alive()
+        self.reads += 1
+        fault = self._read_fate.strikes()
+        if fault == "away-before":
+            raise StoreAway("fault")
+        if fault == "crash-before":
+            self._die()
         return await self._inner.read(work, *args, **kwargs)
 
     async def close(self) -> None:

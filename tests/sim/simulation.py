@@ -76,7 +76,10 @@ class Simulation:
         self.now: Instant = NOON
         self.crashed: set[int] = set()
         self.calm_s = CALM_S
-        self.writes = 0
+        self.writes: list[int] = []
+        self.reads: list[int] = []
+        self.read_fate = Fate(0, "never")
+        self.has_struck = False
         self.settings = load({}, data=folder, sms_timeout_hours=1, other_timeout_hours=1)
 
     def play(self) -> None:
@@ -96,6 +99,7 @@ class Simulation:
         except Crash:
             self.crashed.add(life)
         self.now += round(loop.time() * 1000)
+        self.has_struck |= fate.has_struck
 
     def _fate(self, is_calm: bool) -> Fate:
         if is_calm:
@@ -107,7 +111,7 @@ class Simulation:
     async def _life(self, life: int, world: VirtualWorld, fate: Fate, is_calm: bool) -> None:
         inner = open_store(self.folder, world)
         try:
-            store = FaultyStore(inner, fate)
+            store = FaultyStore(inner, fate, self.read_fate)
             if life == 0:
                 await self._found(inner, world)
             carrier = self.carrier(life, world, is_calm)
@@ -123,7 +127,8 @@ class Simulation:
                 await town.service.stop()
             else:
                 self.crashed.add(life)  # gone without a word
-            self.writes = max(self.writes, store.writes)
+            self.writes.append(store.writes)
+            self.reads.append(store.reads)
         finally:
             fate.is_over = True
             await inner.close()

@@ -5,7 +5,7 @@ from pabal.domain.message import Outcome
 from pabal.domain.when import MINUTE, SECOND
 from pabal.store import simulated
 from pabal.store.base import Tx
-from tests.store.kept import PHONE, Explaining, message_id
+from tests.store.kept import CARRIER, PHONE, Explaining, message_id
 from tests.virtual import NOON
 
 GOOD, BAD = Outcome.DELIVERED, Outcome.UNDELIVERABLE
@@ -34,7 +34,7 @@ def texts(tx: Tx, at: int = NOON + MINUTE, page: int = 1, page_size: int = 10) -
 def test_a_phone_shows_what_has_arrived_as_it_was_sent(tx: Tx) -> None:
     buttons = [{"buttonType": "webLink", "name": "보기", "mobileUrl": "https://example.com"}]
     sent = arrival(1, kind="alimTalk", sender="@shop", subject="제목", buttons=buttons, has_image=True)
-    simulated.take(tx, [sent])
+    simulated.take(tx, CARRIER, [sent])
 
     total, (shown,) = simulated.on_phone(tx, 1, PHONE, NOON + SECOND, 1, 10)
 
@@ -43,20 +43,20 @@ def test_a_phone_shows_what_has_arrived_as_it_was_sent(tx: Tx) -> None:
 
 
 def test_a_phone_does_not_show_what_has_yet_to_arrive_or_never_will(tx: Tx) -> None:
-    simulated.take(tx, [arrival(1), arrival(2, arrives_at=None)])
+    simulated.take(tx, CARRIER, [arrival(1), arrival(2, arrives_at=None)])
 
     assert texts(tx, at=NOON + SECOND - 1) == []
     assert texts(tx, at=NOON + SECOND) == ["글 1"]
 
 
 def test_a_phone_shows_only_what_came_from_the_account_that_asks(tx: Tx) -> None:
-    simulated.take(tx, [arrival(1), arrival(2, account_id=2), arrival(3, phone="01099999999")])
+    simulated.take(tx, CARRIER, [arrival(1), arrival(2, account_id=2), arrival(3, phone="01099999999")])
 
     assert texts(tx) == ["글 1"]
 
 
 def test_a_phone_shows_its_newest_first_page_by_page(tx: Tx) -> None:
-    simulated.take(tx, [arrival(number, arrives_at=NOON + number) for number in (3, 1, 2)])
+    simulated.take(tx, CARRIER, [arrival(number, arrives_at=NOON + number) for number in (3, 1, 2)])
 
     assert texts(tx, page_size=2) == ["글 3", "글 2"]
     assert texts(tx, page=2, page_size=2) == ["글 1"]
@@ -65,12 +65,12 @@ def test_a_phone_shows_its_newest_first_page_by_page(tx: Tx) -> None:
 
 
 def test_a_message_that_was_taken_before_is_not_taken_again_nor_reported_on_twice(tx: Tx) -> None:
-    simulated.take(tx, [arrival(1)])
+    simulated.take(tx, CARRIER, [arrival(1)])
 
-    simulated.take(tx, [arrival(1, content="again", receipts=((NOON + MINUTE, BAD),)), arrival(2)])
+    simulated.take(tx, CARRIER, [arrival(1, content="again", receipts=((NOON + MINUTE, BAD),)), arrival(2)])
 
     assert texts(tx) == ["글 2", "글 1"]
-    assert simulated.owed(tx, NOON + MINUTE, 10) == [
+    assert simulated.owed(tx, CARRIER, NOON + MINUTE, 10) == [
         (NOON + SECOND, message_id(1), GOOD),
         (NOON + SECOND, message_id(2), GOOD),
     ]
@@ -78,68 +78,86 @@ def test_a_message_that_was_taken_before_is_not_taken_again_nor_reported_on_twic
 
 def test_tokens_have_no_id_so_any_number_of_them_is_taken(tx: Tx) -> None:
     for number in range(2):
-        simulated.take(tx, [arrival(number, message_id=None, kind=TOKEN, receipts=())])
+        simulated.take(tx, CARRIER, [arrival(number, message_id=None, kind=TOKEN, receipts=())])
 
     assert len(texts(tx)) == 2
 
 
 def test_receipts_are_owed_from_when_they_are_due_until_handed_over_oldest_first(tx: Tx) -> None:
-    simulated.take(tx, [arrival(1, receipts=((NOON + 2, GOOD), (NOON + 9, BAD))), arrival(2, receipts=())])
-    simulated.take(tx, [arrival(3, receipts=((NOON + 1, BAD),))])
+    simulated.take(tx, CARRIER, [arrival(1, receipts=((NOON + 2, GOOD), (NOON + 9, BAD))), arrival(2, receipts=())])
+    simulated.take(tx, CARRIER, [arrival(3, receipts=((NOON + 1, BAD),))])
 
-    assert simulated.next_owed_at(tx) == NOON + 1
-    assert simulated.owed(tx, NOON, 10) == []
-    due = simulated.owed(tx, NOON + 5, 10)
+    assert simulated.next_owed_at(tx, CARRIER) == NOON + 1
+    assert simulated.owed(tx, CARRIER, NOON, 10) == []
+    due = simulated.owed(tx, CARRIER, NOON + 5, 10)
     assert due == [(NOON + 1, message_id(3), BAD), (NOON + 2, message_id(1), GOOD)]
-    assert simulated.owed(tx, NOON + 5, 1) == due[:1]
+    assert simulated.owed(tx, CARRIER, NOON + 5, 1) == due[:1]
 
-    simulated.settle_owed(tx, due)
+    simulated.settle_owed(tx, CARRIER, due)
 
-    assert simulated.owed(tx, NOON + 5, 10) == []
-    assert simulated.next_owed_at(tx) == NOON + 9
+    assert simulated.owed(tx, CARRIER, NOON + 5, 10) == []
+    assert simulated.next_owed_at(tx, CARRIER) == NOON + 9
 
 
 def test_nothing_is_owed_by_a_simulator_that_took_nothing(tx: Tx) -> None:
-    assert simulated.next_owed_at(tx) is None
-    assert simulated.owed(tx, NOON, 10) == []
+    assert simulated.next_owed_at(tx, CARRIER) is None
+    assert simulated.owed(tx, CARRIER, NOON, 10) == []
 
 
 def test_how_often_a_message_met_a_busy_carrier_is_counted(tx: Tx) -> None:
     one, other = message_id(1), message_id(2)
 
-    assert simulated.count_busy(tx, [one]) == {one: 1}
-    assert simulated.count_busy(tx, [one, other]) == {one: 2, other: 1}
+    assert simulated.count_busy(tx, CARRIER, [one]) == {one: 1}
+    assert simulated.count_busy(tx, CARRIER, [one, other]) == {one: 2, other: 1}
 
 
 def test_the_oldest_beyond_what_phones_may_hold_are_dropped_some_at_a_time(tx: Tx) -> None:
-    simulated.take(tx, [arrival(number) for number in range(10)])
-    simulated.count_busy(tx, [message_id(0), message_id(9)])
+    simulated.take(tx, CARRIER, [arrival(number) for number in range(10)])
+    simulated.count_busy(tx, CARRIER, [message_id(0), message_id(9)])
 
-    assert simulated.trim(tx, 4, NOON + 1, 5) == 5
-    assert simulated.trim(tx, 4, NOON + 1, 5) == 1
-    assert simulated.trim(tx, 4, NOON + 1, 5) == 0
+    assert simulated.trim(tx, 4, NOON + 1, 0, 5) == 5
+    assert simulated.trim(tx, 4, NOON + 1, 0, 5) == 1
+    assert simulated.trim(tx, 4, NOON + 1, 0, 5) == 0
 
     assert sorted(texts(tx)) == ["글 6", "글 7", "글 8", "글 9"]
     assert tx.rows("select message_id from simulated_busy") == [(message_id(9),)]
 
 
 def test_what_was_taken_only_just_is_not_dropped(tx: Tx) -> None:
-    simulated.take(tx, [arrival(number) for number in range(10)])
+    simulated.take(tx, CARRIER, [arrival(number) for number in range(10)])
 
-    assert simulated.trim(tx, 4, NOON, 100) == 0
+    assert simulated.trim(tx, 4, NOON, 0, 100) == 0
 
 
 def test_the_simulators_memory_is_never_walked(tx: Tx) -> None:
-    simulated.take(tx, [arrival(number) for number in range(200)])
+    simulated.take(tx, CARRIER, [arrival(number) for number in range(200)])
     explaining = Explaining(tx)
 
-    simulated.take(explaining, [arrival(1), arrival(1000)])
-    due = simulated.owed(explaining, NOON + MINUTE, 10)
-    simulated.settle_owed(explaining, due)
-    simulated.count_busy(explaining, [message_id(1)])
+    simulated.take(explaining, CARRIER, [arrival(1), arrival(1000)])
+    due = simulated.owed(explaining, CARRIER, NOON + MINUTE, 10)
+    simulated.settle_owed(explaining, CARRIER, due)
+    simulated.count_busy(explaining, CARRIER, [message_id(1)])
     simulated.on_phone(explaining, 1, PHONE, NOON + MINUTE, 1, 10)
-    simulated.trim(explaining, 10, NOON + MINUTE, 10)
-    simulated.next_owed_at(explaining)
+    simulated.trim(explaining, 10, NOON + MINUTE, 0, 10)
+    simulated.next_owed_at(explaining, CARRIER)
 
     # The least key of an index is its first entry: SQLite calls that a search without a constraint.
     assert explaining.scans == []
+
+
+def test_what_is_older_than_it_may_be_kept_is_dropped_however_little_there_is(tx: Tx) -> None:
+    simulated.take(tx, CARRIER, [arrival(1)])
+
+    assert simulated.trim(tx, 4, NOON + MINUTE, NOON, 5) == 0
+    assert simulated.trim(tx, 4, NOON + MINUTE, NOON + 1, 5) == 1
+
+
+def test_each_of_several_simulators_owes_its_own_receipts(tx: Tx) -> None:
+    simulated.take(tx, CARRIER, [arrival(1)])
+    simulated.take(tx, "other", [arrival(2)])
+
+    (own,) = simulated.owed(tx, CARRIER, NOON + MINUTE, 10)
+    simulated.settle_owed(tx, CARRIER, [own])
+
+    assert own[1] == message_id(1)
+    assert [one for _, one, _ in simulated.owed(tx, "other", NOON + MINUTE, 10)] == [message_id(2)]

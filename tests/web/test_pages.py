@@ -97,6 +97,7 @@ def test_the_figures_move_as_the_messages_do(play: Play) -> None:
         await town.wait(2)
         moved = await figures(call)
         await accepted(call, "message/cancel", {"requestId": later.request_id})
+        await town.wait(1)
         cancelled = await figures(call)
 
         assert accepted_sms not in empty

@@ -100,7 +100,11 @@ def links_of(buttons: Sequence[Button]) -> list[str]:
 
 
 def _button(fields: Mapping[str, str | int | None]) -> Button:
-    given = {name: value for name, value in fields.items() if value is not None and value != ""}
+    given = {
+        name: text.cleaned(value) if isinstance(value, str) else value
+        for name, value in fields.items()
+        if value is not None and value != ""
+    }
     kind = str(given.pop("buttonType", "webLink"))
     name = str(given.pop("name", KOREAN_NAMES.get(kind, "")))
     return Button(kind, name, **given)  # type: ignore[arg-type]
@@ -127,7 +131,7 @@ def _wrong(button: Button) -> list[tuple[str, Words]]:
             two = "androidUrl, iosUrl, mobileUrl"
             field = "androidUrl" if button.androidUrl is None else "iosUrl"
             wrong.append((field, Words(f"{two} 가운데 둘이 필요합니다.", f"Two of {two} are needed.")))
-    for field in ("chatExtra", "chatEvent"):
+    for field in ("chatExtra", "chatEvent", "target"):
         given: str | None = getattr(button, field)
         if given is not None and len(given) > MAX_CHAT_CHARACTERS:
             most = MAX_CHAT_CHARACTERS

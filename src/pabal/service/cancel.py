@@ -9,7 +9,7 @@ from pabal.service.station import Station
 from pabal.store import jobs, messages, profiles, requests
 from pabal.store.base import Tx
 
-SWEEP_REQUESTS = 20
+SWEEP_REQUESTS = 5
 
 
 class Cancelled(NamedTuple):
@@ -27,14 +27,9 @@ class Swept(NamedTuple):
 
 
 def cancel(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None, now: Instant) -> Cancelled:
-    """Cancel a request's waiting messages, or one of them; none of those is ever handed over.
-
-    Raises Refused(REQUEST_NOT_FOUND), also for one that is another account's.
-    """
+    """Cancel a request's waiting messages, or one of them; none of those is ever handed over."""
     low, high = (message_id, message_id) if message_id else identity.bounds(request_id)
     meant = sum(messages.count(tx, account_id, low, high).values())
-    if meant == 0:
-        raise Refused(Code.REQUEST_NOT_FOUND, "messageId" if message_id else "requestId")
     waiting = messages.waiting(tx, account_id, request_id, message_id)
     dropped = jobs.drop_unclaimed(tx, waiting)
     return Cancelled(meant, messages.cancel(tx, dropped, now))
@@ -45,12 +40,16 @@ async def cancel_request(
 ) -> Cancelled:
     """Cancel for a caller; None for an id that cannot be one.
 
-    Raises Refused(REQUEST_NOT_FOUND).
+    Raises Refused(REQUEST_NOT_FOUND), also for one that is another account's. What is not there is found
+    out by reading: a refusal within a write would cost its neighbours a second run.
     """
     if request_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
     if message_id is not None and identity.request_of(message_id) != request_id:
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
+    low, high = (message_id, message_id) if message_id else identity.bounds(request_id)
+    if not await station.store.read(messages.count, account_id, low, high):
+        raise Refused(Code.REQUEST_NOT_FOUND, "messageId" if message_id else "requestId")
     done = await station.store.write(cancel, account_id, request_id, message_id, station.world.now())
     station.watch.cancelled.add(done.canceled)
     return done
@@ -75,8 +74,13 @@ async def sweep_deleted(station: Station) -> None:
     Those that are due already are cancelled when they are claimed, so only later ones are looked for.
     """
     for profile_id in await station.store.read(profiles.to_sweep):
-        after: tuple[Instant, bytes] | None = (station.world.now(), b"")
-        while after is not None:
-            swept = await station.store.write(sweep, profile_id, after, station.world.now())
-            station.watch.cancelled.add(swept.canceled)
-            after = swept.go_on_after
+        await sweep_all(station, profile_id)
+
+
+async def sweep_all(station: Station, profile_id: int) -> None:
+    """Cancel the waiting messages of one deleted profile, in batches."""
+    after: tuple[Instant, bytes] | None = (station.world.now(), b"")
+    while after is not None:
+        swept = await station.store.write(sweep, profile_id, after, station.world.now())
+        station.watch.cancelled.add(swept.canceled)
+        after = swept.go_on_after

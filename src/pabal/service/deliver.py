@@ -1,6 +1,7 @@
 """Delivers: claims what is due, hands it to a carrier, and settles what the carrier said."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -119,6 +120,7 @@ class Deliverer:
         self._in_hand = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_stopping = False
+        self._has_ended = asyncio.Event()
 
     async def run(self) -> None:
         """Deliver until stopped; the store being away only delays it."""
@@ -128,6 +130,7 @@ class Deliverer:
             except StoreAway:
                 log.warning("the store is away; trying again", extra={"carrier": self._carrier.name})
                 await asyncio.sleep(PAUSE_AFTER_TROUBLE_S)
+        self._has_ended.set()
 
     async def stop(self, within_s: float) -> None:
         """Claim nothing more, and finish what is in hand."""
@@ -135,15 +138,17 @@ class Deliverer:
         self._bell.set()
         self._has_room.set()
         give_up_at = self._station.world.stopwatch() + within_s
+        await _within(within_s, self._has_ended)  # a claim under way may still bring something
         while self._tasks and (left_s := give_up_at - self._station.world.stopwatch()) > 0:
-            await asyncio.wait(self._tasks, timeout=left_s)  # a claim under way may still add one
+            await asyncio.wait(self._tasks, timeout=left_s)
         for task in self._tasks:
             task.cancel()
 
     async def _step(self) -> None:
         room = self._carrier.window - self._in_hand
         if not self._carrier.is_connected:
-            await asyncio.sleep(OFFLINE_S)
+            self._bell.clear()
+            await _within(OFFLINE_S, self._bell)
             return
         if room < min(self._carrier.window, jobs.CAMPAIGN_SHARE):  # or campaigns would get none of it
             self._has_room.clear()
@@ -152,9 +157,7 @@ class Deliverer:
         self._bell.clear()
         station = self._station
         most = min(room, MAX_CLAIM)
-        claimed = await station.store.write(
-            claim, self._carrier.name, most, lease_of(self._carrier), station.policy, station.world.now()
-        )
+        claimed = await station.store.write(_claim_now, station, self._carrier, most)
         self._announce(claimed.finished)
         station.watch.cancelled.add(claimed.cancelled)
         if claimed.leased:
@@ -178,11 +181,7 @@ class Deliverer:
             pause_s = min(pause_s, (next_due_at - self._station.world.now()) / SECOND)
         if pause_s <= 0 or self._is_stopping:
             return
-        try:
-            async with asyncio.timeout(pause_s):
-                await self._bell.wait()
-        except TimeoutError:
-            pass
+        await _within(pause_s, self._bell)
 
     async def _hand_over(self, leased: list[tuple[Lease, Message, Request]]) -> None:
         try:
@@ -232,6 +231,18 @@ class Deliverer:
     def _announce(self, finished: Finished) -> None:
         self._station.watch.count_ended(finished.ended)
         self._station.ring(finished.carriers)
+
+
+async def _within(seconds: float, event: asyncio.Event) -> None:
+    """Return when something happens, or when so much time has passed."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+def _claim_now(tx: Tx, station: Station, carrier: Carrier, most: int) -> Claim:
+    """Claim by the clock of the transaction: the lease begins when it is written, not when it was asked for."""
+    return claim(tx, carrier.name, most, lease_of(carrier), station.policy, station.world.now())
 
 
 def _composed(

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from pabal.domain import identity
 from pabal.domain.message import Outcome
@@ -17,8 +17,7 @@ from pabal.store.base import StoreAway, Tx
 
 ROUND_S = 10.0
 BATCH = 500
-BLANK_REQUESTS = 20
-UNMATCHED_FOR = 1 * HOUR
+BLANK_REQUESTS = 5
 TOKENS_FOR = 2 * HOUR
 SIMULATED_FOR = 1 * MINUTE
 _BLANKED = "blanked"
@@ -42,6 +41,7 @@ def rehome(tx: Tx, carrier: str, policy: Policy, now: Instant) -> tuple[Finished
     moves = [(one, policy.routes.first(kept[one].product)) for one in found]
     jobs.reroute(tx, [(one, name) for one, name in moves if name is not None])
     lost = [(one, Outcome.UNDELIVERABLE) for one, name in moves if name is None]
+    messages.begin_sending(tx, [one for one, _ in lost])  # nothing fails that was only waiting
     return finish(tx, lost, policy, now), len(found)
 
 
@@ -57,11 +57,11 @@ def blank(tx: Tx, policy: Policy, now: Instant) -> int:
     return len(found)
 
 
-def trim(tx: Tx, policy: Policy, now: Instant) -> int:
-    """Drop the oldest of what the simulator's phones hold; never what a receipt is still owed for."""
-    oldest_owed = simulated.next_owed_at(tx)
-    before = min(now, oldest_owed if oldest_owed is not None else now) - SIMULATED_FOR
-    return simulated.trim(tx, policy.simulator_messages, before, BATCH)
+def trim(tx: Tx, carriers: Iterable[str], policy: Policy, now: Instant) -> int:
+    """Drop the oldest of what the simulators' phones hold; never what a receipt is still owed for."""
+    owed = [at for name in carriers if (at := simulated.next_owed_at(tx, name)) is not None]
+    before = min([now, *owed]) - SIMULATED_FOR
+    return simulated.trim(tx, policy.simulator_messages, before, now - policy.retention, BATCH)
 
 
 async def prepare(station: Station) -> None:
@@ -72,7 +72,8 @@ async def prepare(station: Station) -> None:
     policy, store = station.policy, station.store
     for name, carrier in station.carriers.items():
         now = station.world.now()
-        voided = await store.write(jobs.void_leases, policy.slot, name, now, lease_of(carrier))
+        longest = lease_of(carrier) + HOUR  # the clock may have been set back since
+        voided = await store.write(jobs.void_leases, policy.slot, name, now, longest)
         if voided:
             log.info("leases of the last run are void", extra={"carrier": name, "messages": voided})
     for name in await store.read(jobs.carriers, policy.slot):
@@ -106,11 +107,12 @@ async def go_round(station: Station) -> None:
             station.ring(finished.carriers)
             is_done = len(finished.ended) < BATCH
     await sweep_deleted(station)
+    patience = max(policy.sms_timeout, policy.other_timeout)  # as long as a message may still be tried
     await _until_none(station, lambda tx: answers.forget(tx, world.now() - policy.idempotency, BATCH))
     await _until_none(station, lambda tx: profiles.forget_tokens(tx, world.now() - TOKENS_FOR, BATCH))
-    await _until_none(station, lambda tx: receipts.forget_unmatched(tx, world.now() - UNMATCHED_FOR, BATCH))
+    await _until_none(station, lambda tx: receipts.forget_unmatched(tx, world.now() - patience, BATCH))
     await _until_none(station, lambda tx: blank(tx, policy, world.now()))
-    await _until_none(station, lambda tx: trim(tx, policy, world.now()))
+    await _until_none(station, lambda tx: trim(tx, list(station.carriers), policy, world.now()))
 
 
 async def _until_none(station: Station, forget_some: Callable[[Tx], int]) -> None:

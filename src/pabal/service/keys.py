@@ -12,7 +12,7 @@ from pabal.store.base import Store, Tx
 from pabal.world import World, new_key
 
 SCOPES = ("send", "read", "manage")
-FRESH_FOR_MS = 800
+FRESH_FOR_S = 0.8
 """How long a key is believed without asking the store: revoking works within a second."""
 MAX_KNOWN_KEYS = 10_000
 
@@ -47,7 +47,7 @@ class Keyring:
     def __init__(self, store: Store, world: World) -> None:
         self._store = store
         self._world = world
-        self._known: OrderedDict[str, tuple[Instant, Key]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[float, Key]] = OrderedDict()
 
     async def recognise(self, key: str | None) -> Key:
         """Return the key.
@@ -56,22 +56,22 @@ class Keyring:
         """
         if not key:
             raise Refused(Code.UNAUTHORIZED)
-        now = self._world.now()
+        seen_at = self._world.stopwatch()
         known = self._known.get(key)
-        if known and now - known[0] < FRESH_FOR_MS:
+        if known and seen_at - known[0] < FRESH_FOR_S:
             found: Key | None = known[1]
         else:
             found = await self._store.read(accounts.key_by_hash, hash_of(key))
-            self._remember(key, found, now)
+            self._remember(key, found, seen_at)
         if found is None or not found.is_live:
             raise Refused(Code.UNAUTHORIZED)
-        if found.expires_at is not None and now >= found.expires_at:
+        if found.expires_at is not None and self._world.now() >= found.expires_at:
             raise Refused(Code.KEY_EXPIRED)
         return found
 
-    def _remember(self, key: str, found: Key | None, now: Instant) -> None:
+    def _remember(self, key: str, found: Key | None, seen_at: float) -> None:
         self._known.pop(key, None)
         if found and found.is_live:  # what is revoked is looked up every time, like what is unknown
-            self._known[key] = (now, found)
+            self._known[key] = (seen_at, found)
         while len(self._known) > MAX_KNOWN_KEYS:
             self._known.popitem(last=False)

@@ -1,5 +1,6 @@
 """Registers sender profiles, proves them by a token, and deletes them."""
 
+import contextlib
 import hashlib
 import hmac
 from typing import NamedTuple
@@ -14,10 +15,10 @@ from pabal.domain.profile import (
     Profile,
 )
 from pabal.domain.when import HOUR, SECOND, Instant
-from pabal.service.cancel import sweep_deleted
+from pabal.service.cancel import sweep_all
 from pabal.service.station import Station
 from pabal.store import profiles
-from pabal.store.base import Tx
+from pabal.store.base import StoreAway, Tx
 from pabal.world import new_sender_key, new_token
 
 
@@ -67,8 +68,9 @@ async def delete(station: Station, account_id: int, sender_key: str | None, chan
 
     Raises Refused(SENDER_NOT_FOUND).
     """
-    await station.store.write(_delete, account_id, sender_key, channel_id, station.world.now())
-    await sweep_deleted(station)
+    profile_id = await station.store.write(_delete, account_id, sender_key, channel_id, station.world.now())
+    with contextlib.suppress(StoreAway):  # it is deleted; housekeeping sweeps what is left
+        await sweep_all(station, profile_id)
 
 
 def _register(
@@ -116,7 +118,7 @@ def _authenticate(
     return None
 
 
-def _delete(tx: Tx, account_id: int, sender_key: str | None, channel_id: str | None, now: Instant) -> None:
+def _delete(tx: Tx, account_id: int, sender_key: str | None, channel_id: str | None, now: Instant) -> int:
     if sender_key is not None:
         profile, field = profiles.by_sender_key(tx, account_id, sender_key), "senderKey"
     else:
@@ -124,6 +126,7 @@ def _delete(tx: Tx, account_id: int, sender_key: str | None, channel_id: str | N
     if profile is None or (channel_id is not None and profile.channel_id != channel_id):
         raise Refused(Code.SENDER_NOT_FOUND, field)
     profiles.delete(tx, profile.id, now)
+    return profile.id
 
 
 def _hash(token: str) -> bytes:

@@ -12,20 +12,21 @@ from pabal.store.base import Store
 class StoredMemory:
     """What the simulator has taken and owes, kept where everything is kept."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, carrier: str) -> None:
         self._store = store
+        self._carrier = carrier
 
     async def take(self, arrivals: Sequence[Arrival]) -> None:
-        await self._store.write(simulated.take, arrivals)
+        await self._store.write(simulated.take, self._carrier, arrivals)
 
     async def count_busy(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
-        return await self._store.write(simulated.count_busy, message_ids)
+        return await self._store.write(simulated.count_busy, self._carrier, message_ids)
 
     async def owed(self, now: Instant, most: int) -> list[tuple[Instant, bytes, Outcome]]:
-        return await self._store.read(simulated.owed, now, most)
+        return await self._store.read(simulated.owed, self._carrier, now, most)
 
     async def next_owed_at(self) -> Instant | None:
-        return await self._store.read(simulated.next_owed_at)
+        return await self._store.read(simulated.next_owed_at, self._carrier)
 
     async def settle_owed(self, handed_over: Sequence[tuple[Instant, bytes, Outcome]]) -> None:
-        await self._store.write(simulated.settle_owed, handed_over)
+        await self._store.write(simulated.settle_owed, self._carrier, handed_over)

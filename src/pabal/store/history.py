@@ -82,6 +82,8 @@ def _conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
     ):
         if value is not None:
             shared.append((f"r.{column} = ?", value))
+    if wanted.template_code is not None:
+        own.append(("m.product = ?", Product.ALIMTALK.number))  # the text that stood in for one has no template
     for period in (wanted.scheduled, wanted.month):
         shared += _within("r.scheduled_at", period)
         own += _requested(_around(period))

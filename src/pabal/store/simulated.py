@@ -9,12 +9,12 @@ from pabal.domain.when import Instant
 from pabal.store.base import Tx
 
 
-def take(tx: Tx, arrivals: Sequence[Arrival]) -> None:
+def take(tx: Tx, carrier: str, arrivals: Sequence[Arrival]) -> None:
     """Keep messages and the receipts owed for them; one taken before is not taken again."""
     rows = tx.rows_each(
-        "insert into simulated (message_id, account_id, phone, taken_at, arrives_at, kind, sender, subject,"
-        " content, buttons, has_image) select v.* from (values {rows}) as v where true"
-        " on conflict (message_id) do nothing returning message_id",
+        "insert into simulated (carrier, message_id, account_id, phone, taken_at, arrives_at, kind, sender,"
+        " subject, content, buttons, has_image) select ?, v.* from (values {rows}) as v where true"
+        " on conflict (message_id, carrier) do nothing returning message_id",
         [
             (
                 one.message_id,
@@ -31,50 +31,55 @@ def take(tx: Tx, arrivals: Sequence[Arrival]) -> None:
             )
             for one in arrivals
         ],
+        (carrier,),
     )
     new = {row[0] for row in rows}
     tx.rows_each(
-        "insert into simulated_receipts (message_id, due_at, outcome) values {rows}",
+        "insert into simulated_receipts (carrier, message_id, due_at, outcome)"
+        " select ?, v.* from (values {rows}) as v",
         [
             (one.message_id, due_at, outcome.number)
             for one in arrivals
             if one.message_id in new
             for due_at, outcome in one.receipts
         ],
+        (carrier,),
     )
 
 
-def count_busy(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, int]:
+def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes, int]:
     """Return how often each of the messages has now met a busy carrier."""
     rows = tx.rows_each(
-        "insert into simulated_busy (message_id, times) select v.column1, 1 from (values {rows}) as v where true"
-        " on conflict (message_id) do update set times = times + 1 returning message_id, times",
+        "insert into simulated_busy (carrier, message_id, times)"
+        " select ?, v.column1, 1 from (values {rows}) as v where true"
+        " on conflict (message_id, carrier) do update set times = times + 1 returning message_id, times",
         [(one,) for one in message_ids],
+        (carrier,),
     )
     return dict(rows)
 
 
-def owed(tx: Tx, now: Instant, most: int) -> list[tuple[Instant, bytes, Outcome]]:
+def owed(tx: Tx, carrier: str, now: Instant, most: int) -> list[tuple[Instant, bytes, Outcome]]:
     """Return the receipts that are due, oldest first."""
     rows = tx.rows(
-        "select due_at, message_id, outcome from simulated_receipts where due_at <= ?"
+        "select due_at, message_id, outcome from simulated_receipts where carrier = ? and due_at <= ?"
         " order by due_at, message_id, outcome limit ?",
-        (now, most),
+        (carrier, now, most),
     )
     return [(due_at, message_id, OUTCOME_BY_NUMBER[outcome]) for due_at, message_id, outcome in rows]
 
 
-def next_owed_at(tx: Tx) -> Instant | None:
-    """Return when the next receipt is due."""
-    row = tx.row("select min(due_at) from simulated_receipts")
+def next_owed_at(tx: Tx, carrier: str) -> Instant | None:
+    """Return when the next receipt of a simulator is due."""
+    row = tx.row("select min(due_at) from simulated_receipts where carrier = ?", (carrier,))
     return row[0] if row else None
 
 
-def settle_owed(tx: Tx, handed_over: Iterable[tuple[Instant, bytes, Outcome]]) -> None:
+def settle_owed(tx: Tx, carrier: str, handed_over: Iterable[tuple[Instant, bytes, Outcome]]) -> None:
     """Strike out receipts that have been handed over."""
     tx.rows_each(
-        "delete from simulated_receipts where (due_at, message_id, outcome) in (values {rows})",
-        [(due_at, message_id, outcome.number) for due_at, message_id, outcome in handed_over],
+        "delete from simulated_receipts where (carrier, due_at, message_id, outcome) in (values {rows})",
+        [(carrier, due_at, message_id, outcome.number) for due_at, message_id, outcome in handed_over],
     )
 
 
@@ -109,16 +114,16 @@ def on_phone(
     return (int(row[0]) if row else 0), found
 
 
-def trim(tx: Tx, keep: int, before: Instant, most: int) -> int:
-    """Drop the oldest messages beyond `keep`, at most so many; return how many.
+def trim(tx: Tx, keep: int, before: Instant, forget_before: Instant, most: int) -> int:
+    """Drop the oldest messages, those beyond `keep` or older than `forget_before`; return how many.
 
-    A message's row is what the simulator knows a repeated hand-over by, so only those go that were
-    taken before `before`.
+    At most so many go at once. A message's row is what the simulator knows a repeated hand-over by, so only
+    those go that were taken before `before`.
     """
     rows = tx.rows(
-        "delete from simulated where id in (select id from simulated where id <="
-        " (select max(id) from simulated) - ? order by id limit ?) and taken_at < ? returning message_id",
-        (keep, most, before),
+        "delete from simulated where id in (select id from simulated where id > 0 order by id limit ?) and taken_at < ?"
+        " and (taken_at < ? or id <= (select max(id) from simulated) - ?) returning message_id",
+        (most, before, forget_before, keep),
     )
     tx.rows_each(
         "delete from simulated_busy where message_id in ({list})",

@@ -164,19 +164,22 @@ class Api:
         if scope["method"] != endpoint.method:
             raise Refused(Code.METHOD_NOT_ALLOWED)
         length = headers.get(b"content-length")
-        raw: bytes | None = None
-        if length is None:
-            raw = await self._body(receive)
-        elif int(length) > self._max_body_bytes:
+        if length is not None and int(length) > self._max_body_bytes:
             raise self._too_large()
         if self.is_stopping:
             raise Refused(Code.SERVICE_UNAVAILABLE)
-        key = await self._guard.admit(
-            headers[b"apikey"].decode("latin-1") if b"apikey" in headers else None,
-            endpoint.scope,
-            scope["client"][0] if scope.get("client") else None,
-            _forwarded_for(scope) if b"x-forwarded-for" in headers else "",
-        )
+        try:
+            key = await self._guard.admit(
+                headers[b"apikey"].decode("latin-1") if b"apikey" in headers else None,
+                endpoint.scope,
+                scope["client"][0] if scope.get("client") else None,
+                _forwarded_for(scope) if b"x-forwarded-for" in headers else "",
+            )
+        except Refused:
+            if length is None:  # its size comes first, but nothing is kept for someone unknown
+                await self._body(receive, is_kept=False)
+            raise
+        raw = await self._body(receive) if length is None else None
         allowance = self._guard.spend(key)
         if allowance:
             extra += _rate_headers(allowance)
@@ -195,8 +198,11 @@ class Api:
         )
         return await endpoint.handle(call)
 
-    async def _body(self, receive: Receive) -> bytes:
-        """Return the whole body, refusing one that grows beyond the limit before it is read whole."""
+    async def _body(self, receive: Receive, *, is_kept: bool = True) -> bytes:
+        """Return the whole body, refusing one that grows beyond the limit before it is read whole.
+
+        One that is not to be kept is only measured.
+        """
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Gone
@@ -212,8 +218,10 @@ class Api:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise Gone
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
+            part = message.get("body", b"")
+            size += len(part)
+            if is_kept:
+                parts.append(part)
 
     def _too_large(self) -> Refused:
         most = self._max_body_bytes

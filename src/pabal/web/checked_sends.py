@@ -6,7 +6,7 @@ from typing import Any
 
 from pabal.domain import button, phone, text, variables, when
 from pabal.domain.button import Button
-from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Words
 from pabal.domain.image import Image, read_image
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
@@ -44,7 +44,7 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
 
     Raises Refused.
     """
-    clean = _cleaned_and_carried if policy.replaces_characters else text.cleaned
+    clean = _cleaned_and_carried if policy.replaces_characters else _cleaned
     is_titled = product is not Product.SMS
     subject = form.read_optional("subject", clean) if is_titled else None
     content = form.read("content", clean)
@@ -130,7 +130,7 @@ class AlimtalkForm:
         names = variables.names(template.content, *button.links_of(buttons), resent)
 
         def fit(each: bodies.Receiver) -> Fitted:
-            values = _values(each, names, text.cleaned)
+            values = _values(each, names, _cleaned)
             check_text(Product.ALIMTALK, filled(template.content, names, values))
             filled_buttons(buttons, names, values)
             return values, None
@@ -165,7 +165,7 @@ def friendtalk(form: Form[bodies.SendFriendtalk], policy: Policy, now: Instant) 
         product = Product.FRIENDTALK_TEXT if body.image is None else Product.FRIENDTALK_IMAGE
     elif product is not Product.FRIENDTALK_TEXT and body.image is None:
         form.add(Problem(Code.MISSING_PARAMETER, "image"))
-    content = form.read_optional("content", lambda given: mark(text.cleaned(given))) if body.content else None
+    content = form.read_optional("content", lambda given: mark(_cleaned(given))) if body.content else None
     image_link = form.read_optional("imageLink", web_link)
     fallback = _fallback(form)
     if fallback and fallback.content:
@@ -176,16 +176,16 @@ def friendtalk(form: Form[bodies.SendFriendtalk], policy: Policy, now: Instant) 
     if content is None and any(not each.content for each in given):
         form.add(Problem(Code.MISSING_PARAMETER, "content"))
     around = (*button.links_of(buttons), fallback.content if fallback else None)
-    own = [each.content for each in given if each.content]
+    own = [_or_nothing(_cleaned, each.content) for each in given if each.content]
     names = variables.names(content, *around, *own)
     if not variables.names(content):
         _check_shared(form, content, partial(check_text, product), "content")
     form.done()
 
     def fit(each: bodies.TalkReceiver) -> Fitted:
-        whole = mark(text.cleaned(each.content)) if each.content else content or ""
+        whole = mark(_cleaned(each.content)) if each.content else content or ""
         wanted = variables.names(whole, *around)
-        known = dict(zip(wanted, _values(each, wanted, text.cleaned), strict=True))
+        known = dict(zip(wanted, _values(each, wanted, _cleaned), strict=True))
         values = tuple(known.get(name, "") for name in names)
         check_text(product, filled(whole, names, values))
         filled_buttons(buttons, names, values)
@@ -232,6 +232,8 @@ def _checked(form: Form[Any], given: Sequence[Any], fit: Callable[[Any], Fitted]
     wrong = {problem.field for problem in problems}
     checked: list[Receiver] = []
     for index, each in enumerate(given):
+        if len(problems) >= MAX_PROBLEMS:
+            break
         if wrong:  # some are known to be wrong: all that is left to do is to find the others
             problems += _problems_of(index, each, fit, wrong)
             continue
@@ -278,6 +280,14 @@ def _problems_of(index: int, each: Any, fit: Callable[[Any], Fitted], wrong: set
 _ABOUT_VALUES = (Code.MISSING_VARIABLE, Code.INVALID_PARAMETER, Code.INVALID_BUTTON)
 
 
+def _or_nothing(clean: Callable[[str], str], given: str) -> str:
+    """Return a text cleaned, or nothing where it is refused: its receiver will be told so."""
+    try:
+        return clean(given)
+    except Refused:
+        return ""
+
+
 def _phone_number(spelling: str) -> str:
     if not spelling:
         raise Refused(Code.MISSING_PARAMETER)
@@ -320,7 +330,7 @@ def _send_date(form: Form[Any], policy: Policy, now: Instant) -> Instant | None:
 
 def _fallback(form: Form[Any]) -> Fallback | None:
     number = form.read_optional("resendPhoneNumber", phone.sender) if form.body.resendPhoneNumber else None
-    content = form.read_optional("resendContent", text.cleaned)
+    content = form.read_optional("resendContent", _cleaned)
     if not form.body.resend:
         return None
     if not form.body.resendPhoneNumber:
@@ -376,8 +386,14 @@ def web_link(link: str) -> str:
     return link
 
 
+def _cleaned(given: str) -> str:
+    """Return a text cleaned; one that is beyond all limits is not even looked at."""
+    text.check_characters(given, text.MAX_CHARACTERS)
+    return text.cleaned(given)
+
+
 def _cleaned_and_carried(given: str) -> str:
-    return text.replaced(text.cleaned(given))
+    return text.replaced(_cleaned(given))
 
 
 def _check_subject(whole: str) -> None:

@@ -9,12 +9,16 @@ from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
-from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Words
 from pabal.domain.variables import Spelled
 
 B = TypeVar("B", bound=msgspec.Struct)
 T = TypeVar("T")
 
+MAX_ITEMS = 100_000
+"""No list is longer: as many as the most receivers that can be set."""
+_TOO_MANY = {"receivers": Code.TOO_MANY_RECEIVERS, "buttons": Code.INVALID_BUTTON}
+_UNSENDABLE = re.compile("[\0\ud800-\udfff]")
 _NUMBER = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 _NAMES = {
     str: Words("문자열", "a string"),
@@ -127,14 +131,14 @@ def _no_constant(name: str) -> None:
 
 def _shaped(shape: type[B], given: Mapping[str, Any], prefix: str, problems: list[Problem]) -> B:
     values: dict[str, Any] = {}
-    for field in msgspec.structs.fields(shape):
-        value = given.get(field.encode_name)
-        path = f"{prefix}{field.encode_name}"
+    for name, spelling, hint, is_required in _fields(shape):
+        value = given.get(spelling)
+        path = f"{prefix}{spelling}"
         if value is not None:
-            values[field.name] = _typed(field.type, value, path, problems)
-        elif field.required:
+            values[name] = _typed(hint, value, path, problems)
+        elif is_required:
             problems.append(Problem(_missing(path), path))
-            values[field.name] = None
+            values[name] = None
     return shape(**values)
 
 
@@ -145,8 +149,7 @@ def _typed(hint: Any, value: Any, path: str, problems: list[Problem]) -> Any:
         if not isinstance(value, list):
             problems.append(_wrong_type(path, Words("배열", "an array")))
             return None
-        inner = get_args(kind)[0]
-        return [_typed(inner, each, f"{path}[{index}]", problems) for index, each in enumerate(value)]
+        return _listed(get_args(kind)[0], value, path, problems)
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         if not isinstance(value, dict):
             problems.append(_wrong_type(path, Words("객체", "an object")))
@@ -167,6 +170,29 @@ def _typed(hint: Any, value: Any, path: str, problems: list[Problem]) -> Any:
     return value
 
 
+def _listed(inner: Any, values: list[Any], path: str, problems: list[Problem]) -> list[Any]:
+    """Return the values of a list, looked at no further than MAX_ITEMS values or MAX_PROBLEMS problems."""
+    if len(values) > MAX_ITEMS:
+        code = _TOO_MANY.get(path, Code.INVALID_PARAMETER)
+        problems.append(Problem(code, path, Words(f"{MAX_ITEMS}개까지입니다.", f"At most {MAX_ITEMS}.")))
+        return []
+    found = []
+    for index, each in enumerate(values):
+        if len(problems) >= MAX_PROBLEMS:
+            break
+        found.append(_typed(inner, each, f"{path}[{index}]", problems))
+    return found
+
+
+@lru_cache
+def _fields(shape: type[msgspec.Struct]) -> tuple[tuple[str, str, Any, bool], ...]:
+    """Return name, name in JSON, type and whether it is required of each field of a shape."""
+    return tuple(
+        (field.name, field.encode_name, field.type, field.required) for field in msgspec.structs.fields(shape)
+    )
+
+
+@lru_cache
 def _kind(hint: Any) -> Any:
     """Return the type behind annotations and `| None`."""
     while hasattr(hint, "__metadata__"):
@@ -178,7 +204,7 @@ def _kind(hint: Any) -> Any:
 
 def _check_characters(value: Any, path: str, problems: list[Problem]) -> None:
     if isinstance(value, str):
-        found = sorted({c for c in value if c == "\0" or "\ud800" <= c <= "\udfff"})
+        found = sorted(set(_UNSENDABLE.findall(value)))
         if found:
             listed = ", ".join(f"U+{ord(c):04X}" for c in found)
             detail = Words(f"문자: {listed}", f"Characters: {listed}")

@@ -20,6 +20,8 @@ from pabal.web import envelope, openapi
 from pabal.web.speech import Speech, locale_of
 
 log = logging.getLogger("pabal.web")
+COUNT_EVERY_S = 1.0
+"""How often /metrics, which anyone may ask, counts the queue."""
 PROBE_EVERY_S = 1.0
 """How often /readyz, which anyone may ask, makes the store write."""
 _CODES = {404: Code.NOT_FOUND, 405: Code.METHOD_NOT_ALLOWED}
@@ -57,7 +59,8 @@ class Pages:
         self._station = station
         self.is_ready = False
         self._probed_at = -PROBE_EVERY_S
-        self._is_well = False
+        self._counted_at = -COUNT_EVERY_S
+        self._is_well = True
         self.app = Starlette(
             routes=[
                 Route("/healthz", self.health),
@@ -100,11 +103,13 @@ class Pages:
         """Figures in Prometheus' text format."""
         station = self._station
         now = station.world.now()
-        try:
-            depths = await station.store.read(jobs.depths, station.policy.slot, list(station.carriers), now)
-        except StoreAway:
-            return self._refusal(Code.SERVICE_UNAVAILABLE, request)
-        station.watch.show_queue(depths, now)
+        if station.world.stopwatch() - self._counted_at >= COUNT_EVERY_S:
+            self._counted_at = station.world.stopwatch()
+            try:
+                depths = await station.store.read(jobs.depths, station.policy.slot, list(station.carriers), now)
+            except StoreAway:
+                return self._refusal(Code.SERVICE_UNAVAILABLE, request)
+            station.watch.show_queue(depths, now)
         return Response(station.watch.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def document(self, request: Request) -> Response:

@@ -7,11 +7,36 @@ from pabal.web import envelope
 from pabal.web.speech import DEFAULT
 from pabal.world import RealWorld
 
-_UNREADABLE = Words("HTTP 요청이 아닙니다.", "It is not an HTTP request.")
+_UNREADABLE = Words("읽을 수 있는 HTTP 요청이 아닙니다.", "It is not an HTTP request that can be read.")
+MAX_BODY_AHEAD = 2**62
+"""Within a body the head is not counted: bodies have their own limit."""
+
+
+MAX_HEAD_BYTES = 256 * 1024
+"""The most that may come before a request's body begins."""
 
 
 class Protocol(HttpToolsProtocol):
     """Speaks HTTP, and says no to anything else."""
+
+    _head_bytes = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, unless the head of a request has no end."""
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("the head of the request is too large")
+
+    def on_headers_complete(self) -> None:
+        """Begin with the request, its head being whole."""
+        self._head_bytes = -MAX_BODY_AHEAD
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Be ready for the head of the next request."""
+        self._head_bytes = 0
+        super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Answer a request that cannot be read, and hang up."""

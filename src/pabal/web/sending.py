@@ -57,8 +57,8 @@ async def cancel(call: Call) -> dict[str, Any]:
     request_word = call.form.read("requestId", str)
     call.form.done()
     message_word = call.form.body.messageId
-    message_id = identity.read_message(message_word) if message_word else None
-    if message_word and message_id is None:
+    message_id = identity.read_message(message_word) if message_word is not None else None
+    if message_word is not None and message_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
     done = await cancel_request(call.station, call.account_id, identity.read_request(request_word), message_id)
     return {"item": CancelItem(done.requested, done.canceled)}

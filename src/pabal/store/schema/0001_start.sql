@@ -182,7 +182,8 @@ create table template_images (
 
 create table simulated (                 -- what the simulator's phones hold
     id {serial},
-    message_id {bytes} unique,           -- none for a token
+    carrier text not null,               -- there may be several simulators
+    message_id {bytes},                  -- none for a token
     account_id {big} not null,
     phone {big} not null,
     taken_at {big} not null,
@@ -192,20 +193,24 @@ create table simulated (                 -- what the simulator's phones hold
     subject text,
     content text not null,
     buttons text,
-    has_image {small} not null
+    has_image {small} not null,
+    unique (message_id, carrier)
 );
 create index simulated_of_phone on simulated (account_id, phone, id);
 
 create table simulated_busy (            -- how often a number that is busy at first has been busy
-    message_id {bytes} primary key,
-    times integer not null
+    message_id {bytes} not null,
+    carrier text not null,
+    times integer not null,
+    primary key (message_id, carrier)
 ) {clustered};
 
-create table simulated_receipts (        -- receipts that the simulator owes
+create table simulated_receipts (        -- receipts that a simulator owes
+    carrier text not null,
     due_at {big} not null,
     message_id {bytes} not null,
     outcome {small} not null,
-    primary key (due_at, message_id, outcome)
+    primary key (carrier, due_at, message_id, outcome)
 ) {clustered};
 
 create table marks (                     -- how far housekeeping has come
