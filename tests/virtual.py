@@ -62,10 +62,10 @@ class VirtualWorld:
 
     def __init__(self, seed: int = 0, begins_at: Instant = NOON) -> None:
         self.random = Random(seed)
-        self._begins_at = begins_at
+        self.begins_at = begins_at
 
     def now(self) -> Instant:
-        return self._begins_at + round(self.stopwatch() * 1000)
+        return self.begins_at + round(self.stopwatch() * 1000)
 
     def stopwatch(self) -> float:
         return asyncio.get_running_loop().time()

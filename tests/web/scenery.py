@@ -32,7 +32,7 @@ class LeapingWorld(VirtualWorld):
     """A world whose clock can be set forward at once, as that of a machine that has slept."""
 
     def leap(self, seconds: float) -> None:
-        self._begins_at += round(seconds * 1000)
+        self.begins_at += round(seconds * 1000)
 
 
 class BreakingStore:

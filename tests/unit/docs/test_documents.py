@@ -107,3 +107,14 @@ def anchors(page: Path) -> set[str]:
     """Return the fragments that Markdown renderers give to a page's headings."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_promise_names_tests_that_exist() -> None:
+    promises = re.split(r"^## ", text_of("docs/promises.md"), flags=re.MULTILINE)[1:]
+
+    held_by = {promise.splitlines()[0]: re.findall(r"`(tests/[\w/]+\.py)`", promise) for promise in promises}
+
+    assert len(held_by) >= 14
+    for promise, files in held_by.items():
+        assert files, promise
+        assert [file for file in files if not (ROOT / file).is_file()] == [], promise

@@ -1,0 +1,169 @@
+"""Callers who mean no good, or do not know what they send: they are told so, and nobody else notices."""
+
+import asyncio
+import socket
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from pabal.config import load
+from pabal.service import keys
+from pabal.web import bodies, forms
+from pabal.web.protocol import MAX_HEAD_BYTES
+from tests.live import serving
+from tests.virtual import Town, VirtualWorld, build_town, in_virtual_time
+from tests.web.scenery import PHONE, Play, accepted, friendtalk, open_channel, records, sms, to
+
+
+def test_a_list_of_wrong_entries_is_not_looked_at_to_its_end() -> None:
+    raw = b'{"content":"a","sender":"02-123-4567","receivers":[' + b",".join([b"0"] * 50_000) + b"]}"
+
+    form = forms.from_json(bodies.SendSms, raw)
+
+    assert len(form.problems) == 100
+    assert len(form.body.receivers) == 100
+
+
+def test_a_list_longer_than_any_setting_allows_is_not_looked_at(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        many = b",".join([b"0"] * (forms.MAX_ITEMS + 1))
+
+        receivers = await call("message/sendSMS", b'{"content":"a","sender":"02-123-4567","receivers":[%b]}' % many)
+        buttons = await call(
+            "message/sendFriendtalk", b'{"senderKey":"a","content":"a","receivers":[{}],"buttons":[%b]}' % many
+        )
+
+        assert receivers.result == "TOO_MANY_RECEIVERS"
+        assert buttons.result == "INVALID_BUTTON"
+
+    play(scene)
+
+
+@pytest.mark.parametrize("fields", [{"content": "가" * 10_001}, {"content": f"#{{{'a' * 10_001}}}"}])
+def test_a_text_beyond_all_limits_is_refused_before_anything_is_made_of_it(
+    play: Play, fields: dict[str, str]
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answer = await call("message/sendLMS", sms(**fields))
+
+        assert answer.result == "CONTENT_TOO_LONG"
+        assert answer.body["errors"][0]["field"] == "content"
+
+    play(scene)
+
+
+def test_the_text_of_a_fallback_and_a_value_of_a_variable_are_limited(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        resend = {"resend": True, "resendPhoneNumber": "02-123-4567"}
+
+        long_text = await call(
+            "message/sendFriendtalk", friendtalk(sender_key, **resend, resendContent="a" * 10_001)
+        )
+        long_value = await call(
+            "message/sendFriendtalk",
+            friendtalk(
+                sender_key, **resend, resendContent="#{a}", receivers=to(PHONE, templateData={"a": "a" * 10_001})
+            ),
+        )
+
+        assert long_text.result == long_value.result == "CONTENT_TOO_LONG"
+
+    play(scene)
+
+
+@pytest.mark.parametrize("name", [unicodedata.normalize("NFD", "이름"), "a\r\nb"])
+def test_a_variable_in_a_receivers_own_text_may_be_spelled_in_any_way(play: Play, name: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        key = unicodedata.normalize("NFC", name).replace("\r\n", "\n")
+        receivers = to(PHONE, content=f"#{{{name}}}님", templateData={key: "길동"})
+
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, receivers=receivers))
+
+        (record,) = await records(call, PHONE)
+        assert record["content"] == "길동님"
+
+    play(scene)
+
+
+def test_an_empty_message_id_does_not_cancel_the_whole_send(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sent = await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 13:00"))
+
+        answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": ""})
+
+        assert answer.result == "REQUEST_NOT_FOUND"
+        assert [record["sendingStatus"]["value"] for record in await records(call, PHONE)] == ["waiting"]
+
+    play(scene)
+
+
+def test_many_may_ask_at_once_whether_the_service_is_ready(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+
+        answers = await asyncio.gather(*(call("/readyz") for _ in range(5)))
+
+        assert [answer.status for answer in answers] == [200] * 5
+
+    play(scene)
+
+
+def test_each_of_two_simulators_delivers_its_own(tmp_path: Path) -> None:
+    config = tmp_path / "pabal.toml"
+    config.write_text(
+        '[carriers.a]\nkind = "simulator"\n[carriers.b]\nkind = "simulator"\n[routes]\nsms = ["a"]\nlms = ["b"]\n',
+        encoding="utf-8",
+    )
+
+    async def whole() -> None:
+        settings = load({}, file=config, data=tmp_path)
+        town = await build_town(tmp_path, settings=settings, world=VirtualWorld(5))
+        call = await town.caller()
+        for number in range(20):
+            kind = "sendSMS" if number % 2 else "sendLMS"
+            await accepted(call, f"message/{kind}", sms(f"010-2222-{number:04}"))
+            await town.wait(0.037 * (number % 5))
+        await town.wait(5)
+        ended = [await records(call, f"010-2222-{number:04}") for number in range(20)]
+        await town.service.stop()
+        assert [record["sendingStatus"]["value"] for (record,) in ended] == ["completed"] * 20
+
+    in_virtual_time(whole())
+
+
+def test_a_revoked_key_stops_working_though_the_clock_is_set_back(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        assert (await call("sender/categories", {})).result == "SUCCESS"
+        await town.store.write(lambda tx: tx.run("update keys set revoked_at = ?", (town.world.now(),)))
+        town.world.begins_at -= 3_600_000
+
+        await town.wait(keys.FRESH_FOR_S)
+
+        assert (await call("sender/categories", {})).result == "UNAUTHORIZED"
+
+    play(scene)
+
+
+@pytest.mark.slow
+def test_a_request_whose_head_has_no_end_is_cut_off(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as live:
+        host, port = live.base.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=30) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nx: " + b"a" * (MAX_HEAD_BYTES + 70_000))
+            answer = b""
+            while chunk := connection.recv(4096):
+                answer += chunk
+
+        assert answer.startswith(b"HTTP/1.1 400")
+        assert b'"result":"INVALID_PARAMETER"' in answer
+        assert live.stop() == 0
