@@ -121,8 +121,8 @@ def trim(tx: Tx, keep: int, before: Instant, forget_before: Instant, most: int) 
     those go that were taken before `before`.
     """
     rows = tx.rows(
-        "delete from simulated where id in (select id from simulated where id > 0 order by id limit ?) and taken_at < ?"
-        " and (taken_at < ? or id <= (select max(id) from simulated) - ?) returning message_id",
+        "delete from simulated where id in (select id from simulated where id > 0 order by id limit ?)"
+        " and taken_at < ? and (taken_at < ? or id <= (select max(id) from simulated) - ?) returning message_id",
         (most, before, forget_before, keep),
     )
     tx.rows_each(
