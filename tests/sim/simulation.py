@@ -32,6 +32,7 @@ from tests.virtual import NOON, Answer, Caller, Town, VirtualLoop, VirtualWorld,
 
 CALM_S = 1.5 * 3600
 LIFE_S = 120.0
+LEAST_WISHES = 30
 FAULTS = ("crash-before", "crash-after", "away-before", "away-after")
 SENDER_KEY = "a" * 40
 TEXT = "#{name}님 안녕하세요"
@@ -76,6 +77,7 @@ class Simulation:
         self.now: Instant = NOON
         self.crashed: set[int] = set()
         self.calm_s = CALM_S
+        self.least_wishes = LEAST_WISHES
         self.writes: list[int] = []
         self.reads: list[int] = []
         self.read_fate = Fate(0, "never")
@@ -83,10 +85,12 @@ class Simulation:
         self.settings = load({}, data=folder, sms_timeout_hours=1, other_timeout_hours=1)
 
     def play(self) -> None:
-        """Live through every life, then a calm one, then reckon."""
-        for life in range(self.lives):
+        """Live through every life, and more if they were short, then a calm one."""
+        life = 0
+        while life < self.lives or len(self.diary.wishes) < self.least_wishes:
             self._live(life, is_calm=False)
-        self._live(self.lives, is_calm=True)
+            life += 1
+        self._live(life, is_calm=True)
 
     def _live(self, life: int, *, is_calm: bool) -> None:
         world = VirtualWorld(self.random.getrandbits(32), self.now)

@@ -51,6 +51,7 @@ class OneFault(Simulation):
     ) -> None:
         super().__init__(0, folder, lives=1, fault=write)
         self.calm_s = 200.0
+        self.least_wishes = 0
         self.read_fate = Fate(*read)
         self.carrier_fate = Fate(*carrier)
 
