@@ -32,7 +32,7 @@ from tests.virtual import NOON, Answer, Caller, Town, VirtualLoop, VirtualWorld,
 
 CALM_S = 1.5 * 3600
 LIFE_S = 120.0
-LEAST_WISHES = 30
+LEAST_WISHES = 40
 FAULTS = ("crash-before", "crash-after", "away-before", "away-after")
 SENDER_KEY = "a" * 40
 TEXT = "#{name}님 안녕하세요"
