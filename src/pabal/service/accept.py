@@ -9,12 +9,15 @@ from pabal.domain.image import Image
 from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Design
-from pabal.domain.when import Instant
+from pabal.domain.when import MINUTE, Instant
 from pabal.service.station import Station
 from pabal.store import accounts, answers, jobs, messages, profiles, requests, templates
 from pabal.store.answers import Answer
 from pabal.store.base import Tx, Value, done_together_by
 from pabal.world import new_request_id
+
+RING_WITHIN = 1 * MINUTE
+"""Deliverers look at the queue more often than this by themselves: a send for later need not wake them."""
 
 
 class Repeatable(NamedTuple):
@@ -76,7 +79,8 @@ async def accept(
     kept = await station.store.write(keep, promise)
     if kept.is_new:
         station.watch.accepted.add(len(promise.messages), sending.product.word)
-        station.ring([carrier])
+        if scheduled_at <= now + RING_WITHIN:
+            station.ring([carrier])
     return kept.request_id
 
 

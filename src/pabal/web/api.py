@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.codes import LOCALES, Code, Problem, Refused, Words
 from pabal.service.accept import Repeatable
 from pabal.service.fault import fault
 from pabal.service.limit import Allowance
@@ -82,6 +82,9 @@ class Api:
             for path, endpoint in BY_PATH.items()
             if has_simulator or not path.startswith("/api/simulator/")
         }
+        self._speeches = {locale: Speech(locale, station.policy.zone) for locale in LOCALES}
+        self._requests = station.world.bits(32) << 32
+        """Numbers the requests, from where no earlier run has begun."""
         self.is_stopping = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -93,13 +96,17 @@ class Api:
         world = self._station.world
         began = world.stopwatch()
         headers = {name: value for name, value in scope["headers"] if name in _HEADERS}
-        speech = Speech(locale_of(headers.get(b"accept-language", b"")), self._station.policy.zone)
-        request_id = f"{world.bits(64):016x}"
+        speech = self._speeches[locale_of(headers.get(b"accept-language", b""))]
+        self._requests += 1
+        request_id = f"{self._requests:016x}"
         try:
             answer = await self._answer(endpoint, scope, headers, receive, speech, request_id)
         except Gone:
             return
-        self._note(endpoint, answer, request_id, world.stopwatch() - began)
+        path = endpoint.path if endpoint else "unknown"
+        self._station.watch.requests.add(1, path, answer.code.name)
+        if self._logs_all or answer.code is not Code.SUCCESS:
+            self._log(path, answer, request_id, world.stopwatch() - began)
         await send(
             {
                 "type": "http.response.start",
@@ -231,20 +238,17 @@ class Api:
         status = code.http_status
         return 200 if self._always_ok and 400 <= status < 500 and status != 429 else status
 
-    def _note(self, endpoint: Endpoint | None, answer: Answer, request_id: str, seconds: float) -> None:
-        path = endpoint.path if endpoint else "unknown"
-        self._station.watch.requests.add(1, path, answer.code.name)
-        if self._logs_all or answer.code is not Code.SUCCESS:
-            log.info(
-                "request",
-                extra={
-                    "request_id": request_id,
-                    "path": path,
-                    "result": answer.code.name,
-                    "status": answer.status,
-                    "ms": round(seconds * 1000, 1),
-                },
-            )
+    def _log(self, path: str, answer: Answer, request_id: str, seconds: float) -> None:
+        log.info(
+            "request",
+            extra={
+                "request_id": request_id,
+                "path": path,
+                "result": answer.code.name,
+                "status": answer.status,
+                "ms": round(seconds * 1000, 1),
+            },
+        )
 
 
 def _form(endpoint: Endpoint, query: bytes, content_type: bytes, raw: bytes) -> Form[Any]:
