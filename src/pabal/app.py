@@ -32,7 +32,7 @@ from pabal.web.guard import Guard
 from pabal.web.pages import Pages
 from pabal.world import RealWorld, World
 
-SWITCH_INTERVAL_S = 0.001
+SWITCH_INTERVAL_S = 0.0005
 """How long a thread may keep the interpreter: the store's writer asks for it after every statement."""
 PAUSE_AFTER_FAULT_S = 1.0
 
