@@ -148,7 +148,7 @@ def test_a_carrier_that_does_not_answer_in_time_leaves_the_outcome_unknown_and_i
         held = await job(town, first(request_id))
         assert held is not None
         assert held[2] > town.world.now()  # still leased: nobody else may have it
-        await town.wait(2)
+        await town.wait(0.5)
         assert counted(town, "pabal_carrier_verdicts_total", carrier=POST, verdict="unknown") == 1
 
         post.takes_s = 0

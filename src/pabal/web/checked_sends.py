@@ -35,7 +35,6 @@ FRIENDTALK_TYPES = {
     "FW": Product.FRIENDTALK_WIDE_IMAGE,
 }
 
-FEW_RECEIVERS = 3
 Fitted = tuple[tuple[str, ...], str | None]
 """The values of one receiver, and its own text if it has one."""
 
@@ -59,8 +58,7 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
         _check_shared(form, subject, _check_subject, "subject")
     form.done()
 
-    fitting = _gauged if len(given) > FEW_RECEIVERS else _measured
-    receivers = _checked(form, given, fitting(product, content, subject, names, clean) if names else _as_it_is)
+    receivers = _checked(form, given, _gauged(product, content, subject, names, clean) if names else _as_it_is)
     return Sending(
         product,
         content,
@@ -86,21 +84,6 @@ def _gauged(
         values = _values(each, names, clean)
         for gauge in gauges:
             gauge.check(values)
-        return values, None
-
-    return fit
-
-
-def _measured(
-    product: Product, content: str, subject: str | None, names: Sequence[str], clean: Callable[[str], str]
-) -> Callable[[bodies.Receiver], Fitted]:
-    """Return the same for a few receivers, for whom a gauge is not worth making."""
-
-    def fit(each: bodies.Receiver) -> Fitted:
-        values = _values(each, names, clean)
-        check_text(product, filled(content, names, values))
-        if subject is not None:
-            _check_subject(filled(subject, names, values))
         return values, None
 
     return fit
