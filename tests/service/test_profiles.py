@@ -166,6 +166,10 @@ def test_four_wrong_tries_do_not_lock_out(stage: Stage) -> None:
 
         await auth(town, stage.token)
 
+        profile = await find(town)
+        assert profile is not None
+        assert profile.status is AuthStatus.APPROVAL
+
     stage.play(scene)
 
 
