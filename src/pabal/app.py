@@ -129,8 +129,8 @@ class Service:
         self._deliverers: list[Deliverer] = []
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._api(scope, receive, send)
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return self._api(scope, receive, send)
 
     async def start(self) -> None:
         """Begin to deliver, to listen and to keep house."""

@@ -64,6 +64,7 @@ def _run(settings: Settings, listener: socket.socket) -> int:
         server = _Server(
             uvicorn.Config(
                 service,
+                interface="asgi3",
                 http=Protocol,
                 ws="none",
                 lifespan="off",

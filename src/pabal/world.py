@@ -1,5 +1,6 @@
 """Time, chance and identity: the one door through which they enter the service."""
 
+import io
 import os
 import string
 import time
@@ -10,6 +11,7 @@ from pabal.domain.when import Instant
 
 KEY_PREFIX = "pb_"
 KEY_CHARACTERS = 40
+AHEAD_OCTETS = 4096
 _ALPHABET = string.digits + string.ascii_letters
 
 
@@ -37,6 +39,9 @@ class RealWorld:
 
     in_threads = True
 
+    def __init__(self) -> None:
+        self._octets = io.BytesIO()
+
     def now(self) -> Instant:
         return time.time_ns() // 1_000_000
 
@@ -48,7 +53,11 @@ class RealWorld:
 
     def bits(self, count: int) -> int:
         octets = -(-count // 8)
-        return int.from_bytes(os.urandom(octets), "big") >> 8 * octets - count
+        chance = self._octets.read(octets)
+        if len(chance) < octets:
+            self._octets = io.BytesIO(os.urandom(AHEAD_OCTETS))  # asking the system costs more than what it gives
+            chance = self._octets.read(octets)
+        return int.from_bytes(chance, "big") >> 8 * octets - count
 
 
 def new_request_id(world: World, slot: int) -> bytes:

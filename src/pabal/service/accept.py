@@ -59,7 +59,8 @@ async def accept(
     on another request.
     """
     carrier = station.carrier_for(sending.product)
-    await _check_numbers(station, account_id, sending)
+    if station.policy.checks_sender_numbers:
+        await _check_numbers(station, account_id, sending)
     request_id = new_request_id(station.world, station.policy.slot)
     now = identity.requested_at(request_id)  # one look at the clock: sent now is sent when requested
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
@@ -155,8 +156,6 @@ async def usable_template(station: Station, profile: Profile, code: str) -> Desi
 
 
 async def _check_numbers(station: Station, account_id: int, sending: Sending) -> None:
-    if not station.policy.checks_sender_numbers:
-        return
     used = [("sender", sending.sender)] if sending.sender else []
     if sending.fallback:
         used.append(("resendPhoneNumber", sending.fallback.sender))

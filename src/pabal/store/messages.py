@@ -18,6 +18,8 @@ from pabal.domain.sending import Receiver
 from pabal.domain.when import Instant
 from pabal.store.base import Found, Tx, Value
 
+_encoded = msgspec.json.Encoder().encode
+
 # Where the ids are known, `+account_id` keeps the engine from walking all of an account's messages instead.
 COLUMNS = (
     "m.id, m.account_id, m.receiver, m.product, m.status, m.outcome, m.completed_at,"
@@ -52,7 +54,7 @@ def rows_of(
             account_id,
             int(receiver.phone),
             kind,
-            msgspec.json.encode(receiver.values).decode() if receiver.values else None,
+            _encoded(receiver.values).decode() if receiver.values else None,
             receiver.content,
             receiver.reference,
         )

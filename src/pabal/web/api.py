@@ -30,16 +30,6 @@ JSON_TYPE = b"application/json"
 MAX_IDEMPOTENCY_KEY = 255
 MAX_QUERY_FIELDS = 100
 RETRY_AFTER_TROUBLE_S = 1
-_HEADERS = frozenset(
-    (
-        b"apikey",
-        b"content-length",
-        b"content-type",
-        b"accept-language",
-        b"idempotency-key",
-        b"x-forwarded-for",
-    )
-)
 
 log = logging.getLogger("pabal.web")
 
@@ -95,7 +85,7 @@ class Api:
             return
         world = self._station.world
         began = world.stopwatch()
-        headers = {name: value for name, value in scope["headers"] if name in _HEADERS}
+        headers: dict[bytes, bytes] = dict(scope["headers"])
         speech = self._speeches[locale_of(headers.get(b"accept-language", b""))]
         self._requests += 1
         request_id = f"{self._requests:016x}"

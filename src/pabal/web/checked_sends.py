@@ -6,16 +6,14 @@ from typing import Any
 
 from pabal.domain import button, phone, text, variables, when
 from pabal.domain.button import Button
-from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Words
+from pabal.domain.codes import Code, Problem, Refused, Words
 from pabal.domain.image import Image, read_image
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
 from pabal.domain.sending import (
     Fallback,
     Gauge,
-    Receiver,
     Sending,
-    check_reference,
     check_text,
     filled,
     filled_buttons,
@@ -24,6 +22,7 @@ from pabal.domain.template import Design
 from pabal.domain.when import Instant
 from pabal.service.policy import Policy
 from pabal.web import bodies
+from pabal.web.checked_receivers import Fitted, as_it_is, checked, given_receivers, values_of
 from pabal.web.forms import Form
 
 FRIENDTALK_TYPES = {
@@ -34,9 +33,8 @@ FRIENDTALK_TYPES = {
     "friendTalkWideImage": Product.FRIENDTALK_WIDE_IMAGE,
     "FW": Product.FRIENDTALK_WIDE_IMAGE,
 }
-
-Fitted = tuple[tuple[str, ...], str | None]
-"""The values of one receiver, and its own text if it has one."""
+GAUGED_RECEIVERS = 4
+"""From so many receivers on, measuring the template first makes up for itself."""
 
 
 def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant) -> Sending:
@@ -51,14 +49,19 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
     scheduled_at = _send_date(form, policy, now)
     sender = form.read("sender", phone.sender)
     image = read_image_field(form) if product is Product.MMS else None
-    given = _receivers(form, policy)
+    given = given_receivers(form, policy)
     names = variables.names(content, subject)
     if not names:
         _check_shared(form, content, partial(check_text, product), "content")
         _check_shared(form, subject, _check_subject, "subject")
     form.done()
 
-    receivers = _checked(form, given, _gauged(product, content, subject, names, clean) if names else _as_it_is)
+    fit: Callable[[bodies.Receiver], Fitted] = as_it_is
+    if names and len(given) < GAUGED_RECEIVERS:
+        fit = _fitted(product, content, subject, names, clean)
+    elif names:
+        fit = _gauged(product, content, subject, names, clean)
+    receivers = checked(form, given, fit)
     return Sending(
         product,
         content,
@@ -71,17 +74,32 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
     )
 
 
-def _gauged(
+def _fitted(
     product: Product, content: str, subject: str | None, names: Sequence[str], clean: Callable[[str], str]
 ) -> Callable[[bodies.Receiver], Fitted]:
     """Return what gives a receiver of a text message its values, and says no where its text does not fit."""
+
+    def fit(each: bodies.Receiver) -> Fitted:
+        values = values_of(each, names, clean)
+        check_text(product, filled(content, names, values))
+        if subject is not None:
+            _check_subject(filled(subject, names, values))
+        return values, None
+
+    return fit
+
+
+def _gauged(
+    product: Product, content: str, subject: str | None, names: Sequence[str], clean: Callable[[str], str]
+) -> Callable[[bodies.Receiver], Fitted]:
+    """Return the same as `_fitted`, quicker for many receivers."""
     most = text.SMS_MAX_BYTES if product is Product.SMS else text.LMS_MAX_BYTES
     gauges = [Gauge(content, names, partial(check_text, product), most)]
     if subject is not None:
         gauges.append(Gauge(subject, names, _check_subject, text.SUBJECT_MAX_BYTES))
 
     def fit(each: bodies.Receiver) -> Fitted:
-        values = _values(each, names, clean)
+        values = values_of(each, names, clean)
         for gauge in gauges:
             gauge.check(values)
         return values, None
@@ -98,9 +116,9 @@ def alimtalk_form(form: Form[bodies.SendAlimtalk], policy: Policy, now: Instant)
     code = form.read("templateCode", text.cleaned)
     scheduled_at = _send_date(form, policy, now)
     fallback = _fallback(form)
-    _receivers(form, policy)
+    given_receivers(form, policy)
     form.done()
-    _checked(form, form.body.receivers, _as_it_is)
+    checked(form, form.body.receivers, as_it_is)
     return AlimtalkForm(form, code, scheduled_at, fallback)
 
 
@@ -130,12 +148,12 @@ class AlimtalkForm:
         names = variables.names(template.content, *button.links_of(buttons), resent)
 
         def fit(each: bodies.Receiver) -> Fitted:
-            values = _values(each, names, _cleaned)
+            values = values_of(each, names, _cleaned)
             check_text(Product.ALIMTALK, filled(template.content, names, values))
             filled_buttons(buttons, names, values)
             return values, None
 
-        receivers = _checked(self._form, self._form.body.receivers, fit if names else _as_it_is)
+        receivers = checked(self._form, self._form.body.receivers, fit if names else as_it_is)
         return Sending(
             Product.ALIMTALK,
             template.content,
@@ -172,7 +190,7 @@ def friendtalk(form: Form[bodies.SendFriendtalk], policy: Policy, now: Instant) 
         fallback = fallback._replace(content=mark(fallback.content))
     most = button.MAX_BUTTONS_WIDE_IMAGE if product is Product.FRIENDTALK_WIDE_IMAGE else button.MAX_BUTTONS
     buttons = form.read_optional("buttons", lambda given: read_buttons(form, given, most)) or ()
-    given = _receivers(form, policy)
+    given = given_receivers(form, policy)
     if content is None and any(not each.content for each in given):
         form.add(Problem(Code.MISSING_PARAMETER, "content"))
     around = (*button.links_of(buttons), fallback.content if fallback else None)
@@ -185,13 +203,13 @@ def friendtalk(form: Form[bodies.SendFriendtalk], policy: Policy, now: Instant) 
     def fit(each: bodies.TalkReceiver) -> Fitted:
         whole = mark(_cleaned(each.content)) if each.content else content or ""
         wanted = variables.names(whole, *around)
-        known = dict(zip(wanted, _values(each, wanted, _cleaned), strict=True))
+        known = dict(zip(wanted, values_of(each, wanted, _cleaned), strict=True))
         values = tuple(known.get(name, "") for name in names)
         check_text(product, filled(whole, names, values))
         filled_buttons(buttons, names, values)
         return values, whole if each.content else None
 
-    receivers = _checked(form, given, fit if names or own else _as_it_is)
+    receivers = checked(form, given, fit if names or own else as_it_is)
     return Sending(
         product,
         content or "",
@@ -219,83 +237,12 @@ def at_a_decent_hour(sending: Sending, policy: Policy, now: Instant) -> Sending:
     return sending._replace(scheduled_at=when.next_morning(at, policy.zone))
 
 
-def _as_it_is(each: bodies.Receiver) -> Fitted:
-    return (), None
-
-
-def _checked(form: Form[Any], given: Sequence[Any], fit: Callable[[Any], Fitted]) -> list[Receiver]:
-    """Return the receivers, each with its values and a text that fits.
-
-    Raises Refused naming every bad receiver, by index.
-    """
-    problems = [problem for problem in form.problems if problem.field.startswith("receivers[")]
-    wrong = {problem.field for problem in problems}
-    checked: list[Receiver] = []
-    for index, each in enumerate(given):
-        if len(problems) >= MAX_PROBLEMS:
-            break
-        if wrong:  # some are known to be wrong: all that is left to do is to find the others
-            problems += _problems_of(index, each, fit, wrong)
-            continue
-        try:
-            number = phone.mobile(each.phoneNumber)
-            values, own_text = fit(each)
-            reference = each.reference
-            if reference is not None:
-                check_reference(reference)
-            checked.append(Receiver(number, values, own_text, reference))
-        except Refused:
-            problems += _problems_of(index, each, fit, wrong)
-    if problems:
-        problems.sort(key=lambda problem: int(problem.field[len("receivers[") :].split("]")[0]))
-        raise Refused.for_all(problems)
-    return checked
-
-
-def _problems_of(index: int, each: Any, fit: Callable[[Any], Fitted], wrong: set[str]) -> list[Problem]:
-    """Return everything that is wrong with one receiver, beyond what is known to be."""
-    place = f"receivers[{index}]"
-    if place in wrong:
-        return []
-    found: list[Problem] = []
-
-    def attempt(field: str, work: Callable[[Any], Any], value: Any) -> None:
-        if f"{place}.{field}" in wrong:
-            return
-        try:
-            work(value)
-        except Refused as refusal:
-            for code, _, detail in refusal.problems:
-                at = "templateData" if field == "content" and code in _ABOUT_VALUES else field
-                found.append(Problem(code, f"{place}.{at}", detail))
-
-    attempt("phoneNumber", _phone_number, each.phoneNumber)
-    if f"{place}.templateData" not in wrong:
-        attempt("content", fit, each)
-    if each.reference is not None:
-        attempt("reference", check_reference, each.reference)
-    return found
-
-
-_ABOUT_VALUES = (Code.MISSING_VARIABLE, Code.INVALID_PARAMETER, Code.INVALID_BUTTON)
-
-
 def _or_nothing(clean: Callable[[str], str], given: str) -> str:
     """Return a text cleaned, or nothing where it is refused: its receiver will be told so."""
     try:
         return clean(given)
     except Refused:
         return ""
-
-
-def _phone_number(spelling: str) -> str:
-    if not spelling:
-        raise Refused(Code.MISSING_PARAMETER)
-    return phone.mobile(spelling)
-
-
-def _values(each: bodies.Receiver, names: Sequence[str], clean: Callable[[str], str]) -> tuple[str, ...]:
-    return tuple([clean(value) for value in variables.values(names, each.templateData)])
 
 
 def _check_shared(form: Form[Any], whole: str | None, check: Callable[[str], None], field: str) -> None:
@@ -306,20 +253,6 @@ def _check_shared(form: Form[Any], whole: str | None, check: Callable[[str], Non
         check(whole)
     except Refused as refusal:
         form.add_all(refusal, field)
-
-
-def _receivers(form: Form[Any], policy: Policy) -> list[Any]:
-    given: list[Any] | None = form.body.receivers
-    if given is None or len(given) == 0:
-        form.add(Problem(Code.MISSING_PARAMETER, "receivers"))
-        return []
-    if len(given) > policy.most_receivers:
-        most = policy.most_receivers
-        detail = Words(
-            f"{most}명까지인데 {len(given)}명입니다.", f"At most {most} receivers; there are {len(given)}."
-        )
-        form.add(Problem(Code.TOO_MANY_RECEIVERS, "receivers", detail))
-    return given
 
 
 def _send_date(form: Form[Any], policy: Policy, now: Instant) -> Instant | None:

@@ -61,6 +61,8 @@ class Form(Generic[B]):
 
     def done(self) -> None:
         """Raises Refused for all problems with fields, in the order of the interface; receivers come later."""
+        if not self.problems:
+            return
         found = [problem for problem in self.problems if not problem.field.startswith("receivers[")]
         if found:
             order = {name: place for place, name in enumerate(self.body.__struct_fields__)}

@@ -15,17 +15,17 @@ from pabal.web.call import Call
 
 async def send_sms(call: Call) -> dict[str, Any]:
     """Send an SMS to each receiver."""
-    return await _answered_before(call) or await _accepted(call, _text(call, Product.SMS))
+    return await _send_text(call, Product.SMS)
 
 
 async def send_lms(call: Call) -> dict[str, Any]:
     """Send an LMS to each receiver."""
-    return await _answered_before(call) or await _accepted(call, _text(call, Product.LMS))
+    return await _send_text(call, Product.LMS)
 
 
 async def send_mms(call: Call) -> dict[str, Any]:
     """Send an MMS to each receiver."""
-    return await _answered_before(call) or await _accepted(call, _text(call, Product.MMS))
+    return await _send_text(call, Product.MMS)
 
 
 async def send_alimtalk(call: Call) -> dict[str, Any]:
@@ -64,8 +64,11 @@ async def cancel(call: Call) -> dict[str, Any]:
     return {"item": CancelItem(done.requested, done.canceled)}
 
 
-def _text(call: Call, product: Product) -> Sending:
-    return checked_sends.text_message(product, call.form, call.station.policy, call.now)
+async def _send_text(call: Call, product: Product) -> dict[str, Any]:
+    if call.repeatable and (before := await _answered_before(call)):
+        return before
+    sending = checked_sends.text_message(product, call.form, call.station.policy, call.now)
+    return _sent(await accept(call.station, call.account_id, sending, call.repeatable))
 
 
 async def _answered_before(call: Call) -> dict[str, Any] | None:
