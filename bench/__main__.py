@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import accept, campaign, deliver, history, small, start
+from bench import accept, campaign, deliver, history, small, smpp, start
 from bench.figures import Figure, table
 from bench.load import LoadFailed
 from bench.server import DoesNotWork, Place, say
@@ -19,6 +19,7 @@ MEASURES = {
     "deliver": deliver.measure,
     "history": history.measure,
     "small": small.measure,
+    "smpp": smpp.measure,
     "start": start.measure,
 }
 MEMORY_AIM_MB = 200

@@ -10,9 +10,10 @@ from bench.server import DoesNotWork, Place, say
 from pabal.carriers.base import Receipt, Taken
 from pabal.domain.message import Outcome
 from pabal.domain.when import MINUTE
+from pabal.service.claim import MAX_CLAIM, claim
 from pabal.service.compose import attempt_of
-from pabal.service.deliver import MAX_CLAIM, Verdicts, claim, settle
 from pabal.service.receive import receive
+from pabal.service.settle import Verdicts, settle
 from pabal.store.sqlite import SqliteStore
 
 AIM = 0.3

@@ -4,6 +4,9 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Literal, NamedTuple
 
+WHOLE_FROM = 100
+"""From here on, nobody wants to see decimals."""
+
 
 class Figure(NamedTuple):
     """One measured ratio (or plain figure), what it was made of, and what it should be; no aim: only told."""
@@ -40,8 +43,9 @@ def table(figures: Sequence[Figure]) -> str:
     rows = [("name", "what", "measured", "aim", "", "made of")]
     for each in figures:
         sign = {"at least": ">=", "at most": "<="}[each.side]
-        aim = "" if each.aim is None else f"{sign} {each.aim:g}{each.unit}"
-        rows.append((each.name, each.what, f"{each.value:.2f}{each.unit}", aim, each.verdict, each.made_of))
+        aim = "" if each.aim is None else f"{sign} {each.aim:,g}{each.unit}"
+        measured = f"{each.value:,.{0 if each.value >= WHOLE_FROM else 2}f}{each.unit}"
+        rows.append((each.name, each.what, measured, aim, each.verdict, each.made_of))
     widths = [max(len(row[column]) for row in rows) for column in range(6)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

@@ -8,7 +8,7 @@ from bench.figures import Figure, middle, percentile
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.server import Place, say
 from pabal.domain.when import HOUR, MINUTE
-from pabal.service.deliver import MAX_CLAIM, claim
+from pabal.service.claim import MAX_CLAIM, claim
 from pabal.store.sqlite import SqliteStore
 
 AIM = 1.5

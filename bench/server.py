@@ -15,6 +15,7 @@ from typing import NamedTuple
 READY_WITHIN_S = 60.0
 STOP_WITHIN_S = 60.0
 POLL_S = 0.005
+SETTINGS_FILE = "pabal.toml"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -76,13 +77,15 @@ class Place:
 
     @contextlib.contextmanager
     def pabal(self, data: Path, doing: str) -> Iterator[Server]:
-        """Run `pabal serve` on a data directory, ready to take requests."""
+        """Run `pabal serve` on a data directory and by its settings file, if it has one; ready to take requests."""
         port = _free_port()
         environment = _environment() | {
             "PABAL_PORT": str(port),
             "PABAL_DATA": str(data),
             "PABAL_KEY_RATE": "0",
         }
+        if (data / SETTINGS_FILE).exists():
+            environment["PABAL_CONFIG"] = str(data / SETTINGS_FILE)
         with (data / "serve.log").open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "pabal.cli", "serve"],

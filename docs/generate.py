@@ -6,16 +6,19 @@
 
 import argparse
 import dataclasses
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from pabal.config import CARRIER_KINDS, ENVIRONMENT_PREFIX, FIELDS, Carrier, Settings, described
+from pabal.carrier_settings import KINDS, CarrierSettings
+from pabal.config import ENVIRONMENT_PREFIX, Settings, described
 from pabal.domain.codes import Code
 from pabal.domain.message import Outcome, Product, Status
+from pabal.setting import fields, shown
 from pabal.web.answers import Envelope, ListEnvelope, PagedEnvelope
 from pabal.web.call import MAX_PAGE, MAX_PAGE_SIZE
 from pabal.web.endpoints import COMMON, ENDPOINTS, Endpoint
@@ -157,11 +160,6 @@ MEANINGS = {
     "orderNo": "Order of the button.",
 }  # fmt: skip
 
-CARRIER_MEANINGS = {
-    "kind": f"What kind of carrier it is: {', '.join(CARRIER_KINDS)}. Needed.",
-    "window": "Messages that may be in its hands without an answer.",
-}
-
 # What this version says by itself; every other outcome is a carrier's word.
 OWN_OUTCOMES = {
     Outcome.TIMED_OUT: "The carrier took the message, and no receipt came in time.",
@@ -247,18 +245,12 @@ def endpoints_page() -> str:
 
 def settings_page() -> str:
     """Return the reference of every setting."""
-    hints = get_type_hints(Settings)
     rows = []
     for name, default, meaning in described(Settings()):
         in_environment = name not in ("carriers", "routes")
         variable = f"`{ENVIRONMENT_PREFIX}{name.upper()}`" if in_environment else "in the file only"
-        limits = _limits(name, hints[name])
+        limits = _limits(Settings, name)
         rows.append((f"`{name}`", variable, f"`{default}`" if default else "", f"{meaning}{limits}"))
-    carrier = [
-        (f"`{each.name}`", "" if each.default is dataclasses.MISSING else each.default, CARRIER_MEANINGS[each.name])
-        for each in dataclasses.fields(Carrier)
-        if each.name != "name"
-    ]
     lines = [
         "# Settings",
         MADE,
@@ -272,10 +264,12 @@ def settings_page() -> str:
         "",
         "## Carriers",
         "",
-        "A carrier is a table `[carriers.NAME]` of the file:",
+        f"A carrier is a table `[carriers.NAME]` of the file; its `kind`, {_either(KINDS)}, decides what else",
+        "stands in it. A secret such as `password` may also be given as `password_env`, the name of a variable",
+        "of the environment, or as `password_file`, the path of a file that holds nothing else. Neither the",
+        "logs nor `pabal settings` show it.",
         "",
-        *_table(("Name", "Default", "Meaning"), carrier),
-        "",
+        *(line for kind, shape in KINDS.items() for line in _carrier_settings(kind, shape)),
         "## Routes",
         "",
         "The table `[routes]` names for each product the carriers to try, in order. Where the file has neither",
@@ -425,10 +419,43 @@ def _meaning(shape: str, field: str, of: Schema) -> str:
     return said if default is None else f"{said} Default {default}."
 
 
-def _limits(name: str, hint: Any) -> str:
-    least, most = FIELDS[name].metadata["least"], FIELDS[name].metadata["most"]
+def _either(words: Iterable[str]) -> str:
+    return " or ".join(f"`{word}`" for word in words)
+
+
+def _carrier_settings(kind: str, shape: type[CarrierSettings]) -> list[str]:
+    """Return what stands in the table of a carrier of this kind."""
+    carried = ", ".join(f"`{product.word}`" for product in shape.products)
+    rows = [
+        (f"`{name}`", _default(each), f"{each.metadata['help']}{_limits(shape, name)}")
+        for name, each in fields(shape).items()
+    ]
+    return [
+        f"### {kind}",
+        "",
+        f"{inspect.getdoc(shape)} It carries {carried}.",
+        "",
+        *_table(("Name", "Default", "Meaning"), rows),
+        "",
+    ]
+
+
+def _default(each: "dataclasses.Field[Any]") -> str:
+    if each.default_factory is not dataclasses.MISSING:
+        return ""
+    if each.default is dataclasses.MISSING:
+        return "needed"
+    value = shown(each.default)
+    return f"`{value}`" if value else ""
+
+
+def _limits(shape: type, name: str) -> str:
+    hint, metadata = get_type_hints(shape)[name], fields(shape)[name].metadata
+    least, most, longest = metadata["least"], metadata["most"], metadata["longest"]
     if get_origin(hint) is Literal:
         return f" One of {', '.join(f'`{word}`' for word in get_args(hint))}."
+    if longest is not None:
+        return f" At most {longest:,} characters."
     if least is None and most is None:
         return ""
     if most is None:

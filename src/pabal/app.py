@@ -10,9 +10,11 @@ from importlib import resources
 from pathlib import Path
 from typing import IO, Any
 
+from pabal.carrier_settings import CarrierSettings, SimulatorSettings, SmppSettings
 from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
-from pabal.config import BadSetting, Settings
+from pabal.carriers.smpp.carrier import SmppCarrier
+from pabal.config import Settings
 from pabal.domain.category import BadTable, Category, read_table
 from pabal.service.deliver import Deliverer
 from pabal.service.fault import fault
@@ -24,6 +26,7 @@ from pabal.service.receive import listen
 from pabal.service.remember import StoredMemory
 from pabal.service.station import Station
 from pabal.service.watch import Watch
+from pabal.setting import BadSetting
 from pabal.store.base import Store
 from pabal.store.migrate import migrate, pending
 from pabal.store.sqlite import Batch, SqliteStore
@@ -94,10 +97,7 @@ def build_station(
     Raises BadSetting for a table of categories that cannot be read.
     """
     if carriers is None:
-        carriers = {
-            name: Simulator(name, each.window, StoredMemory(store, name), world)
-            for name, each in settings.carriers.items()
-        }
+        carriers = {name: _carrier(each, store, world, watch) for name, each in settings.carriers.items()}
     return Station(
         store,
         world,
@@ -107,6 +107,13 @@ def build_station(
         _categories(settings.sender_categories, "sender-categories.csv"),
         _categories(settings.template_categories, "template-categories.csv"),
     )
+
+
+def _carrier(settings: CarrierSettings, store: Store, world: World, watch: Watch) -> Carrier:
+    if isinstance(settings, SmppSettings):
+        return SmppCarrier(settings, world, lambda what: watch.oddities.add(1, settings.name, what))
+    assert isinstance(settings, SimulatorSettings)
+    return Simulator(settings, StoredMemory(store, settings.name), world)
 
 
 class Service:

@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 
 from pabal import __version__, serve
 from pabal.app import NotMigrated, bring_up_to_date, open_store
-from pabal.config import BadSetting, Settings, described, load
+from pabal.config import Settings, described, load
 from pabal.doctor import diagnose
 from pabal.domain import phone, when
 from pabal.domain.codes import Refused
 from pabal.domain.template import Review
 from pabal.domain.when import Instant
 from pabal.service import keys, templates
+from pabal.setting import BadSetting
 from pabal.store import accounts, profiles
 from pabal.store import templates as kept_templates
 from pabal.store.base import Store, StoreAway

@@ -5,15 +5,24 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from pabal.app import AlreadyRunning, build_station, only_deliverer, open_store
-from pabal.config import SENDABLE, BadSetting, Settings
+from pabal.carrier_settings import SENDABLE
+from pabal.config import Settings
+from pabal.domain import when
+from pabal.service.health import State
 from pabal.service.watch import Watch
-from pabal.store import accounts, jobs
+from pabal.setting import BadSetting
+from pabal.store import accounts, carriers, jobs
 from pabal.store.base import StoreAway, Tx
 from pabal.store.migrate import SchemaTooNew, pending
 from pabal.store.sqlite import SqliteStore
 from pabal.world import World
 
 LEAST_FREE_BYTES = 1024**3
+CARRIER_REMEDIES = {
+    State.DOWN.value: "Its messages wait for it. See that it can be reached, and that its settings are right.",
+    State.ASIDE.value: "Its messages go to the next carrier of their route, or wait where there is none."
+    " See that it can be reached, and ask its operator.",
+}
 
 
 class Finding(NamedTuple):
@@ -65,6 +74,7 @@ async def _store(settings: Settings, world: World) -> list[Finding]:
             *await _health(store),
             *await _accounts(store),
             *await _queue(store, settings, world),
+            *await _carriers(store, settings),
         ]
     except SchemaTooNew as no:
         return [Finding(False, str(no), "Run the version that made it, or a newer one.")]
@@ -98,6 +108,17 @@ async def _queue(store: SqliteStore, settings: Settings, world: World) -> list[F
         if name not in station.carriers:
             how = "The next start of `pabal serve` gives them to other carriers."
             found.append(Finding(False, f"jobs wait for the carrier {name}, which is not configured", how))
+    return found
+
+
+async def _carriers(store: SqliteStore, settings: Settings) -> list[Finding]:
+    found = []
+    for each in await store.read(carriers.states):
+        if each.name in settings.carriers and each.state in CARRIER_REMEDIES:
+            since = when.stamp(each.since, settings.zone)
+            why = f": {each.reason}" if each.reason else ""
+            what = f"the carrier {each.name} has been {each.state} since {since}{why}"
+            found.append(Finding(False, what, CARRIER_REMEDIES[each.state]))
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from pabal.carrier_settings import SimulatorSettings
 from pabal.carriers.base import Busy, Carrier, Receipt, Rejected, Taken
 from pabal.carriers.simulator import MAX_RECEIPTS, Simulator, fate_of
 from pabal.domain.arrival import TOKEN, Arrival
@@ -20,6 +21,7 @@ from tests.virtual import NOON, Town, VirtualWorld, in_virtual_time
 Owed = tuple[Instant, bytes, Outcome]
 DONE, FAILED, SENDING = Status.COMPLETED, Status.FAIL, Status.SENDING
 GOOD = Outcome.DELIVERED
+SIM = SimulatorSettings(name="sim", window=10)
 
 
 class Notebook:
@@ -57,7 +59,9 @@ class Desk:
     """A simulator at work, and the receipts that it hands on."""
 
     def __init__(self, memory: Notebook, begins_at: Instant = NOON) -> None:
-        self.simulator = Simulator("simulator", 100, memory, VirtualWorld(begins_at=begins_at))
+        self.simulator = Simulator(
+            SimulatorSettings(name="simulator", window=100), memory, VirtualWorld(begins_at=begins_at)
+        )
         self.received: list[tuple[float, Receipt]] = []
 
     async def __aenter__(self) -> "Desk":
@@ -78,7 +82,7 @@ def attempt(number: int = 1, receiver: str = PHONE, product: Product = Product.S
 
 
 def test_it_is_a_carrier_of_everything_that_knows_what_it_has_had() -> None:
-    carrier: Carrier = Simulator("sim", 10, Notebook(), VirtualWorld())
+    carrier: Carrier = Simulator(SIM, Notebook(), VirtualWorld())
 
     assert carrier.products == frozenset(Product)
     assert (carrier.dedups, carrier.is_connected, carrier.window, carrier.answer_s) == (True, True, 10, 2)
@@ -155,7 +159,7 @@ def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
 
 def test_verdicts_come_in_the_order_of_a_mixed_batch() -> None:
     async def scene() -> None:
-        simulator = Simulator("sim", 10, Notebook(), VirtualWorld())
+        simulator = Simulator(SIM, Notebook(), VirtualWorld())
         numbers = ["01000000001", PHONE, "01000000005", "01000000001", "01000000007"]
 
         verdicts = await simulator.send([attempt(number, phone) for number, phone in enumerate(numbers)])
@@ -190,7 +194,7 @@ def test_it_says_taken_only_when_its_memory_has_it() -> None:
 
     async def scene() -> None:
         with pytest.raises(ConnectionError):
-            await Simulator("sim", 10, Forgetful(), VirtualWorld()).send([attempt()])
+            await Simulator(SIM, Forgetful(), VirtualWorld()).send([attempt()])
 
     in_virtual_time(scene())
 
@@ -202,7 +206,7 @@ def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
         raise ConnectionError
 
     async def scene() -> None:
-        simulator = Simulator("sim", 10, memory, VirtualWorld())
+        simulator = Simulator(SIM, memory, VirtualWorld())
         await simulator.send([attempt()])
 
         with pytest.raises(ConnectionError):
@@ -217,7 +221,7 @@ def test_after_a_restart_it_hands_over_what_is_due() -> None:
     memory = Notebook()
 
     async def before() -> None:
-        simulator = Simulator("sim", 10, memory, VirtualWorld())
+        simulator = Simulator(SIM, memory, VirtualWorld())
         await simulator.send([attempt(1), attempt(2, "01000000007")])
 
     async def after() -> None:
@@ -246,7 +250,7 @@ def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() 
     memory = Notebook()
 
     async def scene() -> None:
-        simulator = Simulator("sim", 10, memory, VirtualWorld())
+        simulator = Simulator(SIM, memory, VirtualWorld())
         buttons: tuple[dict[str, str | int], ...] = (
             {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://example.com"},
         )
@@ -279,7 +283,7 @@ def test_every_fate_is_decided_by_receiver_and_product_alone() -> None:
 )
 def test_a_template_is_reviewed_by_its_name(name: str, review: Review | None) -> None:
     async def scene() -> None:
-        simulator = Simulator("sim", 10, Notebook(), VirtualWorld())
+        simulator = Simulator(SIM, Notebook(), VirtualWorld())
 
         assert await simulator.review(Design(name, "글", "999999")) == review
 
@@ -288,7 +292,7 @@ def test_a_template_is_reviewed_by_its_name(name: str, review: Review | None) ->
 
 def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
     async def scene() -> None:
-        simulator = Simulator("sim", 10, Notebook(), VirtualWorld())
+        simulator = Simulator(SIM, Notebook(), VirtualWorld())
 
         review = await simulator.review(Design("반려될 주문", "글", "999999"))
 
@@ -306,7 +310,7 @@ def test_a_token_is_the_only_run_of_six_digits_in_its_message(channel: str) -> N
     memory = Notebook()
 
     async def scene() -> None:
-        simulator = Simulator("sim", 10, memory, VirtualWorld())
+        simulator = Simulator(SIM, memory, VirtualWorld())
         await simulator.send_token(7, PHONE, channel, "048213")
 
     in_virtual_time(scene())

@@ -21,11 +21,13 @@ from pabal.service.profiles import Registration, authenticate, register
 from pabal.service.station import Station
 from pabal.service.templates import Place
 from pabal.service.watch import Watch
-from pabal.store import accounts, jobs, profiles, simulated
+from pabal.store import accounts, carriers, jobs, profiles, simulated
 from pabal.store import templates as kept_templates
 from pabal.store.base import Tx
+from pabal.store.carriers import CarrierState
 from pabal.store.migrate import known, migrate
 from pabal.world import RealWorld
+from tests.virtual import NOON
 
 WORLD = RealWorld()
 KEY = re.compile(r"pb_[0-9A-Za-z]{40}\n")
@@ -377,6 +379,67 @@ def test_doctor_says_which_jobs_have_no_carrier(shell: Shell) -> None:
 
     assert found.status == 1
     assert "WRONG jobs wait for the carrier gone, which is not configured" in found.out
+
+
+def seen(shell: Shell, state: CarrierState) -> None:
+    """Keep a state of a carrier as a running service does."""
+    shell.at_work(lambda station: station.store.write(carriers.put, state))
+
+
+@pytest.mark.parametrize("state", ["down", "aside"])
+def test_doctor_says_which_carrier_is_in_trouble_since_when_and_why(
+    shell: Shell, tmp_path: Path, state: str
+) -> None:
+    shell("key", "create", "--account", "acme")
+    config = tmp_path / "pabal.toml"
+    config.write_text('zone = "Europe/Berlin"')
+    for name in ("simulator", "gone"):  # the second is configured no more
+        seen(shell, CarrierState(name, state, NOON, "connection refused"))
+
+    found = shell("doctor", "--config", str(config))
+
+    assert found.status == 1
+    said = f"WRONG the carrier simulator has been {state} since 2026-11-15 04:00:00: connection refused\n"
+    assert f"{said}      Its messages " in found.out
+    assert "gone" not in found.out
+
+
+def test_doctor_says_nothing_of_a_carrier_that_does_its_work(shell: Shell) -> None:
+    shell("key", "create", "--account", "acme")
+    seen(shell, CarrierState("simulator", "down", NOON, ""))
+    assert shell("doctor").status == 1
+
+    seen(shell, CarrierState("simulator", "up", NOON, ""))
+
+    found = shell("doctor")
+    assert found.status == 0
+    assert "WRONG" not in found.out
+
+
+def test_no_command_tells_the_password_of_a_carrier(shell: Shell, tmp_path: Path) -> None:
+    config = tmp_path / "pabal.toml"
+    table = '[carriers.telco]\nkind = "smpp"\nhost = "smsc.example"\nsystem_id = "pabal"\n'
+    config.write_text(f'{table}password = "hunter2!"\n[routes]\nsms = ["telco"]\n')
+    shell("key", "create", "--account", "acme")
+
+    shown, found = shell("settings", "--config", str(config)), shell("doctor", "--config", str(config))
+
+    assert (shown.status, found.status) == (0, 0)
+    assert "carriers.telco.password = (set)\n" in shown.out
+    for said in (*shown[1:], *found[1:]):
+        assert "hunter2" not in said
+
+
+def test_a_password_that_is_refused_is_not_told(shell: Shell, tmp_path: Path) -> None:
+    config = tmp_path / "pabal.toml"
+    table = '[carriers.telco]\nkind = "smpp"\nhost = "smsc.example"\nsystem_id = "pabal"\n'
+    config.write_text(f'{table}password = "correct horse battery"\n')
+
+    for words in (["settings"], ["doctor"], ["serve"]):
+        refused = shell(*words, "--config", str(config))
+        assert refused.status == 2
+        assert "carriers.telco.password: at most 8 characters" in refused.err
+        assert "horse" not in refused.out + refused.err
 
 
 def test_doctor_says_which_products_have_no_route_and_what_listens_beyond_this_machine(

@@ -2,12 +2,12 @@
 
 import asyncio
 import dataclasses
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pabal.carriers.base import Desk, HandOn, Receipt, Taken, Verdict
+from pabal.carriers.base import Carrier, Desk, HandOn, Receipt, Taken, Verdict
 from pabal.domain import identity
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.sending import Fallback, Receiver, Sending
@@ -32,11 +32,12 @@ def taken(attempt: Attempt) -> Verdict:
     return Taken(attempt.message_id.hex())
 
 
-class Post:
+class Post(Carrier):
     """A carrier that does as it is told, and remembers what it was handed and when."""
 
     products = frozenset(Product)
     dedups = False
+    is_connected = True
 
     def __init__(
         self,
@@ -46,8 +47,12 @@ class Post:
         window: int = 100,
         takes_s: float = 0.0,
         answer_s: float = 30.0,
+        patience_s: float = 60.0,
+        holds_doubt: bool = False,
     ) -> None:
         self.name = name
+        self.patience_s = patience_s
+        self.holds_doubt = holds_doubt
         self.answer = answer
         self.window = window
         self.takes_s = takes_s
@@ -76,7 +81,11 @@ class Post:
         self._has_session.set()
         await asyncio.Event().wait()
 
-    async def report(self, *receipts: tuple[str, Outcome]) -> None:
+    @property
+    def trouble(self) -> str:
+        return "" if self.is_connected else "told to be away"
+
+    async def report(self, *receipts: tuple[str, Outcome] | tuple[str, Outcome, str | None]) -> None:
         """Hand receipts on; when this returns the service has kept them."""
         await self._has_session.wait()
         assert self._hand_on is not None
@@ -91,6 +100,11 @@ class Post:
     def times(self) -> list[float]:
         """When it was handed each."""
         return [at for at, _ in self.handed]
+
+    @property
+    def lots(self) -> list[int]:
+        """How many it was handed at a time."""
+        return list(Counter(self.times).values())
 
 
 def in_turn(*verdicts: Verdict) -> Callable[[Attempt], Verdict]:
@@ -170,6 +184,21 @@ def counted(town: Town, name: str, **labels: str) -> float:
 def first(request_id: bytes, number: int = 1) -> bytes:
     """Return the id of a request's message."""
     return identity.message_id(request_id, number)
+
+
+def doubt(message_id: bytes, receiver: str = PHONE) -> str:
+    """Return the name by which a receipt finds a message in doubt."""
+    return identity.name_in_doubt(identity.mark_of(message_id), receiver)
+
+
+async def job(town: Town, message_id: bytes) -> tuple[str, int, int, int, int, int | None] | None:
+    """Return carrier, lane, time, attempt, tries and claim of a message's job."""
+
+    def look(tx: Tx) -> tuple[str, int, int, int, int, int | None] | None:
+        sql = "select carrier, lane, ready_at, attempt, tries, claimed_at from jobs where id = ?"
+        return tx.row(sql, (message_id,))
+
+    return await town.store.read(look)
 
 
 def later(at: Instant, seconds: float) -> Instant:

@@ -15,8 +15,10 @@ from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.sending import Receiver, Sending
 from pabal.domain.when import HOUR, SECOND
 from pabal.service.cancel import cancel_request
-from pabal.service.deliver import LEASE_MARGIN, OFFLINE_S, Verdicts, lease_of, settle
+from pabal.service.claim import LEASE_MARGIN, lease_of
+from pabal.service.deliver import OFFLINE_S
 from pabal.service.profiles import delete
+from pabal.service.settle import Verdicts, settle
 from pabal.store import jobs
 from pabal.store.base import Tx
 from tests.service.acting import (
@@ -31,6 +33,7 @@ from tests.service.acting import (
     ends,
     first,
     in_turn,
+    job,
     later,
     of,
     only,
@@ -54,16 +57,6 @@ def away() -> Post:
     post = Post()
     post.is_connected = False
     return post
-
-
-async def job(town: Town, message_id: bytes) -> tuple[str, int, int, int, int, int | None] | None:
-    """Return carrier, lane, time, attempt, tries and claim of a message's job."""
-
-    def look(tx: Tx) -> tuple[str, int, int, int, int, int | None] | None:
-        sql = "select carrier, lane, ready_at, attempt, tries, claimed_at from jobs where id = ?"
-        return tx.row(sql, (message_id,))
-
-    return await town.store.read(look)
 
 
 def test_the_attempt_is_written_before_the_carrier_is_called(play: Play) -> None:
@@ -257,7 +250,8 @@ def test_a_message_keeps_one_of_its_tries_noted_for_each_attempt_without_yes_or_
 
 
 def test_after_the_last_try_the_next_carrier_of_the_route_gets_it(tmp_path: Path) -> None:
-    one, two = Post("one", lambda attempt: Busy()), Post("two", lambda attempt: Taken(None))
+    one = Post("one", lambda attempt: Busy(), patience_s=3600)
+    two = Post("two", lambda attempt: Taken(None))
 
     async def scene(town: Town) -> None:
         request_id = await send(town, sms())
@@ -272,7 +266,8 @@ def test_after_the_last_try_the_next_carrier_of_the_route_gets_it(tmp_path: Path
 
 
 def test_when_no_carrier_of_the_route_takes_it_the_last_ones_word_is_the_end(tmp_path: Path) -> None:
-    one, two = Post("one", lambda attempt: Busy()), Post("two", lambda attempt: Unknown())
+    one = Post("one", lambda attempt: Busy(), patience_s=3600)
+    two = Post("two", lambda attempt: Unknown())
 
     async def scene(town: Town) -> None:
         request_id = await send(town, sms())

@@ -1,12 +1,13 @@
 """Receipts: the first counts, whenever its answer comes, and it is kept before the carrier is thanked."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from pabal.carriers.base import Receipt, Rejected, Taken, Unknown
-from pabal.domain.message import Attempt, Outcome, Status
+from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.when import SECOND
 from pabal.service.keep_house import go_round
 from pabal.service.receive import hand_on
@@ -208,6 +209,77 @@ def test_the_receipt_of_an_attempt_in_doubt_finds_its_message_by_the_reference_o
     play(scene, carriers={POST: post})
 
 
+def test_a_message_in_parts_is_completed_when_every_part_is(play: Play) -> None:
+    post = Post(answer=lambda attempt: Taken("a", ("b", "c")))
+
+    async def scene(town: Town) -> None:
+        request_id = await send(town, sms(product=Product.LMS))
+        await town.wait(1)
+        await post.report(("a", GOOD), ("a", GOOD))
+        await post.report(("c", GOOD))
+        assert await ends(town, request_id) == [(SENDING, None)]
+
+        await post.report(("b", GOOD))
+
+        assert await ends(town, request_id) == [(DONE, GOOD)]
+        assert await count(town, "receipts") == 0
+        assert counted(town, "pabal_messages_ended_total", product="lms", code="1000") == 1
+        assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 0
+
+    play(scene, carriers={POST: post})
+
+
+def test_a_message_in_parts_fails_when_one_part_does_and_the_others_change_nothing(play: Play) -> None:
+    post = Post(answer=lambda attempt: Taken("a", ("b", "c")))
+
+    async def scene(town: Town) -> None:
+        request_id = await send(town, sms(product=Product.LMS))
+        await town.wait(1)
+        await post.report(("a", GOOD))
+
+        await post.report(("b", BAD))
+
+        assert await ends(town, request_id) == [(FAILED, BAD)]
+        assert await count(town, "receipts") == 0
+        await post.report(("c", GOOD), ("a", GOOD), ("b", GOOD))
+        assert await ends(town, request_id) == [(FAILED, BAD)]
+
+    play(scene, carriers={POST: post})
+
+
+def test_receipts_of_parts_that_are_here_before_the_answer_wait_for_it(play: Play) -> None:
+    post = Post(answer=lambda attempt: Taken("a", ("b",)), takes_s=5)
+
+    async def scene(town: Town) -> None:
+        request_id = await send(town, sms(product=Product.LMS))
+        await town.wait(1)
+        await post.report(("b", GOOD))
+        await town.wait(5)
+        assert await ends(town, request_id) == [(SENDING, None)]
+
+        await post.report(("a", GOOD))
+
+        assert await ends(town, request_id) == [(DONE, GOOD)]
+        assert await count(town, "receipts") == 0
+
+    play(scene, carriers={POST: post})
+
+
+def test_a_message_of_which_one_part_is_never_reported_fails_when_its_time_is_out(play: Play) -> None:
+    post = Post(answer=lambda attempt: Taken("a", ("b", "c")))
+
+    async def scene(town: Town) -> None:
+        request_id = await send(town, sms())
+        await town.wait(1)
+        await post.report(("a", GOOD), ("b", GOOD))
+        await town.wait(3600 + 20)
+
+        assert await ends(town, request_id) == [(FAILED, Outcome.TIMED_OUT)]
+        assert await count(town, "receipts") == 0
+
+    play(scene, carriers={POST: post}, sms_timeout_hours=1)
+
+
 def test_a_thousand_receipts_at_once_end_a_thousand_messages(play: Play) -> None:
     post = Post(window=1000)
 
@@ -261,7 +333,7 @@ def test_a_store_that_is_away_only_delays_the_simulators_receipts(play: Play, tm
     play(scene, world=world, store=store)
 
 
-def test_a_carrier_is_not_thanked_for_receipts_that_could_not_be_kept(play: Play, tmp_path: Any) -> None:
+def test_a_carrier_is_not_thanked_for_receipts_before_they_are_kept(play: Play, tmp_path: Any) -> None:
     world = VirtualWorld()
     store = Unreliable(open_store(tmp_path, world))
     post = Post()
@@ -271,13 +343,15 @@ def test_a_carrier_is_not_thanked_for_receipts_that_could_not_be_kept(play: Play
         await town.wait(1)
         store.is_away = True
 
-        with pytest.raises(StoreAway):
-            await post.report((reference(request_id), GOOD))
+        thanks = asyncio.create_task(post.report((reference(request_id), GOOD)))
+        await town.wait(60)
+        assert not thanks.done()
+        assert await ends(town, request_id) == [(SENDING, None)]
 
         store.is_away = False
-        assert await ends(town, request_id) == [(SENDING, None)]
-        await post.report((reference(request_id), GOOD))
+        await thanks
         assert await ends(town, request_id) == [(DONE, GOOD)]
+        assert counted(town, "pabal_receipts_total", carrier=POST) == 1
 
     play(scene, world=world, store=store, carriers={POST: post})
 

@@ -7,8 +7,21 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Concatenate
 
-from pabal.carriers.base import Busy, Desk, HandOn, Receipt, Rejected, Taken, Unknown, Verdict
+from pabal.carriers.base import (
+    Away,
+    Busy,
+    Carrier,
+    Declined,
+    Desk,
+    HandOn,
+    Receipt,
+    Rejected,
+    Taken,
+    Unknown,
+    Verdict,
+)
 from pabal.carriers.simulator import REJECTED_NAME
+from pabal.domain import identity
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.template import Design, Review
 from pabal.domain.when import Instant
@@ -101,24 +114,37 @@ class Ledger:
     """What the carrier knows, on its side of the wire: it outlives the service's crashes."""
 
     hand_overs: defaultdict[bytes, list[HandOver]] = field(default_factory=lambda: defaultdict(list))
-    taken: dict[bytes, str] = field(default_factory=dict)
-    owed: list[tuple[Instant, Receipt]] = field(default_factory=list)
+    taken: dict[tuple[str, bytes], tuple[str, ...]] = field(default_factory=dict)
+    owed: defaultdict[str, list[tuple[Instant, Receipt]]] = field(default_factory=lambda: defaultdict(list))
     receipts: defaultdict[str, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
-    references: defaultdict[bytes, list[str]] = field(default_factory=lambda: defaultdict(list))
+    references: defaultdict[bytes, list[tuple[str, ...]]] = field(default_factory=lambda: defaultdict(list))
+    """For each message the references of each time it was taken, a reference a part."""
 
 
-class CruelCarrier:
+class CruelCarrier(Carrier):
     """A carrier that is busy, slow, forgetful and contradictory, by seed."""
 
     products = frozenset(Product)
     window = 20
     answer_s = 3.0
+    patience_s = 15.0
 
     def __init__(
-        self, name: str, ledger: Ledger, world: World, random: Random, *, life: int, dedups: bool, is_calm: bool
+        self,
+        name: str,
+        ledger: Ledger,
+        world: World,
+        random: Random,
+        *,
+        life: int,
+        dedups: bool,
+        is_calm: bool,
+        holds_doubt: bool = False,
     ) -> None:
         self.name = name
         self.dedups = dedups
+        self.holds_doubt = holds_doubt
+        self._gone_until = 0
         self.desk: Desk | None = self
         self._ledger = ledger
         self._world = world
@@ -128,7 +154,11 @@ class CruelCarrier:
 
     @property
     def is_connected(self) -> bool:
-        return self._is_calm or self._random.random() > 0.05
+        if self._is_calm:
+            return True
+        if self._random.random() < 0.01:
+            self._gone_until = self._world.now() + self._random.choice((200, 5_000, 30_000))
+        return self._world.now() >= self._gone_until
 
     async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
         dice = self._random
@@ -146,12 +176,13 @@ class CruelCarrier:
     async def run(self, hand_on: HandOn) -> None:
         while True:
             now = self._world.now()
-            due = [(at, receipt) for at, receipt in self._ledger.owed if at <= now]
+            owed = self._ledger.owed[self.name]
+            due = [(at, receipt) for at, receipt in owed if at <= now]
             for entry in due:
                 await hand_on([entry[1]])
                 if not self._is_calm and self._random.random() < 0.1:
                     continue  # the acknowledgement was lost: it will come again
-                self._ledger.owed.remove(entry)
+                owed.remove(entry)
             await asyncio.sleep(0.2)
 
     async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
@@ -170,19 +201,34 @@ class CruelCarrier:
         roll = 1.0 if self._is_calm else dice.random()
         if roll < 0.1:
             return Busy()
-        if roll < 0.15:
+        if roll < 0.13:
             return Unknown()
-        if roll < 0.2:
+        if roll < 0.16:
             return Rejected(Outcome.NUMBER_NOT_ASSIGNED)
-        if self.dedups and attempt.message_id in self._ledger.taken:
-            return Taken(self._ledger.taken[attempt.message_id])
-        reference = f"{attempt.message_id.hex()}-{len(self._ledger.references[attempt.message_id])}"
-        self._ledger.taken[attempt.message_id] = reference
-        self._ledger.references[attempt.message_id].append(reference)
-        self._promise(reference)
-        return Taken(reference)
+        if roll < 0.19:
+            return Declined(Outcome.UNDELIVERABLE)
+        if roll < 0.22:
+            return Away()
+        references = self._take(attempt)
+        if roll < 0.26:
+            return Unknown()  # it has it, and never said so
+        return Taken(references[0], references[1:])
 
-    def _promise(self, reference: str) -> None:
+    def _take(self, attempt: Attempt) -> tuple[str, ...]:
+        known = self._ledger.taken.get((self.name, attempt.message_id))
+        if self.dedups and known:
+            return known
+        times = len(self._ledger.references[attempt.message_id])
+        parts = 3 if not self._is_calm and self._random.random() < 0.2 else 1
+        references = tuple(f"{attempt.message_id.hex()}-{times}.{part}" for part in range(parts))
+        self._ledger.taken[self.name, attempt.message_id] = references
+        self._ledger.references[attempt.message_id].append(references)
+        doubt = identity.name_in_doubt(identity.mark_of(attempt.message_id), attempt.receiver)
+        for reference in references:
+            self._promise(reference, doubt if parts == 1 else None)
+        return references
+
+    def _promise(self, reference: str, doubt: str | None) -> None:
         """Decide which receipts will come: none, one, early, twice, or two that contradict each other."""
         dice = self._random
         now = self._world.now()
@@ -192,5 +238,5 @@ class CruelCarrier:
         waits = {"none": [], "one": [800], "early": [0], "twice": [300, 2000], "contrary": [300, 2500]}[kind]
         for index, wait in enumerate(waits):
             outcome = other if kind == "contrary" and index == 1 else first
-            self._ledger.owed.append((now + wait, Receipt(reference, outcome)))
+            self._ledger.owed[self.name].append((now + wait, Receipt(reference, outcome, doubt)))
             self._ledger.receipts[reference].append(outcome)

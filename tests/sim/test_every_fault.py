@@ -55,8 +55,8 @@ class OneFault(Simulation):
         self.read_fate = Fate(*read)
         self.carrier_fate = Fate(*carrier)
 
-    def carrier(self, life: int, world: VirtualWorld, is_calm: bool) -> Carrier:
-        carrier = FaultyCarrier("simulator", self.ledger, world, Random(7), life=life, dedups=True, is_calm=True)
+    def carrier(self, name: str, life: int, world: VirtualWorld, is_calm: bool) -> Carrier:
+        carrier = FaultyCarrier(name, self.ledger, world, Random(7), life=life, dedups=True, is_calm=True)
         carrier.fate = self.carrier_fate
         return carrier
 

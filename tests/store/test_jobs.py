@@ -2,6 +2,7 @@
 
 import pytest
 
+from pabal.domain.message import Product
 from pabal.domain.when import HOUR, SECOND
 from pabal.store import jobs, messages
 from pabal.store.base import Tx
@@ -111,7 +112,7 @@ def test_the_job_of_a_dead_worker_comes_due_again_by_itself_and_its_late_word_ch
 
     assert jobs.still_held(tx, [(one, 1)]) == set()
     assert jobs.await_receipts(tx, [(one, 1, "late", NOON)]) == set()
-    assert jobs.try_later(tx, [(one, 1, NOON, "another")]) == set()
+    assert jobs.try_later(tx, [(one, 1, NOON, "another", 0)]) == set()
 
     assert where(tx, one) == before
     assert jobs.still_held(tx, [(one, 2)]) == {one}
@@ -123,7 +124,7 @@ def test_a_word_counts_once(tx: Tx) -> None:
 
     assert jobs.await_receipts(tx, [(one, 1, "r1", NOON + HOUR)]) == {one}
     assert jobs.await_receipts(tx, [(one, 1, "r2", NOON + HOUR)]) == set()
-    assert jobs.try_later(tx, [(one, 1, NOON, CARRIER)]) == set()
+    assert jobs.try_later(tx, [(one, 1, NOON, CARRIER, 1)]) == set()
     assert jobs.still_held(tx, [(one, 1)]) == set()
     assert where(tx, one) == (CARRIER, TAKEN, NOON + HOUR, 1, 0, "r1")
 
@@ -135,18 +136,18 @@ def test_a_taken_job_is_not_due_again_but_overdue_in_the_end(tx: Tx) -> None:
 
     assert due(tx, at=NOON + 2 * HOUR) == []
     assert jobs.overdue(tx, SLOT, CARRIER, NOON + HOUR - 1, 10) == []
-    assert jobs.overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [one]
+    assert jobs.overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "r")]
 
 
-def test_tries_at_one_carrier_add_up_and_begin_anew_at_the_next(tx: Tx) -> None:
+def test_a_job_that_is_put_back_keeps_when_where_and_after_how_many_tries_it_goes_on(tx: Tx) -> None:
     one = add(tx, 1)
     for attempt in (1, 2, 3):
         take(tx, one)
-        jobs.try_later(tx, [(one, attempt, NOON, CARRIER)])
+        jobs.try_later(tx, [(one, attempt, NOON, CARRIER, attempt)])
     assert where(tx, one) == (CARRIER, SMALL, NOON, 3, 3, None)
+    assert take(tx, one) == [Lease(one, 4, 3)]
 
-    take(tx, one)
-    jobs.try_later(tx, [(one, 4, NOON + 7, "next")])
+    jobs.try_later(tx, [(one, 4, NOON + 7, "next", 0)])
 
     assert where(tx, one) == ("next", SMALL, NOON + 7, 4, 0, None)
     assert due(tx, at=NOON + 7, carrier="next") == [one]
@@ -174,7 +175,7 @@ def test_dropped_jobs_say_whose_they_were_and_are_dropped_once(tx: Tx) -> None:
 def test_only_jobs_that_nobody_ever_had_in_hand_are_dropped_by_a_cancel(tx: Tx) -> None:
     untouched, in_hand, put_back = (add(tx, number) for number in range(3))
     take(tx, in_hand, put_back)
-    jobs.try_later(tx, [(put_back, 1, NOON, CARRIER)])
+    jobs.try_later(tx, [(put_back, 1, NOON, CARRIER, 1)])
 
     assert jobs.drop_unclaimed(tx, [untouched, in_hand, put_back]) == [untouched]
     assert due(tx, at=NOON + HOUR) == [put_back, in_hand]
@@ -188,7 +189,7 @@ def test_only_leases_are_void_at_a_new_start(tx: Tx) -> None:
     of_another = add(tx, 5, carrier="another")
     take(tx, in_hand, taken, put_back, of_another)
     jobs.await_receipts(tx, [(taken, 1, "r", NOON + 5 * SECOND)])
-    jobs.try_later(tx, [(put_back, 1, NOON + 5 * SECOND, CARRIER)])
+    jobs.try_later(tx, [(put_back, 1, NOON + 5 * SECOND, CARRIER, 1)])
 
     assert jobs.void_leases(tx, SLOT, CARRIER, NOON + 1, LEASE) == 1
 
@@ -196,6 +197,95 @@ def test_only_leases_are_void_at_a_new_start(tx: Tx) -> None:
     assert jobs.still_held(tx, [(in_hand, 1), (of_another, 1)]) == {of_another}
     assert where(tx, taken)[1:3] == (TAKEN, NOON + 5 * SECOND)
     assert {where(tx, one)[2] for one in (put_back, scheduled)} == {NOON + 5 * SECOND}
+
+
+def test_a_lease_that_ran_out_leaves_its_job_in_doubt(tx: Tx) -> None:
+    ran_out, fresh, put_back, taken = (add(tx, number) for number in range(4))
+    take(tx, ran_out, put_back, taken)
+    jobs.try_later(tx, [(put_back, 1, NOON, CARRIER, 1)])
+    jobs.await_receipts(tx, [(taken, 1, "r", NOON)])
+
+    found = due(tx, at=NOON + LEASE)
+
+    assert sorted(found) == [ran_out, fresh, put_back]
+    assert jobs.in_doubt(tx, found) == [ran_out]
+    assert jobs.in_doubt(tx, []) == []
+
+
+def test_a_job_whose_lease_is_void_is_in_doubt_no_more(tx: Tx) -> None:
+    one = add(tx, 1)
+    take(tx, one)
+
+    jobs.void_leases(tx, SLOT, CARRIER, NOON + 1, LEASE)
+
+    assert jobs.in_doubt(tx, due(tx, at=NOON + 1)) == []
+
+
+def test_what_is_in_hand_is_known_by_carrier_whether_its_lease_ran_out_or_not(tx: Tx) -> None:
+    held, campaign, taken, waiting, put_back = (
+        add(tx, number, lane) for number, lane in enumerate((SMALL, CAMPAIGN, SMALL, SMALL, SMALL))
+    )
+    of_another = add(tx, 9, carrier="another")
+    take(tx, held, taken, put_back, of_another)
+    take(tx, campaign, at=NOON - HOUR)
+    jobs.await_receipts(tx, [(taken, 1, "r", NOON)])
+    jobs.try_later(tx, [(put_back, 1, NOON, CARRIER, 1)])
+
+    assert sorted(jobs.in_hand(tx, SLOT, CARRIER, 10)) == [held, campaign]
+    assert len(jobs.in_hand(tx, SLOT, CARRIER, 1)) == 1
+    assert jobs.in_hand(tx, SLOT, "another", 10) == [of_another]
+    assert waiting in due(tx)
+
+
+def test_a_held_job_waits_for_a_receipt_by_the_name_of_its_message_and_is_in_nobodys_hands(tx: Tx) -> None:
+    one, other = add(tx, 1), add(tx, 2, CAMPAIGN)
+    take(tx, one, other)
+
+    jobs.hold(tx, [(one, "?one", NOON + HOUR), (other, "?other", NOON + 2 * HOUR)])
+
+    assert where(tx, one) == (CARRIER, TAKEN, NOON + HOUR, 1, 0, "?one")
+    assert jobs.in_hand(tx, SLOT, CARRIER, 10) == []
+    assert jobs.still_held(tx, [(one, 1), (other, 1)]) == set()
+    assert due(tx, at=NOON + 3 * HOUR) == []
+    assert jobs.overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "?one")]
+    assert jobs.drop(tx, [other]) == [(other, CARRIER, "?other")]
+
+
+def test_overdue_jobs_come_with_their_references_the_oldest_first(tx: Tx) -> None:
+    ids = [add(tx, number) for number in range(3)]
+    take(tx, *ids)
+    references = ("a\nb\nc", "?in doubt", "r")
+    waits = zip(ids, references, (NOON + 3, NOON + 1, NOON + 2), strict=True)
+    jobs.await_receipts(tx, [(one, 1, reference, until) for one, reference, until in waits])
+
+    found = jobs.overdue(tx, SLOT, CARRIER, NOON + 3, 10)
+
+    assert found == [(ids[1], "?in doubt"), (ids[2], "r"), (ids[0], "a\nb\nc")]
+    assert jobs.overdue(tx, SLOT, CARRIER, NOON + 3, 1) == found[:1]
+    assert jobs.overdue(tx, SLOT, "another", NOON + 3, 10) == []
+
+
+def test_only_what_is_due_and_in_nobodys_hands_may_move_to_another_carrier(tx: Tx) -> None:
+    small, campaign = message_id(1), message_id(2)
+    keep(tx, 1)
+    keep(tx, 2, lane=CAMPAIGN)
+    keep(tx, 3, scheduled_at=NOON + 1)
+    for number in (4, 5, 6):
+        keep(tx, number)
+    keep(tx, 7, carrier="another")
+    keep(tx, 8, sms(product=Product.LMS))
+    take(tx, *(message_id(number) for number in (4, 5, 6)))
+    jobs.await_receipts(tx, [(message_id(5), 1, "r", NOON)])
+    jobs.try_later(tx, [(message_id(6), 1, NOON, CARRIER, 1)])
+    products = [Product.SMS.number, Product.ALIMTALK.number]
+
+    found = jobs.movable(tx, SLOT, CARRIER, products, NOON, 10)
+
+    assert sorted(found) == [(one, Product.SMS.number) for one in (small, campaign, message_id(6))]
+    assert len(jobs.movable(tx, SLOT, CARRIER, products, NOON, 2)) == 2
+    assert jobs.movable(tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2) == [(message_id(8), Product.LMS.number)]
+    later = jobs.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10)
+    assert message_id(4) not in [one for one, _ in later]  # in doubt, though its lease is out
 
 
 def test_the_next_job_of_some_lanes_is_known(tx: Tx) -> None:
@@ -230,7 +320,7 @@ def test_what_a_carrier_has_still_to_be_given_is_known_due_or_not(tx: Tx) -> Non
 def test_jobs_given_to_another_carrier_begin_their_tries_anew(tx: Tx) -> None:
     one = add(tx, 1)
     take(tx, one)
-    jobs.try_later(tx, [(one, 1, NOON, CARRIER)])
+    jobs.try_later(tx, [(one, 1, NOON, CARRIER, 1)])
 
     jobs.reroute(tx, [(one, "another")])
 
@@ -270,10 +360,14 @@ def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
     held = [(lease.id, lease.attempt) for lease in leases]
     jobs.still_held(explaining, held)
     jobs.await_receipts(explaining, [(*each, each[0].hex(), NOON + HOUR) for each in held[:20]])
-    jobs.try_later(explaining, [(*each, NOON + HOUR, CARRIER) for each in held[20:40]])
+    jobs.try_later(explaining, [(*each, NOON + HOUR, CARRIER, 1) for each in held[20:40]])
     jobs.postpone(explaining, found[40:], NOON + HOUR)
     jobs.log_attempts(explaining, CARRIER, [(*each, "busy") for each in held], NOON)
     jobs.overdue(explaining, SLOT, CARRIER, NOON + HOUR, 50)
+    jobs.in_doubt(explaining, found)
+    jobs.in_hand(explaining, SLOT, CARRIER, 50)
+    jobs.hold(explaining, [(one, "?", NOON + HOUR) for one in found[:5]])
+    jobs.movable(explaining, SLOT, CARRIER, [1, 2], NOON, 50)
     jobs.drop(explaining, found[:10])
     jobs.drop_unclaimed(explaining, found[10:20])
     jobs.add_requests(explaining, [(request_id(9999), CARRIER, SMALL, NOON)])

@@ -8,10 +8,14 @@ from pathlib import Path
 import apsw
 import pytest
 
+from pabal.domain.message import Outcome
+from pabal.domain.when import HOUR
+from pabal.store import carriers, jobs, receipts
 from pabal.store.base import Tx
 from pabal.store.migrate import SchemaTooNew, _statements, known, migrate, pending
 from pabal.store.sqlite import SqliteStore, SqliteTx
 from pabal.world import RealWorld
+from tests.store.kept import CARRIER, keep, message_id
 from tests.virtual import NOON
 
 ALL = [f"{step.number:04} {step.name}" for step in known()]
@@ -73,6 +77,58 @@ def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(empty: SqliteTx
 def test_steps_are_numbered_without_gaps_from_one() -> None:
     assert [step.number for step in known()] == list(range(1, len(known()) + 1))
     assert all(step.name and step.sql for step in known())
+
+
+def first_steps(tx: Tx, count: int) -> None:
+    """Bring a store to where a version stood that knew only so many steps."""
+    tx.run("create table migrations (number integer primary key, name text not null, applied_at integer not null)")
+    for step in known()[:count]:
+        for statement in _statements(step.sql):
+            tx.run(statement)
+        tx.run("insert into migrations values (?, ?, ?)", (step.number, step.name, NOON))
+
+
+def test_a_store_of_the_first_version_keeps_what_it_holds(empty: SqliteTx) -> None:
+    first_steps(empty, 1)
+    keep(empty, 1)
+    one = message_id(1)
+    jobs.claim(empty, [one], NOON, NOON + HOUR)
+    jobs.await_receipts(empty, [(one, 1, "r1", NOON + HOUR)])
+    empty.run("insert into receipts (carrier, reference, message_id) values (?, 'r1', ?)", (CARRIER, one))
+    empty.run(
+        "insert into receipts (carrier, reference, outcome, arrived_at) values (?, 'r2', 1000, 0)", (CARRIER,)
+    )
+    assert pending(empty) == ALL[1:]
+
+    assert migrate(empty, NOON + 1) == ALL[1:]
+
+    assert empty.rows("select reference, message_id, outcome, parts from receipts order by reference") == [
+        ("r1", one, None, 1),
+        ("r2", None, 1000, 1),
+    ]
+    assert receipts.arrive(empty, CARRIER, [("r1", Outcome.DELIVERED)], NOON) == ([(one, Outcome.DELIVERED)], [])
+    assert jobs.overdue(empty, 0, CARRIER, NOON + HOUR, 10) == [(one, "r1")]
+    assert carriers.states(empty) == []
+
+
+@pytest.mark.parametrize("known_steps", range(len(ALL)))
+def test_an_older_store_becomes_the_same_as_a_fresh_one(empty: SqliteTx, known_steps: int) -> None:
+    fresh = SqliteTx(apsw.Connection(":memory:"))
+    migrate(fresh, NOON)
+    if known_steps:
+        first_steps(empty, known_steps)
+
+    migrate(empty, NOON)
+
+    def columns(tx: Tx) -> dict[str, list[tuple[object, ...]]]:
+        return {
+            name: tx.rows(f"select name, type, \"notnull\", dflt_value, pk from pragma_table_info('{name}')")
+            for name in sorted(tables(tx))
+        }
+
+    assert columns(empty) == columns(fresh)
+    indexes = "select name, tbl_name from sqlite_master where type = 'index' order by name"
+    assert empty.rows(indexes) == fresh.rows(indexes)
 
 
 def test_a_step_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pabal.config import FIELDS, SENDABLE, BadSetting, Carrier, Settings, described, load
+from pabal.carrier_settings import SENDABLE, SimulatorSettings, SmppSettings
+from pabal.carrier_settings import described as described_carrier
+from pabal.config import FIELDS, Settings, described, load
+from pabal.setting import BadSetting
 
 SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "host": ("::1", '"::1"', "::1"),
@@ -242,7 +245,7 @@ def test_a_store_this_version_does_not_know_is_refused_at_once_and_without_its_p
 def test_without_carriers_the_simulator_carries_everything() -> None:
     settings = load({})
 
-    assert settings.carriers == {"simulator": Carrier("simulator", "simulator")}
+    assert settings.carriers == {"simulator": SimulatorSettings(name="simulator")}
     assert settings.routes == {product.word: ["simulator"] for product in SENDABLE}
     assert "email" not in settings.routes
 
@@ -265,8 +268,8 @@ def test_carriers_and_routes_are_read_from_their_tables(tmp_path: Path) -> None:
     settings = from_file(tmp_path, TWO_CARRIERS)
 
     assert settings.carriers == {
-        "one": Carrier("one", "simulator", 10),
-        "two": Carrier("two", "simulator", 2000),
+        "one": SimulatorSettings(name="one", window=10),
+        "two": SimulatorSettings(name="two", window=2000),
     }
     assert settings.routes == {"sms": ["one", "two"], "alimTalk": ["two"]}
 
@@ -283,10 +286,7 @@ def test_carriers_and_routes_are_read_from_their_tables(tmp_path: Path) -> None:
             "carriers.a.windwo: no such setting; did you mean window?",
         ),
         ('[carriers.a]\nkind = "simulator"\nname = "b"', "carriers.a.name: no such setting"),
-        (
-            '[carriers.a]\nkind = "simulator"\nwindow = 0',
-            "carriers.a.window: 0 is not a whole number of at least 1",
-        ),
+        ('[carriers.a]\nkind = "simulator"\nwindow = 0', "carriers.a.window: at least 1"),
         ('[carriers.a]\nkind = "simulator"\nwindow = true', "carriers.a.window: True is not a whole number"),
         ('[carriers.a]\nkind = "simulator"\nwindow = "1"', "carriers.a.window: '1' is not a whole number"),
         ("routes = 5", "routes: write a table"),
@@ -311,7 +311,8 @@ def test_carriers_and_routes_do_not_stand_in_the_environment(name: str) -> None:
 
 def test_sender_numbers_are_checked_once_there_is_a_real_carrier_unless_it_is_said_otherwise() -> None:
     simulator = load({})
-    real = dataclasses.replace(simulator, carriers={"telco": Carrier("telco", "smpp")})
+    telco = SmppSettings(name="telco", host="smsc.example", system_id="pabal")
+    real = dataclasses.replace(simulator, carriers={"telco": telco})
 
     assert not simulator.must_check_sender_numbers
     assert real.must_check_sender_numbers
@@ -324,7 +325,8 @@ def test_every_setting_is_described_with_its_value_and_meaning(tmp_path: Path) -
 
     rows = {name: (value, meaning) for name, value, meaning in described(settings)}
 
-    assert set(rows) == set(FIELDS)
+    of_carriers = [row for each in settings.carriers.values() for row in described_carrier(each)]
+    assert set(rows) == {*FIELDS, *(name for name, _, _ in of_carriers)}
     assert all(meaning.endswith(".") for _, meaning in rows.values())
     assert rows["port"][0] == "8080"
     assert rows["always_ok"][0] == "false"
@@ -332,4 +334,6 @@ def test_every_setting_is_described_with_its_value_and_meaning(tmp_path: Path) -
     assert rows["check_sender_numbers"][0] == ""
     assert rows["trusted_proxies"][0] == "10.0.0.0/8"
     assert rows["carriers"][0] == "one (simulator), two (simulator)"
+    assert rows["carriers.one.window"][0] == "10"
+    assert rows["carriers.two.window"][0] == "2000"
     assert rows["routes"][0] == "sms (one → two), alimTalk (two)"

@@ -8,9 +8,13 @@ from pabal.domain.template import Design, Review
 
 
 class Taken(NamedTuple):
-    """The carrier has it and will report on `reference`; None: it never reports, so this is its last word."""
+    """The carrier has it and will report on `reference`; None: it never reports, so this is its last word.
+
+    Of a message that went in several parts, `further` are the references of the others.
+    """
 
     reference: str | None
+    further: tuple[str, ...] = ()
 
 
 class Rejected(NamedTuple):
@@ -19,26 +23,41 @@ class Rejected(NamedTuple):
     outcome: Outcome
 
 
+class Declined(NamedTuple):
+    """The carrier does not carry such a message, but another may; `outcome` is its end where there is none."""
+
+    outcome: Outcome
+
+
 class Busy(NamedTuple):
     """The carrier does not take it now; it may later."""
+
+
+class Away(NamedTuple):
+    """It never left our hands: the carrier cannot be reached. This costs no try."""
 
 
 class Unknown(NamedTuple):
     """Nobody can say whether the carrier has it."""
 
 
-Verdict = Taken | Rejected | Busy | Unknown
+Verdict = Taken | Rejected | Declined | Busy | Away | Unknown
 
 
 class Receipt(NamedTuple):
-    """A carrier's word on how a message it took has ended."""
+    """A carrier's word on how a message it took, or a part of it, has ended."""
 
     reference: str
     outcome: Outcome
+    doubt: str | None = None
+    """The name of the message as `identity.name_in_doubt` gives it, where the carrier has told it."""
 
 
 HandOn = Callable[[Sequence[Receipt]], Awaitable[None]]
 """Hands receipts to the service; when it returns they are kept, and may be acknowledged."""
+
+Note = Callable[[str], None]
+"""Tells the operator's counters of something odd that a carrier did, in a few fixed words."""
 
 
 class Desk(Protocol):
@@ -52,7 +71,7 @@ class Desk(Protocol):
 
 
 class Carrier(Protocol):
-    """Someone who carries messages."""
+    """Someone who carries messages; what has a value here need not be said by those it suits."""
 
     name: str
     products: frozenset[Product]
@@ -60,13 +79,29 @@ class Carrier(Protocol):
     """Whether it knows a message it has had before, so that handing it over again does no harm."""
     window: int
     """How many messages may be in its hands without an answer."""
+    rate: int = 0
+    """How many a second it may be given; 0: as many as it takes."""
+    holds_doubt: bool = False
+    """Whether a message in doubt waits for its receipt instead of being handed over again."""
     answer_s: float
     """How long it may take to answer."""
-    desk: Desk | None
+    patience_s: float = 60.0
+    """How long it may be unreachable before its messages go to the next one of their route."""
+    desk: Desk | None = None
 
     @property
     def is_connected(self) -> bool:
         """Whether it can be given anything now."""
+
+    @property
+    def ahead_s(self) -> float:
+        """How long what it has been given will still take to go out at its rate."""
+        return 0.0
+
+    @property
+    def trouble(self) -> str:
+        """Why it is not connected, in words without secrets; empty where it is."""
+        return ""
 
     async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
         """Hand over a batch and return a verdict for each, in order."""

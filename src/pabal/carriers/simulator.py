@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from pabal.carriers.base import Busy, Desk, HandOn, Receipt, Rejected, Taken, Verdict
+from pabal.carrier_settings import SimulatorSettings
+from pabal.carriers.base import Busy, Carrier, Desk, HandOn, Receipt, Rejected, Taken, Verdict
+from pabal.carriers.pace import Pacer
 from pabal.domain import phone
 from pabal.domain.arrival import TOKEN, Arrival
 from pabal.domain.message import Attempt, Outcome, Product
@@ -61,7 +63,7 @@ class Memory(Protocol):
     async def settle_owed(self, handed_over: Sequence[tuple[Instant, bytes, Outcome]]) -> None: ...
 
 
-class Simulator:
+class Simulator(Carrier):
     """A carrier, and an operator of channels, in a box."""
 
     products = frozenset(Product)
@@ -69,15 +71,31 @@ class Simulator:
     answer_s = ANSWER_S
     is_connected = True
 
-    def __init__(self, name: str, window: int, memory: Memory, world: World) -> None:
-        self.name = name
-        self.window = window
+    def __init__(self, settings: SimulatorSettings, memory: Memory, world: World) -> None:
+        self.name = settings.name
+        self.window = settings.window
+        self.rate = settings.rate
+        self.patience_s = settings.patience_seconds
         self.desk: Desk | None = self
+        self._pacer = Pacer(settings.rate, world)
         self._memory = memory
         self._world = world
         self._has_taken = asyncio.Event()
 
+    @property
+    def ahead_s(self) -> float:
+        return self._pacer.ahead_s
+
     async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
+        first_at = self._pacer.reserve(len(attempts))
+        verdicts: list[Verdict] = []
+        while len(verdicts) < len(attempts):
+            gone = len(verdicts)
+            count = await self._pacer.due(first_at, gone, len(attempts) - gone)
+            verdicts += await self._take(attempts[gone : gone + count])
+        return verdicts
+
+    async def _take(self, attempts: Sequence[Attempt]) -> list[Verdict]:
         now = self._world.now()
         fates = [fate_of(attempt) for attempt in attempts]
         pairs = list(zip(attempts, fates, strict=True))

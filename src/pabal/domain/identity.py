@@ -7,6 +7,7 @@ therefore sort by request time, and say by themselves to which request, month an
 """
 
 import re
+import zlib
 
 from pabal.domain.when import Instant
 
@@ -15,6 +16,8 @@ MESSAGE_ID_BYTES = 16
 CHANCE_BITS = 44
 SLOT_BITS = 12
 MAX_NUMBER = 2**24 - 1
+IN_DOUBT = "?"
+"""What the name of a message in doubt begins with, in the place of a carrier's reference."""
 
 _REQUEST_WORD = re.compile(r"[0-9a-f]{26}", re.ASCII)
 _MESSAGE_WORD = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -39,6 +42,16 @@ def request_of(message: bytes) -> bytes:
 def number_of(message: bytes) -> int:
     """Return a message's number within its request."""
     return int.from_bytes(message[REQUEST_ID_BYTES:], "big")
+
+
+def mark_of(message: bytes) -> int:
+    """Return 16 bits that a carrier may repeat in its receipt for a message."""
+    return zlib.crc32(message) & 0xFFFF
+
+
+def name_in_doubt(mark: int, receiver: str) -> str:
+    """Return the name by which a receipt finds a message whose reference never came: mark and receiver."""
+    return f"{IN_DOUBT}{receiver}#{mark:04x}"
 
 
 def slot_of(identity: bytes) -> int:

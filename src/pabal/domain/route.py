@@ -1,6 +1,6 @@
 """Routes: for each product the carriers to try, in order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from pabal.domain.message import PRODUCT_BY_WORD, Product
 
@@ -15,8 +15,12 @@ class Routes:
         """Return the carrier to begin with, None where the product has no route."""
         return self._routes.get(product, (None,))[0]
 
-    def after(self, product: Product, carrier: str) -> str | None:
-        """Return the carrier to try after this one, None where there is none."""
+    def of(self, product: Product) -> Sequence[str]:
+        """Return the carriers of a product, in order."""
+        return self._routes.get(product, ())
+
+    def after(self, product: Product, carrier: str, avoiding: Container[str] = ()) -> str | None:
+        """Return the carrier to try after this one, None where there is none; rather one not to be avoided."""
         names = self._routes.get(product, ())
         following = names[names.index(carrier) + 1 :] if carrier in names else ()
-        return following[0] if following else None
+        return next((name for name in following if name not in avoiding), following[0] if following else None)

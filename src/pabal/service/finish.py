@@ -27,7 +27,15 @@ def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: 
         return Finished([], set())
     outcomes = dict(ended)
     dropped = jobs.drop(tx, sorted(outcomes))
-    receipts.forget(tx, [(carrier, reference) for _, carrier, reference in dropped if reference is not None])
+    receipts.forget(
+        tx,
+        [
+            (carrier, reference)
+            for _, carrier, references in dropped
+            if references is not None
+            for reference in references.split(jobs.BETWEEN_REFERENCES)
+        ],
+    )
     final = messages.end(tx, [(one, outcomes[one]) for one, _, _ in dropped], now)
     failed = [
         one

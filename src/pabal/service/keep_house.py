@@ -8,7 +8,7 @@ from pabal.domain import identity
 from pabal.domain.message import Outcome
 from pabal.domain.when import HOUR, MINUTE, Instant
 from pabal.service.cancel import sweep_deleted
-from pabal.service.deliver import lease_of
+from pabal.service.claim import hold_in_hand, lease_of
 from pabal.service.finish import Finished, finish
 from pabal.service.policy import Policy
 from pabal.service.station import Station
@@ -26,9 +26,13 @@ log = logging.getLogger("pabal.keep_house")
 
 
 def expire(tx: Tx, carrier: str, policy: Policy, now: Instant) -> Finished:
-    """End messages whose receipt has not come in time."""
+    """End messages whose receipt has not come in time; of one in doubt nobody knows how it ended."""
     overdue = jobs.overdue(tx, policy.slot, carrier, now, BATCH)
-    return finish(tx, [(one, Outcome.TIMED_OUT) for one in overdue], policy, now)
+    ends = [
+        (one, Outcome.UNKNOWN if reference.startswith(identity.IN_DOUBT) else Outcome.TIMED_OUT)
+        for one, reference in overdue
+    ]
+    return finish(tx, ends, policy, now)
 
 
 def rehome(tx: Tx, carrier: str, policy: Policy, now: Instant) -> tuple[Finished, int]:
@@ -71,6 +75,11 @@ async def prepare(station: Station) -> None:
     """
     policy, store = station.policy, station.store
     for name, carrier in station.carriers.items():
+        held = BATCH
+        while carrier.holds_doubt and held:
+            held = await store.write(hold_in_hand, name, policy, BATCH, station.world.now())
+            if held:
+                log.warning("messages in doubt wait for their receipts", extra={"carrier": name, "messages": held})
         now = station.world.now()
         longest = lease_of(carrier) + HOUR  # the clock may have been set back since
         voided = await store.write(jobs.void_leases, policy.slot, name, now, longest)

@@ -26,9 +26,18 @@ class Received(NamedTuple):
 
 
 def receive(tx: Tx, carrier: str, arrived: Sequence[Receipt], policy: Policy, now: Instant) -> Received:
-    """Keep receipts and end their messages; a repeated or contradicting one changes nothing."""
-    matched, unmatched = receipts.arrive(tx, carrier, arrived, now)
-    return Received(finish(tx, matched, policy, now), unmatched)
+    """Keep receipts and end their messages; a repeated or contradicting one changes nothing.
+
+    One whose reference nobody knows may be about a message in doubt, whose answer never came.
+    """
+    ended, unmatched = receipts.arrive(tx, carrier, [(each.reference, each.outcome) for each in arrived], now)
+    strays = {each.reference: each for each in reversed(arrived) if each.doubt is not None}
+    doubted = [each for one in unmatched if (each := strays.get(one))]
+    held = receipts.held(tx, carrier, [str(each.doubt) for each in doubted])
+    found = [each for each in doubted if each.doubt in held]
+    receipts.forget(tx, [(carrier, each.reference) for each in found])
+    ended += [(held[str(each.doubt)], each.outcome) for each in found]
+    return Received(finish(tx, ended, policy, now), len(unmatched) - len(found))
 
 
 async def hand_on(station: Station, carrier: str, arrived: Sequence[Receipt]) -> None:
@@ -45,9 +54,18 @@ async def hand_on(station: Station, carrier: str, arrived: Sequence[Receipt]) ->
 
 async def listen(station: Station, carrier: Carrier) -> None:
     """Hold a carrier's session for good; the store being away only delays its receipts."""
+
+    async def keep(arrived: Sequence[Receipt]) -> None:
+        while True:
+            try:
+                return await hand_on(station, carrier.name, arrived)
+            except StoreAway:
+                log.warning("receipts wait for the store", extra={"carrier": carrier.name})
+                await asyncio.sleep(PAUSE_AFTER_TROUBLE_S)
+
     while True:
         try:
-            await carrier.run(lambda arrived: hand_on(station, carrier.name, arrived))
-        except StoreAway:
-            log.warning("receipts wait for the store", extra={"carrier": carrier.name})
+            await carrier.run(keep)
+        except StoreAway:  # a carrier that keeps its own memory in our store, as the simulator does
+            log.warning("a carrier waits for the store", extra={"carrier": carrier.name})
             await asyncio.sleep(PAUSE_AFTER_TROUBLE_S)

@@ -26,6 +26,8 @@ class Station:
     sender_categories: Mapping[str, Category]
     template_categories: Mapping[str, Category]
     bells: dict[str, asyncio.Event] = field(default_factory=dict)
+    aside: set[str] = field(default_factory=set)
+    """The carriers that are set aside: others are tried before them."""
 
     def ring(self, carriers: Iterable[str]) -> None:
         """Tell the deliverers of these carriers that there is something new."""
@@ -34,13 +36,15 @@ class Station:
                 self.bells[name].set()
 
     def carrier_for(self, product: Product) -> str:
-        """Return the name of the carrier that a product goes to first.
+        """Return the carrier that a product goes to first; one that is set aside only for want of others.
 
         Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
         name = self.policy.routes.first(product)
         if name is None:
             raise Refused(Code.PRODUCT_NOT_AVAILABLE)
+        if name in self.aside:
+            return next((each for each in self.policy.routes.of(product) if each not in self.aside), name)
         return name
 
     def desk(self) -> Desk:
@@ -48,7 +52,8 @@ class Station:
 
         Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
-        desk = self.carriers[self.carrier_for(Product.ALIMTALK)].desk
+        first = self.policy.routes.first(Product.ALIMTALK)
+        desk = self.carriers[first].desk if first is not None else None
         if desk is None:
             raise Refused(Code.PRODUCT_NOT_AVAILABLE)
         return desk

@@ -78,6 +78,18 @@ class Watch:
             buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
             registry=registry,
         )
+        self.oddities = Tally(
+            "pabal_carrier_oddities_total", "What carriers did that they should not.", ["carrier", "what"], registry
+        )
+        self.carrier_up = Gauge(
+            "pabal_carrier_up", "Whether a carrier is connected and in use.", ["carrier"], registry=registry
+        )
+        self.carrier_aside = Gauge(
+            "pabal_carrier_aside",
+            "Whether a carrier is set aside: its messages go to the next of their route.",
+            ["carrier"],
+            registry=registry,
+        )
         self.queue_jobs = Gauge("pabal_queue_jobs", "Jobs in the queue.", ["carrier", "lane"], registry=registry)
         self.queue_age = Gauge(
             "pabal_queue_oldest_due_seconds",
@@ -90,6 +102,11 @@ class Watch:
         """Count messages that ended."""
         for (product, outcome), count in Counter(ended).items():
             self.ended.add(count, product.word, str(outcome.number))
+
+    def show_carrier(self, name: str, *, is_up: bool, is_aside: bool) -> None:
+        """Take over how a carrier does."""
+        self.carrier_up.labels(name).set(is_up)
+        self.carrier_aside.labels(name).set(is_aside)
 
     def show_queue(self, depths: Iterable[Depth], now: int) -> None:
         """Take over how deep the queue is."""

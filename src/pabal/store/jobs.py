@@ -13,6 +13,10 @@ CAMPAIGN_SHARE = 4
 """A claim leaves campaigns one part in so many."""
 
 
+BETWEEN_REFERENCES = "\n"
+"""A message that went in several parts has several references."""
+
+
 class Lease(NamedTuple):
     """A job in a worker's hands; `attempt` tells it from the same job in other hands."""
 
@@ -57,9 +61,52 @@ def due(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[bytes]
     return taken + campaign[: most - len(taken)]
 
 
-def overdue(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[bytes]:
-    """Return the ids of jobs whose receipt has not come in time."""
-    return _due_in(tx, slot, carrier, TAKEN, now, most)
+def overdue(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[tuple[bytes, str]]:
+    """Return id and reference of jobs whose receipt has not come in time."""
+    return tx.rows(
+        "select id, reference from jobs where slot = ? and carrier = ? and lane = ? and ready_at <= ?"
+        " order by ready_at, id limit ? {skip_locked}",
+        (slot, carrier, TAKEN, now, most),
+    )
+
+
+def in_doubt(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
+    """Return those of the jobs that were in hand and came due again: a carrier may have them."""
+    rows = tx.rows_each(
+        "select id from jobs where claimed_at is not null and id in ({list})", [(one,) for one in ids]
+    )
+    return [row[0] for row in rows]
+
+
+def in_hand(tx: Tx, slot: int, carrier: str, most: int) -> list[bytes]:
+    """Return the ids of some jobs that are in a worker's hands."""
+    rows = tx.rows(
+        "select id from jobs where slot = ? and carrier = ? and lane in (0, 1) and claimed_at is not null limit ?",
+        (slot, carrier, most),
+    )
+    return [row[0] for row in rows]
+
+
+def hold(tx: Tx, held: Iterable[tuple[bytes, str, Instant]]) -> None:
+    """Let jobs wait for a receipt that may come: id, name of the message in doubt, and until when."""
+    tx.rows_each(
+        "update jobs set lane = 2, claimed_at = null, reference = v.column2, ready_at = v.column3"
+        " from (values {rows}) as v where jobs.id = v.column1",
+        held,
+    )
+
+
+def movable(
+    tx: Tx, slot: int, carrier: str, products: Iterable[int], now: Instant, most: int
+) -> list[tuple[bytes, int]]:
+    """Return id and product of some due jobs of these products that nobody has in hand."""
+    listed = ", ".join(str(int(product)) for product in products)
+    return tx.rows(
+        "select j.id, m.product from jobs j join messages m on m.id = j.id"
+        " where j.slot = ? and j.carrier = ? and j.lane in (0, 1) and j.ready_at <= ? and j.claimed_at is null"
+        f" and m.product in ({listed}) limit ?",
+        (slot, carrier, now, most),
+    )
 
 
 def next_due_at(tx: Tx, slot: int, carrier: str, lanes: Sequence[int]) -> Instant | None:
@@ -98,7 +145,7 @@ def postpone(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
 
 
 def await_receipts(tx: Tx, taken: Iterable[tuple[bytes, int, str, Instant]]) -> set[bytes]:
-    """Mark jobs as taken: id, attempt, reference, and until when to wait. Return those still of that attempt."""
+    """Mark jobs as taken: id, attempt, references, and until when to wait. Return those still of that attempt."""
     rows = tx.rows_each(
         "update jobs set lane = 2, claimed_at = null, reference = v.column3, ready_at = v.column4"
         " from (values {rows}) as v"
@@ -109,11 +156,13 @@ def await_receipts(tx: Tx, taken: Iterable[tuple[bytes, int, str, Instant]]) -> 
     return {row[0] for row in rows}
 
 
-def try_later(tx: Tx, refused: Iterable[tuple[bytes, int, Instant, str]]) -> set[bytes]:
-    """Put jobs back: id, attempt, when and by which carrier to try again. Return those still of that attempt."""
+def try_later(tx: Tx, refused: Iterable[tuple[bytes, int, Instant, str, int]]) -> set[bytes]:
+    """Put jobs back: id, attempt, when and by which carrier to try again, and after how many tries there.
+
+    Returns those still of that attempt.
+    """
     rows = tx.rows_each(
-        "update jobs set claimed_at = null, ready_at = v.column3,"
-        " tries = case when carrier = v.column4 then tries + 1 else 0 end, carrier = v.column4"
+        "update jobs set claimed_at = null, ready_at = v.column3, carrier = v.column4, tries = v.column5"
         " from (values {rows}) as v"
         " where jobs.id = v.column1 and jobs.attempt = v.column2 and jobs.claimed_at is not null"
         " returning jobs.id",
@@ -133,7 +182,7 @@ def still_held(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> set[bytes]:
 
 
 def drop(tx: Tx, ids: Iterable[bytes]) -> list[tuple[bytes, str, str | None]]:
-    """Remove jobs that are done with; return id, carrier and reference of those that were there."""
+    """Remove jobs that are done with; return id, carrier and references of those that were there."""
     return tx.rows_each(
         "delete from jobs where id in ({list}) returning id, carrier, reference",
         [(one,) for one in ids],

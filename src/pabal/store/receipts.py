@@ -1,43 +1,61 @@
 """Where a carrier's answer to a submit and its receipt meet, in whichever order they come."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
 from pabal.domain.when import Instant
 from pabal.store.base import Tx
 
 
-def expect(tx: Tx, carrier: str, taken: Iterable[tuple[str, bytes]]) -> list[tuple[bytes, Outcome]]:
-    """Note references that a carrier gave to messages; return those whose receipt was here first."""
+class Arrived(NamedTuple):
+    """How messages have ended by what has arrived, and the references that belong to none yet."""
+
+    ended: list[tuple[bytes, Outcome]]
+    unmatched: list[str]
+
+
+def expect(tx: Tx, carrier: str, taken: Iterable[tuple[str, bytes, int]]) -> list[tuple[bytes, Outcome]]:
+    """Note references that a carrier gave to messages, and of how many parts each is one.
+
+    Returns how messages have ended whose receipts were here first.
+    """
     rows = tx.rows_each(
-        "insert into receipts (carrier, reference, message_id) select ?, v.* from (values {rows}) as v"
-        " where true on conflict (carrier, reference) do update set message_id = excluded.message_id"
-        " returning message_id, outcome",
+        "insert into receipts (carrier, reference, message_id, parts) select ?, v.* from (values {rows}) as v"
+        " where true on conflict (carrier, reference) do update"
+        " set message_id = excluded.message_id, parts = excluded.parts"
+        " returning message_id, outcome, parts",
         taken,
         (carrier,),
     )
-    return [(message_id, OUTCOME_BY_NUMBER[outcome]) for message_id, outcome in rows if outcome is not None]
+    return _ended(tx, [row for row in rows if row[1] is not None])
 
 
-def arrive(
-    tx: Tx, carrier: str, arrived: Iterable[tuple[str, Outcome]], now: Instant
-) -> tuple[list[tuple[bytes, Outcome]], int]:
-    """Note receipts; return the outcome of each message they belong to, and how many belong to none yet.
-
-    Of two receipts for one reference the first counts.
-    """
+def arrive(tx: Tx, carrier: str, arrived: Iterable[tuple[str, Outcome]], now: Instant) -> Arrived:
+    """Note receipts; of two for one reference the first counts."""
     rows = tx.rows_each(
         "insert into receipts (carrier, arrived_at, reference, outcome)"
         " select ?, ?, v.* from (values {rows}) as v where true"
         " on conflict (carrier, reference) do update"
         " set outcome = coalesce(receipts.outcome, excluded.outcome),"
         " arrived_at = coalesce(receipts.arrived_at, excluded.arrived_at)"
-        " returning message_id, outcome",
+        " returning message_id, outcome, parts, reference",
         [(reference, outcome.number) for reference, outcome in dict(reversed(list(arrived))).items()],
         (carrier, now),
     )
-    matched = [(message_id, OUTCOME_BY_NUMBER[outcome]) for message_id, outcome in rows if message_id]
-    return matched, len(rows) - len(matched)
+    return Arrived(
+        _ended(tx, [row[:3] for row in rows if row[0] is not None]), [row[3] for row in rows if row[0] is None]
+    )
+
+
+def held(tx: Tx, carrier: str, names: Iterable[str]) -> dict[str, bytes]:
+    """Return the messages in doubt that bear these names."""
+    rows = tx.rows_each(
+        "select reference, message_id from receipts where (carrier, reference) in (values {rows})"
+        " and message_id is not null",
+        [(carrier, name) for name in names],
+    )
+    return dict(rows)
 
 
 def forget(tx: Tx, ended: Iterable[tuple[str, str]]) -> None:
@@ -53,3 +71,19 @@ def forget_unmatched(tx: Tx, before: Instant, most: int) -> int:
         (before, most),
     )
     return len(rows)
+
+
+def _ended(tx: Tx, rows: Sequence[tuple[bytes, int, int]]) -> list[tuple[bytes, Outcome]]:
+    """Return how messages have ended: delivered when every part is, failed when one is."""
+    ended = [
+        (message_id, outcome)
+        for message_id, number, parts in rows
+        if (outcome := OUTCOME_BY_NUMBER[number]) is not Outcome.DELIVERED or parts == 1
+    ]
+    partly = {message_id: parts for message_id, _, parts in rows if parts > 1}
+    counts = tx.rows_each(
+        "select message_id, count(*) from receipts where parts > 1 and outcome = 1000 and message_id in ({list})"
+        " group by message_id",
+        [(one,) for one in partly],
+    )
+    return ended + [(one, Outcome.DELIVERED) for one, count in counts if count == partly[one]]

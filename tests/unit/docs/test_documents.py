@@ -9,6 +9,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, Metric
 
 from docs import generate
 from pabal import cli
+from pabal.carriers.smpp.pdu import STATUS_NAMES
 from pabal.config import ENVIRONMENT_PREFIX, FIELDS
 from pabal.domain.codes import Code
 from pabal.service.watch import Watch
@@ -19,7 +20,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
 OTHER_VARIABLES = {"PABAL_CONFIG", "PABAL_TORTURE"}
-OTHER_CAPITALS = {"ARGS", "PYTHON", "ROWS_A_STATEMENT"}
+OTHER_CAPITALS = {"ARGS", "PYTHON", "ROWS_A_STATEMENT", "UNDELIV"}
 
 in_every_document = pytest.mark.parametrize("name", NAMES)
 
@@ -54,7 +55,7 @@ def test_every_result_code_exists(name: str) -> None:
     quoted = set(re.findall(r"`([A-Z][A-Z_]{3,})`", text_of(name)))
     codes = {word for word in quoted if not word.startswith(ENVIRONMENT_PREFIX)}
 
-    assert codes <= {*Code.__members__, *OTHER_CAPITALS}
+    assert codes <= {*Code.__members__, *STATUS_NAMES.values(), *OTHER_CAPITALS}
 
 
 @in_every_document
@@ -89,10 +90,12 @@ def test_every_metric_is_told_to_operators_and_no_other() -> None:
 def test_the_architecture_names_every_room_and_no_other() -> None:
     source = ROOT / "src" / "pabal"
     rooms = text_of("ARCHITECTURE.md").partition("```\nsrc/pabal/\n")[2].partition("docs/generate.py")[0]
-    named, folder = set(), ""
+    named, folders = set(), [""]
     for line in rooms.splitlines():
-        if floor := re.match(r"  (\w+)/", line):
-            folder = f"{floor[1]}/"
+        if floor := re.match(r"((?:  )+)(\w+)/", line):
+            depth = len(floor[1]) // 2
+            folders = [*folders[:depth], f"{folders[depth - 1]}{floor[2]}/"]
+        folder = folders[-1]
         named |= {f"{folder}{room}" for room in re.findall(r"\b(\w+\.py)\b", line)}
 
     there = {str(path.relative_to(source)) for path in source.glob("**/*.py") if path.stem != "__init__"}

@@ -145,3 +145,24 @@ def test_any_word_can_be_looked_at(word: str) -> None:
         found = read(word)
 
         assert found is None or found.hex() == word
+
+
+@given(requests, numbers)
+def test_the_mark_of_a_message_has_16_bits_and_is_always_the_same(request_id: bytes, number: int) -> None:
+    message = identity.message_id(request_id, number)
+
+    assert 0 <= identity.mark_of(message) <= 0xFFFF
+    assert identity.mark_of(message) == identity.mark_of(bytes(message))
+
+
+def test_the_messages_of_a_request_have_marks_of_their_own() -> None:
+    request_id = identity.request_id(NOW, 0, 1)
+    marks = {identity.mark_of(identity.message_id(request_id, number)) for number in range(1000)}
+
+    assert len(marks) > 980
+
+
+def test_the_name_of_a_message_in_doubt_tells_mark_and_receiver_and_is_no_reference_of_a_carrier() -> None:
+    assert identity.name_in_doubt(0xAB, "01012345678") == "?01012345678#00ab"
+    assert identity.name_in_doubt(0xAB, "01012345678").startswith(identity.IN_DOUBT)
+    assert identity.name_in_doubt(0xAB, "01012345679") != identity.name_in_doubt(0xAB, "01012345678")

@@ -28,3 +28,26 @@ def test_a_message_goes_on_to_the_next_carrier_until_there_is_none(
     product: Product, carrier: str, following: str | None
 ) -> None:
     assert ROUTES.after(product, carrier) == following
+
+
+@pytest.mark.parametrize(
+    ("carrier", "avoiding", "following"),
+    [
+        ("telco", {"backup"}, "last"),
+        ("telco", {"last"}, "backup"),
+        ("telco", {"telco"}, "backup"),
+        ("telco", {"backup", "last"}, "backup"),  # rather one of these than none
+        ("backup", {"last"}, "last"),
+        ("last", {"telco"}, None),
+        ("gone", {"telco"}, None),
+    ],
+)
+def test_a_message_goes_on_rather_to_a_carrier_that_is_not_to_be_avoided(
+    carrier: str, avoiding: set[str], following: str | None
+) -> None:
+    assert ROUTES.after(Product.SMS, carrier, avoiding=avoiding) == following
+
+
+def test_the_carriers_of_a_route_are_known_in_order() -> None:
+    assert list(ROUTES.of(Product.SMS)) == ["telco", "backup", "last"]
+    assert list(ROUTES.of(Product.LMS)) == []

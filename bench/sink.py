@@ -1,0 +1,297 @@
+"""An SMPP far end that takes every message, reports on each after a while, and counts.
+
+It runs in a process of its own (`python -m bench.sink`): it tells its port on standard output, then reads
+orders from standard input and answers each with its figures, a line of JSON every time. It ends with its
+input. It reads just enough SMPP for our own carrier, so that it costs little.
+"""
+
+import asyncio
+import contextlib
+import gc
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from struct import Struct
+from typing import cast
+
+import msgspec
+import uvloop
+
+from bench.server import SETTINGS_FILE, DoesNotWork
+from pabal.carriers.smpp import pdu
+
+RECEIPT_AFTER_S = 0.3
+"""As long as the simulator takes."""
+GATHER_S = 0.01
+"""What comes within so much is reported on together."""
+COUNTED_WITHIN_S = 30.0
+LOOK_EVERY_S = 0.05
+
+WINDOW = 1000
+SETTINGS = """\
+check_sender_numbers = false
+
+[carriers.sink]
+kind = "smpp"
+host = "127.0.0.1"
+port = {port}
+system_id = "bench"
+window = {window}
+rate = {rate}
+
+[routes]
+sms = ["sink"]
+"""
+
+_HEADER = Struct(">IIII")
+_TAKEN = Struct(">IIII16sx")
+_SUBMIT_ANSWER = pdu.SUBMIT_SM | pdu.RESPONSE
+_DELIVER_ANSWER = pdu.DELIVER_SM | pdu.RESPONSE
+_ID_BITS = 22
+"""Ids count on from the milliseconds of the start, shifted by so much: no later start comes upon them again."""
+_ENDED = rb"([^\0]*+)\0"
+_SUBMIT = re.compile(rb"[^\0]*+\0.." + _ENDED + rb".." + _ENDED + rb"...[^\0]*+\0[^\0]*+\0(.)", re.DOTALL)
+"""Sender, receiver, registered_delivery."""
+_RECEIPT = b"\0\0\0%b\0\0\0%b\0\x04\0\0\0\0\0\0\0\0%c%b"
+_RECEIPT_TEXT = b"id:%b sub:001 dlvrd:001 submit date:%b done date:%b stat:DELIVRD err:000 text:"
+
+
+class Order(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What to do once the figures are told; nothing: they are only told."""
+
+    is_reset: bool = False
+    watched: str | None = None
+    """Of receivers whose numbers begin like this, it is noted when they were first seen."""
+    receipt_after_s: float | None = None
+
+
+class Figures(msgspec.Struct, kw_only=True):
+    """What the sink has seen since the last reset; times are those of the wall clock, in seconds."""
+
+    binds: int = 0
+    submits: int = 0
+    duplicates: int = 0
+    """Submits that said exactly what an earlier one said: a load must make all its messages different."""
+    receipts: int = 0
+    acknowledged: int = 0
+    arrivals: list[tuple[float, int]] = msgspec.field(default_factory=list)
+    """When submits came, and how many at once."""
+    watched: int = 0
+    """How many are in `first_seen`."""
+    first_seen: dict[str, float] = msgspec.field(default_factory=dict)
+    cpu_s: float = 0.0
+    """The processor time the sink has used since its start."""
+
+
+class Sink:
+    """A running sink, as seen by who started it."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self._process = process
+        self.port: int = msgspec.json.decode(self._line(), type=int)
+
+    def carry_for(self, data: Path, rate: int = 0) -> None:
+        """Write the settings by which a service on a data directory gives its SMS to this sink."""
+        settings = SETTINGS.format(port=self.port, window=WINDOW, rate=rate)
+        (data / SETTINGS_FILE).write_text(settings, encoding="utf-8")
+
+    def figures(self) -> Figures:
+        """Return what it has seen."""
+        return self._ask(Order())
+
+    def reset(self, *, watched: str | None = None, receipt_after_s: float | None = None) -> Figures:
+        """Return what it has seen, and let it count anew and owe nothing."""
+        return self._ask(Order(is_reset=True, watched=watched, receipt_after_s=receipt_after_s))
+
+    def until(self, name: str, least: int, within_s: float = COUNTED_WITHIN_S) -> Figures:
+        """Return all figures once the one named is as high as it should get.
+
+        Raises DoesNotWork where that takes too long.
+        """
+        give_up_at = time.perf_counter() + within_s
+        while (found := getattr(figures := self.figures(), name)) < least:
+            if time.perf_counter() > give_up_at:
+                raise DoesNotWork(f"the sink has seen {found} {name}, not {least}")
+            time.sleep(LOOK_EVERY_S)
+        return figures
+
+    def _ask(self, order: Order) -> Figures:
+        assert self._process.stdin
+        self._process.stdin.write(msgspec.json.encode(order) + b"\n")
+        self._process.stdin.flush()
+        return msgspec.json.decode(self._line(), type=Figures)
+
+    def _line(self) -> bytes:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            raise DoesNotWork("the sink has ended")
+        return line
+
+
+@contextlib.contextmanager
+def running() -> Iterator[Sink]:
+    """Run a sink."""
+    command = [sys.executable, "-m", "bench.sink"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        yield Sink(process)  # its input is closed in the end, and with that it goes
+
+
+class _Tally:
+    """What all connections share."""
+
+    def __init__(self) -> None:
+        self.figures = Figures()
+        self.bodies: set[int] = set()
+        """The hashes of what submits said."""
+        self.next_id = time.time_ns() // 1_000_000 << _ID_BITS
+        self.watched = b""
+        self.receivers: list[_Connection] = []
+        self._receipt_after_s = RECEIPT_AFTER_S
+        self._owed: list[tuple[bytes, bytes, bytes]] = []
+
+    def obey(self, line: bytes) -> bytes:
+        """Return the figures, then do as told."""
+        order = msgspec.json.decode(line, type=Order)
+        self.figures.duplicates = self.figures.submits - len(self.bodies)
+        self.figures.watched = len(self.figures.first_seen)
+        self.figures.cpu_s = time.process_time()
+        answer = msgspec.json.encode(self.figures) + b"\n"
+        if order.is_reset:
+            self.figures, self.bodies, self._owed = Figures(), set(), []
+        if order.watched is not None:
+            self.watched = order.watched.encode()
+        if order.receipt_after_s is not None:
+            self._receipt_after_s = order.receipt_after_s
+        return answer
+
+    def owe(self, messages: list[tuple[bytes, bytes, bytes]]) -> None:
+        """Report on messages when it is time: id, sender and receiver of each."""
+        if not self._owed:
+            asyncio.get_running_loop().call_later(GATHER_S, self._gathered)
+        self._owed += messages
+
+    def _gathered(self) -> None:
+        owed, self._owed = self._owed, []
+        asyncio.get_running_loop().call_later(self._receipt_after_s, self._report, owed, self.figures)
+
+    def _report(self, owed: list[tuple[bytes, bytes, bytes]], figures: Figures) -> None:
+        if figures is not self.figures:
+            return  # what was owed before a reset is of no use to who comes after it
+        if self.receivers:
+            self.receivers[0].report(owed)
+            self.figures.receipts += len(owed)
+        else:
+            self.owe(owed)
+
+
+class _Connection(asyncio.Protocol):
+    """One bind."""
+
+    def __init__(self, tally: _Tally) -> None:
+        self._tally = tally
+        self._rest = b""
+        self._sequence = 0
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self in self._tally.receivers:
+            self._tally.receivers.remove(self)
+
+    def data_received(self, data: bytes) -> None:
+        now = time.time()
+        tally = self._tally
+        bodies, watched, next_id = tally.bodies, tally.watched, tally.next_id
+        data = self._rest + data if self._rest else data
+        answers: list[bytes] = []
+        owed: list[tuple[bytes, bytes, bytes]] = []
+        at, size = 0, len(data)
+        while size - at >= pdu.HEADER:
+            length, command, status, sequence = _HEADER.unpack_from(data, at)
+            if not pdu.HEADER <= length <= pdu.MAX_PDU:
+                self._transport.abort()
+                return
+            end = at + length
+            if end > size:
+                break
+            if command == pdu.SUBMIT_SM:
+                body = data[at + pdu.HEADER : end]
+                found = _SUBMIT.match(body)
+                assert found
+                sender, receiver, registered = found.groups()
+                bodies.add(hash(body))
+                message_id = b"%016x" % next_id
+                next_id += 1
+                answers.append(_TAKEN.pack(_TAKEN.size, _SUBMIT_ANSWER, 0, sequence, message_id))
+                if registered != b"\0":
+                    owed.append((message_id, sender, receiver))
+                if watched and receiver.startswith(watched):
+                    tally.figures.first_seen.setdefault(receiver.decode(), now)
+            elif command == _DELIVER_ANSWER:
+                tally.figures.acknowledged += status == pdu.OK
+            else:
+                self._take_in_rare(command, sequence)
+            at = end
+        self._rest = data[at:]
+        if answers:
+            self._transport.write(b"".join(answers))
+            tally.next_id = next_id
+            tally.figures.submits += len(answers)
+            tally.figures.arrivals.append((now, len(answers)))
+        if owed:
+            tally.owe(owed)
+
+    def report(self, messages: list[tuple[bytes, bytes, bytes]]) -> None:
+        """Send a receipt for each message."""
+        stamp = time.strftime("%y%m%d%H%M").encode()
+        frames = []
+        for message_id, sender, receiver in messages:
+            text = _RECEIPT_TEXT % (message_id, stamp, stamp)
+            body = _RECEIPT % (receiver, sender, len(text), text)
+            self._sequence += 1
+            frames.append(_HEADER.pack(pdu.HEADER + len(body), pdu.DELIVER_SM, 0, self._sequence) + body)
+        self._transport.write(b"".join(frames))
+
+    def _take_in_rare(self, command: int, sequence: int) -> None:
+        if command in (pdu.BIND_TRANSCEIVER, pdu.BIND_TRANSMITTER, pdu.BIND_RECEIVER):
+            self._transport.write(pdu.frame(command | pdu.RESPONSE, sequence, pdu.id_body("sink")))
+            self._tally.figures.binds += 1
+            if command != pdu.BIND_TRANSMITTER:
+                self._tally.receivers.append(self)
+        elif command in (pdu.ENQUIRE_LINK, pdu.UNBIND):
+            self._transport.write(pdu.frame(command | pdu.RESPONSE, sequence))
+        elif not command & pdu.RESPONSE:
+            self._transport.write(pdu.frame(pdu.GENERIC_NACK, sequence, status=pdu.RINVCMDID))
+        if command == pdu.UNBIND:
+            self._transport.close()
+
+
+async def _sink() -> None:
+    loop = asyncio.get_running_loop()
+    tally = _Tally()
+    server = await loop.create_server(lambda: _Connection(tally), "127.0.0.1", 0)
+    _say(msgspec.json.encode(server.sockets[0].getsockname()[1]) + b"\n")
+    orders = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
+    async for line in orders:
+        _say(tally.obey(line))
+
+
+def _say(line: bytes) -> None:
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+
+
+def main() -> None:
+    gc.disable()  # nothing here goes in circles
+    uvloop.run(_sink())
+
+
+if __name__ == "__main__":
+    main()

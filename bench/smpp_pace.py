@@ -1,0 +1,153 @@
+"""How evenly a carrier's rate is kept, and how soon a small send goes out amid a campaign at such a rate."""
+
+import bisect
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+
+from bench import bodies, load
+from bench.figures import Figure, percentile
+from bench.fill import REQUEST_RECEIVERS, reading
+from bench.server import DoesNotWork, Place, Server, say
+from bench.sink import Sink
+from pabal.domain import identity
+from pabal.domain.when import SECOND
+from pabal.store import jobs
+
+RATE = 50
+RATED_REQUESTS, RATED_RECEIVERS = 2, 750
+LONG_S, LEAST_IN_LONG, MOST_IN_LONG = 10.0, 480, 505
+SHORT_S, MOST_IN_SHORT = 1.0, 60
+INSTANT_S = 0.1
+
+CAMPAIGN_RATE = 2000
+CAMPAIGN = 100_000
+CAMPAIGN_BODIES = 20
+CAMPAIGN_CONNECTIONS = 8
+SMALL_AIM_S = 2.0
+SMALL_CONNECTIONS = 8
+SMALL_PAUSE_S = 0.04
+SMALL_SECONDS = 8.0
+SMALL_BODIES = 5000
+SEEN_WITHIN_S = 30.0
+"""Beyond the time it must take."""
+
+
+def measure_rate(place: Place, far_end: Sink) -> list[Figure]:
+    """Send a campaign through a carrier of a low rate, and see when each message came out."""
+    data = place.fresh()
+    far_end.carry_for(data, RATE)
+    far_end.reset()
+    messages = RATED_REQUESTS * RATED_RECEIVERS
+    with place.pabal(data, "smpp") as server:
+        far_end.until("binds", 1)
+        _send(place, server, bodies.sends(RATED_REQUESTS, RATED_RECEIVERS), RATED_REQUESTS)
+        seen = far_end.until("submits", messages, messages / RATE + SEEN_WITHIN_S)
+    most_at_once = _windows(seen.arrivals, INSTANT_S)[1]
+    least, most = _windows(seen.arrivals, LONG_S)
+    most_in_short = _windows(seen.arrivals, SHORT_S)[1]
+    say(
+        f"  limited to {RATE} a second: {least} to {most} in {LONG_S:.0f} s,"
+        f" at most {most_in_short} in {SHORT_S:.0f} s and {most_at_once} in {INSTANT_S} s"
+    )
+    what = f"limited to {RATE} a second:"
+    return [
+        Figure("smpp", f"{what} least in any 10 s", least, aim=LEAST_IN_LONG),
+        Figure("smpp", f"{what} most in any 10 s", most, aim=MOST_IN_LONG, side="at most"),
+        Figure(
+            "smpp",
+            f"{what} most in any second",
+            most_in_short,
+            aim=MOST_IN_SHORT,
+            side="at most",
+            made_of=f"at most {most_at_once} in {INSTANT_S} s",
+        ),
+    ]
+
+
+def measure_small(place: Place, far_end: Sink) -> list[Figure]:
+    """Send one by one while a campaign goes out on the same carrier, and see when each came out."""
+    data = place.fresh()
+    far_end.carry_for(data, CAMPAIGN_RATE)
+    far_end.reset(watched=bodies.SINGLES_BEGIN)
+    with place.pabal(data, "smpp") as server:
+        far_end.until("binds", 1)
+        _send(place, server, bodies.campaigns(CAMPAIGN_BODIES), CAMPAIGN // REQUEST_RECEIVERS)
+        answered = load.run(
+            load.Plan(
+                port=server.port,
+                path=bodies.SEND_SMS,
+                key=place.key,
+                bodies=bodies.singles(SMALL_BODIES),
+                connections=SMALL_CONNECTIONS,
+                pause_s=SMALL_PAUSE_S,
+                seconds=SMALL_SECONDS,
+            )
+        )
+        left = _waiting(data)
+        seen = far_end.until("watched", answered.requests, SEEN_WITHIN_S)
+        far_end.reset(watched="")
+        waits_s = _waits_s(data, seen.first_seen)
+    if not left:
+        raise DoesNotWork("the campaign was gone before the last small send")
+    p50, p99 = percentile(waits_s, 0.5), percentile(waits_s, 0.99)
+    say(
+        f"  {len(waits_s)} small sends amid a campaign, {left:,} of it left,"
+        f" at the sink after p50 {p50 * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms"
+    )
+    return [
+        Figure(
+            "smpp",
+            f"a small send amid a campaign of {CAMPAIGN:,}, until the sink has it, p99",
+            p99,
+            " s",
+            SMALL_AIM_S,
+            "at most",
+            f"p50 {p50 * 1000:.0f} ms of {len(waits_s)}, the carrier limited to {CAMPAIGN_RATE:,}/s",
+        )
+    ]
+
+
+def _send(place: Place, server: Server, campaign_bodies: list[bytes], count: int) -> None:
+    load.run(
+        load.Plan(
+            port=server.port,
+            path=bodies.SEND_SMS,
+            key=place.key,
+            bodies=campaign_bodies,
+            connections=CAMPAIGN_CONNECTIONS,
+            count=count,
+        )
+    )
+
+
+def _windows(arrivals: Sequence[tuple[float, int]], width_s: float) -> tuple[int, int]:
+    """Return how many came at least and at most in any stretch of so long between the first and the last."""
+    times = [at for at, _ in arrivals]
+    before = [0, *accumulate(count for _, count in arrivals)]
+    whole = [at for at in times if at + width_s <= times[-1]]
+    if not whole:
+        raise DoesNotWork(f"all came within {width_s} s")
+    # Fewest come in a stretch that begins just after an arrival, most in one that begins with it.
+    least = min(
+        before[bisect.bisect_right(times, at + width_s)] - before[place + 1] for place, at in enumerate(whole)
+    )
+    most = max(before[bisect.bisect_left(times, at + width_s)] - before[place] for place, at in enumerate(whole))
+    return least, most
+
+
+def _waiting(data: Path) -> int:
+    """Return how many messages of campaigns wait to be sent."""
+    looking = reading(data)
+    left: int = looking.execute("select count(*) from jobs where lane = ?", (jobs.CAMPAIGN,)).get
+    looking.close()
+    return left
+
+
+def _waits_s(data: Path, first_seen: dict[str, float]) -> list[float]:
+    """Return how long after its request each message came to the sink."""
+    looking = reading(data)
+    first, last = (int(bodies.SINGLES_BEGIN + digit * 7) for digit in "09")
+    rows = looking.execute("select receiver, id from messages where receiver between ? and ?", (first, last)).get
+    looking.close()
+    return [first_seen[f"0{receiver}"] - identity.requested_at(one) / SECOND for receiver, one in rows]

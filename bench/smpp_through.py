@@ -1,0 +1,104 @@
+"""How fast one-receiver requests reach their end through HTTP, SMPP and receipt, beside the simulator."""
+
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import bodies, load
+from bench.figures import Figure, middle
+from bench.fill import reading
+from bench.server import DoesNotWork, Place, Server, say
+from bench.sink import Sink
+from pabal.domain import identity
+from pabal.domain.when import SECOND
+
+AIM_RATE = 3000
+AIM_SHARE = 0.5
+ROUNDS = 2
+CONNECTIONS = 64
+MESSAGES = 20_000
+ENDED_WITHIN_S = 60.0
+LOOK_EVERY_S = 0.05
+
+
+class Pace(NamedTuple):
+    """How requests were accepted and messages ended."""
+
+    ended: float
+    accepted: float
+    cpu_us: float
+
+
+def measure(place: Place, far_end: Sink) -> list[Figure]:
+    """Send the same requests in turn, several times: through the simulator, and through SMPP."""
+    requests = bodies.singles(MESSAGES)
+    simulated, sent = [], []
+    for _ in range(ROUNDS):
+        data = place.fresh()
+        with place.pabal(data, "smpp") as server:
+            simulated.append(_paced(place, data, server, requests, "the simulator"))
+        data = place.fresh()
+        far_end.carry_for(data)
+        far_end.reset()
+        with place.pabal(data, "smpp") as server:
+            far_end.until("binds", 1)
+            sent.append(_paced(place, data, server, requests, "SMPP"))
+            seen = far_end.until("acknowledged", MESSAGES)
+        if seen.submits != MESSAGES or seen.duplicates:
+            raise DoesNotWork(f"the sink has seen {seen.submits} submits, {seen.duplicates} of them twice")
+    beside, through = (Pace(*map(middle, zip(*each, strict=True))) for each in (simulated, sent))
+    return [
+        Figure(
+            "smpp",
+            "one-receiver requests, HTTP to SMPP to receipt to history",
+            through.ended,
+            "/s",
+            AIM_RATE,
+            made_of=f"accepted {through.accepted:,.0f}/s, {through.cpu_us:.0f} µs CPU a message",
+        ),
+        Figure(
+            "smpp",
+            "one-receiver requests through SMPP / simulator",
+            through.ended / beside.ended,
+            aim=AIM_SHARE,
+            made_of=f"{through.ended:,.0f}/s of {beside.ended:,.0f}/s, {beside.cpu_us:.0f} µs CPU a message",
+        ),
+    ]
+
+
+def _paced(place: Place, data: Path, server: Server, requests: list[bytes], what: str) -> Pace:
+    before = server.cpu_s()
+    seen = load.run(
+        load.Plan(
+            port=server.port,
+            path=bodies.SEND_SMS,
+            key=place.key,
+            bodies=requests,
+            connections=CONNECTIONS,
+            count=len(requests),
+        )
+    )
+    took_s = _ended_after_s(data)
+    cpu_us = (server.cpu_s() - before) / len(requests) * 1e6
+    pace = Pace(len(requests) / took_s, seen.rate, cpu_us)
+    say(f"  {what}: {pace.ended:,.0f} ended/s, accepted {pace.accepted:,.0f}/s, {pace.cpu_us:.0f} µs CPU a message")
+    return pace
+
+
+def _ended_after_s(data: Path) -> float:
+    """Wait until all messages have ended, and return how long that was after the first request.
+
+    Raises DoesNotWork where one was not completed.
+    """
+    looking = reading(data)
+    give_up_at = time.perf_counter() + ENDED_WITHIN_S
+    while looking.execute("select 1 from jobs limit 1").get:
+        if time.perf_counter() > give_up_at:
+            raise DoesNotWork(f"after {ENDED_WITHIN_S} s there are messages that have not ended")
+        time.sleep(LOOK_EVERY_S)
+    first, last_at = looking.execute("select min(id), max(completed_at) from messages").get
+    done = looking.execute("select count(*) from messages where status = 2").get
+    looking.close()
+    if done != MESSAGES:
+        raise DoesNotWork(f"{MESSAGES - done} messages were not completed")
+    return float(last_at - identity.requested_at(first)) / SECOND

@@ -1,0 +1,378 @@
+"""The SMPP carrier: holds its binds, hands messages over within window and rate, and hands receipts on."""
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+
+from pabal.carrier_settings import SmppSettings
+from pabal.carriers.base import (
+    Away,
+    Busy,
+    Carrier,
+    Declined,
+    HandOn,
+    Note,
+    Receipt,
+    Rejected,
+    Taken,
+    Unknown,
+    Verdict,
+)
+from pabal.carriers.pace import TICK_S, Pacer
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.message import Writer
+from pabal.carriers.smpp.pdu import Pdu
+from pabal.carriers.smpp.receipt import read_report, reference_of
+from pabal.carriers.smpp.session import BIND_S, Answer, Bind, Lost, Lot, Session
+from pabal.carriers.smpp.verdict import refusal_of
+from pabal.domain import identity
+from pabal.domain.message import Attempt, Outcome
+from pabal.setting import BadSetting
+from pabal.world import World
+
+ANSWER_S = 30.0
+SETTLE_S = 2.0
+"""What is unanswered so long before the time to answer is over counts as unknown."""
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 5.0
+SPREAD = 0.2
+STEADY_S = 10.0
+"""A connection that lasted so long was a good one: the pauses begin anew."""
+PART_PAUSE_S = 1.0
+"""A part that was refused for now, or not sent, while the others were taken is tried again so much later."""
+MAX_RECEIPTS = 1000
+GATHER_S = 0.02
+"""Pause before receipts are handed on, so that they travel in batches."""
+MOST_ARRIVED = 5000
+"""With more deliver_sm's than this waiting, no more are read."""
+
+Dial = Callable[[Callable[[], asyncio.Protocol]], Awaitable[object]]
+"""Makes a connection for a protocol."""
+
+log = logging.getLogger("pabal.smpp")
+
+
+class SmppCarrier(Carrier):
+    """An operator or aggregator that speaks SMPP 3.4."""
+
+    dedups = False
+    answer_s = ANSWER_S
+
+    def __init__(self, settings: SmppSettings, world: World, note: Note, dial: Dial | None = None) -> None:
+        """Raises BadSetting for what cannot be told to anyone in SMPP, and for an authority that cannot be read."""
+        self.name = settings.name
+        self.products = frozenset(settings.products)
+        self.window = settings.window
+        self.rate = settings.rate
+        self.holds_doubt = settings.on_doubt == "hold"
+        self.patience_s = settings.patience_seconds
+        self._settings = settings
+        self._world = world
+        self._note = note
+        self._dial = dial or _dialer(settings)
+        try:
+            self._writer = Writer(settings)
+            self._binds = _binds(settings)
+        except ValueError as error:
+            raise BadSetting(f"carriers.{settings.name}: {error}") from None
+        self._pacer = Pacer(settings.rate, world)
+        self._turn = asyncio.Lock()
+        """Held by the batch that is going out: those who come first go first."""
+        self._waiting = 0
+        """How many submits wait for their turn, or for room."""
+        self._sessions: list[Session] = []
+        self._has_room = asyncio.Event()
+        self._trouble = "not connected yet"
+        self._arrived: list[tuple[Session, Pdu]] = []
+        self._has_arrived = asyncio.Event()
+        self._paused: set[Session] = set()
+
+    @property
+    def is_connected(self) -> bool:
+        return any(session.is_open for session in self._sessions)
+
+    @property
+    def ahead_s(self) -> float:
+        return self._pacer.ahead_s + self._waiting / self.rate if self.rate else 0.0
+
+    @property
+    def trouble(self) -> str:
+        return "" if self.is_connected else self._trouble
+
+    async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
+        give_up_at = self._world.stopwatch() + self.answer_s - SETTLE_S
+        written = [self._writer.bodies(attempt) for attempt in attempts]
+        bodies = [body for each in written for body in each]
+        answers, sent = await self._submit(bodies, give_up_at)
+        if any(len(each) > 1 for each in written):
+            await self._submit_again(written, bodies, answers, sent, give_up_at)
+        verdicts: list[Verdict] = []
+        at = 0
+        for attempt, each in zip(attempts, written, strict=True):
+            end = at + len(each)
+            verdicts.append(self._verdict(attempt, answers[at:end], sent[at:end]))
+            at = end
+        return verdicts
+
+    async def run(self, hand_on: HandOn) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for bind in self._binds * self._settings.binds:
+                    group.create_task(self._hold(bind))
+                group.create_task(self._keep_receipts(hand_on))
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None  # what hand_on raised, as it raised it
+
+    # Handing over.
+
+    async def _submit(self, bodies: Sequence[bytes], give_up_at: float) -> tuple[list[Answer], list[bool]]:
+        """Return what was answered to each submit, and whether it was sent at all."""
+        lot = Lot(len(bodies))
+        try:
+            async with asyncio.timeout(max(0.0, give_up_at - self._world.stopwatch())):
+                await self._send_out(bodies, lot)
+                lot.forgo(len(bodies) - lot.sent)
+                await lot.has_all
+        except TimeoutError:
+            for _ in range(sum(session.forget(lot) for session in self._sessions)):
+                self._note("no answer in time")
+        except asyncio.CancelledError:
+            for session in self._sessions:
+                session.forget(lot)
+            raise
+        return lot.answers, [index < lot.sent for index in range(len(bodies))]
+
+    async def _send_out(self, bodies: Sequence[bytes], lot: Lot) -> None:
+        """Send submits as window and rate allow, as long as there is a connection for them."""
+        waiting = len(bodies)
+        self._waiting += waiting
+        try:
+            async with self._turn:
+                while waiting and self.is_connected:
+                    count = min(self._room(), waiting, self._at_once)
+                    if not count:
+                        self._has_room.clear()
+                        await self._has_room.wait()
+                        continue
+                    first_at = self._pacer.reserve(count)
+                    await self._pacer.due(first_at, count - 1, 1)
+                    count = min(count, self._room())  # meanwhile its connection may have broken
+                    if count:
+                        self._roomiest().submit(bodies[lot.sent : lot.sent + count], lot, lot.sent)
+                    waiting -= count
+                    self._waiting -= count
+        finally:
+            self._waiting -= waiting
+
+    async def _submit_again(
+        self,
+        written: Sequence[Sequence[bytes]],
+        bodies: Sequence[bytes],
+        answers: list[Answer],
+        sent: list[bool],
+        give_up_at: float,
+    ) -> None:
+        """Try those parts again that are all that is missing of their message."""
+        while stuck := _stuck(written, answers, sent):
+            if self._world.stopwatch() + PART_PAUSE_S >= give_up_at:
+                return
+            await asyncio.sleep(PART_PAUSE_S)
+            again, was_sent = await self._submit([bodies[index] for index in stuck], give_up_at)
+            for index, answer, is_sent in zip(stuck, again, was_sent, strict=True):
+                answers[index], sent[index] = answer, is_sent
+
+    @property
+    def _at_once(self) -> int:
+        """How many submits may leave together: at a high rate, what is due within a tick."""
+        return max(1, int(self.rate * TICK_S)) if self.rate else self.window
+
+    def _roomiest(self) -> Session:
+        return max(self._sessions, key=lambda session: session.room)
+
+    def _room(self) -> int:
+        """Return how many submits one connection takes now, within the window that all of them share."""
+        if not self._sessions:
+            return 0
+        left = self.window - sum(session.owed for session in self._sessions)
+        return max(0, min(self._roomiest().room, left))
+
+    def _verdict(self, attempt: Attempt, answers: Sequence[Answer], sent: Sequence[bool]) -> Verdict:
+        if not answers:
+            return Rejected(Outcome.UNDELIVERABLE)  # it could not be written in this carrier's alphabet
+        if len(answers) == 1:
+            answer = answers[0]
+            if answer is None:
+                return Unknown() if sent[0] else Away()
+            if isinstance(answer, int):
+                return refusal_of(answer)
+            return Taken(self._reference(attempt, answer) if self._settings.receipts else None)
+        taken = [answer for answer in answers if isinstance(answer, str)]
+        refusals = [refusal_of(answer) for answer in answers if isinstance(answer, int)]
+        if len(taken) == len(answers):
+            first, *further = (self._reference(attempt, answer) for answer in taken)
+            return Taken(first, tuple(further)) if self._settings.receipts else Taken(None)
+        for refusal in refusals:
+            if isinstance(refusal, Rejected | Declined):
+                return Rejected(refusal.outcome) if taken else refusal
+        if taken or any(answer is None and was_sent for answer, was_sent in zip(answers, sent, strict=True)):
+            return Unknown()
+        return Busy() if refusals else Away()
+
+    def _reference(self, attempt: Attempt, message_id: str) -> str:
+        reference = reference_of(message_id, self._settings.submit_ids)
+        if not reference:
+            self._note("an answer without an id")
+            return identity.name_in_doubt(identity.mark_of(attempt.message_id), attempt.receiver)
+        return reference
+
+    # Holding the connections.
+
+    async def _hold(self, bind: Bind) -> None:
+        """Keep one connection up for good, with growing pauses between vain tries."""
+        tries, told = 0, ""
+        while True:
+            reason, lasted_s = await self._one_session(bind)
+            if reason != told or lasted_s is not None:
+                log.warning("a connection is down", extra={"carrier": self.name, "reason": reason})
+            told = reason
+            if bind.can_submit:
+                self._trouble = reason
+            tries = 1 if lasted_s is not None and lasted_s >= STEADY_S else tries + 1
+            pause_s = min(FIRST_PAUSE_S * 2 ** min(tries - 1, 10), LONGEST_PAUSE_S)
+            await asyncio.sleep(pause_s * (1 - SPREAD * self._world.chance()))
+
+    async def _one_session(self, bind: Bind) -> tuple[str, float | None]:
+        """Connect, stay as long as it lasts, and return why it ended and how long it was of use, if it was."""
+        session: Session | None = None
+
+        def make() -> Session:
+            nonlocal session
+            session = Session(
+                bind,
+                max(1, self.window // self._settings.binds),
+                self._settings.enquire_seconds,
+                self._world,
+                self._note,
+                self._on_deliver,
+                self._has_room.set,
+            )
+            return session
+
+        try:
+            async with asyncio.timeout(BIND_S):
+                await self._dial(make)
+            assert session is not None
+            await session.bound
+            began = self._world.stopwatch()
+            self._sessions.append(session)
+            self._has_room.set()
+            log.info("a connection is up", extra={"carrier": self.name})
+            reason = await asyncio.shield(session.lost)
+            return reason, self._world.stopwatch() - began
+        except (OSError, UnicodeError, Lost) as error:
+            return _in_words(error), None
+        finally:
+            if session:
+                with contextlib.suppress(ValueError):
+                    self._sessions.remove(session)
+                self._paused.discard(session)
+                await session.unbind()
+
+    # Receipts.
+
+    def _on_deliver(self, session: Session, delivers: list[Pdu]) -> None:
+        self._arrived += [(session, each) for each in delivers]
+        self._has_arrived.set()
+        if len(self._arrived) > MOST_ARRIVED:
+            session.pause()
+            self._paused.add(session)
+
+    async def _keep_receipts(self, hand_on: HandOn) -> None:
+        """Hand receipts on, and acknowledge them once they are kept."""
+        while True:
+            await self._has_arrived.wait()
+            await asyncio.sleep(GATHER_S)
+            batch = self._arrived[:MAX_RECEIPTS]
+            read = [(session, deliver.sequence, *self._read(deliver)) for session, deliver in batch]
+            receipts = [receipt for _, _, receipt, _ in read if receipt]
+            if receipts:
+                await hand_on(receipts)
+            for session in {session for session, _, _, _ in read}:
+                session.acknowledge([(sequence, status) for one, sequence, _, status in read if one is session])
+            del self._arrived[: len(batch)]
+            if not self._arrived:
+                self._has_arrived.clear()
+            if len(self._arrived) <= MAX_RECEIPTS:
+                while self._paused:
+                    self._paused.pop().resume()
+
+    def _read(self, deliver: Pdu) -> tuple[Receipt | None, int]:
+        """Return the receipt that a deliver_sm holds, if it is a final one, and the status to answer with."""
+        try:
+            report = read_report(pdu.read_deliver(deliver.body), self._settings.errors)
+        except pdu.BadPdu:
+            self._note("a deliver_sm that cannot be read")
+            return None, pdu.RINVMSGLEN
+        if report is None:
+            self._note("a message that is no receipt")
+            return None, pdu.OK
+        if report.outcome is None:
+            return None, pdu.OK
+        doubt = identity.name_in_doubt(report.mark, report.phone) if report.mark is not None else None
+        reference = reference_of(report.message_id, self._settings.receipt_ids) or doubt
+        if reference is None:
+            self._note("a receipt without an id")
+            return None, pdu.OK
+        return Receipt(reference, report.outcome, doubt), pdu.OK
+
+
+def _binds(settings: SmppSettings) -> list[Bind]:
+    body = pdu.bind_body(settings.system_id, settings.password, settings.system_type)
+    if settings.bind == "transceiver":
+        return [Bind(pdu.BIND_TRANSCEIVER, body)]
+    return [Bind(pdu.BIND_TRANSMITTER, body), Bind(pdu.BIND_RECEIVER, body)]
+
+
+def _dialer(settings: SmppSettings) -> Dial:
+    try:
+        context = ssl.create_default_context(cafile=settings.tls_ca) if settings.tls else None
+    except OSError as error:
+        raise BadSetting(f"carriers.{settings.name}.tls_ca: cannot be read ({error.strerror})") from None
+
+    async def dial(make: Callable[[], asyncio.Protocol]) -> object:
+        loop = asyncio.get_running_loop()
+        return await loop.create_connection(make, settings.host, settings.port, ssl=context)
+
+    return dial
+
+
+def _in_words(error: Exception) -> str:
+    """Return why a connection was not made."""
+    if isinstance(error, TimeoutError):
+        return "the connection was not answered"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {getattr(error, 'verify_message', '') or error.reason or type(error).__name__}"
+    if isinstance(error, UnicodeError):
+        return "the host has no name that can be looked up"
+    return str(getattr(error, "strerror", None) or error) or type(error).__name__
+
+
+def _stuck(written: Sequence[Sequence[bytes]], answers: Sequence[Answer], sent: Sequence[bool]) -> list[int]:
+    """Return the places of parts that are busy or were not sent, of messages whose other parts were taken."""
+    found: list[int] = []
+    at = 0
+    for each in written:
+        places = range(at, at + len(each))
+        at += len(each)
+        missing = [place for place in places if not isinstance(answers[place], str)]
+        if len(missing) < len(each) and all(_is_open_question(answers[place], sent[place]) for place in missing):
+            found += missing
+    return found
+
+
+def _is_open_question(answer: Answer, was_sent: bool) -> bool:
+    if answer is None:
+        return not was_sent
+    return isinstance(answer, int) and isinstance(refusal_of(answer), Busy)

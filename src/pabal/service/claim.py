@@ -1,0 +1,95 @@
+"""Claims what is due for a carrier: the attempt is written before the carrier is called."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pabal.carriers.base import Carrier
+from pabal.domain import identity, when
+from pabal.domain.message import Outcome, Status
+from pabal.domain.when import SECOND, Instant
+from pabal.service.finish import Finished, finish
+from pabal.service.policy import Policy
+from pabal.store import jobs, messages, profiles, receipts, requests
+from pabal.store.base import Tx
+from pabal.store.jobs import Lease
+from pabal.store.messages import Message
+from pabal.store.requests import Request
+
+MAX_CLAIM = 500
+LEASE_MARGIN = 10 * SECOND
+"""A lease outlasts its carrier's time to answer by so much: time to settle."""
+
+
+class Claim(NamedTuple):
+    """What a deliverer has in hand, what ended at the door, and when there is more to do."""
+
+    leased: list[tuple[Lease, Message, Request]]
+    finished: Finished
+    cancelled: int
+    is_full: bool
+    next_due_at: Instant | None
+
+
+def lease_of(carrier: Carrier) -> int:
+    """Return how long a carrier's messages stay in one worker's hands, in milliseconds."""
+    return round(carrier.answer_s * SECOND) + LEASE_MARGIN
+
+
+def claim(
+    tx: Tx, carrier: str, most: int, lease: int, policy: Policy, now: Instant, *, holds_doubt: bool = False
+) -> Claim:
+    """Take what is due in hand, up to `most`: the claim is the attempt, written before the carrier is called.
+
+    What may not be sent any more is not: a deleted profile's messages end here, and advertisements that
+    come due at night wait for the morning. What was in hand before is in doubt: a carrier that holds
+    doubt is not given it again.
+    """
+    due = jobs.due(tx, policy.slot, carrier, now, most)
+    kept = messages.get(tx, due)
+    shared = requests.get(tx, {identity.request_of(one) for one in due})
+    gone = profiles.deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
+    orphans = [one for one in due if shared[identity.request_of(one)].profile_id in gone]
+    finished, cancelled = _end_orphans(tx, [kept[one] for one in orphans], policy, now)
+    left_out = set(orphans)
+    if holds_doubt:
+        doubtful = [one for one in jobs.in_doubt(tx, due) if one not in left_out]
+        held = hold(tx, carrier, [kept[one] for one in doubtful], policy, now)
+        finished.ended.extend(held.ended)
+        finished.carriers.update(held.carriers)
+        left_out.update(doubtful)
+    if when.is_night(now, policy.zone):
+        too_late = [one for one in due if one not in left_out and shared[identity.request_of(one)].is_ad]
+        jobs.postpone(tx, too_late, when.next_morning(now, policy.zone))
+        left_out.update(too_late)
+    leases = jobs.claim(tx, sorted(one for one in due if one not in left_out), now, now + lease)
+    messages.begin_sending(tx, [lease.id for lease in leases])
+    next_due_at = jobs.next_due_at(tx, policy.slot, carrier, (jobs.SMALL, jobs.CAMPAIGN))
+    leased = [(lease, kept[lease.id], shared[identity.request_of(lease.id)]) for lease in leases]
+    return Claim(leased, finished, cancelled, len(due) == most, next_due_at)
+
+
+def hold(tx: Tx, carrier: str, doubtful: Sequence[Message], policy: Policy, now: Instant) -> Finished:
+    """Let messages that a carrier may have wait for its receipt, or for the end of their time."""
+    named = [
+        (each, identity.name_in_doubt(identity.mark_of(each.id), each.receiver))
+        for each in sorted(doubtful, key=lambda each: each.id)
+    ]
+    jobs.hold(tx, [(each.id, name, now + policy.timeout(each.product)) for each, name in named])
+    ended = receipts.expect(tx, carrier, [(name, each.id, 1) for each, name in named])
+    return finish(tx, ended, policy, now)
+
+
+def hold_in_hand(tx: Tx, carrier: str, policy: Policy, most: int, now: Instant) -> int:
+    """Hold some of what was in hand when the last run ended; return how many there were."""
+    found = jobs.in_hand(tx, policy.slot, carrier, most)
+    hold(tx, carrier, list(messages.get(tx, found).values()), policy, now)
+    return len(found)
+
+
+def _end_orphans(tx: Tx, orphans: list[Message], policy: Policy, now: Instant) -> tuple[Finished, int]:
+    """End the messages of deleted profiles: cancelled if they still wait (returns how many), else failed."""
+    waiting = [each.id for each in orphans if each.status is Status.WAITING]
+    jobs.drop(tx, waiting)
+    cancelled = messages.cancel(tx, waiting, now)
+    begun = [(each.id, Outcome.UNDELIVERABLE) for each in orphans if each.status is Status.SENDING]
+    return finish(tx, begun, policy, now), cancelled

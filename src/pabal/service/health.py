@@ -1,0 +1,67 @@
+"""How a carrier does: one that is gone or fails at everything for too long is set aside, and tried again."""
+
+from collections.abc import Sequence
+from enum import Enum
+
+from pabal.carriers.base import Away, Busy, Carrier, Unknown, Verdict
+from pabal.world import World
+
+ASIDE_S = 30.0
+"""How long a carrier that fails at everything is set aside before it is tried again."""
+FAILING = "it takes nothing"
+
+
+class State(Enum):
+    """What an operator sees of a carrier."""
+
+    UP = "up"
+    DOWN = "down"
+    """Not connected; its messages wait for it."""
+    ASIDE = "aside"
+    """Its messages go to the next carrier of their route, if there is one."""
+
+
+class Health:
+    """Watches one carrier."""
+
+    def __init__(self, carrier: Carrier, world: World) -> None:
+        self.state = State.UP
+        self.reason = ""
+        self._carrier = carrier
+        self._world = world
+        self._down_since: float | None = None
+        self._failing_since: float | None = None
+        self._aside_until = 0.0
+
+    @property
+    def is_on_trial(self) -> bool:
+        """Whether it has failed for too long, and is to be given as little as it takes to see how it does."""
+        return self._has_lasted(self._failing_since)
+
+    def look(self) -> None:
+        """Look at the carrier."""
+        is_aside = self._world.stopwatch() < self._aside_until
+        if not self._carrier.is_connected:
+            if self._down_since is None:
+                self._down_since = self._world.stopwatch()
+            self.state = State.ASIDE if is_aside or self._has_lasted(self._down_since) else State.DOWN
+            self.reason = self._carrier.trouble
+        else:
+            self._down_since = None
+            self.state, self.reason = (State.ASIDE, FAILING) if is_aside else (State.UP, "")
+
+    def note(self, verdicts: Sequence[Verdict]) -> None:
+        """Take in what the carrier said to a batch; any clear word shows that it works."""
+        if not verdicts:
+            return
+        if not all(isinstance(verdict, Busy | Away | Unknown) for verdict in verdicts):
+            self._failing_since, self._aside_until = None, 0.0
+            return
+        now = self._world.stopwatch()
+        if self._failing_since is None:
+            self._failing_since = now
+        if self._has_lasted(self._failing_since):
+            self._aside_until = now + ASIDE_S
+
+    def _has_lasted(self, since: float | None) -> bool:
+        return since is not None and self._world.stopwatch() - since >= self._carrier.patience_s

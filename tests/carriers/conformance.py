@@ -1,0 +1,224 @@
+"""Adapters for the conformance suite: how to build each kind of carrier, and how to script its far end."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from pabal.carrier_settings import SimulatorSettings, SmppSettings
+from pabal.carriers.base import Carrier
+from pabal.carriers.simulator import Simulator
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.carrier import SmppCarrier
+from pabal.carriers.smpp.pdu import Pdu, Submit
+from pabal.domain.arrival import Arrival
+from pabal.world import World
+from tests.carriers.smpp.far_end import BINDS, DELIVER_ANSWER, Line, Smsc, answer, receipt, refuse, silent, take
+from tests.carriers.test_simulator import Notebook
+
+REFUSED = "01000000001"
+BUSY = "01000000005"
+"""Receivers that a far end refuses, for good and for now; it takes all else, and reports within a second."""
+REPORT_AFTER_S = 0.3
+ANSWER_AFTER_S = 0.05
+EARS = (pdu.BIND_TRANSCEIVER, pdu.BIND_RECEIVER)
+
+
+class Adapter(ABC):
+    """One kind of carrier before one far end; the far end outlives the carriers that are built for it."""
+
+    kind: ClassVar[str]
+    excused: ClassVar[Mapping[str, str]] = {}
+    """The properties that cannot apply, by the names of their tests, each with the reason."""
+    secrets: ClassVar[tuple[str, ...]] = ()
+    """What must never be seen."""
+
+    @abstractmethod
+    def build(self, world: World, *, window: int, rate: int) -> Carrier:
+        """Return a new carrier for this far end, as after a start of the process."""
+
+    @abstractmethod
+    def fall_silent(self) -> None:
+        """From now on, answer nothing."""
+
+    def go_away(self) -> None:
+        """From now on, be out of reach, also for those who are connected."""
+        raise NotImplementedError
+
+    def lock_out(self) -> None:
+        """From now on, refuse whoever wants to begin."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def come_back(self) -> None:
+        """From now on, do as a good far end does."""
+
+    @property
+    @abstractmethod
+    def given_at(self) -> Sequence[float]:
+        """When it was given each message or part."""
+
+    @property
+    def most_in_hand(self) -> int:
+        """How many messages or parts it had without an answer at most."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def unacknowledged(self) -> int:
+        """How many receipts it has to tell again, as nobody has said that they are kept."""
+
+    @property
+    def connections(self) -> int:
+        """How many connections to it are up."""
+        return 0
+
+
+class SlowNotebook(Notebook):
+    """The simulator's memory, which may be told to hang."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_silent = False
+        self.given_at: list[float] = []
+
+    async def take(self, arrivals: Sequence[Arrival]) -> None:
+        self.given_at += [asyncio.get_running_loop().time()] * len(arrivals)
+        if self.is_silent:
+            await asyncio.Event().wait()
+        await super().take(arrivals)
+
+
+class SimulatorAdapter(Adapter):
+    """The simulator: its far end is its memory, in this process."""
+
+    kind = "simulator"
+    excused: ClassVar[Mapping[str, str]] = {
+        "test_who_is_out_of_reach_says_so_takes_nothing_and_recovers": "it is never gone",
+        "test_who_is_locked_out_says_so_without_its_secret": "nobody can lock it out, and it has no secret",
+        "test_the_window_is_never_exceeded": "it answers at once; the deliverer keeps its window",
+        "test_before_it_is_begun_it_takes_nothing_it_could_lose": "it is always there",
+    }
+
+    def __init__(self) -> None:
+        self._memory = SlowNotebook()
+
+    def build(self, world: World, *, window: int, rate: int) -> Carrier:
+        return Simulator(SimulatorSettings(name="it", window=window, rate=rate), self._memory, world)
+
+    def fall_silent(self) -> None:
+        self._memory.is_silent = True
+
+    def come_back(self) -> None:
+        self._memory.is_silent = False
+
+    @property
+    def given_at(self) -> Sequence[float]:
+        return self._memory.given_at
+
+    @property
+    def unacknowledged(self) -> int:
+        return len(self._memory.debts)
+
+
+class SmppAdapter(Adapter):
+    """An SMPP carrier: its far end is an SMSC that tells a receipt at every bind until it is acknowledged."""
+
+    kind = "smpp"
+    excused: ClassVar[Mapping[str, str]] = {
+        "test_what_it_has_had_before_does_no_harm": "it does not say that it knows what it has had before",
+    }
+    secrets = ("hush-!42",)
+    further: ClassVar[Mapping[str, object]] = {}
+
+    def __init__(self) -> None:
+        self._smsc = Smsc()
+        self._reports: dict[int, Submit] = {}
+        self._sequence = 0
+        self.come_back()
+
+    def build(self, world: World, *, window: int, rate: int) -> Carrier:
+        given: dict[str, object] = {"host": "smsc.example", "system_id": "pabal", "password": self.secrets[0]}
+        settings = SmppSettings(name="it", window=window, rate=rate, **given | dict(self.further))  # type: ignore[arg-type]
+        return SmppCarrier(settings, world, lambda _: None, self._smsc.dial)
+
+    def fall_silent(self) -> None:
+        self._smsc.acts.update(dict.fromkeys(self._smsc.acts, silent))
+
+    def go_away(self) -> None:
+        self._smsc.is_down = True
+        for line in self._smsc.open_lines:
+            line.pipe.reset()
+
+    def lock_out(self) -> None:
+        self._smsc.acts.update(dict.fromkeys(BINDS, refuse(pdu.RINVPASWD)))
+        for line in self._smsc.open_lines:
+            line.pipe.reset()
+
+    def come_back(self) -> None:
+        self._smsc.is_down = False
+        self._smsc.acts = Smsc().acts | dict.fromkeys(BINDS, self._bind)
+        self._smsc.acts[pdu.SUBMIT_SM] = self._decide
+        self._smsc.acts[DELIVER_ANSWER] = self._strike_out
+
+    @property
+    def given_at(self) -> Sequence[float]:
+        return self._smsc.submitted_at
+
+    @property
+    def most_in_hand(self) -> int:
+        return self._smsc.most_owed
+
+    @property
+    def unacknowledged(self) -> int:
+        return len(self._reports)
+
+    @property
+    def connections(self) -> int:
+        return len(self._smsc.open_lines)
+
+    def _bind(self, line: Line, one: Pdu) -> None:
+        answer(line, one)
+        if one.command in EARS:
+            for sequence, report in self._reports.items():
+                line.deliver(sequence, report)
+
+    def _decide(self, line: Line, one: Pdu) -> None:
+        receiver = pdu.read_submit(one.body).destination.digits
+        if receiver == REFUSED:
+            refuse(pdu.RINVDSTADR)(line, one)
+        elif receiver == BUSY:
+            refuse(pdu.RTHROTTLED)(line, one)
+        else:
+            _later(ANSWER_AFTER_S, lambda: self._take(line, one))
+
+    def _take(self, line: Line, one: Pdu) -> None:
+        if not line.is_up:
+            return
+        take(line, one)
+        self._sequence += 1
+        sequence = self._sequence
+        self._reports[sequence] = receipt(str(sequence))
+        _later(REPORT_AFTER_S, lambda: self._tell(sequence))
+
+    def _tell(self, sequence: int) -> None:
+        ears = [each.line for each in self._smsc.heard if each.pdu.command in EARS and each.line.is_up]
+        if ears and sequence in self._reports:
+            ears[0].deliver(sequence, self._reports[sequence])
+
+    def _strike_out(self, line: Line, one: Pdu) -> None:
+        self._reports.pop(one.sequence, None)
+
+
+class SmppPairAdapter(SmppAdapter):
+    """The same with a transmitter and a receiver, two of each, and long texts in parts."""
+
+    kind = "smpp in pairs"
+    further: ClassVar[Mapping[str, object]] = {"bind": "pair", "binds": 2, "long_messages": "parts"}
+
+
+ADAPTERS: tuple[type[Adapter], ...] = (SimulatorAdapter, SmppAdapter, SmppPairAdapter)
+
+
+def _later(seconds: float, act: Callable[[], None]) -> None:
+    asyncio.get_running_loop().call_later(seconds, act)

@@ -1,0 +1,185 @@
+"""Connections in memory: two asyncio transports, each the other's far end, that need no socket and no real time."""
+
+import asyncio
+import errno
+from collections.abc import Callable
+from typing import Any
+
+WIRE_BYTES = 64 * 1024
+"""How much lies between two ends, unread, before the writer has to keep the rest."""
+HIGH_BYTES, LOW_BYTES = 64 * 1024, 16 * 1024
+"""With more than the first kept back a writer is told to pause, with the second to go on, as asyncio does."""
+
+
+class Pipe(asyncio.Transport):
+    """One end of a connection.
+
+    As with a socket, what one end writes reaches the other in later turns of the loop, in as large pieces as
+    have gathered; what is on the wire when an end closes is still read; and each protocol is told once that
+    its connection is lost.
+    """
+
+    def __init__(self, protocol: asyncio.Protocol) -> None:
+        super().__init__()
+        self._loop = asyncio.get_running_loop()
+        self._protocol = protocol
+        self._other: Pipe | None = None
+        self._unsent = bytearray()
+        self._wire = bytearray()
+        """What has arrived here and is not yet read."""
+        self._is_paused = False
+        self._is_closing = False
+        self._is_lost = False
+        self._has_fin = False
+        """Whether the other end will write no more."""
+        self._has_told_eof = False
+        self._is_broken = False
+        self._is_full = False
+        self._is_awake = False
+        self._has_written_eof = False
+
+    @property
+    def other(self) -> "Pipe":
+        """The other end."""
+        assert self._other is not None
+        return self._other
+
+    # What a protocol may ask of it.
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return default
+
+    def is_closing(self) -> bool:
+        return self._is_closing
+
+    def is_reading(self) -> bool:
+        return not self._is_paused and not self._is_closing
+
+    def get_write_buffer_size(self) -> int:
+        return len(self._unsent)
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if self._has_written_eof:
+            raise RuntimeError("Cannot call write() after write_eof()")
+        if self._is_closing and not self._unsent:
+            return
+        if self._is_broken:
+            self._break()
+            return
+        self._unsent += data
+        self._flush()
+        if len(self._unsent) > HIGH_BYTES and not self._is_full:
+            self._is_full = True
+            self._protocol.pause_writing()
+
+    def write_eof(self) -> None:
+        self._has_written_eof = True
+        self._flush()
+
+    def pause_reading(self) -> None:
+        self._is_paused = True
+
+    def resume_reading(self) -> None:
+        self._is_paused = False
+        self._wake()
+
+    def close(self) -> None:
+        if not self._is_closing:
+            self._is_closing = True
+            self._flush()
+
+    def abort(self) -> None:
+        """Be gone at once: what is on the wire still arrives, what is kept back does not."""
+        self._is_closing = True
+        self._is_full = False
+        self._unsent.clear()
+        self._flush()
+
+    def reset(self) -> None:
+        """Be gone at once, and take what the other end has not read along; it notices when it reads or writes."""
+        self._is_closing = True
+        self._unsent.clear()
+        self._loop.call_soon(self._lose, None)
+        self.other._wire.clear()
+        self.other._is_broken = True
+        self.other._wake()
+
+    # How it works.
+
+    def _flush(self) -> None:
+        """Put on the wire what it holds; when nothing is left, finish what was to be finished then."""
+        if self._is_lost:
+            return
+        other = self.other
+        if other._is_lost:
+            self._unsent.clear()
+        room = WIRE_BYTES - len(other._wire)
+        if self._unsent and room > 0:
+            other._wire += self._unsent[:room]
+            del self._unsent[:room]
+            other._wake()
+        if not self._unsent and (self._is_closing or self._has_written_eof) and not other._has_fin:
+            other._has_fin = True
+            other._wake()
+        if not self._unsent and self._is_closing:
+            self._loop.call_soon(self._lose, None)
+        if self._is_full and len(self._unsent) <= LOW_BYTES:
+            self._is_full = False
+            self._protocol.resume_writing()
+
+    def _wake(self) -> None:
+        if not self._is_awake:
+            self._is_awake = True
+            self._loop.call_soon(self._read)
+
+    def _read(self) -> None:
+        self._is_awake = False
+        if self._is_paused or self._is_closing:
+            return
+        if self._is_broken:
+            self._break()
+        elif self._wire:
+            data = bytes(self._wire)
+            self._wire.clear()
+            self._tell(self._protocol.data_received, data)
+            self.other._flush()
+            if self._has_fin:
+                self._wake()
+        elif self._has_fin and not self._has_told_eof:
+            self._has_told_eof = True
+            if not self._tell(self._protocol.eof_received):
+                self.close()
+
+    def _tell(self, what: Callable[..., Any], *words: Any) -> Any:
+        """Tell the protocol; one that fails loses its connection, and whoever looks after the loop is told."""
+        try:
+            return what(*words)
+        except Exception as error:
+            self._loop.call_exception_handler({"message": "a protocol failed", "exception": error})
+            self.abort()
+            return None
+
+    def _break(self) -> None:
+        self._is_closing = True
+        self._loop.call_soon(self._lose, ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"))
+
+    def _lose(self, error: Exception | None) -> None:
+        if not self._is_lost:
+            self._is_lost = True
+            self._protocol.connection_lost(error)
+            self.other._flush()
+
+
+async def connect(make: Callable[[], asyncio.Protocol], far_end: asyncio.Protocol) -> Pipe:
+    """Connect a new protocol to a far end, and return our end of the connection."""
+    near = Pipe(make())
+    far = Pipe(far_end)
+    near._other, far._other = far, near
+    loop = asyncio.get_running_loop()
+    loop.call_soon(far_end.connection_made, far)
+    loop.call_soon(near._protocol.connection_made, near)
+    await asyncio.sleep(0)
+    return near

@@ -1,0 +1,490 @@
+"""The SMPP carrier before a scripted far end: its verdicts, and how it holds its connection."""
+
+import asyncio
+import errno
+import logging
+import socket
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from pabal.carriers.base import Away, Busy, Rejected, Taken, Unknown
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.carrier import (
+    ANSWER_S,
+    FIRST_PAUSE_S,
+    LONGEST_PAUSE_S,
+    SETTLE_S,
+    SPREAD,
+    STEADY_S,
+    SmppCarrier,
+)
+from pabal.carriers.smpp.pdu import Pdu
+from pabal.carriers.smpp.session import BIND_S, UNBIND_S
+from pabal.carriers.smpp.verdict import VERDICTS, refusal_of
+from pabal.domain import identity
+from pabal.domain.message import Outcome
+from pabal.setting import BadSetting
+from tests.carriers.smpp.far_end import BINDS, SUBMIT_ANSWER, Line, Smsc, answer, each_in_turn, refuse, silent, take
+from tests.carriers.smpp.scenery import (
+    LONG,
+    PASSWORD,
+    PHONE,
+    attempt,
+    attempts,
+    kinds,
+    now,
+    office,
+    said,
+    smpp_settings,
+    until,
+)
+from tests.virtual import VirtualWorld, in_virtual_time
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"system_id": "파발"}, "carriers.telco: system_id has a character beyond Latin-1"),
+        ({"password": "비밀"}, "carriers.telco: password has a character beyond Latin-1"),
+        ({"service_type": "파발"}, "carriers.telco: service_type has a character beyond Latin-1"),
+        (
+            {"tls": True, "tls_ca": "/nowhere.pem"},
+            "carriers.telco.tls_ca: cannot be read (No such file or directory)",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_told_to_anyone_are_refused_at_the_start(
+    settings: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(BadSetting) as no:
+        SmppCarrier(smpp_settings(**settings), VirtualWorld(), lambda _: None)
+
+    assert str(no.value) == reason
+
+
+# Verdicts.
+
+
+def test_verdicts_come_in_the_order_of_the_batch_whatever_the_order_of_the_answers() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc) as here:
+            sending = asyncio.create_task(here.carrier.send(attempts(3)))
+            await until(lambda: len(smsc.submits) == 3)
+            first, second, third = smsc.line_up.owed
+            smsc.line_up.say(SUBMIT_ANSWER, third, b"c\0")
+            smsc.line_up.say(SUBMIT_ANSWER, second, status=pdu.RINVDSTADR)
+            smsc.line_up.say(SUBMIT_ANSWER, first, b"a\0")
+
+            assert said(await sending) == said([Taken("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED), Taken("c")])
+
+    in_virtual_time(scene())
+
+
+def test_an_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
+    async def scene() -> None:
+        async with office(Smsc()) as here:
+            began = now()
+
+            assert await here.carrier.send([]) == []
+            assert now() == began
+
+    in_virtual_time(scene())
+
+
+def test_what_cannot_be_written_is_rejected_and_delays_nobody() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, encoding="cp949") as here:
+            began = now()
+            alone = await here.carrier.send([attempt(content="🐎")])
+            among = await here.carrier.send([attempt(1), attempt(2, "🐎"), attempt(3), attempt(4, sender="0" * 21)])
+
+            assert said(alone) == said([Rejected(Outcome.UNDELIVERABLE)])
+            assert kinds(among) == [Taken, Rejected, Taken, Rejected]
+            assert now() - began < 0.1
+
+    in_virtual_time(scene())
+
+
+@pytest.mark.parametrize("status", sorted(set(pdu.STATUS_NAMES) - {pdu.OK} | {0x400, 0xFFFFFFFF}))
+def test_every_status_is_a_verdict_and_the_connection_is_kept(status: int) -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(refuse(status), take)
+        async with office(smsc) as here:
+            assert said(await here.carrier.send([attempt()])) == said([refusal_of(status)])
+            assert kinds(await here.carrier.send([attempt()])) == [Taken]
+            assert len(smsc.lines) == 1
+
+    in_virtual_time(scene())
+
+
+@pytest.mark.parametrize("status", [pdu.RTHROTTLED, pdu.RMSGQFUL])
+def test_a_throttled_message_is_busy(status: int) -> None:
+    assert said([VERDICTS[status]]) == said([Busy()])
+
+
+def test_without_receipts_what_is_taken_is_never_reported_on() -> None:
+    async def scene() -> None:
+        async with office(Smsc(), receipts=False, long_messages="parts") as here:
+            assert await here.carrier.send([attempt(1), attempt(2, LONG)]) == [Taken(None), Taken(None)]
+
+    in_virtual_time(scene())
+
+
+@pytest.mark.parametrize(
+    ("base", "told", "reference"),
+    [
+        ("text", "00ABCDEF", "00ABCDEF"),
+        ("hex", "00ABCDEF", "11259375"),
+        ("decimal", "0011259375", "11259375"),
+        ("decimal", "not-a-number", "not-a-number"),
+    ],
+)
+def test_the_id_in_an_answer_is_read_as_the_operator_writes_it(base: str, told: str, reference: str) -> None:
+    def act(line: Line, one: Pdu) -> None:
+        line.say(SUBMIT_ANSWER, one.sequence, pdu.id_body(told))
+
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = act
+        async with office(smsc, submit_ids=base) as here:
+            assert await here.carrier.send([attempt()]) == [Taken(reference)]
+
+    in_virtual_time(scene())
+
+
+@pytest.mark.parametrize("body", [b"", b"\0", b" \0"])
+def test_an_answer_without_an_id_is_awaited_under_the_name_in_doubt(body: bytes) -> None:
+    def act(line: Line, one: Pdu) -> None:
+        line.say(SUBMIT_ANSWER, one.sequence, body)
+
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = act
+        async with office(smsc) as here:
+            name = identity.name_in_doubt(identity.mark_of(attempt().message_id), PHONE)
+
+            assert await here.carrier.send([attempt()]) == [Taken(name)]
+            assert here.noted == {"an answer without an id": 1}
+
+    in_virtual_time(scene())
+
+
+# Silence, and the end of a connection.
+
+
+def test_silence_to_submits_ends_as_unknown_in_time_and_the_connection_is_made_again() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = smsc.acts[pdu.ENQUIRE_LINK] = silent
+        async with office(smsc, window=5) as here:
+            began = now()
+            verdicts = await here.carrier.send(attempts(5))
+
+            assert kinds(verdicts) == [Unknown] * 5
+            assert now() - began < ANSWER_S
+            assert len(smsc.told(pdu.ENQUIRE_LINK)) == 1
+            assert not smsc.lines[0].is_up
+            smsc.acts[pdu.SUBMIT_SM] = take
+            await until(lambda: here.carrier.is_connected)
+            assert kinds(await here.carrier.send(attempts(5))) == [Taken] * 5
+
+    in_virtual_time(scene())
+
+
+def test_silence_to_submits_of_a_living_connection_ends_as_unknown_and_leaves_the_window_free() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent, silent, take)
+        async with office(smsc, window=3) as here:
+            began = now()
+            verdicts = await here.carrier.send(attempts(3))
+
+            assert kinds(verdicts) == [Taken, Unknown, Unknown]
+            assert now() - began == pytest.approx(ANSWER_S - SETTLE_S)
+            assert here.noted == {"no answer in time": 2}
+            assert len(smsc.lines) == 1
+            assert kinds(await here.carrier.send(attempts(3))) == [Taken] * 3
+            for number in list(smsc.line_up.owed):
+                take(smsc.line_up, smsc.line_up.owed[number])
+            await until(lambda: here.noted["an answer to nothing we asked"] == 2)
+
+    in_virtual_time(scene())
+
+
+def test_a_cancelled_hand_over_leaves_the_window_free() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc, window=2, rate=100) as here:
+            sending = [asyncio.create_task(here.carrier.send(attempts(4))) for _ in range(2)]
+            await until(lambda: len(smsc.submits) == 2)
+            for task in sending:
+                task.cancel()
+            await asyncio.wait(sending)
+            smsc.acts[pdu.SUBMIT_SM] = take
+            await asyncio.sleep(0.5)
+
+            assert here.carrier.ahead_s == 0
+            assert kinds(await here.carrier.send(attempts(4))) == [Taken] * 4
+
+    in_virtual_time(scene())
+
+
+def test_a_reset_leaves_what_was_sent_unknown_and_what_was_not_in_our_hands() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent)
+        async with office(smsc, window=3) as here:
+            sending = asyncio.create_task(here.carrier.send(attempts(6)))
+            await until(lambda: len(smsc.submits) == 4)
+            smsc.line_up.pipe.reset()
+
+            assert kinds(await sending) == [Taken, Unknown, Unknown, Unknown, Away, Away]
+            assert here.carrier.trouble
+            await until(lambda: here.carrier.is_connected)
+            assert here.carrier.trouble == ""
+
+    in_virtual_time(scene())
+
+
+def test_with_no_connection_all_is_away_at_once() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.is_down = True
+        async with office(smsc, is_up=False, long_messages="parts", rate=1) as here:
+            await asyncio.sleep(1)
+            began = now()
+
+            assert kinds(await here.carrier.send([*attempts(3), attempt(4, LONG)])) == [Away] * 4
+            assert now() == began
+
+    in_virtual_time(scene())
+
+
+def test_what_waits_for_room_too_long_has_never_left_our_hands() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc, window=1) as here:
+            began = now()
+
+            assert kinds(await here.carrier.send(attempts(3))) == [Unknown, Away, Away]
+            assert now() - began < ANSWER_S
+
+    in_virtual_time(scene())
+
+
+def test_an_unbind_with_a_full_window_costs_only_what_is_not_answered() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc, window=4) as here:
+            sending = asyncio.create_task(here.carrier.send(attempts(6)))
+            await until(lambda: len(smsc.submits) == 4)
+            line = smsc.line_up
+            line.say(pdu.UNBIND, 99)
+            first, second, *_ = line.owed
+            line.say(SUBMIT_ANSWER, first, b"a\0")
+            line.say(SUBMIT_ANSWER, second, status=pdu.RTHROTTLED)
+
+            assert said(await sending) == said([Taken("a"), Busy(), Unknown(), Unknown(), Away(), Away()])
+            assert len(smsc.told(pdu.UNBIND | pdu.RESPONSE)) == 1
+            await until(lambda: here.carrier.is_connected)
+            assert len(smsc.lines) == 2
+
+    in_virtual_time(scene())
+
+
+def test_a_length_that_no_pdu_has_costs_the_connection_but_not_what_was_answered_before() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc) as here:
+            sending = asyncio.create_task(here.carrier.send(attempts(2)))
+            await until(lambda: len(smsc.submits) == 2)
+            line = smsc.line_up
+            first, _ = line.owed
+            good = pdu.frame(SUBMIT_ANSWER, first, b"a\0")
+            line.transport.write(good + (15).to_bytes(4, "big"))
+
+            assert said(await sending) == said([Taken("a"), Unknown()])
+            await until(lambda: here.carrier.is_connected)
+            assert here.noted == {"a length that no PDU has": 1}
+
+    in_virtual_time(scene())
+
+
+# Holding the connection.
+
+
+def test_a_refused_bind_is_trouble_in_words_and_the_password_is_nowhere(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene() -> str:
+        smsc = Smsc()
+        smsc.acts.update(dict.fromkeys(BINDS, refuse(pdu.RINVPASWD)))
+        async with office(smsc, is_up=False) as here:
+            await asyncio.sleep(30)
+            carrier = here.carrier
+
+            assert not carrier.is_connected
+            assert carrier.trouble == "the bind was refused: ESME_RINVPASWD"
+            assert len(smsc.lines) > 5
+            told = pdu.read_bind(smsc.told(pdu.BIND_TRANSCEIVER)[0].pdu.body)
+            assert told.password == PASSWORD, "else it would be no wonder"
+            return f"{carrier!r} {vars(carrier)} {carrier.trouble}"
+
+    caplog.set_level(logging.DEBUG)
+    shown = in_virtual_time(scene())
+
+    reasons = [getattr(record, "reason", "") for record in caplog.records]
+    assert reasons.count("the bind was refused: ESME_RINVPASWD") == 1, "told once, not at every try"
+    assert PASSWORD not in shown + caplog.text + str([vars(record) for record in caplog.records])
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), "Connection refused"),
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "Name or service not known"),
+        (OSError("Multiple exceptions: one, two"), "Multiple exceptions: one, two"),
+        (ConnectionResetError(), "ConnectionResetError"),
+        (UnicodeError("label empty or too long"), "the host has no name that can be looked up"),
+        (TimeoutError(errno.ETIMEDOUT, "Connection timed out"), "the connection was not answered"),
+        (None, "the connection was not answered"),
+    ],
+)
+def test_who_cannot_be_reached_is_trouble_in_words(fault: Exception | None, reason: str) -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.refusal, smsc.is_lost = fault, fault is None
+        async with office(smsc, is_up=False) as here:
+            assert (here.carrier.is_connected, here.carrier.trouble) == (False, "not connected yet")
+            await asyncio.sleep(BIND_S + 1)
+            assert (here.carrier.is_connected, here.carrier.trouble) == (False, reason)
+
+    in_virtual_time(scene())
+
+
+def pauses(smsc: Smsc) -> list[float]:
+    return [later - earlier for earlier, later in pairwise(smsc.dialled_at)]
+
+
+def test_vain_tries_are_made_with_growing_pauses_that_are_spread() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.is_down = True
+        async with office(smsc, is_up=False):
+            await asyncio.sleep(120)
+
+        seen = pauses(smsc)
+        assert len(seen) >= 20
+        for place, pause_s in enumerate(seen):
+            longest = min(FIRST_PAUSE_S * 2**place, LONGEST_PAUSE_S)
+            assert longest * (1 - SPREAD) <= pause_s <= longest
+        assert len(set(seen)) == len(seen)
+
+    in_virtual_time(scene())
+
+
+def test_a_bind_that_is_not_answered_does_not_count_as_a_good_connection() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts.update(dict.fromkeys(BINDS, silent))
+        async with office(smsc, is_up=False) as here:
+            await asyncio.sleep(120)
+
+            assert here.carrier.trouble == "the bind was not answered"
+        assert min(pauses(smsc)[4:]) > BIND_S + LONGEST_PAUSE_S * (1 - SPREAD) - 0.1
+
+    in_virtual_time(scene())
+
+
+def test_after_a_connection_that_lasted_the_pauses_begin_anew() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.is_down = True
+        async with office(smsc, is_up=False) as here:
+            await asyncio.sleep(60)
+            smsc.is_down = False
+            await until(lambda: here.carrier.is_connected)
+            await asyncio.sleep(STEADY_S)
+            smsc.line_up.pipe.close()
+            lost_at = now()
+            await until(lambda: len(smsc.lines) == 2)
+
+            assert smsc.dialled_at[-1] - lost_at <= FIRST_PAUSE_S + 0.01
+
+    in_virtual_time(scene())
+
+
+def test_who_hangs_up_after_every_bind_is_tried_again_with_growing_pauses() -> None:
+    def bind_and_go(line: Line, one: Pdu) -> None:
+        answer(line, one)
+        line.pipe.close()
+
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.BIND_TRANSCEIVER] = bind_and_go
+        async with office(smsc, is_up=False):
+            await asyncio.sleep(60)
+
+        assert min(pauses(smsc)[4:]) > LONGEST_PAUSE_S * (1 - SPREAD) - 0.1
+
+    in_virtual_time(scene())
+
+
+def test_when_it_is_cancelled_it_takes_its_leave() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, binds=3) as here:
+            await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 3)
+            await asyncio.sleep(1)
+            began = now()
+            await here.close()
+
+            assert len(smsc.told(pdu.UNBIND)) == 3
+            assert now() - began < 0.1
+            assert not here.carrier.is_connected
+            await asyncio.sleep(60)
+            assert smsc.open_lines == []
+            assert len(smsc.lines) == 3
+
+    in_virtual_time(scene())
+
+
+def test_when_it_is_cancelled_a_silent_far_end_does_not_keep_it() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.UNBIND] = smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc) as here:
+            sending = asyncio.create_task(here.carrier.send(attempts(2)))
+            await until(lambda: len(smsc.submits) == 2)
+            began = now()
+            await here.close()
+
+            assert now() - began == pytest.approx(UNBIND_S, abs=0.1)
+            assert kinds(await sending) == [Unknown, Unknown]
+
+    in_virtual_time(scene())
+
+
+@pytest.mark.parametrize("state", ["is_lost", "is_down", "silent"])
+def test_when_it_is_cancelled_before_it_is_bound_it_just_ends(state: str) -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.is_lost, smsc.is_down = state == "is_lost", state == "is_down"
+        smsc.acts[pdu.BIND_TRANSCEIVER] = silent
+        async with office(smsc, is_up=False) as here:
+            await asyncio.sleep(1)
+            began = now()
+            await here.close()
+
+            assert now() - began < 0.1
+            assert smsc.told(pdu.UNBIND) == []
+
+    in_virtual_time(scene())

@@ -1,0 +1,160 @@
+"""Long texts in parts: one verdict for all of them."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pabal.carriers.base import Away, Busy, Declined, Rejected, Taken, Unknown, Verdict
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.carrier import ANSWER_S, PART_PAUSE_S, SETTLE_S
+from pabal.domain.message import Outcome
+from tests.carriers.smpp.far_end import Smsc, each_in_turn, refuse, silent, take
+from tests.carriers.smpp.scenery import LONG, PARTS, Office, attempt, kinds, now, office, said, until
+from tests.virtual import in_virtual_time
+
+
+async def sent_in_parts(here: Office) -> Verdict:
+    (verdict,) = await here.carrier.send([attempt(content=LONG)])
+    return verdict
+
+
+def test_a_message_in_parts_is_taken_under_all_their_references() -> None:
+    async def scene() -> None:
+        async with office(Smsc(), long_messages="parts") as here:
+            assert await here.carrier.send([attempt(1), attempt(2, LONG), attempt(3)]) == [
+                Taken("1"),
+                Taken("2", ("3", "4", "5")),
+                Taken("6"),
+            ]
+
+    in_virtual_time(scene())
+
+
+def test_a_busy_part_is_tried_again_alone() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        throttled = refuse(pdu.RTHROTTLED)
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, throttled, take, take, throttled, take)
+        async with office(smsc, long_messages="parts") as here:
+            began = now()
+
+            assert await sent_in_parts(here) == Taken("1", ("4", "2", "3"))
+            assert now() - began == pytest.approx(2 * PART_PAUSE_S, abs=0.1)
+            part_numbers = [submit.short_message[6] for submit in smsc.submits]
+            assert part_numbers == [1, 2, 3, 4, 2, 2]
+
+    in_virtual_time(scene())
+
+
+def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc, long_messages="parts", window=2) as here:
+            sending = asyncio.create_task(sent_in_parts(here))
+            await until(lambda: len(smsc.submits) == 2)
+            line = smsc.line_up
+            line.say(pdu.UNBIND, 9)
+            for number in list(line.owed):
+                take(line, line.owed[number])
+            smsc.acts[pdu.SUBMIT_SM] = take
+
+            assert said([await sending]) == said([Taken("1", ("2", "3", "4"))])
+            assert [submit.short_message[6] for submit in smsc.submits] == [1, 2, 3, 4]
+            assert len(smsc.lines) == 2
+
+    in_virtual_time(scene())
+
+
+def test_a_message_that_is_refused_for_good_has_no_busy_part_tried_again() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RTHROTTLED), refuse(pdu.RINVDSTADR), take)
+        async with office(smsc, long_messages="parts") as here:
+            assert said([await sent_in_parts(here)]) == said([Rejected(Outcome.NUMBER_NOT_ASSIGNED)])
+            assert len(smsc.submits) == PARTS
+
+    in_virtual_time(scene())
+
+
+def test_a_message_none_of_whose_parts_is_taken_is_busy_as_a_whole() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = refuse(pdu.RTHROTTLED)
+        async with office(smsc, long_messages="parts") as here:
+            assert kinds([await sent_in_parts(here)]) == [Busy]
+            assert len(smsc.submits) == PARTS
+
+    in_virtual_time(scene())
+
+
+def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RMSGQFUL))
+        async with office(smsc, long_messages="parts") as here:
+            began = now()
+
+            assert kinds([await sent_in_parts(here)]) == [Unknown]
+            assert now() - began <= ANSWER_S - SETTLE_S
+
+    in_virtual_time(scene())
+
+
+@pytest.mark.parametrize(
+    ("others", "status", "verdict"),
+    [
+        (take, pdu.RINVDSTADR, Rejected(Outcome.NUMBER_NOT_ASSIGNED)),
+        (take, pdu.RINVSRCADR, Rejected(Outcome.UNDELIVERABLE)),
+        (refuse(pdu.RINVSRCADR), pdu.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
+        (refuse(pdu.RTHROTTLED), pdu.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
+    ],
+)
+def test_a_message_one_of_whose_parts_is_refused_is_not_sent_elsewhere_if_another_was_taken(
+    others: Any, status: int, verdict: Verdict
+) -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(others, refuse(status), others)
+        async with office(smsc, long_messages="parts") as here:
+            assert said([await sent_in_parts(here)]) == said([verdict])
+
+    in_virtual_time(scene())
+
+
+def test_a_message_one_of_whose_parts_is_not_answered_is_unknown() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent, take)
+        async with office(smsc, long_messages="parts") as here:
+            assert kinds([await sent_in_parts(here)]) == [Unknown]
+
+    in_virtual_time(scene())
+
+
+def test_a_message_whose_parts_stay_in_our_hands_is_away_but_not_if_one_has_gone() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc, long_messages="parts", window=2) as here:
+            sending = asyncio.create_task(here.carrier.send([attempt(1, LONG), attempt(2, LONG)]))
+            await until(lambda: len(smsc.submits) == 2)
+            smsc.line_up.pipe.reset()
+
+            assert kinds(await sending) == [Unknown, Away]
+
+    in_virtual_time(scene())
+
+
+def test_a_busy_part_is_tried_again_also_in_a_batch_with_something_that_cannot_be_written() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        two_parts = "가" * 100
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RTHROTTLED), take)
+        async with office(smsc, long_messages="parts", encoding="cp949") as here:
+            verdicts = await here.carrier.send([attempt(1, "🐎"), attempt(2, two_parts)])
+
+            assert said(verdicts) == said([Rejected(Outcome.UNDELIVERABLE), Taken("1", ("2",))])
+
+    in_virtual_time(scene())

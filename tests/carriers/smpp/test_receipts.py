@@ -1,0 +1,403 @@
+"""Receipts of an SMPP carrier: handed on before they are acknowledged, however they come."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pabal.carriers.base import Receipt, Taken
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.carrier import MAX_RECEIPTS, MOST_ARRIVED
+from pabal.carriers.smpp.pdu import Address, Pdu, Submit
+from pabal.domain import identity
+from pabal.domain.message import Outcome
+from tests.carriers.pipes import WIRE_BYTES
+from tests.carriers.smpp.far_end import INTERMEDIATE, SUBMIT_ANSWER, Line, Smsc, frames, receipt
+from tests.carriers.smpp.scenery import PHONE, Office, attempt, office, until
+from tests.virtual import in_virtual_time
+
+GOOD = Outcome.DELIVERED
+FLOOD = 50_000
+
+
+def read(message: Submit, **settings: Any) -> Receipt | None:
+    """Return what a deliver_sm is handed on as, if it is; it must be acknowledged as well received."""
+
+    async def scene() -> Receipt | None:
+        smsc = Smsc()
+        async with office(smsc, **settings) as here:
+            smsc.line_up.deliver(1, message)
+            await until(lambda: smsc.acknowledged)
+
+            assert smsc.acknowledged == [(1, pdu.OK)]
+            return here.received[0] if here.received else None
+
+    return in_virtual_time(scene())
+
+
+# What a receipt says.
+
+
+def test_a_receipt_speaks_of_the_reference_its_message_was_taken_under() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc) as here:
+            (verdict,) = await here.carrier.send([attempt()])
+            assert isinstance(verdict, Taken)
+            smsc.line_up.deliver(1, receipt("1"))
+            await until(lambda: smsc.acknowledged)
+
+            assert here.received == [Receipt(str(verdict.reference), GOOD)]
+
+    in_virtual_time(scene())
+
+
+@pytest.mark.parametrize(
+    ("base", "told", "reference"),
+    [
+        ("text", "00abcdef", "00abcdef"),
+        ("hex", "00abcdef", "11259375"),
+        ("hex", "ABCDEF", "11259375"),
+        ("decimal", "0011259375", "11259375"),
+    ],
+)
+def test_the_id_in_a_receipt_is_read_as_the_operator_writes_it(base: str, told: str, reference: str) -> None:
+    assert read(receipt(told), receipt_ids=base) == Receipt(reference, GOOD)
+
+
+def test_ids_match_where_answers_have_them_in_hex_and_receipts_in_decimal() -> None:
+    def act(line: Line, one: Pdu) -> None:
+        line.say(SUBMIT_ANSWER, one.sequence, b"00FF\0")
+        line.deliver(1, receipt("0000000255"))
+
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = act
+        async with office(smsc, submit_ids="hex", receipt_ids="decimal") as here:
+            verdicts = await here.carrier.send([attempt()])
+            await until(lambda: here.received)
+
+            assert (verdicts, here.received) == ([Taken("255")], [Receipt("255", GOOD)])
+
+    in_virtual_time(scene())
+
+
+@pytest.mark.parametrize(
+    ("stat", "err", "outcome"),
+    [
+        ("DELIVRD", "000", GOOD),
+        ("EXPIRED", "000", Outcome.TIMED_OUT),
+        ("UNDELIV", "000", Outcome.UNDELIVERABLE),
+        ("REJECTD", "000", Outcome.UNDELIVERABLE),
+        ("UNKNOWN", "000", Outcome.UNKNOWN),
+        ("WHATEVER", "000", Outcome.UNKNOWN),
+        ("UNDELIV", "034", Outcome.PHONE_OFF),
+    ],
+)
+def test_every_end_has_an_outcome_of_ours(stat: str, err: str, outcome: Outcome) -> None:
+    assert read(receipt("7", stat, err=err), errors={"034": Outcome.PHONE_OFF}) == Receipt("7", outcome)
+
+
+def test_a_mark_names_the_message_in_doubt_and_stands_in_for_a_missing_id() -> None:
+    mark = identity.mark_of(attempt().message_id)
+    name = identity.name_in_doubt(mark, PHONE)
+
+    assert read(receipt("7", mark=mark)) == Receipt("7", GOOD, name)
+    assert read(receipt("", mark=mark)) == Receipt(name, GOOD, name)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        receipt("7", kind=INTERMEDIATE),
+        receipt("7", "ENROUTE"),
+        receipt("7", "ACCEPTD"),
+        receipt(""),
+        Submit(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"),
+        Submit(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"ack", 0x08),
+    ],
+)
+def test_what_ends_no_message_is_acknowledged_and_not_handed_on(message: Submit) -> None:
+    assert read(message) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "noted"),
+    [
+        (receipt(""), {"a receipt without an id": 1}),
+        (Submit(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"), {"a message that is no receipt": 1}),
+        (receipt("7", kind=INTERMEDIATE), {}),
+    ],
+)
+def test_what_is_odd_is_noted(message: Submit, noted: dict[str, int]) -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc) as here:
+            smsc.line_up.deliver(1, message)
+            await until(lambda: smsc.acknowledged)
+
+            assert here.noted == noted
+
+    in_virtual_time(scene())
+
+
+def test_what_cannot_be_read_is_refused_and_the_connection_kept() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc) as here:
+            whole = pdu.deliver_body(receipt("7"))
+            smsc.line_up.say(pdu.DELIVER_SM, 1, b"")
+            smsc.line_up.say(pdu.DELIVER_SM, 2, whole[:-5])
+            smsc.line_up.say(pdu.DELIVER_SM, 3, whole + b"\x04\x27\xff\xff")
+            smsc.line_up.say(pdu.DELIVER_SM, 4, whole)
+            await until(lambda: len(smsc.acknowledged) == 4)
+
+            assert smsc.acknowledged == [(1, pdu.RINVMSGLEN), (2, pdu.RINVMSGLEN), (3, pdu.RINVMSGLEN), (4, pdu.OK)]
+            assert here.received == [Receipt("7", GOOD)]
+            assert here.noted == {"a deliver_sm that cannot be read": 3}
+            assert len(smsc.lines) == 1
+
+    in_virtual_time(scene())
+
+
+# When a receipt comes.
+
+
+def test_a_receipt_that_comes_before_its_answer_is_handed_on_and_the_message_taken() -> None:
+    def act(line: Line, one: Pdu) -> None:
+        line.deliver(1, receipt("early"))
+        asyncio.get_running_loop().call_later(5, lambda: line.say(SUBMIT_ANSWER, one.sequence, b"early\0"))
+
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = act
+        async with office(smsc) as here:
+            sending = asyncio.create_task(here.carrier.send([attempt()]))
+            await until(lambda: smsc.acknowledged)
+
+            assert (here.received, sending.done()) == ([Receipt("early", GOOD)], False)
+            assert await sending == [Taken("early")]
+
+    in_virtual_time(scene())
+
+
+def test_repeated_contradicting_and_unknown_receipts_are_all_handed_on_and_acknowledged() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc) as here:
+            await here.carrier.send([attempt()])
+            smsc.line_up.deliver(1, receipt("1"))
+            smsc.line_up.deliver(2, receipt("1"))
+            smsc.line_up.deliver(2, receipt("1", "UNDELIV"))
+            smsc.line_up.deliver(3, receipt("never-seen"))
+            await until(lambda: len(smsc.acknowledged) == 4)
+
+            assert smsc.acknowledged == [(1, 0), (2, 0), (2, 0), (3, 0)]
+            assert here.received == [
+                Receipt("1", GOOD),
+                Receipt("1", GOOD),
+                Receipt("1", Outcome.UNDELIVERABLE),
+                Receipt("never-seen", GOOD),
+            ]
+
+    in_virtual_time(scene())
+
+
+def test_receipts_come_on_every_connection_and_are_acknowledged_on_the_one_they_came_on() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, bind="pair", binds=2) as here:
+            await until(lambda: len(smsc.lines) == 4)
+            receivers = smsc.lines_bound_by(pdu.BIND_RECEIVER)
+            for number, line in enumerate(receivers):
+                line.deliver(10 + number, receipt(str(number)))
+            await until(lambda: len(smsc.acknowledged) == 2)
+
+            told = {(each.line, each.pdu.sequence) for each in smsc.told(pdu.DELIVER_SM | pdu.RESPONSE)}
+            assert told == {(receivers[0], 10), (receivers[1], 11)}
+            assert {each.reference for each in here.received} == {"0", "1"}
+
+    in_virtual_time(scene())
+
+
+class Slow:
+    """Someone who keeps receipts only when let."""
+
+    def __init__(self) -> None:
+        self.may_keep = asyncio.Event()
+        self.asked: list[Sequence[Receipt]] = []
+        self.kept: list[Receipt] = []
+
+    async def hand_on(self, receipts: Sequence[Receipt]) -> None:
+        self.asked.append(receipts)
+        await self.may_keep.wait()
+        self.kept += receipts
+
+
+def test_nothing_is_acknowledged_before_it_is_kept() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        slow = Slow()
+        async with office(smsc, hand_on=slow.hand_on) as here:
+            smsc.line_up.deliver(1, receipt("1"))
+            smsc.line_up.deliver(2, receipt("2"))
+            await asyncio.sleep(300)
+            assert (len(slow.asked), smsc.acknowledged) == (1, [])
+            assert len(smsc.lines) == 1
+            assert await here.carrier.send([attempt()]) == [Taken("1")], "submits go on"
+            slow.may_keep.set()
+            await until(lambda: smsc.acknowledged)
+
+            assert smsc.acknowledged == [(1, 0), (2, 0)]
+            assert [each.reference for each in slow.kept] == ["1", "2"]
+
+    in_virtual_time(scene())
+
+
+def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> None:
+    async def fail(receipts: Sequence[Receipt]) -> None:
+        raise ConnectionError("the disk is full")
+
+    async def scene() -> None:
+        smsc = Smsc()
+        here = Office(smsc, hand_on=fail)
+        here.open()
+        await until(lambda: here.carrier.is_connected)
+        smsc.line_up.deliver(1, receipt("1"))
+        assert here.running is not None
+        with pytest.raises(ConnectionError, match="the disk is full"):
+            await here.running
+        assert smsc.acknowledged == []
+        assert smsc.open_lines == []
+        assert len(smsc.told(pdu.UNBIND)) == 1
+
+        running = asyncio.create_task(here.carrier.run(here.keep))
+        await until(lambda: here.received)
+        smsc.line_up.deliver(1, receipt("1"))
+        await until(lambda: smsc.acknowledged)
+
+        assert here.received == [Receipt("1", GOOD)] * 2, "once from our memory, once as the far end has no answer"
+        assert smsc.acknowledged == [(1, 0)]
+        running.cancel()
+        await asyncio.wait([running])
+
+    in_virtual_time(scene())
+
+
+def test_a_receipt_whose_connection_is_gone_by_the_time_it_is_kept_is_kept_all_the_same() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        slow = Slow()
+        async with office(smsc, hand_on=slow.hand_on) as here:
+            smsc.line_up.deliver(1, receipt("1"))
+            await until(lambda: slow.asked)
+            smsc.line_up.pipe.reset()
+            await until(lambda: len(smsc.lines) == 2 and here.carrier.is_connected)
+            slow.may_keep.set()
+            smsc.line_up.deliver(1, receipt("1"))
+            await until(lambda: smsc.acknowledged)
+
+            assert smsc.acknowledged == [(1, 0)]
+            assert [each.reference for each in slow.kept] == ["1", "1"]
+
+    in_virtual_time(scene())
+
+
+# A flood.
+
+
+def flood(count: int) -> bytes:
+    body = pdu.deliver_body(receipt("12345"))
+    return frames((pdu.DELIVER_SM, number, body.replace(b"12345", b"%05d" % number), 0) for number in range(count))
+
+
+def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledged() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        slow = Slow()
+        octets = flood(FLOOD)
+        size = len(octets) / FLOOD
+        async with office(smsc, hand_on=slow.hand_on) as here:
+            smsc.line_up.transport.write(octets)
+            await asyncio.sleep(300)
+
+            unread = smsc.line_up.transport.get_write_buffer_size()
+            most_read = MOST_ARRIVED + 2 * WIRE_BYTES / size
+            assert unread >= len(octets) - most_read * size - WIRE_BYTES
+            assert (smsc.acknowledged, len(smsc.lines)) == ([], 1)
+            assert here.carrier.is_connected
+            slow.may_keep.set()
+            await until(lambda: len(smsc.heard) > FLOOD)
+
+            assert smsc.acknowledged == [(number, 0) for number in range(FLOOD)]
+            assert [each.reference for each in slow.kept] == [f"{number:05}" for number in range(FLOOD)]
+            assert max(map(len, slow.asked)) <= MAX_RECEIPTS
+            assert len(smsc.lines) == 1
+
+    in_virtual_time(scene())
+
+
+def test_during_a_flood_submits_wait_and_are_answered_after_it() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        slow = Slow()
+        async with office(smsc, hand_on=slow.hand_on) as here:
+            smsc.line_up.transport.write(flood(3 * MOST_ARRIVED))
+            await asyncio.sleep(1)
+            sending = asyncio.create_task(here.carrier.send([attempt()]))
+            await asyncio.sleep(5)
+            assert smsc.submits == [], "the answer could not be read"
+            slow.may_keep.set()
+
+            assert await sending == [Taken("1")]
+
+    in_virtual_time(scene())
+
+
+def test_one_connections_flood_does_not_silence_the_other() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        slow = Slow()
+        async with office(smsc, hand_on=slow.hand_on, binds=2) as here:
+            await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 2)
+            smsc.lines[0].transport.write(flood(3 * MOST_ARRIVED))
+            await asyncio.sleep(1)
+
+            assert await here.carrier.send([attempt()]) == [Taken("1")]
+            assert smsc.told(pdu.SUBMIT_SM)[0].line is smsc.lines[1]
+
+    in_virtual_time(scene())
+
+
+def test_a_far_end_that_floods_and_reads_nothing_is_dropped() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc) as here:
+            smsc.line_up.transport.pause_reading()
+            smsc.line_up.transport.write(flood(20_000))
+            await until(lambda: not here.carrier.is_connected)
+            await asyncio.sleep(0.1)
+
+            assert here.carrier.trouble == "it does not read what we write"
+            assert len(here.received) == 20_000
+
+    in_virtual_time(scene())
+
+
+def test_a_connection_that_dies_while_it_is_not_read_is_made_again() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        slow = Slow()
+        async with office(smsc, hand_on=slow.hand_on) as here:
+            smsc.line_up.transport.write(flood(3 * MOST_ARRIVED))
+            await asyncio.sleep(1)
+            smsc.line_up.pipe.reset()
+            await asyncio.sleep(100)
+            slow.may_keep.set()
+            await until(lambda: len(slow.kept) > MOST_ARRIVED and here.carrier.is_connected)
+
+            assert len(smsc.lines) == 2
+            assert await here.carrier.send([attempt()]) == [Taken("1")]
+
+    in_virtual_time(scene())

@@ -1,0 +1,691 @@
+"""One connection to an SMSC that does all it should not: what is owed, and whether the connection is kept."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from itertools import pairwise
+
+import pytest
+
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.pdu import Pdu
+from pabal.carriers.smpp.session import (
+    BIND_S,
+    ENQUIRE_ANSWER_S,
+    QUIET_S,
+    TICK_S,
+    UNBIND_S,
+    Answer,
+    Bind,
+    Lost,
+    Lot,
+    Session,
+)
+from tests.carriers.pipes import connect
+from tests.carriers.smpp.far_end import SUBMIT_ANSWER, Act, Line, Smsc, frames, receipt, refuse, silent, take
+from tests.carriers.smpp.scenery import PASSWORD, now
+from tests.virtual import VirtualWorld, in_virtual_time
+
+WINDOW = 10
+ENQUIRE_S = 30.0
+BODY = b"a body of a submit"
+
+
+class WatchedWorld(VirtualWorld):
+    """A world that knows how often it was asked for the time."""
+
+    looks = 0
+
+    def stopwatch(self) -> float:
+        self.looks += 1
+        return super().stopwatch()
+
+
+class Talk:
+    """A session and its far end."""
+
+    def __init__(self, command: int = pdu.BIND_TRANSCEIVER) -> None:
+        self.world = WatchedWorld()
+        self.smsc = Smsc()
+        self.smsc.acts[pdu.SUBMIT_SM] = silent
+        self.noted: Counter[str] = Counter()
+        self.delivered: list[Pdu] = []
+        self.room_told = 0
+        self.faults: list[object] = []
+        bind = Bind(command, pdu.bind_body("pabal", PASSWORD))
+        self.session = Session(bind, WINDOW, ENQUIRE_S, self.world, self._note, self._deliver, self._tell_room)
+
+    async def begin(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: self.faults.append(context))
+        await connect(lambda: self.session, self.smsc.line())
+
+    @property
+    def line(self) -> Line:
+        return self.smsc.lines[0]
+
+    def submit(self, count: int = 1) -> Lot:
+        lot = Lot(count)
+        self.session.submit([BODY] * count, lot, 0)
+        return lot
+
+    @property
+    def numbers(self) -> list[int]:
+        """The sequence numbers of the submits that the far end has."""
+        return [each.pdu.sequence for each in self.smsc.told(pdu.SUBMIT_SM)]
+
+    def _note(self, what: str) -> None:
+        self.noted[what] += 1
+
+    def _deliver(self, session: Session, pdus: list[Pdu]) -> None:
+        assert session is self.session
+        self.delivered += pdus
+
+    def _tell_room(self) -> None:
+        self.room_told += 1
+
+
+def play(scene: Callable[[Talk], Awaitable[None]], *, is_bound: bool = True) -> Talk:
+    """Play a scene with a bound session, or with one whose bind the scene sees to."""
+
+    async def whole() -> Talk:
+        talk = Talk()
+        if is_bound:
+            await talk.begin()
+            await talk.session.bound
+        await scene(talk)
+        assert talk.faults == []
+        return talk
+
+    return in_virtual_time(whole())
+
+
+async def turn() -> None:
+    """Let everything that was said arrive, and be answered."""
+    await asyncio.sleep(0.001)
+
+
+def answers(lot: Lot) -> list[Answer]:
+    assert lot.has_all.done()
+    return lot.answers
+
+
+# Binding.
+
+
+def test_it_binds_with_its_first_number_and_is_open_then() -> None:
+    async def scene(talk: Talk) -> None:
+        assert not talk.session.is_open
+        await talk.begin()
+        assert talk.session.room == 0
+        await talk.session.bound
+
+        assert (talk.session.is_open, talk.session.room) == (True, WINDOW)
+        (heard,) = talk.smsc.heard
+        assert (heard.pdu.command, heard.pdu.sequence) == (pdu.BIND_TRANSCEIVER, 1)
+        assert pdu.read_bind(heard.pdu.body)[:2] == ("pabal", PASSWORD)
+
+    play(scene, is_bound=False)
+
+
+def test_silence_to_a_bind_ends_the_connection() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.smsc.acts[pdu.BIND_TRANSCEIVER] = silent
+        await talk.begin()
+
+        with pytest.raises(Lost, match="the bind was not answered"):
+            await talk.session.bound
+
+        assert now() == BIND_S
+        assert await talk.session.lost == "the bind was not answered"
+        await turn()
+        assert not talk.line.is_up
+
+    play(scene, is_bound=False)
+
+
+def nack(status: int) -> Act:
+    def act(line: Line, one: Pdu) -> None:
+        line.say(pdu.GENERIC_NACK, one.sequence, status=status)
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("act", "reason"),
+    [
+        (refuse(pdu.RINVPASWD), "the bind was refused: ESME_RINVPASWD"),
+        (refuse(0x4FF), "the bind was refused: 0x4ff"),
+        (nack(pdu.RINVCMDID), "the bind was refused: ESME_RINVCMDID"),
+        (nack(pdu.OK), "the bind was refused: ESME_RBINDFAIL"),
+    ],
+)
+def test_a_refused_bind_ends_the_connection_at_once_and_says_why(act: Act, reason: str) -> None:
+    async def scene(talk: Talk) -> None:
+        talk.smsc.acts[pdu.BIND_TRANSCEIVER] = act
+        await talk.begin()
+
+        with pytest.raises(Lost) as lost:
+            await talk.session.bound
+
+        assert (str(lost.value), now()) == (reason, 0)
+        await turn()
+        assert not talk.line.is_up
+
+    play(scene, is_bound=False)
+
+
+def test_a_connection_that_hangs_up_before_the_bind_is_answered_says_so() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.smsc.acts[pdu.BIND_TRANSCEIVER] = lambda line, _: line.pipe.close()
+        await talk.begin()
+
+        with pytest.raises(Lost, match="it hung up"):
+            await talk.session.bound
+
+    play(scene, is_bound=False)
+
+
+def test_a_second_answer_to_the_bind_changes_nothing() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.say(pdu.BIND_TRANSCEIVER | pdu.RESPONSE, 1, b"\0", pdu.RINVPASWD)
+        await turn()
+
+        assert talk.session.is_open
+        assert talk.noted == {"an answer of a kind we did not ask for": 1}
+
+    play(scene)
+
+
+def test_the_password_is_not_in_what_a_bind_or_a_session_shows() -> None:
+    async def scene(talk: Talk) -> None:
+        bind = Bind(pdu.BIND_TRANSCEIVER, pdu.bind_body("pabal", PASSWORD))
+
+        assert PASSWORD not in f"{bind!r} {bind} {[bind]} {talk.session!r}"
+
+    play(scene)
+
+
+# Submits and their answers.
+
+
+def test_each_submit_has_the_answer_to_its_own_number_whatever_the_order() -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit(3)
+        await turn()
+        first, second, third = talk.numbers
+        talk.line.say(SUBMIT_ANSWER, third, b"c\0")
+        talk.line.say(SUBMIT_ANSWER, first, b"a\0")
+        talk.line.say(SUBMIT_ANSWER, second, status=pdu.RTHROTTLED)
+        await turn()
+
+        assert answers(lot) == ["a", pdu.RTHROTTLED, "c"]
+        assert talk.session.room == WINDOW
+
+    play(scene)
+
+
+def test_an_answer_with_a_wrong_number_is_noted_and_answers_nothing() -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit()
+        await turn()
+        talk.line.say(SUBMIT_ANSWER, talk.numbers[0] + 7, b"x\0")
+        await turn()
+
+        assert (lot.answers, lot.has_all.done()) == ([None], False)
+        assert (talk.session.room, talk.session.is_open) == (WINDOW - 1, True)
+        assert talk.noted == {"an answer to nothing we asked": 1}
+
+    play(scene)
+
+
+def test_of_repeated_answers_the_first_counts() -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit(2)
+        await turn()
+        for body in (b"first\0", b"second\0", b"third\0"):
+            talk.line.say(SUBMIT_ANSWER, talk.numbers[0], body)
+        talk.line.say(SUBMIT_ANSWER, talk.numbers[1], b"other\0")
+        await turn()
+
+        assert answers(lot) == ["first", "other"]
+        assert talk.noted == {"an answer to nothing we asked": 2}
+        assert talk.session.room == WINDOW
+
+    play(scene)
+
+
+@pytest.mark.parametrize("status", [pdu.RINVCMDID, pdu.OK])
+def test_a_generic_nack_refuses_the_submit_of_its_number(status: int) -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit()
+        await turn()
+        talk.line.say(pdu.GENERIC_NACK, talk.numbers[0], status=status)
+        await turn()
+
+        assert answers(lot) == [status or pdu.RUNKNOWNERR]
+
+    play(scene)
+
+
+def test_a_generic_nack_for_nothing_is_noted() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.say(pdu.GENERIC_NACK, 0, status=pdu.RINVCMDLEN)
+        await turn()
+
+        assert talk.session.is_open
+        assert talk.noted == {"a generic_nack for nothing we asked": 1}
+
+    play(scene)
+
+
+def test_pdus_may_come_octet_by_octet() -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit(2)
+        await turn()
+        first, second = talk.numbers
+        octets = frames(
+            [
+                (SUBMIT_ANSWER, first, b"one\0", 0),
+                (pdu.DELIVER_SM, 7, pdu.deliver_body(receipt("one")), 0),
+                (SUBMIT_ANSWER, second, b"two\0", 0),
+            ]
+        )
+        for octet in octets:
+            talk.line.transport.write(bytes([octet]))
+            await turn()
+
+        assert answers(lot) == ["one", "two"]
+        assert [one.sequence for one in talk.delivered] == [7]
+
+    play(scene)
+
+
+def test_numbers_begin_anew_after_the_highest_and_leave_zero_out() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.session._sequence = 0x7FFFFFFE  # two thousand million submits would take a while
+        talk.smsc.acts[pdu.SUBMIT_SM] = take
+        lot = talk.submit(3)
+        await turn()
+
+        assert talk.numbers == [0x7FFFFFFF, 1, 2]
+        assert answers(lot) == ["1", "2", "3"]
+
+    play(scene)
+
+
+def test_what_is_forgotten_makes_room_and_a_late_answer_to_it_is_noted() -> None:
+    async def scene(talk: Talk) -> None:
+        kept, forgotten = talk.submit(1), talk.submit(4)
+        await turn()
+
+        assert talk.session.forget(forgotten) == 4
+        assert (talk.session.room, talk.room_told) == (WINDOW - 1, 1)
+        for number in talk.numbers:
+            talk.line.say(SUBMIT_ANSWER, number, b"x\0")
+        await turn()
+        assert answers(kept) == ["x"]
+        assert forgotten.answers == [None] * 4
+        assert talk.noted == {"an answer to nothing we asked": 4}
+
+    play(scene)
+
+
+def test_a_lot_of_nothing_has_all_its_answers() -> None:
+    async def scene(talk: Talk) -> None:
+        assert Lot(0).has_all.done()
+
+    play(scene)
+
+
+# What cannot be read.
+
+
+@pytest.mark.parametrize("length", [0, 15, 2**32 - 1, pdu.MAX_PDU + 1])
+@pytest.mark.parametrize("has_good_ones_before", [False, True])
+def test_a_length_that_no_pdu_has_ends_the_connection_but_what_came_before_it_counts(
+    length: int, has_good_ones_before: bool
+) -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit(2)
+        await turn()
+        good = [(SUBMIT_ANSWER, talk.numbers[0], b"good\0", 0), (pdu.DELIVER_SM, 5, b"", 0)]
+        before = frames(good) if has_good_ones_before else b""
+        talk.line.transport.write(before + length.to_bytes(4, "big") + bytes(20))
+        await talk.session.lost
+
+        assert answers(lot) == ["good" if has_good_ones_before else None, None]
+        assert len(talk.delivered) == has_good_ones_before
+        assert await talk.session.lost == f"it sent a command_length {length}"
+        assert not talk.session.is_open
+        (said,) = talk.smsc.told(pdu.GENERIC_NACK)
+        assert (said.pdu.sequence, said.pdu.status) == (0, pdu.RINVCMDLEN)
+        await turn()
+        assert not talk.line.is_up
+        assert talk.noted == {"a length that no PDU has": 1}
+
+    play(scene)
+
+
+def test_a_length_that_no_pdu_has_is_seen_in_its_first_four_octets() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.transport.write(bytes(3))
+        await turn()
+        assert talk.session.is_open
+        talk.line.transport.write(bytes(1))
+        await turn()
+
+        assert talk.session.lost.done()
+
+    play(scene)
+
+
+def test_a_reset_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit(2)
+        await turn()
+        whole = frames(
+            [(SUBMIT_ANSWER, talk.numbers[0], b"one\0", 0), (SUBMIT_ANSWER, talk.numbers[1], b"two\0", 0)]
+        )
+        talk.line.transport.write(whole[:-3])
+        await turn()
+        talk.line.pipe.reset()
+        await turn()
+
+        assert answers(lot) == ["one", None]
+        assert await talk.session.lost == "the connection broke (ConnectionResetError)"
+        assert (talk.session.is_open, talk.session.room) == (False, 0)
+
+    play(scene)
+
+
+def test_an_end_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit()
+        await turn()
+        talk.line.transport.write(frames([(SUBMIT_ANSWER, talk.numbers[0], b"one\0", 0)])[:-3])
+        talk.line.transport.close()
+        await turn()
+
+        assert answers(lot) == [None]
+        assert await talk.session.lost == "it hung up"
+
+    play(scene)
+
+
+@pytest.mark.parametrize("command", [0x3, 0x7, 0x103, 0x112, 0x7FFFFFFF, 0x0])
+def test_an_unknown_command_is_refused_and_the_connection_kept(command: int) -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.say(command, 77, b"what is this")
+        await turn()
+
+        (said,) = talk.smsc.told(pdu.GENERIC_NACK)
+        assert (said.pdu.sequence, said.pdu.status) == (77, pdu.RINVCMDID)
+        assert talk.session.is_open
+        assert talk.noted == {"a command we do not know": 1}
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    "command", [0x80000003, 0x80000103, 0xFFFFFFFF, pdu.BIND_RECEIVER | pdu.RESPONSE, pdu.UNBIND | pdu.RESPONSE]
+)
+def test_an_unknown_answer_is_noted_and_not_answered(command: int) -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.say(command, 77)
+        await turn()
+
+        assert len(talk.smsc.heard) == 1, "only the bind"
+        assert talk.session.is_open
+        assert talk.noted == {"an answer of a kind we did not ask for": 1}
+
+    play(scene)
+
+
+# Life and death.
+
+
+def test_an_enquire_link_is_answered_by_its_number() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.say(pdu.ENQUIRE_LINK, 4711)
+        await turn()
+
+        (said,) = talk.smsc.told(pdu.ENQUIRE_LINK | pdu.RESPONSE)
+        assert (said.pdu.sequence, said.pdu.status, said.pdu.body) == (4711, 0, b"")
+
+    play(scene)
+
+
+def test_a_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
+    async def scene(talk: Talk) -> None:
+        await asyncio.sleep(10 * ENQUIRE_S)
+
+        tested_at = [each.at for each in talk.smsc.told(pdu.ENQUIRE_LINK)]
+        assert 9 <= len(tested_at) <= 10
+        assert all(ENQUIRE_S <= later - earlier <= ENQUIRE_S + 2 * TICK_S for earlier, later in pairwise(tested_at))
+        assert talk.session.is_open
+
+    play(scene)
+
+
+def test_a_quiet_connection_that_does_not_answer_is_dropped() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.smsc.acts[pdu.ENQUIRE_LINK] = silent
+
+        assert await talk.session.lost == "it does not answer enquire_link"
+        assert ENQUIRE_S + ENQUIRE_ANSWER_S <= now() <= ENQUIRE_S + ENQUIRE_ANSWER_S + 2 * TICK_S
+        assert len(talk.smsc.told(pdu.ENQUIRE_LINK)) == 1
+
+    play(scene)
+
+
+def test_any_word_shows_that_a_connection_lives() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.smsc.acts[pdu.ENQUIRE_LINK] = silent
+        for number in range(10):
+            await asyncio.sleep(ENQUIRE_S + 5)
+            talk.line.say(pdu.ENQUIRE_LINK, number)
+
+        assert talk.session.is_open
+
+    play(scene)
+
+
+def test_submits_without_an_answer_have_the_connection_tested_soon_and_dropped() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.smsc.acts[pdu.ENQUIRE_LINK] = silent
+        lot = talk.submit(WINDOW)
+        await talk.session.lost
+
+        (tested,) = talk.smsc.told(pdu.ENQUIRE_LINK)
+        assert QUIET_S <= tested.at <= QUIET_S + TICK_S
+        assert now() <= tested.at + ENQUIRE_ANSWER_S + TICK_S
+        assert answers(lot) == [None] * WINDOW
+
+    play(scene)
+
+
+def test_an_unbind_with_nothing_owed_is_answered_at_once() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.say(pdu.UNBIND, 9)
+        await turn()
+
+        (said,) = talk.smsc.told(pdu.UNBIND | pdu.RESPONSE)
+        assert (said.pdu.sequence, said.pdu.status) == (9, 0)
+        assert await talk.session.lost == "it took its leave"
+        assert not talk.line.is_up
+
+    play(scene)
+
+
+def test_after_an_unbind_with_a_full_window_the_answers_still_count_and_nothing_more_is_sent() -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit(WINDOW)
+        await turn()
+        talk.line.say(pdu.UNBIND, 9)
+        await turn()
+        assert (talk.session.is_open, talk.session.room) == (False, 0)
+        assert talk.smsc.told(pdu.UNBIND | pdu.RESPONSE) == [], "many hang up as soon as they have the answer"
+        await asyncio.sleep(UNBIND_S / 2)
+        for number in talk.numbers:
+            talk.line.say(SUBMIT_ANSWER, number, b"%d\0" % number)
+        await turn()
+
+        assert answers(lot) == [str(number) for number in talk.numbers]
+        assert len(talk.smsc.told(pdu.UNBIND | pdu.RESPONSE)) == 1
+        assert await talk.session.lost == "it took its leave"
+
+    play(scene)
+
+
+def test_after_an_unbind_what_is_not_answered_soon_is_unknown() -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit(3)
+        await turn()
+        began = now()
+        talk.line.say(pdu.UNBIND, 9)
+        talk.line.say(SUBMIT_ANSWER, talk.numbers[1], b"mine\0")
+        await talk.session.lost
+
+        assert answers(lot) == [None, "mine", None]
+        assert now() - began == pytest.approx(UNBIND_S, abs=0.1)
+        assert len(talk.smsc.told(pdu.UNBIND | pdu.RESPONSE)) == 1
+
+    play(scene)
+
+
+def test_it_takes_its_leave_and_hears_what_is_still_owed() -> None:
+    async def scene(talk: Talk) -> None:
+        def answer_all_then_go(line: Line, one: Pdu) -> None:
+            for number in list(line.owed):
+                line.say(SUBMIT_ANSWER, number, b"late\0")
+            line.say(pdu.UNBIND | pdu.RESPONSE, one.sequence)
+
+        talk.smsc.acts[pdu.UNBIND] = answer_all_then_go
+        lot = talk.submit(2)
+        await turn()
+        began = now()
+        await talk.session.unbind()
+
+        assert answers(lot) == ["late", "late"]
+        assert now() - began < 0.1
+        assert await talk.session.lost == "we took our leave"
+        await turn()
+        assert not talk.line.is_up
+
+    play(scene)
+
+
+def test_it_leaves_all_the_same_where_its_leave_is_not_answered() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.smsc.acts[pdu.UNBIND] = silent
+        lot = talk.submit(2)
+        await talk.session.unbind()
+        await turn()
+
+        assert now() == pytest.approx(UNBIND_S, abs=0.1)
+        assert answers(lot) == [None, None]
+        assert not talk.line.is_up
+
+    play(scene)
+
+
+def test_it_takes_its_leave_at_once_also_while_it_does_not_read() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.session.pause()
+        await talk.session.unbind()
+
+        assert now() < 0.1
+
+    play(scene)
+
+
+def test_a_lost_connection_does_nothing_more() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.pipe.reset()
+        await turn()
+        looks = talk.world.looks
+        await asyncio.sleep(100)
+
+        assert (talk.session.lost.done(), talk.world.looks) == (True, looks)
+
+    play(scene)
+
+
+def test_who_is_not_bound_leaves_without_a_word() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.smsc.acts[pdu.BIND_TRANSCEIVER] = silent
+        await talk.begin()
+        await talk.session.unbind()
+        await turn()
+
+        assert [each.pdu.command for each in talk.smsc.heard] == [pdu.BIND_TRANSCEIVER]
+        assert not talk.line.is_up
+
+    play(scene, is_bound=False)
+
+
+# One side does not read.
+
+
+def flooded(talk: Talk) -> None:
+    """Write more to the far end than lies between the two."""
+    talk.session.acknowledge([(number, 0) for number in range(20_000)])
+
+
+def test_a_far_end_that_does_not_read_gets_no_submits_and_is_dropped() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.transport.pause_reading()
+        flooded(talk)
+
+        assert (talk.session.room, talk.session.is_open) == (0, True)
+        assert await talk.session.lost == "it does not read what we write"
+        assert ENQUIRE_ANSWER_S <= now() <= ENQUIRE_ANSWER_S + 2 * TICK_S
+
+    play(scene)
+
+
+def test_a_far_end_that_reads_on_gets_submits_again() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.transport.pause_reading()
+        flooded(talk)
+        await asyncio.sleep(ENQUIRE_ANSWER_S / 2)
+        talk.line.transport.resume_reading()
+        told = talk.room_told
+        await turn()
+
+        assert (talk.session.room, talk.room_told) == (WINDOW, told + 1)
+        await asyncio.sleep(2 * ENQUIRE_ANSWER_S)
+        assert talk.session.is_open
+
+    play(scene)
+
+
+def test_closing_does_not_wait_for_ever_for_a_far_end_that_does_not_read() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.line.transport.pause_reading()
+        flooded(talk)
+        talk.line.transport.write(bytes(4))
+        await talk.session.lost
+
+        assert now() == pytest.approx(UNBIND_S, abs=0.1)
+
+    play(scene)
+
+
+def test_while_we_do_not_read_silence_is_our_own_fault() -> None:
+    async def scene(talk: Talk) -> None:
+        talk.smsc.acts[pdu.SUBMIT_SM] = take
+        talk.session.pause()
+        assert talk.session.room == 0
+        lot = talk.submit()
+        await asyncio.sleep(10 * ENQUIRE_S)
+        assert (talk.session.is_open, lot.has_all.done()) == (True, False)
+        told = talk.room_told
+        talk.session.resume()
+        await turn()
+
+        assert answers(lot) == ["1"]
+        assert talk.session.room == WINDOW
+        assert talk.room_told > told
+
+    play(scene)

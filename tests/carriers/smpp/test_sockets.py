@@ -1,0 +1,155 @@
+"""The SMPP carrier over real sockets, plain and with TLS."""
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvloop
+
+from pabal.carriers.base import Receipt, Taken
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.carrier import SmppCarrier
+from pabal.carriers.smpp.pdu import Pdu
+from pabal.domain.message import Outcome
+from pabal.world import RealWorld
+from tests.carriers.smpp.far_end import Line, Smsc, receipt, take
+from tests.carriers.smpp.scenery import attempts, smpp_settings
+
+TLS = Path(__file__).parent / "tls"
+WITHIN_S = 30.0
+COUNT = 300
+LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+
+in_every_loop = pytest.mark.parametrize("loop", LOOPS)
+
+
+async def logged(message: str) -> None:
+    """Return when the carrier has logged so."""
+    is_logged = asyncio.Event()
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage() == message:
+                is_logged.set()
+
+    log, listener = logging.getLogger("pabal.smpp"), Listener()
+    level = log.level
+    log.addHandler(listener)
+    log.setLevel(logging.INFO)
+    try:
+        await is_logged.wait()
+    finally:
+        log.removeHandler(listener)
+        log.setLevel(level)
+
+
+def take_and_report(line: Line, one: Pdu) -> None:
+    take(line, one)
+    line.deliver(one.sequence, receipt(str(one.sequence)))
+
+
+@contextlib.asynccontextmanager
+async def listening(smsc: Smsc, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """Have a far end listen on a port."""
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(smsc.line, "127.0.0.1", 0, ssl=tls)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for line in smsc.open_lines:
+            line.transport.abort()
+        await server.wait_closed()
+
+
+def server_context() -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(TLS / "server.pem")
+    return context
+
+
+async def sent_and_reported(smsc: Smsc, port: int, **settings: Any) -> None:
+    """Send some messages, wait for their receipts, and leave."""
+    kept: list[Receipt] = []
+    has_all = asyncio.Event()
+
+    async def hand_on(receipts: Sequence[Receipt]) -> None:
+        kept.extend(receipts)
+        if len(kept) == COUNT:
+            has_all.set()
+
+    carrier = SmppCarrier(smpp_settings(port=port, **settings), RealWorld(), lambda _: None)
+    smsc.acts[pdu.SUBMIT_SM] = take_and_report
+    running = asyncio.create_task(carrier.run(hand_on))
+    async with asyncio.timeout(WITHIN_S):
+        await logged("a connection is up")
+        verdicts = await carrier.send(attempts(COUNT))
+        await has_all.wait()
+        running.cancel()
+        await asyncio.wait([running])
+
+    assert verdicts == [Taken(str(number)) for number in range(1, COUNT + 1)]
+    assert [each.outcome for each in kept] == [Outcome.DELIVERED] * COUNT
+    assert len(smsc.told(pdu.UNBIND)) == 1
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@in_every_loop
+def test_it_works_over_a_socket(loop: str) -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with listening(smsc) as port:
+            await sent_and_reported(smsc, port, host="127.0.0.1")
+
+    with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
+        runner.run(scene())
+
+
+@in_every_loop
+def test_it_works_over_tls(loop: str) -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with listening(smsc, server_context()) as port:
+            await sent_and_reported(smsc, port, host="localhost", tls=True, tls_ca=TLS / "authority.pem")
+
+    with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
+        runner.run(scene())
+
+
+@in_every_loop
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"tls_ca": TLS / "stranger.pem", "host": "localhost"}, "issuer"),
+        ({"host": "localhost"}, "issuer"),
+        ({"tls_ca": TLS / "authority.pem", "host": "127.0.0.1"}, "mismatch"),
+    ],
+    ids=["of another authority", "of an unknown authority", "of another name"],
+)
+def test_who_cannot_prove_who_he_is_gets_no_password(loop: str, settings: dict[str, Any], word: str) -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with listening(smsc, server_context()) as port:
+            carrier = SmppCarrier(smpp_settings(port=port, tls=True, **settings), RealWorld(), lambda _: None)
+            running = asyncio.create_task(carrier.run(nobody))
+            async with asyncio.timeout(WITHIN_S):
+                await logged("a connection is down")
+            running.cancel()
+            await asyncio.wait([running])
+
+            assert carrier.trouble.startswith("TLS: ")
+            assert word in carrier.trouble
+            assert not carrier.is_connected
+            assert smsc.heard == []
+
+    with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
+        runner.run(scene())
+
+
+async def nobody(receipts: Sequence[Receipt]) -> None:
+    raise AssertionError

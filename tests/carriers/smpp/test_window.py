@@ -1,0 +1,269 @@
+"""Several connections, the window they share, and the rate."""
+
+import asyncio
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pabal.carriers.base import Away, Taken, Unknown
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.carrier import ANSWER_S
+from pabal.carriers.smpp.pdu import Pdu
+from tests.carriers.smpp.far_end import Line, Smsc, answer, each_in_turn, refuse, silent, take
+from tests.carriers.smpp.scenery import LONG, PARTS, attempt, attempts, kinds, now, office, until
+from tests.virtual import in_virtual_time
+
+
+def test_a_pair_sends_on_the_transmitter_only() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, bind="pair", binds=2) as here:
+            await until(lambda: len(smsc.lines) == 4)
+            assert kinds(await here.carrier.send(attempts(50))) == [Taken] * 50
+
+            transmitters = smsc.lines_bound_by(pdu.BIND_TRANSMITTER)
+            assert len(transmitters) == len(smsc.lines_bound_by(pdu.BIND_RECEIVER)) == 2
+            assert {each.line for each in smsc.told(pdu.SUBMIT_SM)} <= set(transmitters)
+
+    in_virtual_time(scene())
+
+
+def test_a_receiver_alone_is_no_connection_and_the_trouble_is_the_transmitters() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.BIND_TRANSMITTER] = refuse(pdu.RALYBND)
+        async with office(smsc, is_up=False, bind="pair") as here:
+            for _ in range(20):
+                await asyncio.sleep(1)
+                assert not here.carrier.is_connected
+                assert here.carrier.trouble == "the bind was refused: ESME_RALYBND"
+            smsc.lines_bound_by(pdu.BIND_RECEIVER)[0].pipe.close()
+            for _ in range(100):
+                await asyncio.sleep(0.1)
+                assert here.carrier.trouble == "the bind was refused: ESME_RALYBND"
+            assert kinds(await here.carrier.send([attempt()])) == [Away]
+
+    in_virtual_time(scene())
+
+
+def test_several_connections_share_the_window() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc, binds=3, window=9) as here:
+            await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 3)
+            sending = asyncio.create_task(here.carrier.send(attempts(30)))
+            await asyncio.sleep(1)
+            assert [len(line.owed) for line in smsc.open_lines] == [3, 3, 3]
+            smsc.acts[pdu.SUBMIT_SM] = take
+            smsc.answer_all()
+
+            assert kinds(await sending) == [Taken] * 30
+            assert smsc.most_owed <= 9
+
+    in_virtual_time(scene())
+
+
+def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc, binds=5, window=2) as here:
+            await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 5)
+            sending = asyncio.create_task(here.carrier.send(attempts(10)))
+            await asyncio.sleep(1)
+            smsc.acts[pdu.SUBMIT_SM] = take
+            smsc.answer_all()
+
+            assert kinds(await sending) == [Taken] * 10
+            assert smsc.most_owed == 2
+
+    in_virtual_time(scene())
+
+
+def test_a_connection_that_comes_up_later_gives_room_to_what_waits() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.BIND_TRANSCEIVER] = each_in_turn(answer, refuse(pdu.RALYBND), answer)
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc, binds=2, window=2) as here:
+            sending = asyncio.create_task(here.carrier.send(attempts(2)))
+            await until(lambda: len(smsc.submits) == 2)
+
+            assert len(smsc.open_lines) == 2
+            assert smsc.submitted_at[1] - smsc.told(pdu.BIND_TRANSCEIVER)[2].at < 0.01
+            smsc.answer_all()
+            assert kinds(await sending) == [Taken] * 2
+
+    in_virtual_time(scene())
+
+
+def test_the_death_of_one_connection_hurts_only_its_own() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc, binds=2, window=8) as here:
+            await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 2)
+            sending = asyncio.create_task(here.carrier.send(attempts(12)))
+            await until(lambda: len(smsc.submits) == 8)
+            dying = smsc.open_lines[0]
+            smsc.acts[pdu.SUBMIT_SM] = take
+            dying.pipe.reset()
+            await asyncio.sleep(0.1)
+            assert here.carrier.is_connected
+            smsc.answer_all()
+            verdicts = await sending
+
+            assert kinds(verdicts).count(Unknown) == 4
+            assert kinds(verdicts).count(Taken) == 8
+            await until(lambda: len(smsc.open_lines) == 2)
+
+    in_virtual_time(scene())
+
+
+# Window and rate.
+
+
+@pytest.mark.parametrize("settings", [{}, {"binds": 3}, {"bind": "pair"}, {"rate": 200}])
+def test_the_window_is_never_exceeded_however_much_is_handed_over_at_once(settings: dict[str, Any]) -> None:
+    def late(line: Line, one: Pdu) -> None:
+        asyncio.get_running_loop().call_later(0.1, lambda: take(line, one))
+
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = late
+        async with office(smsc, window=7, long_messages="parts", **settings) as here:
+            batches = [attempts(5), [attempt(6, LONG)], attempts(20), [attempt(7, LONG), attempt(8)]]
+            verdicts = await asyncio.gather(*map(here.carrier.send, batches))
+
+            assert [len(each) for each in verdicts] == [5, 1, 20, 2]
+            assert {type(one) for each in verdicts for one in each} == {Taken}
+            assert smsc.most_owed <= 7
+            assert smsc.most_owed > 1
+
+    in_virtual_time(scene())
+
+
+def check_rate(at: Sequence[float], rate: int) -> None:
+    """No second may hold more than a second's worth, and what a late wake-up is allowed to make up for."""
+    for place, began in enumerate(at):
+        assert bisect_left(at, began + 1) - place <= rate * 1.06 + 1
+
+
+@pytest.mark.parametrize("rate", [1, 5, 50, 777])
+def test_the_rate_is_kept_and_used(rate: int) -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, rate=rate, window=1000) as here:
+            count = rate * 5
+            verdicts = await asyncio.gather(*(here.carrier.send(attempts(rate)) for _ in range(5)))
+
+            assert sum(map(len, verdicts)) == count
+            at = smsc.submitted_at
+            check_rate(at, rate)
+            assert len(at) == count
+            assert 5 - 1.2 / rate - 0.06 <= at[-1] - at[0] <= 5.2
+
+    in_virtual_time(scene())
+
+
+def test_every_part_counts_towards_the_rate() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, rate=10, long_messages="parts") as here:
+            await here.carrier.send([attempt(number, LONG) for number in range(1, 11)])
+
+            assert len(smsc.submits) == 10 * PARTS
+            check_rate(smsc.submitted_at, 10)
+
+    in_virtual_time(scene())
+
+
+def test_after_a_pause_there_is_no_burst() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, rate=20) as here:
+            await here.carrier.send(attempts(20))
+            await asyncio.sleep(60)
+            await here.carrier.send(attempts(40))
+
+            check_rate(smsc.submitted_at, 20)
+
+    in_virtual_time(scene())
+
+
+def test_after_a_stalled_window_there_is_no_burst() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        async with office(smsc, rate=20, window=5) as here:
+            batches = [asyncio.create_task(here.carrier.send(attempts(20))) for _ in range(3)]
+            await asyncio.sleep(10)
+            assert len(smsc.submits) == 5
+            smsc.acts[pdu.SUBMIT_SM] = take
+            smsc.answer_all()
+            await asyncio.wait(batches)
+
+            assert len(smsc.submits) == 60
+            check_rate(smsc.submitted_at, 20)
+
+    in_virtual_time(scene())
+
+
+def test_it_says_how_long_what_it_has_will_take() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, rate=10) as here:
+            assert here.carrier.ahead_s == 0
+            batches = [asyncio.create_task(here.carrier.send(attempts(20))) for _ in range(3)]
+            await asyncio.sleep(1)
+            assert 4.5 <= here.carrier.ahead_s <= 5.2
+            await asyncio.wait(batches)
+            assert here.carrier.ahead_s <= 0.1
+
+    in_virtual_time(scene())
+
+
+def test_more_than_goes_out_in_the_time_to_answer_stays_in_our_hands() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, rate=1) as here:
+            began = now()
+            verdicts = await here.carrier.send(attempts(100))
+
+            assert now() - began < ANSWER_S
+            sent = len(smsc.submits)
+            assert 27 <= sent <= 29
+            assert kinds(verdicts) == [Taken] * sent + [Away] * (100 - sent)
+
+    in_virtual_time(scene())
+
+
+def test_what_waits_for_its_time_when_the_connection_breaks_stays_in_our_hands() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, rate=1) as here:
+            sending = asyncio.create_task(here.carrier.send(attempts(5)))
+            await asyncio.sleep(1.5)
+            smsc.is_down = True
+            smsc.line_up.pipe.reset()
+
+            assert kinds(await sending) == [Taken, Taken, Away, Away, Away]
+
+    in_virtual_time(scene())
+
+
+def test_those_who_come_first_go_first() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        async with office(smsc, rate=50) as here:
+            first = asyncio.create_task(here.carrier.send(attempts(10)))
+            await asyncio.sleep(0)
+            second = asyncio.create_task(here.carrier.send([attempt(99, receiver="01099999999")]))
+            await asyncio.wait([first, second])
+
+            assert smsc.submits[-1].destination.digits == "01099999999"
+
+    in_virtual_time(scene())

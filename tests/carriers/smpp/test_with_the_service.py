@@ -1,0 +1,220 @@
+"""The service with an SMPP carrier before a scripted far end: what becomes of the messages."""
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.carrier import SmppCarrier
+from pabal.carriers.smpp.pdu import Pdu
+from pabal.domain.message import Outcome, Product, Status
+from tests.carriers.smpp.far_end import SUBMIT_ANSWER, Line, Smsc, each_in_turn, receipt, refuse, silent, take
+from tests.carriers.smpp.scenery import LONG, smpp_settings, until
+from tests.service.acting import PHONE, counted, ends, send, sms
+from tests.service.test_receive import Unreliable
+from tests.virtual import Town, VirtualWorld, build_town, in_virtual_time, open_store, settings_for
+
+Scene = Callable[[Town, Smsc], Awaitable[None]]
+DONE = (Status.COMPLETED, Outcome.DELIVERED)
+SENDING = (Status.SENDING, None)
+
+
+def play(folder: Path, scene: Scene, **carrier: Any) -> None:
+    """Play a scene in a town whose texts go by SMPP."""
+
+    async def whole() -> None:
+        smsc, world = Smsc(), VirtualWorld()
+        routes = {"sms": ["telco"], "lms": ["telco"]}
+        settings = dataclasses.replace(settings_for(folder, sms_timeout_hours=1), routes=routes)
+        telco = SmppCarrier(smpp_settings(**carrier), world, lambda _: None, smsc.dial)
+        store = Unreliable(open_store(folder, world))
+        town = await build_town(folder, world=world, store=store, carriers={"telco": telco}, settings=settings)
+        try:
+            await until(lambda: telco.is_connected)
+            await scene(town, smsc)
+        finally:
+            await town.service.stop()
+
+    in_virtual_time(whole())
+
+
+def report(*stats: str, before_the_answer: bool = False) -> Callable[[Line, Pdu], None]:
+    """Take a message, and say how it ended, before or after the answer."""
+
+    def act(line: Line, one: Pdu) -> None:
+        name = f"id-{one.sequence}"
+
+        def take_it() -> None:
+            line.say(SUBMIT_ANSWER, one.sequence, pdu.id_body(name))
+
+        if not before_the_answer:
+            take_it()
+        for stat in stats:
+            line.deliver(one.sequence, receipt(name, stat))
+        if before_the_answer:
+            asyncio.get_running_loop().call_later(5, take_it)
+
+    return act
+
+
+@pytest.mark.parametrize("before_the_answer", [False, True])
+@pytest.mark.parametrize(
+    ("stats", "end"),
+    [
+        (["DELIVRD"], DONE),
+        (["UNDELIV"], (Status.FAIL, Outcome.UNDELIVERABLE)),
+        (["DELIVRD", "DELIVRD", "DELIVRD"], DONE),
+        (["DELIVRD", "UNDELIV"], DONE),
+        (["ENROUTE", "DELIVRD"], DONE),
+    ],
+)
+def test_the_first_final_receipt_is_the_end_whenever_it_comes(
+    tmp_path: Path, before_the_answer: bool, stats: list[str], end: Any
+) -> None:
+    async def scene(town: Town, smsc: Smsc) -> None:
+        smsc.acts[pdu.SUBMIT_SM] = report(*stats, before_the_answer=before_the_answer)
+        request = await send(town, sms())
+        await town.wait(2)
+        assert await ends(town, request) == [SENDING if before_the_answer else end]
+        await town.wait(10)
+
+        assert await ends(town, request) == [end]
+        assert len(smsc.submits) == 1
+        assert len(smsc.acknowledged) == len(stats)
+
+    play(tmp_path, scene)
+
+
+def test_a_receipt_for_an_unknown_id_is_acknowledged_and_counted_and_ends_nothing(tmp_path: Path) -> None:
+    async def scene(town: Town, smsc: Smsc) -> None:
+        request = await send(town, sms())
+        await until(lambda: smsc.submits)
+        smsc.line_up.deliver(1, receipt("someone-elses"))
+        await until(lambda: smsc.acknowledged)
+        await town.wait(5)
+
+        assert await ends(town, request) == [SENDING]
+        assert counted(town, "pabal_receipts_unmatched_total", carrier="telco") == 1
+
+    play(tmp_path, scene)
+
+
+def test_a_text_in_parts_is_complete_when_every_part_is(tmp_path: Path) -> None:
+    async def scene(town: Town, smsc: Smsc) -> None:
+        request = await send(town, sms(product=Product.LMS, content=LONG))
+        await until(lambda: len(smsc.submits) == 4)
+        for number in ("1", "3", "4"):
+            smsc.line_up.deliver(int(number), receipt(number))
+        await town.wait(5)
+        assert await ends(town, request) == [SENDING]
+        smsc.line_up.deliver(2, receipt("2"))
+        await town.wait(5)
+
+        assert await ends(town, request) == [DONE]
+        assert len(smsc.submits) == 4
+
+    play(tmp_path, scene, long_messages="parts")
+
+
+def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
+    async def scene(town: Town, smsc: Smsc) -> None:
+        request = await send(town, sms(product=Product.LMS, content=LONG))
+        await until(lambda: len(smsc.submits) == 4)
+        smsc.line_up.deliver(1, receipt("1"))
+        smsc.line_up.deliver(3, receipt("3", "EXPIRED"))
+        await town.wait(5)
+
+        assert await ends(town, request) == [(Status.FAIL, Outcome.TIMED_OUT)]
+
+    play(tmp_path, scene, long_messages="parts")
+
+
+def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> None:
+    async def scene(town: Town, smsc: Smsc) -> None:
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(refuse(pdu.RTHROTTLED), refuse(pdu.RMSGQFUL), report("DELIVRD"))
+        request = await send(town, sms())
+        await town.wait(30)
+
+        assert await ends(town, request) == [DONE]
+        assert len(smsc.submits) == 3
+
+    play(tmp_path, scene)
+
+
+def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> None:
+    async def scene(town: Town, smsc: Smsc) -> None:
+        smsc.is_down = True
+        smsc.line_up.pipe.reset()
+        request = await send(town, sms())
+        await town.wait(3600)
+        assert smsc.submits == []
+        smsc.is_down = False
+        smsc.acts[pdu.SUBMIT_SM] = report("DELIVRD")
+        await town.wait(30)
+
+        assert await ends(town, request) == [DONE]
+        assert len(smsc.submits) == 1
+
+    play(tmp_path, scene)
+
+
+def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
+    async def scene(town: Town, smsc: Smsc) -> None:
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        request = await send(town, sms())
+        await until(lambda: smsc.submits)
+        smsc.acts[pdu.SUBMIT_SM] = report("DELIVRD")
+        smsc.line_up.pipe.reset()
+        await town.wait(60)
+
+        assert await ends(town, request) == [DONE]
+        assert len(smsc.submits) == 2
+
+    play(tmp_path, scene, on_doubt="resend")
+
+
+@pytest.mark.parametrize("has_arrived", [True, False])
+def test_after_a_reset_what_is_held_in_doubt_is_never_sent_again(tmp_path: Path, has_arrived: bool) -> None:
+    async def scene(town: Town, smsc: Smsc) -> None:
+        smsc.acts[pdu.SUBMIT_SM] = silent
+        request = await send(town, sms())
+        await until(lambda: smsc.submits)
+        (submit,) = smsc.submits
+        mark = int.from_bytes(submit.options[pdu.USER_MESSAGE_REFERENCE], "big")
+        smsc.acts[pdu.SUBMIT_SM] = take
+        smsc.line_up.pipe.reset()
+        await town.wait(60)
+        assert await ends(town, request) == [SENDING]
+        if has_arrived:
+            smsc.line_up.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, mark=mark))
+            await town.wait(5)
+        else:
+            await town.wait(3600 + 60)
+
+        assert await ends(town, request) == [DONE if has_arrived else (Status.FAIL, Outcome.UNKNOWN)]
+        assert len(smsc.submits) == 1
+
+    play(tmp_path, scene, on_doubt="hold")
+
+
+def test_receipts_wait_unacknowledged_while_the_store_is_away_and_none_is_lost(tmp_path: Path) -> None:
+    async def scene(town: Town, smsc: Smsc) -> None:
+        request = await send(town, sms(*(f"0103{number:07}" for number in range(200))))
+        await until(lambda: len(smsc.submits) == 200)
+        await town.wait(1)
+        store = cast(Unreliable, town.store)
+        store.is_away = True
+        for number in range(1, 201):
+            smsc.line_up.deliver(number, receipt(str(number)))
+        await town.wait(600)
+        assert (smsc.acknowledged, len(smsc.lines)) == ([], 1)
+        store.is_away = False
+        await until(lambda: len(smsc.acknowledged) == 200)
+
+        assert await ends(town, request) == [DONE] * 200
+
+    play(tmp_path, scene, window=50)

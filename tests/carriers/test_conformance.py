@@ -1,0 +1,442 @@
+"""What every carrier must do, whatever it speaks: the suite for all kinds in `conformance.ADAPTERS`."""
+
+import asyncio
+import contextlib
+import logging
+from bisect import bisect_left
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+import pytest
+
+from pabal.carriers.base import Away, Busy, Carrier, Declined, Receipt, Rejected, Taken, Unknown, Verdict
+from pabal.domain.message import Attempt, Outcome, Product, Status
+from tests.carriers.conformance import ADAPTERS, BUSY, REFUSED, Adapter
+from tests.virtual import VirtualWorld, in_virtual_time
+
+WINDOW = 20
+SOON_S = 0.01
+RECOVERS_WITHIN_S = 30.0
+REPORTS_WITHIN_S = 2.0
+LONG = "동해물과 백두산이 마르고 닳도록 하느님이 보우하사 우리나라 만세. " * 20
+
+
+class Refuser(Exception):
+    """Who does not keep a receipt says this."""
+
+
+class Stage:
+    """A carrier at work before its far end, and someone who keeps its receipts."""
+
+    def __init__(self, adapter: Adapter, *, window: int = WINDOW, rate: int = 0) -> None:
+        self.adapter = adapter
+        self.carrier: Carrier = adapter.build(VirtualWorld(), window=window, rate=rate)
+        self.kept: list[Receipt] = []
+        self.asked = 0
+        self.may_keep = asyncio.Event()
+        self.may_keep.set()
+        self.refuses = False
+        self.running: asyncio.Task[None] | None = None
+
+    async def hand_on(self, receipts: Sequence[Receipt]) -> None:
+        self.asked += len(receipts)
+        await self.may_keep.wait()
+        if self.refuses:
+            raise Refuser
+        self.kept += receipts
+
+    def begin(self) -> None:
+        self.running = asyncio.create_task(self.carrier.run(self.hand_on))
+
+    async def end(self) -> None:
+        assert self.running is not None
+        self.running.cancel()
+        await asyncio.wait([self.running])
+
+    async def send(self, *attempts: Attempt) -> list[Verdict]:
+        """Hand a batch over as the deliverer does: who takes too long to answer has said that nobody knows."""
+        began = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(self.carrier.answer_s):
+                verdicts = list(await self.carrier.send(attempts))
+        except TimeoutError:
+            verdicts = [Unknown() for _ in attempts]
+        assert asyncio.get_running_loop().time() - began <= self.carrier.answer_s
+        return verdicts
+
+
+Scene = Callable[[Stage], Awaitable[None]]
+
+
+@contextlib.asynccontextmanager
+async def at_work(adapter: Adapter, *, window: int = WINDOW, rate: int = 0) -> AsyncIterator[Stage]:
+    """Run a carrier until the end of the block; nothing of it may be left then."""
+    faults: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context))
+    before = asyncio.all_tasks()
+    stage = Stage(adapter, window=window, rate=rate)
+    stage.begin()
+    await until(lambda: stage.carrier.is_connected)
+    yield stage
+    await stage.end()
+    await asyncio.sleep(SOON_S)
+    assert asyncio.all_tasks() == before
+    assert adapter.connections == 0
+    assert faults == []
+
+
+async def until(is_so: Callable[[], object], within_s: float = RECOVERS_WITHIN_S) -> None:
+    """Return when it is so."""
+    for _ in range(round(within_s / SOON_S)):
+        if is_so():
+            return
+        await asyncio.sleep(SOON_S)
+    raise AssertionError("it never came to be so")
+
+
+def text(
+    number: int = 1, receiver: str = "", content: str = "안녕하세요", product: Product = Product.SMS
+) -> Attempt:
+    sender = "0212345678" if product.is_text else "@shop"
+    receiver = receiver or f"0102{number:07}"
+    return Attempt(number.to_bytes(16, "big"), 1, 1, product, receiver, sender, None, content)
+
+
+def texts(count: int) -> list[Attempt]:
+    return [text(number) for number in range(1, count + 1)]
+
+
+def kinds(verdicts: Sequence[Verdict]) -> list[type]:
+    return [type(verdict) for verdict in verdicts]
+
+
+def references(verdicts: Sequence[Verdict]) -> set[str | None]:
+    """Return all references that a batch was taken under."""
+    return {one for each in verdicts if isinstance(each, Taken) for one in (each.reference, *each.further)}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Try every property on every kind of carrier but those whose adapter says why it cannot apply."""
+    if "adapter" in metafunc.fixturenames:
+        shapes = [shape for shape in ADAPTERS if metafunc.function.__name__ not in shape.excused]
+        metafunc.parametrize("adapter", shapes, ids=[shape.kind for shape in shapes], indirect=True)
+
+
+@pytest.fixture
+def adapter(request: pytest.FixtureRequest) -> Adapter:
+    """A fresh far end."""
+    shape: type[Adapter] = request.param
+    return shape()
+
+
+def play(adapter: Adapter, scene: Scene, *, window: int = WINDOW, rate: int = 0) -> None:
+    """Play a scene with a carrier at work."""
+
+    async def whole() -> None:
+        async with at_work(adapter, window=window, rate=rate) as stage:
+            await scene(stage)
+
+    in_virtual_time(whole())
+
+
+@pytest.mark.parametrize("shape", ADAPTERS)
+def test_an_adapter_is_excused_only_from_what_there_is_and_with_a_reason(shape: type[Adapter]) -> None:
+    for name, reason in shape.excused.items():
+        assert callable(globals()[name])
+        assert reason
+
+
+# Handing over.
+
+
+def test_it_has_a_verdict_for_each_attempt_in_order(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        verdicts = await stage.send(text(1), text(2, REFUSED), text(3), text(4, BUSY), text(5, REFUSED), text(6))
+
+        assert [kind is Taken for kind in kinds(verdicts)] == [True, False, True, False, False, True]
+        assert kinds(verdicts)[3] is Busy
+
+    play(adapter, scene)
+
+
+def test_an_empty_batch_is_fine_and_takes_no_time(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        began = asyncio.get_running_loop().time()
+
+        assert await stage.send() == []
+        assert asyncio.get_running_loop().time() == began
+
+    play(adapter, scene)
+
+
+def test_it_carries_the_products_it_says_it_carries(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        products = sorted(stage.carrier.products, key=lambda product: product.number)
+        verdicts = await stage.send(
+            *(
+                text(number, content=LONG if product is Product.LMS else "안녕하세요", product=product)
+                for number, product in enumerate(products, 1)
+            )
+        )
+
+        assert products
+        assert kinds(verdicts) == [Taken] * len(products)
+
+    play(adapter, scene)
+
+
+def test_several_batches_may_be_under_way_at_once(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        batches = [texts(20)[first : first + 4] for first in range(0, 20, 4)]
+        verdicts = await asyncio.gather(*(stage.send(*batch) for batch in batches))
+
+        assert [kinds(each) for each in verdicts] == [[Taken] * 4] * 5
+        assert len(references([one for each in verdicts for one in each])) == 20
+
+    play(adapter, scene)
+
+
+def test_a_refusal_has_an_outcome_of_ours_that_is_a_failure(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        (verdict,) = await stage.send(text(1, REFUSED))
+
+        assert isinstance(verdict, Rejected | Declined)
+        assert isinstance(verdict.outcome, Outcome)
+        assert verdict.outcome.status is Status.FAIL
+
+    play(adapter, scene)
+
+
+def test_not_now_is_busy(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        assert kinds(await stage.send(text(1, BUSY))) == [Busy]
+
+    play(adapter, scene)
+
+
+def test_what_it_has_had_before_does_no_harm(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        assert stage.carrier.dedups
+        first = await stage.send(*texts(3))
+        again = await stage.send(*(each._replace(number=2) for each in texts(3)))
+        await asyncio.sleep(REPORTS_WITHIN_S)
+
+        assert first == again
+        assert len(stage.kept) == 3
+
+    play(adapter, scene)
+
+
+def test_silence_ends_as_unknown_in_time_and_costs_nothing_afterwards(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        adapter.fall_silent()
+        verdicts = await stage.send(*texts(WINDOW))
+
+        assert set(kinds(verdicts)) <= {Unknown, Away}
+        assert Unknown in kinds(verdicts)
+        adapter.come_back()
+        await until(lambda: stage.carrier.is_connected)
+        assert kinds(await stage.send(*texts(WINDOW))) == [Taken] * WINDOW
+
+    play(adapter, scene)
+
+
+def test_a_cancelled_hand_over_costs_nothing_afterwards(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        adapter.fall_silent()
+        sending = asyncio.create_task(stage.send(*texts(WINDOW)))
+        await asyncio.sleep(0.5)
+        sending.cancel()
+        await asyncio.wait([sending])
+        adapter.come_back()
+
+        assert kinds(await stage.send(*texts(WINDOW))) == [Taken] * WINDOW
+
+    play(adapter, scene)
+
+
+# Window and rate.
+
+
+def test_the_window_is_never_exceeded(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        batches = [texts(3 * WINDOW), [text(99, content=LONG, product=Product.LMS)], texts(5)]
+        verdicts = await asyncio.gather(*(stage.send(*batch) for batch in batches))
+
+        assert {kind for each in verdicts for kind in kinds(each)} == {Taken}
+        assert 1 < adapter.most_in_hand <= WINDOW
+
+    play(adapter, scene)
+
+
+@pytest.mark.parametrize("rate", [10, 200])
+def test_the_rate_is_kept_evenly_and_without_a_burst_after_a_pause(adapter: Adapter, rate: int) -> None:
+    async def scene(stage: Stage) -> None:
+        assert stage.carrier.rate == rate
+        assert stage.carrier.ahead_s == 0
+        share = rate // 10
+        for _ in range(2):
+            batches = [asyncio.create_task(stage.send(*texts(share))) for _ in range(15)]
+            await asyncio.sleep(0.1)
+            assert 1.0 <= stage.carrier.ahead_s <= 1.6
+            await asyncio.wait(batches)
+            await asyncio.sleep(10)
+
+        at = adapter.given_at
+        assert len(at) == 2 * 15 * share
+        for place, began in enumerate(at):
+            assert bisect_left(at, began + 1) - place <= rate * 1.06 + 1
+        assert at[15 * share - 1] - at[0] <= 1.6
+
+    play(adapter, scene, window=1000, rate=rate)
+
+
+# Receipts.
+
+
+def test_what_is_taken_is_reported_on_under_its_references(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        verdicts = await stage.send(*texts(5), text(6, content=LONG, product=Product.LMS))
+        await until(lambda: len(stage.kept) == len(references(verdicts)), REPORTS_WITHIN_S)
+
+        assert {each.reference for each in stage.kept} == references(verdicts)
+        assert {each.outcome for each in stage.kept} == {Outcome.DELIVERED}
+        await until(lambda: adapter.unacknowledged == 0)
+
+    play(adapter, scene)
+
+
+def test_a_receipt_is_not_acknowledged_before_it_is_kept(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        stage.may_keep.clear()
+        await stage.send(*texts(3))
+        await asyncio.sleep(100)
+        assert (stage.asked > 0, stage.kept, adapter.unacknowledged) == (True, [], 3)
+        assert kinds(await stage.send(text(4))) == [Taken], "who is slow to keep receipts may still send"
+        stage.may_keep.set()
+        await until(lambda: adapter.unacknowledged == 0)
+
+        assert len({each.reference for each in stage.kept}) == 4
+
+    play(adapter, scene)
+
+
+def test_a_receipt_that_was_not_kept_is_handed_on_again(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        stage.refuses = True
+        verdicts = await stage.send(*texts(3))
+        assert stage.running is not None
+        with pytest.raises(Refuser):
+            await stage.running
+        assert (stage.kept, adapter.unacknowledged) == ([], 3)
+        stage.refuses = False
+        stage.begin()
+        await until(lambda: adapter.unacknowledged == 0)
+
+        assert {each.reference for each in stage.kept} == references(verdicts)
+
+    play(adapter, scene)
+
+
+def test_a_receipt_that_was_not_kept_outlives_the_process(adapter: Adapter) -> None:
+    taken: list[Verdict] = []
+
+    async def first(stage: Stage) -> None:
+        stage.may_keep.clear()
+        taken.extend(await stage.send(*texts(3)))
+        await until(lambda: stage.asked)
+
+    async def second(stage: Stage) -> None:
+        await until(lambda: adapter.unacknowledged == 0)
+
+        assert {each.reference for each in stage.kept} == references(taken)
+
+    async def whole() -> None:
+        async with at_work(adapter) as stage:
+            await first(stage)
+        assert adapter.unacknowledged == 3
+        async with at_work(adapter) as stage:
+            await second(stage)
+
+    in_virtual_time(whole())
+
+
+# Out of reach.
+
+
+def test_before_it_is_begun_it_takes_nothing_it_could_lose(adapter: Adapter) -> None:
+    async def scene() -> None:
+        stage = Stage(adapter)
+
+        assert not stage.carrier.is_connected
+        assert " " in stage.carrier.trouble
+        assert kinds(await stage.send(*texts(2))) == [Away, Away]
+
+    in_virtual_time(scene())
+
+
+def test_who_is_out_of_reach_says_so_takes_nothing_and_recovers(adapter: Adapter) -> None:
+    async def scene(stage: Stage) -> None:
+        carrier = stage.carrier
+        assert (carrier.is_connected, carrier.trouble) == (True, "")
+        adapter.go_away()
+        await until(lambda: not carrier.is_connected)
+        await asyncio.sleep(60)
+
+        assert not carrier.is_connected
+        assert " " in carrier.trouble, "in words"
+        assert kinds(await stage.send(*texts(3), text(4, REFUSED), text(5, BUSY))) == [Away] * 5
+        adapter.come_back()
+        await until(lambda: carrier.is_connected)
+        assert carrier.trouble == ""
+        assert kinds(await stage.send(*texts(3))) == [Taken] * 3
+
+    play(adapter, scene)
+
+
+def test_who_is_locked_out_says_so_without_its_secret(adapter: Adapter, caplog: pytest.LogCaptureFixture) -> None:
+    shown: list[str] = []
+
+    async def scene(stage: Stage) -> None:
+        adapter.lock_out()
+        await until(lambda: not stage.carrier.is_connected)
+        await asyncio.sleep(60)
+        carrier = stage.carrier
+        shown.append(f"{carrier!r} {carrier} {vars(carrier)} {carrier.trouble}")
+        assert not carrier.is_connected
+        assert " " in carrier.trouble
+        assert kinds(await stage.send(text())) == [Away]
+        adapter.come_back()
+        await until(lambda: carrier.is_connected)
+
+    caplog.set_level(logging.DEBUG)
+    play(adapter, scene)
+
+    told = "".join(shown) + caplog.text + str([vars(record) for record in caplog.records])
+    assert adapter.secrets
+    assert not [secret for secret in adapter.secrets if secret in told]
+
+
+# The end.
+
+
+def test_cancelled_at_any_moment_it_leaves_nothing_behind(adapter: Adapter) -> None:
+    async def scene() -> None:
+        for moment in range(10):
+            await cut_short(moment * 0.05)
+
+    async def cut_short(after_s: float) -> None:
+        before = asyncio.all_tasks()
+        stage = Stage(adapter)
+        stage.begin()
+        await until(lambda: stage.carrier.is_connected)
+        sending = asyncio.create_task(stage.send(*texts(3)))
+        await asyncio.sleep(after_s)
+        await stage.end()
+        verdicts = await sending
+        await asyncio.sleep(SOON_S)
+
+        assert set(kinds(verdicts)) <= {Taken, Unknown, Away}
+        assert asyncio.all_tasks() == before
+        assert adapter.connections == 0
+
+    in_virtual_time(scene())

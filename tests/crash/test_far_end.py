@@ -1,0 +1,192 @@
+"""The far end of a real carrier, killed under load again and again: nothing lost, little or nothing doubled."""
+
+import asyncio
+import itertools
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import apsw
+import httpx
+import pytest
+
+from pabal.domain.message import Status
+from tests.live import Live
+from tests.peers.peer import Line, Peer, far_end
+from tests.smpp.scenery import SENDER, in_front_of, until
+
+KILLS = 10 if os.environ.get("PABAL_TORTURE") else 3
+WINDOW = 50
+CLIENTS = 4
+SINGLES = 75
+"""How many sends to one receiver each client makes for every kill."""
+CAMPAIGN = 1000
+MOST_TAKEN_BEFORE_THE_KILL = 800
+ANSWER_AFTER_MS = 10
+"""So that a far end has, when it dies, messages that it took and did not answer."""
+
+Phones = Iterator[str]
+
+
+class Way(NamedTuple):
+    """What becomes of messages in doubt, and whether receipts tell which message they are about."""
+
+    on_doubt: str
+    is_echoed: bool
+
+
+class Reckoning(NamedTuple):
+    """What the service kept and what the far end took, by receiver: each message has one of its own."""
+
+    status: dict[int, Status]
+    lives: list[list[int]]
+    in_doubt: int
+
+    @property
+    def taken(self) -> Counter[int]:
+        return Counter(itertools.chain.from_iterable(self.lives))
+
+    def standing(self, status: Status) -> set[int]:
+        return {receiver for receiver, each in self.status.items() if each is status}
+
+
+@pytest.mark.slow
+def test_what_was_in_doubt_is_sent_again_and_everything_arrives(tmp_path: Path) -> None:
+    seen = _reckoning(tmp_path, Way("resend", is_echoed=False))
+
+    assert seen.standing(Status.COMPLETED) == set(seen.status) == set(seen.taken)
+    assert 0 < seen.in_doubt <= WINDOW * KILLS
+    assert all(len(set(life)) == len(life) for life in seen.lives), "no connection carries a message twice"
+    twice = {receiver for receiver, times in seen.taken.items() if times > 1}
+    assert twice <= _last_before_death(seen.lives), "doubled only what was in flight"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_echoed", [False, True])
+def test_what_was_in_doubt_and_is_held_never_arrives_twice(tmp_path: Path, is_echoed: bool) -> None:
+    seen = _reckoning(tmp_path, Way("hold", is_echoed))
+
+    held = seen.standing(Status.SENDING)
+    assert set(seen.taken.values()) == {1}
+    assert seen.standing(Status.COMPLETED) | held == set(seen.status)
+    assert seen.standing(Status.COMPLETED) <= set(seen.taken)
+    assert 0 < seen.in_doubt <= WINDOW * KILLS
+    if is_echoed:
+        assert not held & set(seen.taken), "a receipt that names its message ends the doubt"
+    else:
+        assert len(held) == seen.in_doubt
+        assert held & set(seen.taken) <= _last_before_death(seen.lives)
+
+
+def _last_before_death(lives: list[list[int]]) -> set[int]:
+    """Return what may have been taken without an answer: a far end answers in order, so the last ones of a life."""
+    return {receiver for life in lives[:-1] for receiver in life[-WINDOW:]}
+
+
+def _reckoning(folder: Path, way: Way) -> Reckoning:
+    """Run a load while the far end dies and comes back, and return what became of it."""
+    log = folder / "far-end.log"
+    with (
+        far_end("node", log=str(log), echo_reference=way.is_echoed, answer_after_ms=ANSWER_AFTER_MS) as peer,
+        in_front_of(peer, folder, window=WINDOW, on_doubt=way.on_doubt) as live,
+    ):
+        sent = asyncio.run(_load_while_it_dies(live, peer, Random(7)))
+        until(lambda: _unsent(live), 0)
+        _until_all_is_reported(peer, log)
+        in_doubt = _unknown(live)
+        assert live.stop() == 0
+    status = _statuses(folder / "data" / "pabal.db")
+    assert len(status) == sent, "what was answered is kept"
+    return Reckoning(status, _lives(log), in_doubt)
+
+
+async def _load_while_it_dies(live: Live, peer: Peer, dice: Random) -> int:
+    """Return how many messages were sent."""
+    phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
+    headers = {"apiKey": live.key}
+    async with httpx.AsyncClient(base_url=live.base, headers=headers, timeout=30) as client:
+        for _ in range(KILLS):
+            taken = len(peer.told("submit_sm")) + dice.randint(1, MOST_TAKEN_BEFORE_THE_KILL)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_send(client, phones, CAMPAIGN))
+                for _ in range(CLIENTS):
+                    group.create_task(_keep_sending(client, phones))
+                group.create_task(asyncio.to_thread(_kill_and_restart, peer, taken))
+    return KILLS * (CAMPAIGN + CLIENTS * SINGLES)
+
+
+async def _keep_sending(client: httpx.AsyncClient, phones: Phones) -> None:
+    for _ in range(SINGLES):
+        await _send(client, phones, 1)
+
+
+async def _send(client: httpx.AsyncClient, phones: Phones, count: int) -> None:
+    receivers = [{"phoneNumber": phone} for phone in itertools.islice(phones, count)]
+    body = {"content": "파발이 달립니다", "sender": SENDER, "receivers": receivers}
+    answer = (await client.post("/api/message/sendSMS.v1.0", json=body)).json()
+    assert answer["result"] == "SUCCESS", answer
+
+
+def _kill_and_restart(peer: Peer, taken: int) -> None:
+    peer.wait_for_many("submit_sm", taken)
+    peer.kill()
+    peer.start()
+
+
+def _unsent(live: Live) -> float:
+    """Return how many messages wait or are in hand, by the service's own figures."""
+    depths = _figures(live, r"pabal_queue_jobs\{carrier=\"telco\",lane=\"(?:small|campaign)\"\}")
+    assert len(depths) == 2, depths
+    return sum(depths)
+
+
+def _unknown(live: Live) -> int:
+    """Return how often the service could not tell whether the far end had taken a message."""
+    return int(sum(_figures(live, r"pabal_carrier_verdicts_total\{carrier=\"telco\",verdict=\"unknown\"\}")))
+
+
+def _figures(live: Live, name: str) -> list[float]:
+    page = httpx.get(f"{live.base}/metrics").text
+    return [float(value) for value in re.findall(rf"^{name} (\S+)$", page, re.MULTILINE)]
+
+
+def _until_all_is_reported(peer: Peer, log: Path) -> None:
+    """Return once the far end has an answer to its receipt for every message it took."""
+    owed = {said["message_id"] for said in _said(log) if said["event"] == "submit_sm"}
+
+    def is_last(line: Line) -> bool:
+        if line["event"] == "deliver_sm_resp" and line["status"] == 0:
+            owed.discard(line["message_id"])
+        return not owed
+
+    peer.wait_for(is_last)
+
+
+def _statuses(path: Path) -> dict[int, Status]:
+    by_number = {status.number: status for status in Status}
+    connection = apsw.Connection(str(path))
+    rows: list[Any] = connection.execute("select receiver, status from messages").fetchall()
+    connection.close()
+    return {receiver: by_number[status] for receiver, status in rows}
+
+
+def _said(log: Path) -> list[Line]:
+    """Return all that the far end ever said: its log is written before it answers, and outlives it."""
+    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+def _lives(log: Path) -> list[list[int]]:
+    """Return whose messages the far end took, in order, in each of its lives."""
+    lives: list[list[int]] = []
+    for said in _said(log):
+        if said["event"] == "listening":
+            lives.append([])
+        if said["event"] == "submit_sm":
+            lives[-1].append(int(said["destination"]))
+    assert len(lives) == KILLS + 1
+    return lives

@@ -1,0 +1,354 @@
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.pdu import Address, BadLength, BadPdu, Bind, Pdu, Submit
+
+READERS: list[Callable[[bytes], object]] = [pdu.read_bind, pdu.read_submit, pdu.read_deliver, pdu.read_id]
+
+octet = st.integers(0, 0xFF)
+word32 = st.integers(0, 0xFFFFFFFF)
+latin_1 = st.characters(min_codepoint=1, max_codepoint=0xFF)
+
+
+def field(most: int) -> st.SearchStrategy[str]:
+    return st.text(latin_1, max_size=most)
+
+
+addresses = st.builds(Address, octet, octet, field(20))
+options = st.dictionaries(st.integers(0, 0xFFFF), st.binary(max_size=40), max_size=4)
+submits = st.builds(
+    Submit,
+    source=addresses,
+    destination=addresses,
+    short_message=st.binary(max_size=254),
+    esm_class=octet,
+    data_coding=octet,
+    registered_delivery=octet,
+    service_type=field(5),
+    protocol_id=octet,
+    priority=octet,
+    schedule=field(16),
+    validity=field(16),
+    replace=octet,
+    default_message=octet,
+    options=options,
+)
+binds = st.builds(Bind, field(15), field(8), field(12), octet, octet, octet, field(40))
+pdus = st.builds(Pdu, word32, word32, word32, st.binary(max_size=60))
+
+PLAIN = Submit(Address(0, 0, "15880000"), Address(1, 1, "821012345678"), b"hi")
+
+
+def framed(each: Pdu) -> bytes:
+    return pdu.frame(each.command, each.sequence, each.body, each.status)
+
+
+def octets(spelling: str) -> bytes:
+    """Return the octets that hex digits spell, apart from what stands in brackets."""
+    return bytes.fromhex(re.sub(r"\[.*?\]", " ", spelling))
+
+
+SUBMIT_HEX = """
+    [length] 00000037 [submit_sm] 00000004 [status] 00000000 [sequence] 00000007
+    [service_type] 00
+    [source] 00 00 31 35 38 38 30 30 30 30 00
+    [destination] 01 01 38 32 31 30 31 32 33 34 35 36 37 38 00
+    [esm_class] 40 [protocol_id] 00 [priority] 00 [schedule] 00 [validity] 00
+    [registered_delivery] 01 [replace] 00 [data_coding] 08 [default_message] 00 [length] 02 [가] AC00
+"""
+
+
+def test_a_submit_sm_is_written_as_the_specification_draws_it() -> None:
+    submit = Submit(
+        Address(0, 0, "15880000"),
+        Address(1, 1, "821012345678"),
+        "가".encode("utf-16-be"),
+        esm_class=0x40,
+        data_coding=8,
+        registered_delivery=1,
+    )
+
+    assert pdu.frame(pdu.SUBMIT_SM, 7, pdu.submit_body(submit)) == octets(SUBMIT_HEX)
+    [read], taken = pdu.split(octets(SUBMIT_HEX))
+    assert taken == 0x37
+    assert read[:3] == (pdu.SUBMIT_SM, pdu.OK, 7)
+    assert pdu.read_submit(read.body) == submit
+
+
+def test_every_field_of_a_deliver_sm_stands_where_the_specification_puts_it() -> None:
+    deliver = Submit(
+        Address(1, 2, "A"),
+        Address(3, 4, "B"),
+        b"!",
+        esm_class=5,
+        protocol_id=6,
+        priority=7,
+        schedule="C",
+        validity="D",
+        registered_delivery=8,
+        replace=9,
+        data_coding=10,
+        default_message=11,
+        service_type="E",
+        options={pdu.USER_MESSAGE_REFERENCE: b"\x12\x34", pdu.MESSAGE_STATE: b"\x02"},
+    )
+    body = octets("4500 01024100 03044200 05 06 07 4300 4400 08 09 0A 0B 01 21 02040002 1234 04270001 02")
+
+    assert pdu.deliver_body(deliver) == body
+    assert pdu.read_deliver(body) == deliver
+
+
+def test_a_bind_is_written_as_the_specification_draws_it() -> None:
+    whole = octets("""
+        [length] 00000025 [bind_transceiver] 00000009 [status] 00000000 [sequence] 00000001
+        [system_id] 706162616C 00 [password] 736563726574 00 [system_type] 564D53 00
+        [interface_version] 34 [ton] 00 [npi] 00 [address_range] 00
+    """)
+
+    assert pdu.frame(pdu.BIND_TRANSCEIVER, 1, pdu.bind_body("pabal", "secret", "VMS")) == whole
+    assert pdu.read_bind(whole[pdu.HEADER :]) == Bind("pabal", "secret", "VMS", 0x34, 0, 0, "")
+
+
+@pytest.mark.parametrize(
+    ("frame", "spelling"),
+    [
+        (pdu.frame(pdu.ENQUIRE_LINK, 1), "00000010 00000015 00000000 00000001"),
+        (pdu.frame(pdu.ENQUIRE_LINK | pdu.RESPONSE, 1), "00000010 80000015 00000000 00000001"),
+        (pdu.frame(pdu.UNBIND, 0x7FFFFFFF), "00000010 00000006 00000000 7FFFFFFF"),
+        (pdu.frame(pdu.GENERIC_NACK, 0, status=pdu.RINVCMDLEN), "00000010 80000000 00000002 00000000"),
+        (
+            pdu.frame(pdu.SUBMIT_SM | pdu.RESPONSE, 2, pdu.id_body("1f")),
+            "00000013 80000004 00000000 00000002 316600",
+        ),
+        (
+            pdu.frame(pdu.SUBMIT_SM | pdu.RESPONSE, 3, status=pdu.RTHROTTLED),
+            "00000010 80000004 00000058 00000003",
+        ),
+    ],
+)
+def test_a_frame_has_length_command_status_and_sequence(frame: bytes, spelling: str) -> None:
+    assert frame == octets(spelling)
+
+
+def test_a_frame_holds_128_kib_and_not_an_octet_more() -> None:
+    largest = b"x" * (pdu.MAX_PDU - pdu.HEADER)
+
+    assert pdu.split(pdu.frame(pdu.SUBMIT_SM, 1, largest)) == (
+        [Pdu(pdu.SUBMIT_SM, 0, 1, largest)],
+        pdu.MAX_PDU,
+    )
+    with pytest.raises(ValueError, match="131072 octets"):
+        pdu.frame(pdu.SUBMIT_SM, 1, largest + b"x")
+
+
+@pytest.mark.parametrize("length", [0, 1, 15, pdu.MAX_PDU + 1, 0x80000000, 0xFFFFFFFF])
+@pytest.mark.parametrize("rest", [b"", b"x", b"x" * 12, b"x" * 100])
+def test_a_length_no_frame_has_is_told_as_soon_as_it_is_read_with_the_frames_before(
+    length: int, rest: bytes
+) -> None:
+    before = [Pdu(pdu.ENQUIRE_LINK, 0, 1, b""), Pdu(pdu.UNBIND, 0, 2, b"")]
+    data = b"".join(map(framed, before)) + length.to_bytes(4, "big") + rest
+
+    with pytest.raises(BadLength) as bad:
+        pdu.split(data)
+
+    assert bad.value.before == before
+    assert str(length) in str(bad.value)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\0", b"\xff\xff\xff", b"\0\0\0\x10", b"\0\x02\0\0", bytes.fromhex("11".zfill(8))]
+)
+def test_what_is_no_whole_frame_yet_is_left_for_later(data: bytes) -> None:
+    assert pdu.split(data) == ([], 0)
+    assert pdu.split(pdu.frame(pdu.UNBIND, 1) + data) == ([Pdu(pdu.UNBIND, 0, 1, b"")], 16)
+
+
+@given(st.lists(pdus, max_size=5), st.binary(max_size=3))
+def test_frames_are_split_as_they_were_joined(joined: list[Pdu], rest: bytes) -> None:
+    data = b"".join(map(framed, joined))
+
+    assert pdu.split(data + rest) == (joined, len(data))
+
+
+@given(st.lists(pdus, max_size=5), st.lists(st.integers(0, 400), max_size=8))
+def test_frames_are_the_same_in_whatever_pieces_they_come(joined: list[Pdu], cuts: list[int]) -> None:
+    data = b"".join(map(framed, joined))
+    edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+
+    read: list[Pdu] = []
+    held = b""
+    for start, end in pairwise(edges):
+        held += data[start:end]
+        found, taken = pdu.split(held)
+        read += found
+        held = held[taken:]
+
+    assert read == joined
+    assert held == b""
+
+
+@given(st.binary(max_size=200))
+def test_any_octets_are_split_or_have_a_bad_length(data: bytes) -> None:
+    try:
+        found, taken = pdu.split(data)
+    except BadLength as bad:
+        found, taken = bad.before, sum(pdu.HEADER + len(each.body) for each in bad.before)
+
+    assert b"".join(map(framed, found)) == data[:taken]
+
+
+@given(submits)
+def test_a_submit_sm_is_read_as_it_was_written(submit: Submit) -> None:
+    assert pdu.read_submit(pdu.submit_body(submit)) == submit
+    assert pdu.read_deliver(pdu.deliver_body(submit)) == submit
+
+
+@given(binds)
+def test_a_bind_is_read_as_it_was_written(bind: Bind) -> None:
+    assert pdu.read_bind(pdu.bind_body(*bind)) == bind
+
+
+@given(field(64))
+def test_an_id_is_read_as_it_was_written(message_id: str) -> None:
+    assert pdu.read_id(pdu.id_body(message_id)) == message_id
+
+
+@pytest.mark.parametrize(
+    ("body", "message_id"),
+    [
+        (b"", ""),
+        (b"\0", ""),
+        (b"abc", "abc"),
+        (b"x" * 300 + b"\0", "x" * 300),
+        (b"pabal\0\x02\x10\0\x01\x34", "pabal"),
+        (b"\xe9\0", "é"),
+    ],
+)
+def test_an_id_is_read_whatever_its_shape(body: bytes, message_id: str) -> None:
+    assert pdu.read_id(body) == message_id
+
+
+@pytest.mark.parametrize("read", READERS)
+@given(data=st.data())
+def test_any_octets_are_read_or_a_bad_pdu(read: Callable[[bytes], object], data: st.DataObject) -> None:
+    body = data.draw(st.binary(max_size=120) | st.lists(st.sampled_from(b"\0\1\4a"), max_size=80).map(bytes))
+
+    with suppress(BadPdu):
+        read(body)
+
+
+@given(submits | binds, st.data())
+def test_a_damaged_body_is_read_or_a_bad_pdu(whole: Submit | Bind, data: st.DataObject) -> None:
+    body = bytearray(pdu.submit_body(whole) if isinstance(whole, Submit) else pdu.bind_body(*whole))
+    for at in data.draw(st.lists(st.integers(0, len(body) - 1), max_size=3)):
+        body[at] = data.draw(octet)
+    damaged = bytes(body[: data.draw(st.integers(0, len(body)))])
+
+    for read in READERS:
+        with suppress(BadPdu):
+            read(damaged)
+
+
+def test_a_body_cut_anywhere_before_its_end_is_bad() -> None:
+    submit, bind = pdu.submit_body(PLAIN), pdu.bind_body("pabal", "secret", "VMS")
+
+    for end in range(len(submit)):
+        with pytest.raises(BadPdu):
+            pdu.read_submit(submit[:end])
+    for end in range(len(bind)):
+        with pytest.raises(BadPdu):
+            pdu.read_bind(bind[:end])
+
+
+@pytest.mark.parametrize("rest", ["00", "0204", "020400", "02040002", "0204000212", "0204FFFF1234"])
+def test_an_option_longer_than_what_is_left_is_bad(rest: str) -> None:
+    with pytest.raises(BadPdu):
+        pdu.read_submit(pdu.submit_body(PLAIN) + octets(rest))
+
+
+def test_an_option_may_be_empty_and_the_last_of_two_counts() -> None:
+    read = pdu.read_submit(pdu.submit_body(PLAIN) + octets("130C0000 04270001 01 04270001 02"))
+
+    assert read.options == {0x130C: b"", pdu.MESSAGE_STATE: b"\x02"}
+
+
+def test_the_text_is_in_whichever_field_holds_it() -> None:
+    payload = {pdu.MESSAGE_PAYLOAD: b"x" * 2000}
+
+    assert PLAIN.text == b"hi"
+    assert PLAIN._replace(short_message=b"").text == b""
+    assert PLAIN._replace(short_message=b"", options=payload).text == b"x" * 2000
+    assert pdu.read_submit(pdu.submit_body(PLAIN._replace(short_message=b"", options=payload))).text == b"x" * 2000
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "written"),
+    [
+        ("system_id", 15, lambda text: pdu.bind_body(text, "", "")),
+        ("password", 8, lambda text: pdu.bind_body("", text, "")),
+        ("system_type", 12, lambda text: pdu.bind_body("", "", text)),
+        ("address_range", 40, lambda text: pdu.bind_body("", "", "", address_range=text)),
+        ("source", 20, lambda text: pdu.submit_body(PLAIN._replace(source=Address(0, 0, text)))),
+        ("destination", 20, lambda text: pdu.submit_body(PLAIN._replace(destination=Address(0, 0, text)))),
+        ("service_type", 5, lambda text: pdu.submit_body(PLAIN._replace(service_type=text))),
+        ("schedule", 16, lambda text: pdu.submit_body(PLAIN._replace(schedule=text))),
+        ("validity", 16, lambda text: pdu.submit_body(PLAIN._replace(validity=text))),
+        ("message_id", 64, pdu.id_body),
+    ],
+)
+def test_a_field_holds_so_many_octets_and_neither_nul_nor_hangul(
+    name: str, most: int, written: Callable[[str], bytes]
+) -> None:
+    assert b"x" * most + b"\0" in written("x" * most)
+
+    for wrong in ("x" * (most + 1), "a\0b", "가"):
+        with pytest.raises(ValueError, match=f"^{name} has") as error:
+            written(wrong)
+        assert wrong not in str(error.value)
+
+
+def test_a_short_message_holds_254_octets_and_not_255() -> None:
+    assert pdu.read_submit(pdu.submit_body(PLAIN._replace(short_message=b"x" * 254))).text == b"x" * 254
+
+    with pytest.raises(ValueError, match="short_message has at most 254"):
+        pdu.submit_body(PLAIN._replace(short_message=b"x" * 255))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        PLAIN._replace(esm_class=256),
+        PLAIN._replace(data_coding=-1),
+        PLAIN._replace(source=Address(256, 0, "1")),
+        PLAIN._replace(destination=Address(0, 999, "1")),
+        PLAIN._replace(options={0x10000: b""}),
+        PLAIN._replace(options={-1: b""}),
+        PLAIN._replace(options={pdu.MESSAGE_PAYLOAD: b"x" * 0x10000}),
+    ],
+)
+def test_a_number_or_an_option_too_large_is_refused(wrong: Submit) -> None:
+    with pytest.raises(ValueError, match="octet"):
+        pdu.submit_body(wrong)
+
+
+def test_a_bind_refuses_numbers_too_large() -> None:
+    with pytest.raises(ValueError, match="range"):
+        pdu.bind_body("", "", "", ton=256)
+
+
+def test_a_status_is_named_as_its_constant_is() -> None:
+    named = {name: status for status, name in pdu.STATUS_NAMES.items()}
+
+    assert len(named) == len(pdu.STATUS_NAMES)
+    assert named["ESME_ROK"] == pdu.OK
+    assert named["ESME_RTHROTTLED"] == pdu.RTHROTTLED == 0x58
+    for name, status in named.items():
+        assert getattr(pdu, name.removeprefix("ESME_"), status) == status

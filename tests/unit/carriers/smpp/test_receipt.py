@@ -1,0 +1,234 @@
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.pdu import Address, Submit
+from pabal.carriers.smpp.receipt import Base, Report, read_report, reference_of
+from pabal.domain.message import Outcome
+
+PHONE = Address(1, 1, "821012345678")
+SERVICE = Address(0, 0, "15880000")
+USUAL = "id:4F2A sub:001 dlvrd:001 submit date:2401311200 done date:2401311201 stat:DELIVRD err:000 text:안녕"
+
+
+def receipt(text: str = "", esm_class: int = 0x04, options: Mapping[int, bytes] | None = None) -> Submit:
+    return Submit(PHONE, SERVICE, text.encode("cp949"), esm_class=esm_class, options=options or {})
+
+
+def reported(deliver: Submit, errors: Mapping[str, Outcome] | None = None) -> Report:
+    report = read_report(deliver, errors or {})
+    assert report
+    return report
+
+
+def test_a_usual_receipt_says_what_became_of_which_message() -> None:
+    assert read_report(receipt(USUAL)) == Report("4F2A", Outcome.DELIVERED, None, "01012345678")
+
+
+@pytest.mark.parametrize(
+    ("state", "word", "outcome"),
+    [
+        (0, "SCHEDULED", None),
+        (1, "ENROUTE", None),
+        (2, "DELIVRD", Outcome.DELIVERED),
+        (3, "EXPIRED", Outcome.TIMED_OUT),
+        (4, "DELETED", Outcome.UNDELIVERABLE),
+        (5, "UNDELIV", Outcome.UNDELIVERABLE),
+        (6, "ACCEPTD", None),
+        (7, "UNKNOWN", Outcome.UNKNOWN),
+        (8, "REJECTD", Outcome.UNDELIVERABLE),
+        (9, "SKIPPED", Outcome.UNKNOWN),
+        (255, "?", Outcome.UNKNOWN),
+    ],
+)
+def test_a_state_is_told_by_word_or_by_option(state: int, word: str, outcome: Outcome | None) -> None:
+    assert reported(receipt(f"id:1 stat:{word}")).outcome is outcome
+    assert reported(receipt(f"ID:1 STAT:{word.lower()}")).outcome is outcome
+    assert reported(receipt("id:1", options={pdu.MESSAGE_STATE: bytes((state,))})).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "message_id", "outcome"),
+    [
+        ("stat:DELIVRD id:7", "7", Outcome.DELIVERED),
+        ("Id:7 Sub:001 Dlvrd:001 Stat:Delivrd Err:000 Text:", "7", Outcome.DELIVERED),
+        ("id: 7 stat: UNDELIV", "7", Outcome.UNDELIVERABLE),
+        ("id :7  stat :EXPIRED", "7", Outcome.TIMED_OUT),
+        ("id:7\nstat:DELIVRD\0", "7", Outcome.DELIVERED),
+        ("id:a-b_c@d/e:f#1 stat:DELIVRD", "a-b_c@d/e:f#1", Outcome.DELIVERED),
+        ("id: sub:001 stat:DELIVRD", "", Outcome.DELIVERED),
+        ("id:7 stat: err:000", "7", Outcome.UNKNOWN),
+        ("id:7", "7", Outcome.UNKNOWN),
+        ("id:7 stat:DELIVRD text:id:8 stat:UNDELIV", "7", Outcome.DELIVERED),
+        ("id:7 stat:DELIVRD text: id:8 stat:UNDELIV", "7", Outcome.DELIVERED),
+        ("grid:8 id:7 status:1 stat:DELIVRD", "7", Outcome.DELIVERED),
+        ("", "", Outcome.UNKNOWN),
+    ],
+)
+def test_a_text_has_its_fields_in_any_order_and_case(text: str, message_id: str, outcome: Outcome) -> None:
+    report = reported(receipt(text))
+
+    assert (report.message_id, report.outcome) == (message_id, outcome)
+
+
+def test_options_weigh_more_than_the_text() -> None:
+    options = {pdu.RECEIPTED_MESSAGE_ID: b"told\0", pdu.MESSAGE_STATE: b"\x05"}
+
+    report = reported(receipt(USUAL, options=options))
+
+    assert (report.message_id, report.outcome) == ("told", Outcome.UNDELIVERABLE)
+
+
+def test_empty_options_weigh_nothing() -> None:
+    empty = {pdu.RECEIPTED_MESSAGE_ID: b"\0", pdu.MESSAGE_STATE: b"", pdu.USER_MESSAGE_REFERENCE: b""}
+
+    assert read_report(receipt(USUAL, options=empty)) == read_report(receipt(USUAL))
+
+
+def test_the_mark_is_the_reference_that_was_sent_along() -> None:
+    assert reported(receipt(USUAL, options={pdu.USER_MESSAGE_REFERENCE: b"\xab\xcd"})).mark == 0xABCD
+    assert reported(receipt(USUAL, options={pdu.USER_MESSAGE_REFERENCE: b"\0\0"})).mark == 0
+
+
+@pytest.mark.parametrize(
+    "deliver",
+    [
+        Submit(PHONE, SERVICE, "id:1 stat:DELIVRD".encode("utf-16-be"), esm_class=4, data_coding=8),
+        Submit(PHONE, SERVICE, b"id:1 stat:DELIVRD", esm_class=4, data_coding=3),
+        Submit(PHONE, SERVICE, b"id:1 stat:DELIVRD", esm_class=4, data_coding=0xF1),
+        Submit(PHONE, SERVICE, b"\x05\0\x03\1\1\1id:1 stat:DELIVRD", esm_class=0x44),
+        Submit(PHONE, SERVICE, b"", esm_class=4, options={pdu.MESSAGE_PAYLOAD: b"id:1 stat:DELIVRD"}),
+    ],
+)
+def test_a_receipt_is_read_in_whatever_form_its_text_has(deliver: Submit) -> None:
+    assert read_report(deliver) == Report("1", Outcome.DELIVERED, None, "01012345678")
+
+
+@pytest.mark.parametrize("esm_class", [0x00, 0x01, 0x03, 0x80])
+def test_a_receipt_that_is_not_marked_as_one_is_known_by_its_text_or_its_id(esm_class: int) -> None:
+    assert read_report(receipt(USUAL, esm_class)) == read_report(receipt(USUAL))
+    assert reported(receipt("", esm_class, {pdu.RECEIPTED_MESSAGE_ID: b"9\0"})).message_id == "9"
+
+
+@pytest.mark.parametrize("text", ["", "안녕", "id:5", "stat:DELIVRD", "my id: 5, stat"])
+def test_what_a_person_wrote_is_no_receipt(text: str) -> None:
+    assert read_report(receipt(text, 0x00)) is None
+
+
+@pytest.mark.parametrize("esm_class", [0x08, 0x10, 0x18])
+def test_what_a_phone_acknowledges_is_no_receipt(esm_class: int) -> None:
+    assert read_report(receipt(USUAL, esm_class)) is None
+
+
+def test_a_notification_on_the_way_ends_nothing() -> None:
+    assert reported(receipt("id:1 stat:UNDELIV err:001", 0x20)).outcome is None
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "outcome"),
+    [
+        ("id:1 stat:UNDELIV err:027", {}, Outcome.PHONE_OFF),
+        ("id:1 stat:UNDELIV err:27", {}, Outcome.PHONE_OFF),
+        ("id:1 stat:UNDELIV err:0a1", {}, Outcome.SPAM),
+        ("id:1 stat:UNDELIV err:A1", {}, Outcome.SPAM),
+        ("id:1 stat:EXPIRED err:027", {}, Outcome.PHONE_OFF),
+        ("id:1 stat:WHATEVER err:027", {}, Outcome.PHONE_OFF),
+        ("id:1 stat:UNDELIV err:028", {}, Outcome.UNDELIVERABLE),
+        ("id:1 stat:EXPIRED err:028", {}, Outcome.TIMED_OUT),
+        ("id:1 stat:UNDELIV", {}, Outcome.UNDELIVERABLE),
+        ("id:1 stat:DELIVRD err:027", {}, Outcome.DELIVERED),
+        ("id:1 stat:ENROUTE err:027", {}, None),
+        ("id:1 stat:UNDELIV", {pdu.NETWORK_ERROR_CODE: b"\x03\x00\x1b"}, Outcome.PHONE_OFF),
+        ("id:1 stat:UNDELIV err:000", {pdu.NETWORK_ERROR_CODE: b"\x03\x01\x00"}, Outcome.NO_SUBSCRIBER),
+        ("id:1 stat:UNDELIV err:A1", {pdu.NETWORK_ERROR_CODE: b"\x03\x01\x00"}, Outcome.SPAM),
+        ("id:1 stat:UNDELIV", {pdu.NETWORK_ERROR_CODE: b""}, Outcome.UNDELIVERABLE),
+    ],
+)
+def test_an_error_an_operator_has_explained_tells_more_than_a_failed_state(
+    text: str, options: dict[int, bytes], outcome: Outcome | None
+) -> None:
+    errors = {"27": Outcome.PHONE_OFF, "0a1": Outcome.SPAM, "256": Outcome.NO_SUBSCRIBER}
+
+    assert reported(receipt(text, options=options), errors).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("digits", "phone"),
+    [
+        ("821012345678", "01012345678"),
+        ("+821012345678", "01012345678"),
+        ("8201012345678", "01012345678"),
+        ("01012345678", "01012345678"),
+        ("82212345678", "0212345678"),
+        ("15880000", "15880000"),
+        ("+12125550100", "+12125550100"),
+        ("PABAL", "PABAL"),
+        ("", ""),
+    ],
+)
+def test_the_phone_is_spelt_as_at_home(digits: str, phone: str) -> None:
+    assert reported(receipt(USUAL)._replace(source=Address(1, 1, digits))).phone == phone
+
+
+@pytest.mark.parametrize(
+    ("message_id", "base", "reference"),
+    [
+        (" 4F2a ", "text", "4F2a"),
+        ("0042", "text", "0042"),
+        ("4F2a", "hex", "20266"),
+        ("0x4f2A", "hex", "20266"),
+        ("00004f2a", "hex", "20266"),
+        (" 20266 ", "decimal", "20266"),
+        ("0000020266", "decimal", "20266"),
+        ("0", "decimal", "0"),
+        ("4f2a", "decimal", "4f2a"),
+        ("-5", "decimal", "-5"),
+        ("1_000", "decimal", "1_000"),
+        ("٣", "decimal", "٣"),
+        ("a-b", "hex", "a-b"),
+        ("", "hex", ""),
+        ("0x", "hex", "0x"),
+        ("f" * 128, "hex", str(16**128 - 1)),
+        ("f" * 129, "hex", "f" * 129),
+        ("9" * 9999, "decimal", "9" * 9999),
+    ],
+)
+def test_ids_of_responses_and_receipts_are_made_one(message_id: str, base: Base, reference: str) -> None:
+    assert reference_of(message_id, base) == reference
+
+
+@given(st.integers(0, 2**64))
+def test_a_number_is_the_same_id_in_hex_and_in_decimal(number: int) -> None:
+    assert reference_of(f"{number:x}", "hex") == reference_of(f"{number:020}", "decimal") == str(number)
+
+
+@given(st.text(), st.sampled_from(["text", "hex", "decimal"]))
+def test_any_id_has_a_reference(message_id: str, base: Base) -> None:
+    once = reference_of(message_id, base)
+
+    assert base == "hex" or reference_of(once, base) == once
+
+
+words = st.sampled_from(["id", "ID :", "stat:", " ", "err:", "sub:", "DELIVRD", "text:", "1", "\0", "가"])
+
+
+@given(
+    st.lists(words).map("".join) | st.text(),
+    st.integers(0, 255),
+    st.sampled_from([0, 3, 8, 14]),
+    st.dictionaries(
+        st.sampled_from([pdu.RECEIPTED_MESSAGE_ID, pdu.MESSAGE_STATE, pdu.NETWORK_ERROR_CODE, pdu.MESSAGE_PAYLOAD]),
+        st.binary(max_size=5),
+    ),
+)
+def test_any_deliver_sm_is_a_report_or_none(
+    text: str, esm_class: int, data_coding: int, options: dict[int, bytes]
+) -> None:
+    deliver = Submit(PHONE, SERVICE, text.encode("utf-16-be", "replace"), esm_class, data_coding, options=options)
+
+    report = read_report(deliver, {"1": Outcome.SPAM})
+
+    assert report is None or " " not in report.message_id.strip()
