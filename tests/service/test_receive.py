@@ -177,7 +177,7 @@ def test_a_receipt_of_unknown_reference_is_counted_kept_as_long_as_a_message_may
 
         assert await count(town, "receipts") == 0
 
-    play(scene, carriers={POST: post})
+    play(scene, carriers={POST: post}, sms_timeout_hours=1, other_timeout_hours=2)
 
 
 def test_a_receipt_of_another_carrier_ends_nothing(play: Play) -> None:
