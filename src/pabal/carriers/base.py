@@ -1,6 +1,7 @@
 """The seam between the service and a carrier."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from pabal.domain.message import Attempt, Outcome, Product
@@ -17,27 +18,32 @@ class Taken(NamedTuple):
     further: tuple[str, ...] = ()
 
 
-class Rejected(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Rejected:
     """The carrier will not deliver it, for good."""
 
     outcome: Outcome
 
 
-class Declined(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Declined:
     """The carrier does not carry such a message, but another may; `outcome` is its end where there is none."""
 
     outcome: Outcome
 
 
-class Busy(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Busy:
     """The carrier does not take it now; it may later."""
 
 
-class Away(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Away:
     """It never left our hands: the carrier cannot be reached. This costs no try."""
 
 
-class Unknown(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unknown:
     """Nobody can say whether the carrier has it."""
 
 

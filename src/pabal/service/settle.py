@@ -30,7 +30,8 @@ def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Insta
     """Write down what a carrier said; a word on an attempt that is no longer the current one changes nothing."""
     carrier = verdicts.carrier
     held = jobs.still_held(tx, [(attempt.message_id, attempt.number) for attempt, _ in verdicts.said])
-    said = sorted(pair for pair in verdicts.said if pair[0].message_id in held)
+    said = [pair for pair in verdicts.said if pair[0].message_id in held]
+    said.sort(key=lambda pair: pair[0].message_id)
     ended = [
         (attempt.message_id, end) for attempt, verdict in said if (end := _end(attempt, verdict, verdicts, policy))
     ]
