@@ -279,13 +279,17 @@ def test_only_what_is_due_and_in_nobodys_hands_may_move_to_another_carrier(tx: T
     jobs.try_later(tx, [(message_id(6), 1, NOON, CARRIER, 1)])
     products = [Product.SMS.number, Product.ALIMTALK.number]
 
-    found = jobs.movable(tx, SLOT, CARRIER, products, NOON, 10)
+    found = jobs.movable(tx, SLOT, CARRIER, products, NOON, 10, has_doubt=False)
 
     assert sorted(found) == [(one, Product.SMS.number) for one in (small, campaign, message_id(6))]
-    assert len(jobs.movable(tx, SLOT, CARRIER, products, NOON, 2)) == 2
-    assert jobs.movable(tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2) == [(message_id(8), Product.LMS.number)]
-    later = jobs.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10)
+    assert len(jobs.movable(tx, SLOT, CARRIER, products, NOON, 2, has_doubt=False)) == 2
+    assert jobs.movable(tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2, has_doubt=False) == [
+        (message_id(8), Product.LMS.number)
+    ]
+    later = jobs.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, has_doubt=False)
     assert message_id(4) not in [one for one, _ in later]  # in doubt, though its lease is out
+    doubted = jobs.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, has_doubt=True)
+    assert {*doubted} - {*later} == {(message_id(4), Product.SMS.number)}
 
 
 def test_the_next_job_of_some_lanes_is_known(tx: Tx) -> None:
@@ -367,7 +371,7 @@ def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
     jobs.in_doubt(explaining, found)
     jobs.in_hand(explaining, SLOT, CARRIER, 50)
     jobs.hold(explaining, [(one, "?", NOON + HOUR) for one in found[:5]])
-    jobs.movable(explaining, SLOT, CARRIER, [1, 2], NOON, 50)
+    jobs.movable(explaining, SLOT, CARRIER, [1, 2], NOON, 50, has_doubt=False)
     jobs.drop(explaining, found[:10])
     jobs.drop_unclaimed(explaining, found[10:20])
     jobs.add_requests(explaining, [(request_id(9999), CARRIER, SMALL, NOON)])

@@ -38,9 +38,9 @@ MAX_MOVES = 500
 log = logging.getLogger("pabal.deliver")
 
 
-def move_on(tx: Tx, carrier: str, ways: dict[int, str], slot: int, now: Instant) -> int:
+def move_on(tx: Tx, carrier: str, ways: dict[int, str], slot: int, now: Instant, *, holds_doubt: bool) -> int:
     """Give some due messages of a carrier to others, by their products; return how many."""
-    found = jobs.movable(tx, slot, carrier, ways, now, MAX_MOVES)
+    found = jobs.movable(tx, slot, carrier, ways, now, MAX_MOVES, has_doubt=not holds_doubt)
     jobs.reroute(tx, [(one, ways[product]) for one, product in found])
     return len(found)
 
@@ -154,7 +154,14 @@ class Deliverer:
         }
         moved = MAX_MOVES if ways else 0
         while moved == MAX_MOVES:
-            moved = await station.store.write(move_on, name, ways, station.policy.slot, station.world.now())
+            moved = await station.store.write(
+                move_on,
+                name,
+                ways,
+                station.policy.slot,
+                station.world.now(),
+                holds_doubt=self._carrier.holds_doubt,
+            )
             if moved:
                 log.warning("messages move on to the next carrier", extra={"carrier": name, "messages": moved})
                 station.ring(ways.values())

@@ -97,15 +97,16 @@ def hold(tx: Tx, held: Iterable[tuple[bytes, str, Instant]]) -> None:
 
 
 def movable(
-    tx: Tx, slot: int, carrier: str, products: Iterable[int], now: Instant, most: int
+    tx: Tx, slot: int, carrier: str, products: Iterable[int], now: Instant, most: int, *, has_doubt: bool
 ) -> list[tuple[bytes, int]]:
-    """Return id and product of some due jobs of these products that nobody has in hand."""
+    """Return id and product of some due jobs of these products; with doubt, also those whose lease ran out."""
     listed = ", ".join(str(int(product)) for product in products)
     return tx.rows(
         "select j.id, m.product from jobs j join messages m on m.id = j.id"
-        " where j.slot = ? and j.carrier = ? and j.lane in (0, 1) and j.ready_at <= ? and j.claimed_at is null"
+        " where j.slot = ? and j.carrier = ? and j.lane in (0, 1) and j.ready_at <= ?"
+        " and (j.claimed_at is null or ?)"
         f" and m.product in ({listed}) limit ?",
-        (slot, carrier, now, most),
+        (slot, carrier, now, has_doubt, most),
     )
 
 
@@ -230,7 +231,7 @@ def to_send(tx: Tx, slot: int, carrier: str, most: int) -> list[bytes]:
 def reroute(tx: Tx, moved: Iterable[tuple[bytes, str]]) -> None:
     """Give jobs to other carriers."""
     tx.rows_each(
-        "update jobs set carrier = v.column2, tries = 0 from (values {rows}) as v where jobs.id = v.column1",
+        "update jobs set carrier = v.column2, tries = 0, claimed_at = null from (values {rows}) as v where jobs.id = v.column1",
         moved,
     )
 
