@@ -55,6 +55,8 @@ class Deliverer:
         self._bell = station.bells.setdefault(carrier.name, asyncio.Event())
         self._has_room = asyncio.Event()
         self._in_hand = 0
+        self._weight = 1.0
+        """How many places in its carrier's rate a message took of late: one that goes in parts takes several."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._told: tuple[State, str] | None = None
         self._since: Instant = 0
@@ -107,10 +109,14 @@ class Deliverer:
         station.watch.cancelled.add(claimed.cancelled)
         if claimed.leased:
             self._in_hand += len(claimed.leased)
+            ahead_s = self._carrier.ahead_s
             task = asyncio.create_task(self._hand_over(claimed.leased))
             self._tasks.add(task)
             task.add_done_callback(self._done)
-            await asyncio.sleep(0 if claimed.is_full else GATHER_S)
+            await asyncio.sleep(0)
+            self._weight = max(1.0, (self._carrier.ahead_s - ahead_s) * self._carrier.rate / len(claimed.leased))
+            if not claimed.is_full:
+                await asyncio.sleep(GATHER_S)
             if self._health.is_on_trial:
                 await asyncio.wait([task])
         elif not claimed.is_full:
@@ -122,7 +128,7 @@ class Deliverer:
             return 1
         most = min(room, MAX_CLAIM)
         rate = self._carrier.rate
-        return min(most, max(1, round(rate * AHEAD_S))) if rate else most
+        return min(most, max(1, round(rate * AHEAD_S / self._weight))) if rate else most
 
     async def _look(self) -> None:
         """See how the carrier does, and tell whoever should know of a change."""

@@ -231,7 +231,8 @@ def to_send(tx: Tx, slot: int, carrier: str, most: int) -> list[bytes]:
 def reroute(tx: Tx, moved: Iterable[tuple[bytes, str]]) -> None:
     """Give jobs to other carriers."""
     tx.rows_each(
-        "update jobs set carrier = v.column2, tries = 0, claimed_at = null from (values {rows}) as v where jobs.id = v.column1",
+        "update jobs set carrier = v.column2, tries = 0, claimed_at = null"
+        " from (values {rows}) as v where jobs.id = v.column1",
         moved,
     )
 
