@@ -62,6 +62,9 @@ class Receipt(NamedTuple):
 HandOn = Callable[[Sequence[Receipt]], Awaitable[None]]
 """Hands receipts to the service; when it returns they are kept, and may be acknowledged."""
 
+Tell = Callable[[Sequence[tuple[Attempt, Verdict]]], None]
+"""Takes verdicts as they come, for each attempt one."""
+
 Note = Callable[[str], None]
 """Tells the operator's counters of something odd that a carrier did, in a few fixed words."""
 
@@ -111,6 +114,14 @@ class Carrier(Protocol):
 
     async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
         """Hand over a batch and return a verdict for each, in order."""
+
+    async def hand_over(self, attempts: Sequence[Attempt], tell: Tell) -> None:
+        """Hand over a batch and tell each verdict when it is known.
+
+        A carrier that answers messages one by one tells them so: one that is late must not hold up the others.
+        For one that answers all at once, `send` is enough.
+        """
+        tell(list(zip(attempts, await self.send(attempts), strict=True)))
 
     async def run(self, hand_on: HandOn) -> None:
         """Hold the session, handing on receipts as they come, until cancelled."""

@@ -82,9 +82,12 @@ def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Insta
 
 
 def _references(attempt: Attempt, verdict: Verdict, holds_doubt: bool) -> tuple[str, ...]:
-    """Return the references under which a receipt is awaited; none where there is nothing to wait for."""
+    """Return the references under which a receipt is awaited, each once; none where there is nothing to wait for.
+
+    A carrier may answer several parts with one id: then one receipt is all that can be told from others.
+    """
     if isinstance(verdict, Taken) and verdict.reference is not None:
-        return (verdict.reference, *verdict.further)
+        return tuple(dict.fromkeys((verdict.reference, *verdict.further)))
     if isinstance(verdict, Unknown) and holds_doubt:
         return (identity.name_in_doubt(identity.mark_of(attempt.message_id), attempt.receiver),)
     return ()
