@@ -245,8 +245,6 @@ class Deliverer:
     def _told_verdicts(self, said: Sequence[tuple[Attempt, Verdict]]) -> None:
         """Take in what the carrier said to some of what it was given, and have it settled."""
         name, aside = self._carrier.name, self._station.aside
-        self._in_hand -= len(said)
-        self._has_room.set()
         kinds = Counter(type(verdict) for _, verdict in said)
         for kind, count in kinds.items():
             self._station.watch.verdicts.add(count, name, kind.__name__.lower())
@@ -263,6 +261,14 @@ class Deliverer:
         return task
 
     async def _settle(self, verdicts: Verdicts) -> None:
+        """Have the verdicts kept; until then their messages count as in the carrier's window, being in doubt."""
+        try:
+            await self._keep(verdicts)
+        finally:
+            self._in_hand -= len(verdicts.said)
+            self._has_room.set()
+
+    async def _keep(self, verdicts: Verdicts) -> None:
         """Write the verdicts down; past the lease it would change nothing, so then it is given up."""
         station = self._station
         give_up_at = station.world.now() + LEASE_MARGIN
