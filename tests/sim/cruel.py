@@ -183,7 +183,7 @@ class CruelCarrier(Carrier):
                 if not self._is_calm and self._random.random() < 0.1:
                     continue  # the acknowledgement was lost: it will come again
                 owed.remove(entry)
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.2 if owed or not self._is_calm else 2)
 
     async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
         raise AssertionError("the simulation registers its profiles directly")
