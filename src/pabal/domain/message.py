@@ -23,6 +23,8 @@ class Product(Enum):
         Words("친구톡 와이드 이미지", "Friend talk, wide image"),
     )
 
+    __hash__ = object.__hash__  # an Enum's own is written in Python, and these are looked up for every message
+
     def __init__(self, word: str, number: int, label: Words) -> None:
         self.word = word
         self.number = number
@@ -67,6 +69,8 @@ class Outcome(Enum):
     UNKNOWN = (9001, Words("결과를 알 수 없음", "Outcome unknown"))
     NOT_SENDABLE_AS_TEXT = (9002, Words("문자로 보낼 수 없음", "Cannot be sent as a text"))
     CARRIER_ERROR = (9999, Words("통신사 시스템 오류", "Carrier system error"))
+
+    __hash__ = object.__hash__
 
     def __init__(self, number: int, label: Words) -> None:
         self.number = number

@@ -49,7 +49,7 @@ PARTS_S = 10.0
 PART_PAUSE_S = 1.0
 """A part that was refused for now, or not sent, while the others were taken is tried again so much later."""
 MAX_RECEIPTS = 1000
-GATHER_S = 0.05
+GATHER_S = 0.1
 """Pause before receipts are handed on, so that they travel in batches."""
 MOST_ARRIVED = 5000
 """With more deliver_sm's than this waiting, no more are read."""

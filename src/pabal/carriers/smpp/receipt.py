@@ -110,6 +110,8 @@ def reference_of(message_id: str, base: Base) -> str:
 
     An id that is no number of this base stays as it is, but for control characters: references are kept one a line.
     """
+    if base == "text" and message_id.isalnum():
+        return message_id
     message_id = _CONTROL.sub("", message_id).strip()
     if base == "text":
         return message_id
