@@ -269,6 +269,7 @@ def test_a_campaign_goes_out_at_its_carriers_rate_evenly_and_in_full(tmp_path: P
     play_at(tmp_path, rate, scene)
 
 
+@pytest.mark.slow
 def test_a_rate_of_5000_goes_out_in_small_lots(tmp_path: Path) -> None:
     async def scene(town: Town) -> None:
         await send(town, sms(*phones(12_000)))

@@ -2,6 +2,8 @@
 
 from collections import deque
 
+import pytest
+
 from pabal.carriers.base import Busy, Taken, Verdict
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.service.claim import MAX_CLAIM
@@ -37,6 +39,7 @@ def test_a_few_refusals_close_nothing() -> None:
     in_virtual_time(scene())
 
 
+@pytest.mark.slow
 def test_a_campaign_at_a_carrier_that_takes_fifty_a_second_is_delivered_without_a_rate(play: Play) -> None:
     lately: deque[float] = deque(maxlen=50)
     post = Post(window=1000)

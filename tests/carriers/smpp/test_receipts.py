@@ -318,6 +318,7 @@ def flood(count: int) -> bytes:
     return frames((pdu.DELIVER_SM, number, body.replace(b"12345", b"%05d" % number), 0) for number in range(count))
 
 
+@pytest.mark.slow
 def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledged() -> None:
     async def scene() -> None:
         smsc = Smsc()
