@@ -317,3 +317,22 @@ def test_a_pair_whose_receiver_is_locked_out_says_what_it_lacks() -> None:
             assert here.carrier.trouble == "1 of 2 connections are down: the bind was refused: ESME_RINVPASWD"
 
     in_virtual_time(scene())
+
+
+def test_how_far_ahead_it_is_can_be_seen_as_soon_as_it_has_a_batch() -> None:
+    async def scene() -> None:
+        async with office(Smsc(), rate=50, long_messages="parts") as here:
+            sending = asyncio.create_task(here.carrier.send([attempt(1, LONG), attempt(2, LONG)]))
+            await asyncio.sleep(0)
+
+            assert here.carrier.ahead_s == pytest.approx(2 * PARTS / 50)
+            assert kinds(await sending) == [Taken, Taken]
+            assert here.carrier.ahead_s == pytest.approx(0, abs=0.1)
+
+            sending = asyncio.create_task(here.carrier.send([attempt(3, LONG)]))
+            await asyncio.sleep(0)
+            sending.cancel()
+            await asyncio.wait([sending])
+            assert here.carrier.ahead_s < 0.1
+
+    in_virtual_time(scene())

@@ -86,8 +86,8 @@ class SmppCarrier(Carrier):
         self._pacer = Pacer(settings.rate, world)
         self._turn = asyncio.Lock()
         """Held by the batch that is going out: those who come first go first."""
-        self._waiting = 0
-        """How many submits wait for their turn, or for room."""
+        self._outgoing: set[Lot] = set()
+        """The lots of which some submits wait for their turn, or for room."""
         self._sessions: list[Session] = []
         self._has_room = asyncio.Event()
         self._trouble = self._missing = "not connected yet"
@@ -101,7 +101,7 @@ class SmppCarrier(Carrier):
 
     @property
     def ahead_s(self) -> float:
-        return self._pacer.ahead_s + self._waiting / self.rate if self.rate else 0.0
+        return self._pacer.ahead_s + sum(lot.unsent for lot in self._outgoing) / self.rate if self.rate else 0.0
 
     @property
     def trouble(self) -> str:
@@ -129,10 +129,14 @@ class SmppCarrier(Carrier):
             async def submit(places: Sequence[int]) -> None:
                 """Submit these; tell of messages as they are answered, and submit again what is stuck."""
                 lot = Lot(len(places))
+                self._outgoing.add(lot)  # at once: who gives us batches asks how far ahead we are
                 going = group.create_task(self._submit(batch, places, lot, give_up_at))
-                while not going.done():
-                    await asyncio.wait([going], timeout=TELL_S)
-                    settle(batch.take_in(lot, places))
+                try:
+                    while not going.done():
+                        await asyncio.wait([going], timeout=TELL_S)
+                        settle(batch.take_in(lot, places))
+                finally:
+                    self._outgoing.discard(lot)
                 settle(batch.give_up(lot, places))
 
             def settle(numbers: Sequence[int]) -> None:
@@ -187,15 +191,13 @@ class SmppCarrier(Carrier):
 
         Of a message in parts the others must have time to follow the first.
         """
-        waiting = len(places)
-        self._waiting += waiting
         try:
             async with self._turn:
-                while waiting and self.is_connected:
+                while lot.unsent and self.is_connected:
                     is_late = self._world.stopwatch() > give_up_at - PARTS_S
                     if is_late and batch.begins(places[lot.sent]):
                         return
-                    count = min(self._room(), waiting, 1 if is_late else self._at_once)
+                    count = min(self._room(), lot.unsent, 1 if is_late else self._at_once)
                     if not count:
                         self._has_room.clear()
                         await self._has_room.wait()
@@ -206,10 +208,8 @@ class SmppCarrier(Carrier):
                     if count:
                         going = places[lot.sent : lot.sent + count]
                         self._roomiest().submit([batch.bodies[place] for place in going], lot, lot.sent)
-                    waiting -= count
-                    self._waiting -= count
         finally:
-            self._waiting -= waiting
+            self._outgoing.discard(lot)
 
     @property
     def _at_once(self) -> int:

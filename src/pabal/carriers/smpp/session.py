@@ -58,6 +58,11 @@ class Lot:
         self._left = count
         self.forgo(0)
 
+    @property
+    def unsent(self) -> int:
+        """How many are still to be sent."""
+        return len(self.answers) - self.sent
+
     def answer(self, index: int, answer: Answer) -> None:
         """Note an answer; None for one that will never come."""
         self.answers[index] = answer
