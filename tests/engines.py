@@ -1,0 +1,3 @@
+"""The engines that a store may have."""
+
+ENGINES = ("sqlite", "postgresql")
