@@ -31,7 +31,7 @@ OPTIONS = {
     "synchronous_commit": "off",
     "shared_buffers": "64MB",
     "max_connections": "100",
-    "autovacuum_naptime": "1s",
+    "autovacuum_naptime": "10s",
 }
 TEMPLATE = "pabal_template"
 

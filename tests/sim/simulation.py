@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import apsw
+import psycopg
 
 from pabal.carrier_settings import SENDABLE, SimulatorSettings
 from pabal.carriers.base import Carrier
@@ -29,6 +30,7 @@ from pabal.service import keys
 from pabal.store import accounts, profiles, templates
 from pabal.store.base import StoreAway, Tx
 from pabal.store.migrate import migrate
+from tests.postgres import address_in
 from tests.sim.cruel import Crash, CruelCarrier, Fate, FaultyStore, Ledger
 from tests.virtual import NOON, Answer, Caller, Town, VirtualLoop, VirtualWorld, build_town, open_store
 
@@ -38,6 +40,15 @@ LIFE_S = 120.0
 LEAST_WISHES = 40
 FAULTS = ("crash-before", "crash-after", "away-before", "away-after")
 SENDER_KEY = "a" * 40
+NOTED = "insert into witness values (old.id, old.status, new.status)"
+WITNESS_ON_SQLITE = (
+    f"create trigger watch after update of status on messages when old.status <> new.status begin {NOTED}; end",
+)
+WITNESS_ON_POSTGRESQL = (
+    f"create function note() returns trigger language plpgsql as 'begin {NOTED}; return null; end'",
+    "create trigger watch after update of status on messages for each row"
+    " when (old.status <> new.status) execute function note()",
+)
 TEXT = "#{name}님 안녕하세요"
 
 
@@ -171,11 +182,9 @@ class Simulation:
                 tx, account_id, profile_id, "T1", Design("t", TEXT, "999999"), None, world.now()
             )
             templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, world.now())
-            tx.run("create table witness (id blob, before integer, after integer)")
-            tx.run(
-                "create trigger watch after update of status on messages when old.status <> new.status"
-                " begin insert into witness values (old.id, old.status, new.status); end"
-            )
+            tx.run("create table witness (id {bytes}, before integer, after integer)")
+            for statement in WITNESS_ON_POSTGRESQL if address_in(self.folder) else WITNESS_ON_SQLITE:
+                tx.run(statement)
             return key
 
         self.api_key = await store.write(found)
@@ -273,7 +282,9 @@ class Books:
 
 def open_books(simulation: Simulation) -> Books:
     """Read the store."""
-    connection = apsw.Connection(str(simulation.folder / "pabal.db"))
+    address = address_in(simulation.folder)
+    path = str(simulation.folder / "pabal.db")
+    connection: Any = psycopg.connect(address) if address else apsw.Connection(path)
     rows = connection.execute("select id, total, scheduled_at, fallback_sender is not null from requests")
     requests = {id: (total, at, bool(wants)) for id, total, at, wants in rows}
     messages = {
