@@ -39,6 +39,8 @@ from pabal.world import RealWorld, World
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread may keep the interpreter: the store's writer asks for it after every statement."""
 PAUSE_AFTER_FAULT_S = 1.0
+LOCK_WITHIN_S = 3
+"""How long a new process waits for PostgreSQL to notice that the last one was killed."""
 
 log = logging.getLogger("pabal")
 
@@ -188,7 +190,7 @@ async def _kept_going(loop: Callable[[], Awaitable[None]]) -> None:
 
 
 @contextlib.contextmanager
-def only_deliverer(settings: Settings) -> Any:
+def only_deliverer(settings: Settings, within_s: int = LOCK_WITHIN_S) -> Any:
     """Hold the lock that the one delivering process of a store has.
 
     Raises AlreadyRunning; BadSetting for a data directory that cannot be used; StoreAway.
@@ -196,7 +198,7 @@ def only_deliverer(settings: Settings) -> Any:
     if settings.is_on_postgresql:
         from pabal.store.postgres import delivering_alone
 
-        with delivering_alone(settings.store) as is_alone:
+        with delivering_alone(settings.store, within_s) as is_alone:
             if not is_alone:
                 raise AlreadyRunning(f"another pabal runs on {settings.shown_store}; stop it, or use another store")
             yield

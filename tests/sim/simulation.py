@@ -9,9 +9,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import apsw
-import psycopg
-
 from pabal.carrier_settings import SENDABLE, SimulatorSettings
 from pabal.carriers.base import Carrier
 from pabal.config import load
@@ -30,7 +27,7 @@ from pabal.service import keys
 from pabal.store import accounts, profiles, templates
 from pabal.store.base import StoreAway, Tx
 from pabal.store.migrate import migrate
-from tests.postgres import address_in
+from tests import witness
 from tests.sim.cruel import Crash, CruelCarrier, Fate, FaultyStore, Ledger
 from tests.virtual import NOON, Answer, Caller, Town, VirtualLoop, VirtualWorld, build_town, open_store
 
@@ -40,15 +37,6 @@ LIFE_S = 120.0
 LEAST_WISHES = 40
 FAULTS = ("crash-before", "crash-after", "away-before", "away-after")
 SENDER_KEY = "a" * 40
-NOTED = "insert into witness values (old.id, old.status, new.status)"
-WITNESS_ON_SQLITE = (
-    f"create trigger watch after update of status on messages when old.status <> new.status begin {NOTED}; end",
-)
-WITNESS_ON_POSTGRESQL = (
-    f"create function note() returns trigger language plpgsql as 'begin {NOTED}; return null; end'",
-    "create trigger watch after update of status on messages for each row"
-    " when (old.status <> new.status) execute function note()",
-)
 TEXT = "#{name}님 안녕하세요"
 
 
@@ -182,12 +170,10 @@ class Simulation:
                 tx, account_id, profile_id, "T1", Design("t", TEXT, "999999"), None, world.now()
             )
             templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, world.now())
-            tx.run("create table witness (id {bytes}, before integer, after integer)")
-            for statement in WITNESS_ON_POSTGRESQL if address_in(self.folder) else WITNESS_ON_SQLITE:
-                tx.run(statement)
             return key
 
         self.api_key = await store.write(found)
+        witness.post(self.folder)
 
     async def client(self, call: Caller, town: Town, is_calm: bool) -> None:
         """Send, cancel, and repeat what was left without an answer."""
@@ -282,9 +268,7 @@ class Books:
 
 def open_books(simulation: Simulation) -> Books:
     """Read the store."""
-    address = address_in(simulation.folder)
-    path = str(simulation.folder / "pabal.db")
-    connection: Any = psycopg.connect(address) if address else apsw.Connection(path)
+    connection = witness.looking_at(simulation.folder)
     rows = connection.execute("select id, total, scheduled_at, fallback_sender is not null from requests")
     requests = {id: (total, at, bool(wants)) for id, total, at, wants in rows}
     messages = {
@@ -302,9 +286,9 @@ def open_books(simulation: Simulation) -> Books:
     (receipts,) = connection.execute("select count(*) from receipts where message_id is not null").fetchone() or (
         0,
     )
-    witness: Any = connection.execute("select id, before, after from witness").fetchall()
+    noted = connection.execute("select id, before, after from witness").fetchall()
     connection.close()
-    return Books(requests, messages, jobs, receipts, witness)
+    return Books(requests, messages, jobs, receipts, noted)
 
 
 def reckon(simulation: Simulation) -> Books:

@@ -330,7 +330,7 @@ def test_one_process_delivers_from_a_database(address: str) -> None:
     settings = load({}, store=address)
 
     refused = pytest.raises(AlreadyRunning, match="another pabal runs")
-    with only_deliverer(settings), refused, only_deliverer(settings):
+    with only_deliverer(settings), refused, only_deliverer(settings, within_s=0):
         raise AssertionError
     with only_deliverer(settings):
         pass

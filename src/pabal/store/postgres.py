@@ -243,18 +243,23 @@ def connected(address: str) -> Connection:
 
 
 @contextlib.contextmanager
-def delivering_alone(address: str) -> Iterator[bool]:
-    """Hold the lock of the only delivering process, if it is free: say whether it was.
+def delivering_alone(address: str, within_s: int) -> Iterator[bool]:
+    """Hold the lock of the only delivering process, if it comes free within so long: say whether it did.
 
-    Raises StoreAway.
+    PostgreSQL needs a moment to notice that a process was killed. Raises StoreAway.
     """
     try:
         connection = connected(address)
     except psycopg.Error as error:
         raise StoreAway(_reason(error, address)) from None
     with contextlib.closing(connection):
-        row = connection.execute(b"select pg_try_advisory_lock($1)", (DELIVERER_LOCK,)).fetchone()
-        yield bool(row and row[0])
+        is_alone = True
+        try:
+            connection.execute(b"select set_config('lock_timeout', $1, false)", (f"{within_s or 0.001}s",))
+            connection.execute(b"select pg_advisory_lock($1)", (DELIVERER_LOCK,))
+        except errors.LockNotAvailable:
+            is_alone = False
+        yield is_alone
 
 
 def _reason(error: psycopg.Error, address: str) -> str:
