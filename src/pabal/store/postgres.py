@@ -194,9 +194,9 @@ class PostgresStore(GroupedStore):
         told: list[Told] = []
         pending: deque[Call] = deque()
         for _ in range(MOST_RERUNS):
-            again = self._to_run_again(mine, taken, error)
-            told += _away([call for call, is_rerun in zip(taken, again, strict=True) if not is_rerun], error)
-            pending.extendleft(reversed([call for call, is_rerun in zip(taken, again, strict=True) if is_rerun]))
+            again, given_up = self._to_run_again(mine, taken, error)
+            told += _away(given_up, error)
+            pending.extendleft(reversed(again))
             try:
                 while pending:
                     taken = []
@@ -209,19 +209,21 @@ class PostgresStore(GroupedStore):
         mine.is_again = False
         return told + _away([*taken, *pending], error)
 
-    def _to_run_again(self, session: _Session, taken: list[Call], error: Exception) -> list[bool]:
-        """Say for each call whether it is safe, and may help, to run it again.
+    def _to_run_again(
+        self, session: _Session, taken: list[Call], error: Exception
+    ) -> tuple[list[Call], list[Call]]:
+        """Return the calls that it is safe, and may help, to run again, and the others.
 
         A commit that was under way when the connection was lost may have been kept: then only for works that
         would notice.
         """
-        is_in_doubt = session.is_committing and session.is_lost
-        was_lost = session.is_lost and session.has_begun
         session.abandon()
-        if is_in_doubt:
+        if session.is_lost and session.is_committing:
             session.is_again = True
-            return [may_run_again(call.work) for call in taken]
-        return [was_lost or isinstance(error, COLLISIONS)] * len(taken)
+            again = [call for call in taken if may_run_again(call.work)]
+            return again, [call for call in taken if not may_run_again(call.work)]
+        was_lost = session.is_lost and session.has_begun
+        return (taken, []) if was_lost or isinstance(error, COLLISIONS) else ([], taken)
 
 
 def _away(calls: list[Call], error: Exception) -> list[Told]:
