@@ -93,7 +93,8 @@ async def _store(settings: Settings, world: World) -> list[Finding]:
         return [Finding(False, str(no), "Run the version that made it, or a newer one.")]
     except StoreAway as away:
         where = settings.shown_store or settings.store_path
-        return [Finding(False, f"the store {where} cannot be read ({away})", "Restore a backup.")]
+        how = "See the log of its server." if settings.is_on_postgresql else "Restore a backup."
+        return [Finding(False, f"the store {where} cannot be read ({away})", how)]
     except BadSetting as no:
         return [Finding(False, str(no), "Mend the settings.")]
     finally:
@@ -111,6 +112,9 @@ async def _health(store: Store) -> list[Finding]:
 async def _server(store: Store) -> list[Finding]:
     """Look at what PostgreSQL must be like for our promises to hold."""
     found = [Finding(True, "the schema is up to date")]
+    version = await store.read(server.version)
+    if version < server.LEAST_VERSION:
+        found.append(Finding(False, f"PostgreSQL is of version {version}", f"Use {server.LEAST_VERSION} or later."))
     for name, value in (await store.read(server.settings)).items():
         if value not in server.NEEDED[name]:
             needed = " or ".join(server.NEEDED[name])

@@ -6,6 +6,15 @@ NEEDED = {"fsync": ("on",), "full_page_writes": ("on",), "server_encoding": ("UT
 """What PostgreSQL must be set to, by name: else what was answered may be lost, or some texts cannot be kept."""
 
 
+LEAST_VERSION = 13
+
+
+def version(tx: Tx) -> int:
+    """Return the server's version, without what stands behind its dot."""
+    row = tx.row("select current_setting('server_version_num')")
+    return int(row[0]) // 10_000 if row else 0
+
+
 def settings(tx: Tx) -> dict[str, str]:
     """Return the value of each that is needed."""
     rows = tx.rows_each(
