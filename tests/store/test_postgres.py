@@ -12,9 +12,12 @@ import pytest
 
 from pabal.app import AlreadyRunning, only_deliverer
 from pabal.config import load
+from pabal.domain.profile import MAX_TOKENS_AN_HOUR
+from pabal.domain.when import HOUR
 from pabal.service import accept
 from pabal.service.accept import Kept, Promise, Repeatable
-from pabal.store import answers, messages, requests
+from pabal.service.profiles import Registration, _register
+from pabal.store import accounts, answers, messages, requests
 from pabal.store.base import StoreAway, Tx, knows_itself
 from pabal.store.postgres import MOST_RERUNS, PostgresStore
 from pabal.world import RealWorld
@@ -286,6 +289,34 @@ def test_of_two_with_the_same_key_at_the_same_time_one_is_kept_and_both_get_its_
 
     play(address, scene)
     assert counted(address) == (1, 2, 2)
+
+
+def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_the_first(address: str) -> None:
+    both_looked = threading.Barrier(2)
+    looked: set[str] = set()
+
+    def register(tx: Tx, account_id: int, channel_id: str) -> None:
+        words(tx)
+        if channel_id not in looked:
+            looked.add(channel_id)
+            both_looked.wait()
+        _register(tx, account_id, Registration(channel_id, "00100010001", "01012345678"), b"", NOON, NOON + HOUR)
+
+    async def scene(store: PostgresStore) -> None:
+        account_id = await store.write(accounts.ensure_account, "acme", NOON)
+        for number in range(MAX_TOKENS_AN_HOUR - 1):
+            looked.add(f"@{number}")
+            await store.write(register, account_id, f"@{number}")
+        other = PostgresStore(address, RealWorld())
+        answers = await asyncio.gather(
+            store.write(register, account_id, "@a"), other.write(register, account_id, "@b"), return_exceptions=True
+        )
+        await other.close()
+
+        assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "Refused"]
+
+    play(address, scene)
+    assert outside(address, "select count(*) from tokens") == [(MAX_TOKENS_AN_HOUR,)]
 
 
 def test_while_the_server_is_down_the_store_is_away_and_comes_back_by_itself() -> None:
