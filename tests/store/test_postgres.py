@@ -12,19 +12,21 @@ import pytest
 
 from pabal.app import AlreadyRunning, only_deliverer
 from pabal.config import load
+from pabal.domain.message import Outcome
 from pabal.domain.profile import MAX_TOKENS_AN_HOUR
 from pabal.domain.when import HOUR
 from pabal.service import accept
 from pabal.service.accept import Kept, Promise, Repeatable
 from pabal.service.profiles import Registration, _register
-from pabal.store import accounts, answers, messages, requests
+from pabal.store import accounts, answers, messages, receipts, requests
 from pabal.store.base import StoreAway, Tx, knows_itself
 from pabal.store.postgres import MOST_RERUNS, PostgresStore
+from pabal.store.receipts import Arrived
 from pabal.world import RealWorld
 from tests import postgres
 from tests.postgres import Server
 from tests.store.cutting import Cut, Cutter, cutting
-from tests.store.kept import ACCOUNT, CARRIER, request_id, sms
+from tests.store.kept import ACCOUNT, CARRIER, message_id, request_id, sms
 from tests.store.modes import make_table, put, words
 from tests.virtual import NOON
 
@@ -317,6 +319,30 @@ def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_t
 
     play(address, scene)
     assert outside(address, "select count(*) from tokens") == [(MAX_TOKENS_AN_HOUR,)]
+
+
+def test_of_two_parts_reported_at_the_same_time_the_second_report_ends_the_message(address: str) -> None:
+    both_looked = threading.Barrier(2)
+    looked: set[str] = set()
+
+    def arrive(tx: Tx, reference: str) -> Arrived:
+        words(tx)
+        if reference not in looked:
+            looked.add(reference)
+            both_looked.wait()
+        return receipts.arrive(tx, CARRIER, [(reference, Outcome.DELIVERED)], NOON)
+
+    async def scene(store: PostgresStore) -> None:
+        one = message_id(1)
+        await store.write(accept.keep, promise(1))
+        await store.write(receipts.expect, CARRIER, [("r1", one, 2), ("r2", one, 2)])
+        other = PostgresStore(address, RealWorld())
+        first, second = await asyncio.gather(store.write(arrive, "r1"), other.write(arrive, "r2"))
+        await other.close()
+
+        assert first.ended + second.ended == [(one, Outcome.DELIVERED)]
+
+    play(address, scene)
 
 
 def test_while_the_server_is_down_the_store_is_away_and_comes_back_by_itself() -> None:
