@@ -1,6 +1,6 @@
 """How evenly a carrier's rate is kept, and how soon a small send goes out amid a campaign at such a rate."""
 
-import bisect
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -129,10 +129,8 @@ def _windows(arrivals: Sequence[tuple[float, int]], width_s: float) -> tuple[int
     if not whole:
         raise DoesNotWork(f"all came within {width_s} s")
     # Fewest come in a stretch that begins just after an arrival, most in one that begins with it.
-    least = min(
-        before[bisect.bisect_right(times, at + width_s)] - before[place + 1] for place, at in enumerate(whole)
-    )
-    most = max(before[bisect.bisect_left(times, at + width_s)] - before[place] for place, at in enumerate(whole))
+    least = min(before[bisect_right(times, at + width_s)] - before[place + 1] for place, at in enumerate(whole))
+    most = max(before[bisect_left(times, at + width_s)] - before[place] for place, at in enumerate(times))
     return least, most
 
 

@@ -144,12 +144,13 @@ def admin(of: Server | None = None) -> Iterator["psycopg.Connection[Any]"]:
 class Database:
     """The database of one worker, emptied before each test."""
 
+    TABLES = "select tablename from pg_tables where schemaname = 'public'"
+
     def __init__(self) -> None:
         name = f"worker_{os.getpid()}"
         self.address = fresh(name)
         self._connection = psycopg.connect(self.address, autocommit=True)
-        tables = "select tablename from pg_tables where schemaname = 'public' and tablename <> 'migrations'"
-        self._tables = [row[0] for row in self._connection.execute(tables)]
+        self._tables = [row[0] for row in self._connection.execute(self.TABLES) if row[0] != "migrations"]
         sequences = "select sequencename from pg_sequences where schemaname = 'public'"
         self._sequences = [row[0] for row in self._connection.execute(sequences)]
 
@@ -160,7 +161,10 @@ class Database:
         """Leave nothing behind, neither rows nor whoever may still hold them."""
         others = "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
         self._connection.execute(f"{others} and pid <> pg_backend_pid()")
+        found = [row[0] for row in self._connection.execute(self.TABLES)]
         with self._connection.transaction():
+            for name in set(found) - {*self._tables, "migrations"}:
+                self._connection.execute(f"drop table {name} cascade".encode())
             self._connection.execute("set local session_replication_role = replica")  # in any order
             self._connection.execute(";".join(f"delete from {name}" for name in self._tables))
             self._connection.execute(

@@ -83,6 +83,9 @@ class SmppSettings(CarrierSettings):
         "text", "How to read the ids in its answers, so that those of its receipts match them."
     )
     receipt_ids: Literal["text", "hex", "decimal"] = declared("text", "How to read the ids in its receipts.")
+    unmarked_receipts: bool = declared(
+        False, "Whether a message without the mark of a receipt is read as one if its text looks like it."
+    )
     errors: dict[str, Outcome] = declared({}, "Its own error codes in receipts, each with a result code of ours.")
     enquire_seconds: int = declared(30, "How often a quiet connection is tested.", least=1, most=3600)
 
@@ -162,7 +165,7 @@ def _revealed(
         return key, value
     if where == "env":
         if not isinstance(value, str) or value not in environment:
-            raise BadSetting(f"{place}: {value} is not set in the environment")
+            raise BadSetting(f"{place}: names a variable that is not set in the environment")
         return target, environment[value]
     try:
         return target, Path(value).read_text(encoding="utf-8").rstrip("\r\n")

@@ -21,6 +21,7 @@ CARRIER_REMEDIES = {
     State.DOWN.value: "Its messages wait for it. See that it can be reached, and that its settings are right.",
     State.ASIDE.value: "Its messages go to the next carrier of their route, or wait where there is none."
     " See that it can be reached, and ask its operator.",
+    State.UP.value: "It works, but not with all that it should have: see that its settings are right.",
 }
 
 
@@ -146,7 +147,7 @@ async def _queue(store: Store, settings: Settings, world: World) -> list[Finding
 async def _carriers(store: Store, settings: Settings) -> list[Finding]:
     found = []
     for each in await store.read(carriers.states):
-        if each.name in settings.carriers and each.state in CARRIER_REMEDIES:
+        if each.name in settings.carriers and (each.reason or each.state != State.UP.value):
             since = when.stamp(each.since, settings.zone)
             why = f": {each.reason}" if each.reason else ""
             what = f"the carrier {each.name} has been {each.state} since {since}{why}"

@@ -387,7 +387,7 @@ def test_who_is_out_of_reach_says_so_takes_nothing_and_recovers(adapter: Adapter
         assert kinds(await stage.send(*texts(3), text(4, REFUSED), text(5, BUSY))) == [Away] * 5
         adapter.come_back()
         await until(lambda: carrier.is_connected)
-        assert carrier.trouble == ""
+        await until(lambda: carrier.trouble == "")
         assert kinds(await stage.send(*texts(3))) == [Taken] * 3
 
     play(adapter, scene)

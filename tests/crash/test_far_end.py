@@ -96,11 +96,11 @@ def _reckoning(folder: Path, way: Way) -> Reckoning:
         in_front_of(peer, folder, window=WINDOW, on_doubt=way.on_doubt) as live,
     ):
         sent = asyncio.run(_load_while_it_dies(live, peer, Random(7)))
-        until(lambda: _unsent(live), 0)
-        _until_all_is_reported(peer, log)
+        until(lambda: unsent(live), 0)
+        until_all_is_reported(peer, log)
         in_doubt = _unknown(live)
         assert live.stop() == 0
-    status = _statuses(folder / "data" / "pabal.db")
+    status = statuses(folder / "data" / "pabal.db")
     assert len(status) == sent, "what was answered is kept"
     return Reckoning(status, _lives(log), in_doubt)
 
@@ -138,7 +138,7 @@ def _kill_and_restart(peer: Peer, taken: int) -> None:
     peer.start()
 
 
-def _unsent(live: Live) -> float:
+def unsent(live: Live) -> float:
     """Return how many messages wait or are in hand, by the service's own figures."""
     depths = _figures(live, r"pabal_queue_jobs\{carrier=\"telco\",lane=\"(?:small|campaign)\"\}")
     assert len(depths) == 2, depths
@@ -155,9 +155,9 @@ def _figures(live: Live, name: str) -> list[float]:
     return [float(value) for value in re.findall(rf"^{name} (\S+)$", page, re.MULTILINE)]
 
 
-def _until_all_is_reported(peer: Peer, log: Path) -> None:
+def until_all_is_reported(peer: Peer, log: Path) -> None:
     """Return once the far end has an answer to its receipt for every message it took."""
-    owed = {said["message_id"] for said in _said(log) if said["event"] == "submit_sm"}
+    owed = {said["message_id"] for said in far_end_said(log) if said["event"] == "submit_sm"}
 
     def is_last(line: Line) -> bool:
         if line["event"] == "deliver_sm_resp" and line["status"] == 0:
@@ -167,7 +167,8 @@ def _until_all_is_reported(peer: Peer, log: Path) -> None:
     peer.wait_for(is_last)
 
 
-def _statuses(path: Path) -> dict[int, Status]:
+def statuses(path: Path) -> dict[int, Status]:
+    """Return how the message of each receiver stands in the store."""
     by_number = {status.number: status for status in Status}
     connection = apsw.Connection(str(path))
     rows: list[Any] = connection.execute("select receiver, status from messages").fetchall()
@@ -175,7 +176,7 @@ def _statuses(path: Path) -> dict[int, Status]:
     return {receiver: by_number[status] for receiver, status in rows}
 
 
-def _said(log: Path) -> list[Line]:
+def far_end_said(log: Path) -> list[Line]:
     """Return all that the far end ever said: its log is written before it answers, and outlives it."""
     return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
@@ -183,7 +184,7 @@ def _said(log: Path) -> list[Line]:
 def _lives(log: Path) -> list[list[int]]:
     """Return whose messages the far end took, in order, in each of its lives."""
     lives: list[list[int]] = []
-    for said in _said(log):
+    for said in far_end_said(log):
         if said["event"] == "listening":
             lives.append([])
         if said["event"] == "submit_sm":

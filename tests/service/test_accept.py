@@ -12,7 +12,7 @@ from pabal.domain.identity import requested_at
 from pabal.domain.message import Product, Status
 from pabal.domain.sending import Fallback, Receiver
 from pabal.domain.template import Design, TemplateStatus
-from pabal.service.accept import Repeatable, accept, answered_before, usable_profile, usable_template
+from pabal.service.accept import RING_WITHIN, Repeatable, accept, answered_before, usable_profile, usable_template
 from pabal.store import accounts, profiles, requests, templates
 from pabal.store.base import StoreAway, Tx
 from tests.service.acting import (
@@ -27,6 +27,8 @@ from tests.service.acting import (
     count,
     counted,
     ends,
+    first,
+    job,
     of,
     play_with,
     send,
@@ -107,6 +109,29 @@ def test_a_product_without_a_route_is_refused(tmp_path: Path) -> None:
         assert await count(town, "requests") == 0
 
     play_with(tmp_path, scene, idle(), {"sms": [POST]})
+
+
+@pytest.mark.parametrize(
+    ("ahead", "carrier"), [(None, "two"), (0, "two"), (RING_WITHIN, "two"), (RING_WITHIN + 1, "one")]
+)
+def test_what_is_for_later_does_not_avoid_a_carrier_that_is_aside_only_now(
+    tmp_path: Path, ahead: int | None, carrier: str
+) -> None:
+    one, two = Post("one", patience_s=5), Post("two")
+    one.is_connected = False
+
+    async def scene(town: Town) -> None:
+        await town.wait(10)
+        assert town.station.aside == {"one"}
+
+        now = town.world.now()
+        request_id = await send(town, sms(scheduled_at=None if ahead is None else now + ahead))
+
+        found = await job(town, first(request_id))
+        assert found is not None
+        assert found[0] == carrier
+
+    play_with(tmp_path, scene, {"one": one, "two": two}, {"sms": ["one", "two"]})
 
 
 def test_where_numbers_are_checked_only_registered_ones_may_send(play: Play) -> None:

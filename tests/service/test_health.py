@@ -706,3 +706,40 @@ def test_a_carrier_that_stalls_delays_nobody_else_and_is_set_aside_in_the_end(tm
 
     routes = {"sms": ["one", "two"], "lms": ["two"]}
     play_with(tmp_path, scene, {"one": stalled, "two": two}, routes, stop_seconds=1)
+
+
+def test_while_a_silent_carrier_is_tried_out_new_sends_go_to_the_next(tmp_path: Path) -> None:
+    one, two = two_posts(lambda attempt: Unknown(), takes_s=25, patience_s=30)
+
+    async def scene(town: Town) -> None:
+        await send(town, sms())
+        await town.wait(120)
+        before = len(two.ids)
+        slow = 0
+        for _ in range(60):
+            request_id = await send(town, sms())
+            await town.wait(2)
+            slow += first(request_id) not in two.ids
+        assert len(two.ids) > before
+        assert slow <= 4  # the ones it is tried out with
+
+    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+
+
+def test_what_was_never_tried_goes_back_up_the_route_when_its_carrier_is_gone(tmp_path: Path) -> None:
+    one, two = two_posts(is_up=False, patience_s=10)
+    two.patience_s = 10
+    two.window = 1
+    two.takes_s = 20
+
+    async def scene(town: Town) -> None:
+        requests = [await send(town, sms()) for _ in range(10)]
+        await town.wait(15)
+        one.is_connected, two.is_connected = True, False
+
+        await town.wait(60)
+
+        assert [await ends(town, each) for each in requests] == [[(DONE, GOOD)]] * 10
+        assert len(one.ids) >= 8
+
+    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)

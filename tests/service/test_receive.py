@@ -9,7 +9,7 @@ import pytest
 from pabal.carriers.base import Receipt, Rejected, Taken, Unknown
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.when import SECOND
-from pabal.service.keep_house import go_round
+from pabal.service.keep_house import UNMATCHED_FOR, go_round
 from pabal.service.receive import hand_on
 from pabal.store.base import Store, StoreAway
 from tests.service.acting import (
@@ -160,23 +160,57 @@ def test_a_receipt_after_a_final_refusal_changes_nothing(play: Play) -> None:
     play(scene, carriers={POST: post})
 
 
-def test_a_receipt_of_unknown_reference_is_counted_kept_as_long_as_a_message_may_be_tried_and_forgotten(
-    play: Play,
-) -> None:
+def test_a_receipt_of_unknown_reference_is_counted_kept_for_an_hour_and_forgotten(play: Play) -> None:
     post = Post()
 
     async def scene(town: Town) -> None:
         await post.report(("nobody", GOOD))
         assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 1
         assert await count(town, "receipts") == 1
-        await town.wait(town.station.policy.other_timeout / SECOND - 60)
+        await town.wait(UNMATCHED_FOR / SECOND - 60)
         assert await count(town, "receipts") == 1
 
         await town.wait(120)
 
         assert await count(town, "receipts") == 0
 
-    play(scene, carriers={POST: post}, sms_timeout_hours=1, other_timeout_hours=2)
+    play(scene, carriers={POST: post})
+
+
+def test_a_stray_receipt_of_hours_ago_does_not_end_a_message_that_is_given_its_reference(play: Play) -> None:
+    post = Post(answer=lambda attempt: Taken("used again"))
+
+    async def scene(town: Town) -> None:
+        await post.report(("used again", BAD))
+        await town.wait(2 * UNMATCHED_FOR / SECOND)
+        request_id = await send(town, sms())
+        await town.wait(1)
+        assert await ends(town, request_id) == [(SENDING, None)]
+
+        await post.report(("used again", GOOD))
+
+        assert await ends(town, request_id) == [(DONE, GOOD)]
+
+    play(scene, carriers={POST: post})
+
+
+def test_a_reference_given_twice_is_the_later_messages_also_when_the_earlier_one_ends(play: Play) -> None:
+    post = Post(answer=lambda attempt: Taken("same"))
+
+    async def scene(town: Town) -> None:
+        earlier = await send(town, sms())
+        await town.wait(1800)
+        later_one = await send(town, sms())
+        await town.wait(1800 + 20)
+        assert await ends(town, earlier) == [(FAILED, Outcome.TIMED_OUT)]
+
+        await post.report(("same", GOOD))
+
+        assert await ends(town, later_one) == [(DONE, GOOD)]
+        assert await ends(town, earlier) == [(FAILED, Outcome.TIMED_OUT)]
+        assert await count(town, "receipts") == 0
+
+    play(scene, carriers={POST: post}, sms_timeout_hours=1)
 
 
 def test_a_receipt_of_another_carrier_ends_nothing(play: Play) -> None:
@@ -224,6 +258,25 @@ def test_a_message_in_parts_is_completed_when_every_part_is(play: Play) -> None:
         assert await count(town, "receipts") == 0
         assert counted(town, "pabal_messages_ended_total", product="lms", code="1000") == 1
         assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 0
+
+    play(scene, carriers={POST: post})
+
+
+@pytest.mark.parametrize(
+    "further", [("a", "a"), ("a", "b"), ("b", "a", "b")], ids=["all alike", "two alike", "by turns"]
+)
+def test_parts_that_are_answered_with_the_same_id_are_one(play: Play, further: tuple[str, ...]) -> None:
+    post = Post(answer=lambda attempt: Taken("a", further))
+
+    async def scene(town: Town) -> None:
+        request_id = await send(town, sms(product=Product.LMS))
+        await town.wait(1)
+        for each in ("a", "b") if "b" in further else ("a",):
+            assert await ends(town, request_id) == [(SENDING, None)]
+            await post.report((each, GOOD))
+
+        assert await ends(town, request_id) == [(DONE, GOOD)]
+        assert await count(town, "receipts") == 0
 
     play(scene, carriers={POST: post})
 
@@ -415,4 +468,4 @@ def test_housekeeping_forgets_unmatched_receipts_also_after_a_restart(play: Play
         assert await count(town, "receipts") == 0
 
     play(scene, carriers={POST: post})
-    play(much_later, carriers={POST: Post()}, world=VirtualWorld(1, later(NOON, 81 * 3600)))
+    play(much_later, carriers={POST: Post()}, world=VirtualWorld(1, later(NOON, 3600 + 60)))

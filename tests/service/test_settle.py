@@ -14,6 +14,7 @@ from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.retry import MAX_TRIES
 from pabal.domain.when import SECOND
 from pabal.service.claim import lease_of
+from pabal.service.keep_house import UNMATCHED_FOR
 from pabal.store.base import Tx
 from pabal.store.jobs import SMALL, TAKEN
 from tests.service.acting import (
@@ -229,6 +230,67 @@ def test_a_receipt_that_names_the_message_in_doubt_ends_it(play: Play, outcome: 
         assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 0
         await post.report(("never heard of", BAD, doubt(first(request_id))))
         assert await ends(town, request_id) == [(status, outcome)]
+
+    play(scene, carriers={POST: post})
+
+
+@pytest.mark.parametrize(("outcome", "status"), [(GOOD, DONE), (BAD, FAILED)])
+def test_a_receipt_that_is_here_before_its_message_is_in_doubt_ends_it_once_it_is(
+    play: Play, outcome: Outcome, status: Status
+) -> None:
+    post = Post(answer=doubting, takes_s=5, holds_doubt=True)
+
+    async def scene(town: Town) -> None:
+        request_id = await send(town, sms())
+        await town.wait(1)
+        opposite = BAD if outcome is GOOD else GOOD
+        await post.report(
+            ("a", outcome, doubt(first(request_id))), ("b", opposite, doubt(first(request_id)))
+        )  # the first counts
+        assert await ends(town, request_id) == [(SENDING, None)]
+        assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 2
+        await town.wait(5)
+
+        assert await ends(town, request_id) == [(status, outcome)]
+        assert await count(town, "jobs") == 0
+        assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 2
+        await town.wait(UNMATCHED_FOR / SECOND + 20)
+        assert await count(town, "receipts") == 0
+
+    play(scene, carriers={POST: post})
+
+
+def test_a_receipt_that_is_here_before_a_crash_ends_its_message_at_the_next_start(play: Play) -> None:
+    post = Post(takes_s=1000, answer_s=900, holds_doubt=True)
+    sent: list[bytes] = []
+
+    async def scene(town: Town) -> None:
+        sent.append(await send(town, sms()))
+        await town.wait(1)
+        await post.report(("x", GOOD, doubt(first(sent[0]))))
+
+    async def next_start(town: Town) -> None:
+        await town.wait(20)
+
+        assert await ends(town, sent[0]) == [(DONE, GOOD)]
+
+    play(scene, carriers={POST: post}, stop_seconds=1)
+    again = Post(holds_doubt=True)
+    play(next_start, carriers={POST: again}, world=VirtualWorld(1, later(NOON, 3 * 3600)))
+    assert again.handed == []
+
+
+def test_an_early_receipt_that_has_a_reference_and_a_name_ends_a_message_that_is_taken_as_usual(play: Play) -> None:
+    post = Post(takes_s=5, holds_doubt=True)
+
+    async def scene(town: Town) -> None:
+        request_id = await send(town, sms())
+        await town.wait(1)
+        await post.report((first(request_id).hex(), BAD, doubt(first(request_id))))
+        await town.wait(5)
+
+        assert await ends(town, request_id) == [(FAILED, BAD)]
+        assert counted(town, "pabal_messages_ended_total", product="sms", code=str(BAD.number)) == 1
 
     play(scene, carriers={POST: post})
 

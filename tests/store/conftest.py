@@ -45,7 +45,4 @@ def modes(request: pytest.FixtureRequest, engine: str, tmp_path: Path) -> Modes:
     """A store to be opened, in either mode."""
     if engine == "postgresql":
         (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.emptied(), encoding="utf-8")
-    found = Modes(tmp_path / "kept.db", request.param)
-    if found.address:
-        found.outside("drop table if exists words")
-    return found
+    return Modes(tmp_path / "kept.db", request.param)

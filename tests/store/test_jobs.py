@@ -76,7 +76,6 @@ def test_small_sends_go_first_and_campaigns_keep_a_quarter(tx: Tx) -> None:
         (100, 5, 40, (35, 5)),
         (3, 3, 40, (3, 3)),
         (100, 100, 4, (3, 1)),
-        (100, 100, 1, (1, 0)),
         (0, 100, 1, (0, 1)),
     ],
 )
@@ -92,6 +91,28 @@ def test_neither_lane_leaves_room_unused(
 
     lanes = [where(tx, one)[1] for one in found]
     assert (lanes.count(SMALL), lanes.count(CAMPAIGN)) == expected
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("pace", [1, 50, 250, 500, 1000, 2000, 4000, 10_000, 60_000])
+def test_a_claim_too_small_for_a_share_is_the_campaigns_first_about_every_fourth_time(
+    tx: Tx, most: int, pace: int
+) -> None:
+    small = [add(tx, number) for number in range(3)]
+    campaign = [add(tx, number, CAMPAIGN) for number in range(3, 6)]
+
+    claims = [due(tx, most, at=NOON + pace * number) for number in range(400)]
+
+    theirs = [found for found in claims if found != small[:most]]
+    assert 60 <= len(theirs) <= 140
+    assert all(found == small[: most - 1] + campaign[:1] for found in theirs)
+
+
+@pytest.mark.parametrize("lane", [SMALL, CAMPAIGN])
+def test_whoever_is_alone_gets_every_small_claim(tx: Tx, lane: int) -> None:
+    ids = [add(tx, number, lane) for number in range(3)]
+
+    assert all(due(tx, 1, at=NOON + 500 * number) == ids[:1] for number in range(20))
 
 
 def test_a_claim_postpones_the_job_to_the_end_of_its_lease_and_counts_the_attempt(tx: Tx) -> None:
@@ -279,13 +300,30 @@ def test_only_what_is_due_and_in_nobodys_hands_may_move_to_another_carrier(tx: T
     jobs.try_later(tx, [(message_id(6), 1, NOON, CARRIER, 1)])
     products = [Product.SMS.number, Product.ALIMTALK.number]
 
-    found = jobs.movable(tx, SLOT, CARRIER, products, NOON, 10)
+    found = jobs.movable(tx, SLOT, CARRIER, products, NOON, 10, has_doubt=False)
 
     assert sorted(found) == [(one, Product.SMS.number) for one in (small, campaign, message_id(6))]
-    assert len(jobs.movable(tx, SLOT, CARRIER, products, NOON, 2)) == 2
-    assert jobs.movable(tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2) == [(message_id(8), Product.LMS.number)]
-    later = jobs.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10)
+    assert len(jobs.movable(tx, SLOT, CARRIER, products, NOON, 2, has_doubt=False)) == 2
+    assert jobs.movable(tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2, has_doubt=False) == [
+        (message_id(8), Product.LMS.number)
+    ]
+    later = jobs.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, has_doubt=False)
     assert message_id(4) not in [one for one, _ in later]  # in doubt, though its lease is out
+    doubted = jobs.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, has_doubt=True)
+    assert {*doubted} - {*later} == {(message_id(4), Product.SMS.number)}
+
+
+def test_only_what_was_never_in_anyones_hands_may_move_if_it_is_to_be_untried(tx: Tx) -> None:
+    for number in (1, 2, 3):
+        keep(tx, number)
+    take(tx, message_id(2), message_id(3))
+    jobs.try_later(tx, [(message_id(2), 1, NOON, CARRIER, 1)])
+    products = [Product.SMS.number]
+
+    found = jobs.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, has_doubt=True, is_untried=True)
+
+    assert found == [(message_id(1), Product.SMS.number)]
+    assert len(jobs.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, has_doubt=True)) == 3
 
 
 def test_the_next_job_of_some_lanes_is_known(tx: Tx) -> None:
@@ -367,7 +405,7 @@ def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
     jobs.in_doubt(explaining, found)
     jobs.in_hand(explaining, SLOT, CARRIER, 50)
     jobs.hold(explaining, [(one, "?", NOON + HOUR) for one in found[:5]])
-    jobs.movable(explaining, SLOT, CARRIER, [1, 2], NOON, 50)
+    jobs.movable(explaining, SLOT, CARRIER, [1, 2], NOON, 50, has_doubt=False)
     jobs.drop(explaining, found[:10])
     jobs.drop_unclaimed(explaining, found[10:20])
     jobs.add_requests(explaining, [(request_id(9999), CARRIER, SMALL, NOON)])

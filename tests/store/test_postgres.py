@@ -37,8 +37,6 @@ Scene = Callable[[PostgresStore], Awaitable[None]]
 def address() -> str:
     """A database with every table, and an empty one of words."""
     found = postgres.emptied()
-    with psycopg.connect(found, autocommit=True) as connection:
-        connection.execute("drop table if exists words")
     play(found, lambda store: store.write(make_table))
     return found
 

@@ -1,6 +1,7 @@
 """The seam between the service and a carrier."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from pabal.domain.message import Attempt, Outcome, Product
@@ -17,27 +18,32 @@ class Taken(NamedTuple):
     further: tuple[str, ...] = ()
 
 
-class Rejected(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Rejected:
     """The carrier will not deliver it, for good."""
 
     outcome: Outcome
 
 
-class Declined(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Declined:
     """The carrier does not carry such a message, but another may; `outcome` is its end where there is none."""
 
     outcome: Outcome
 
 
-class Busy(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Busy:
     """The carrier does not take it now; it may later."""
 
 
-class Away(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Away:
     """It never left our hands: the carrier cannot be reached. This costs no try."""
 
 
-class Unknown(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unknown:
     """Nobody can say whether the carrier has it."""
 
 
@@ -55,6 +61,9 @@ class Receipt(NamedTuple):
 
 HandOn = Callable[[Sequence[Receipt]], Awaitable[None]]
 """Hands receipts to the service; when it returns they are kept, and may be acknowledged."""
+
+Tell = Callable[[Sequence[tuple[Attempt, Verdict]]], None]
+"""Takes verdicts as they come, for each attempt one."""
 
 Note = Callable[[str], None]
 """Tells the operator's counters of something odd that a carrier did, in a few fixed words."""
@@ -105,6 +114,14 @@ class Carrier(Protocol):
 
     async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
         """Hand over a batch and return a verdict for each, in order."""
+
+    async def hand_over(self, attempts: Sequence[Attempt], tell: Tell) -> None:
+        """Hand over a batch and tell each verdict when it is known.
+
+        A carrier that answers messages one by one tells them so: one that is late must not hold up the others.
+        For one that answers all at once, `send` is enough.
+        """
+        tell(list(zip(attempts, await self.send(attempts), strict=True)))
 
     async def run(self, hand_on: HandOn) -> None:
         """Hold the session, handing on receipts as they come, until cancelled."""

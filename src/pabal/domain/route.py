@@ -24,3 +24,7 @@ class Routes:
         names = self._routes.get(product, ())
         following = names[names.index(carrier) + 1 :] if carrier in names else ()
         return next((name for name in following if name not in avoiding), following[0] if following else None)
+
+    def instead(self, product: Product, carrier: str, avoiding: Container[str]) -> str | None:
+        """Return the first carrier of a product's route that is neither this one nor to be avoided, if any."""
+        return next((name for name in self.of(product) if name != carrier and name not in avoiding), None)

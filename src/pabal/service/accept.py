@@ -58,7 +58,8 @@ async def accept(
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED, or DUPLICATE for a key that stood
     on another request.
     """
-    carrier = station.carrier_for(sending.product)
+    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > station.world.now() + RING_WITHIN
+    carrier = station.carrier_for(sending.product, is_for_later=is_for_later)
     if station.policy.checks_sender_numbers:
         await _check_numbers(station, account_id, sending)
     request_id = new_request_id(station.world, station.policy.slot)

@@ -79,11 +79,10 @@ def hold(tx: Tx, carrier: str, doubtful: Sequence[Message], policy: Policy, now:
     return finish(tx, ended, policy, now)
 
 
-def hold_in_hand(tx: Tx, carrier: str, policy: Policy, most: int, now: Instant) -> int:
-    """Hold some of what was in hand when the last run ended; return how many there were."""
+def hold_in_hand(tx: Tx, carrier: str, policy: Policy, most: int, now: Instant) -> tuple[Finished, int]:
+    """Hold some of what was in hand when the last run ended; return what ended by that, and how many there were."""
     found = jobs.in_hand(tx, policy.slot, carrier, most)
-    hold(tx, carrier, list(messages.get(tx, found).values()), policy, now)
-    return len(found)
+    return hold(tx, carrier, list(messages.get(tx, found).values()), policy, now), len(found)
 
 
 def _end_orphans(tx: Tx, orphans: list[Message], policy: Policy, now: Instant) -> tuple[Finished, int]:

@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
-from pabal.carriers.base import Carrier, Rejected, Unknown, Verdict
+from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Verdict
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.when import SECOND, Instant
 from pabal.service import compose
@@ -16,6 +17,7 @@ from pabal.service.finish import Finished
 from pabal.service.health import Health, State
 from pabal.service.settle import Verdicts, settle
 from pabal.service.station import Station
+from pabal.service.throttle import Throttle
 from pabal.store import carriers, jobs
 from pabal.store.base import StoreAway, Tx
 from pabal.store.carriers import CarrierState
@@ -32,15 +34,19 @@ AHEAD_S = 0.5
 """How much of a carrier's rate is claimed ahead: what comes later must not wait behind more than this."""
 GATHER_S = 0.05
 """Pause after a claim that took all there was, so that under load the next one is worth its transaction."""
+LEAST_PAUSE_S = 0.01
+WEIGHT_FADES = 0.9
 PAUSE_AFTER_TROUBLE_S = 1.0
 MAX_MOVES = 500
 
 log = logging.getLogger("pabal.deliver")
 
 
-def move_on(tx: Tx, carrier: str, ways: dict[int, str], slot: int, now: Instant) -> int:
+def move_on(
+    tx: Tx, carrier: str, ways: dict[int, str], slot: int, now: Instant, *, holds_doubt: bool, is_untried: bool
+) -> int:
     """Give some due messages of a carrier to others, by their products; return how many."""
-    found = jobs.movable(tx, slot, carrier, ways, now, MAX_MOVES)
+    found = jobs.movable(tx, slot, carrier, ways, now, MAX_MOVES, has_doubt=not holds_doubt, is_untried=is_untried)
     jobs.reroute(tx, [(one, ways[product]) for one, product in found])
     return len(found)
 
@@ -55,6 +61,9 @@ class Deliverer:
         self._bell = station.bells.setdefault(carrier.name, asyncio.Event())
         self._has_room = asyncio.Event()
         self._in_hand = 0
+        self._throttle = Throttle(station.world)
+        self._weight = 1.0
+        """How many places in its carrier's rate a message took of late: one that goes in parts takes several."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._told: tuple[State, str] | None = None
         self._since: Instant = 0
@@ -97,8 +106,9 @@ class Deliverer:
             self._has_room.clear()
             await self._has_room.wait()
             return
-        if self._carrier.ahead_s > AHEAD_S:
-            await asyncio.sleep(self._carrier.ahead_s - AHEAD_S)
+        pause_s = max(self._carrier.ahead_s - AHEAD_S, self._throttle.pause_s)
+        if pause_s > 0:
+            await asyncio.sleep(max(pause_s, LEAST_PAUSE_S))
             return
         self._bell.clear()
         station = self._station
@@ -107,22 +117,35 @@ class Deliverer:
         station.watch.cancelled.add(claimed.cancelled)
         if claimed.leased:
             self._in_hand += len(claimed.leased)
-            task = asyncio.create_task(self._hand_over(claimed.leased))
-            self._tasks.add(task)
-            task.add_done_callback(self._done)
-            await asyncio.sleep(0 if claimed.is_full else GATHER_S)
+            ahead_s = self._carrier.ahead_s
+            task = self._begin(self._hand_over(claimed.leased))
+            await asyncio.sleep(0)
+            weight = (self._carrier.ahead_s - ahead_s) * self._carrier.rate / len(claimed.leased)
+            self._weight = max(1.0, weight, WEIGHT_FADES * self._weight)
+            if not claimed.is_full:
+                await asyncio.sleep(GATHER_S)
             if self._health.is_on_trial:
-                await asyncio.wait([task])
+                await self._try_out(task)
         elif not claimed.is_full:
             await self._rest(claimed.next_due_at)
+
+    async def _try_out(self, task: asyncio.Task[None]) -> None:
+        """Wait for the word on the one message that shows how a carrier does; meanwhile others get all the rest."""
+        self._health.is_trying = True
+        try:
+            await self._look()
+            await self._move_on()
+            await asyncio.wait([task])
+        finally:
+            self._health.is_trying = False
 
     def _most(self, room: int) -> int:
         """Return how much to claim at once: what the window has room for, no more than the rate lets out soon."""
         if self._health.is_on_trial:
             return 1
-        most = min(room, MAX_CLAIM)
+        most = min(room, MAX_CLAIM, self._throttle.most)
         rate = self._carrier.rate
-        return min(most, max(1, round(rate * AHEAD_S))) if rate else most
+        return min(most, max(1, round(rate * AHEAD_S / self._weight))) if rate else most
 
     async def _look(self) -> None:
         """See how the carrier does, and tell whoever should know of a change."""
@@ -135,7 +158,7 @@ class Deliverer:
         (station.aside.add if is_aside else station.aside.discard)(name)
         station.watch.show_carrier(name, is_up=health.state is State.UP, is_aside=is_aside)
         if told or health.state is State.ASIDE:  # at the start, a carrier needs a moment to connect
-            level = logging.INFO if health.state is State.UP else logging.WARNING
+            level = logging.WARNING if health.reason or health.state is not State.UP else logging.INFO
             log.log(level, f"a carrier is {health.state.value}", extra={"carrier": name, "reason": health.reason})
         if told is None or told[0] is not health.state:
             self._since = station.world.now()
@@ -144,17 +167,31 @@ class Deliverer:
         self._told = found
 
     async def _move_on(self) -> None:
-        """Give what is due to the next carriers, of products that have one."""
-        station, name = self._station, self._carrier.name
-        ways = {
-            product.number: following
+        """Give what is due to the next carriers; where none follows, what was never tried to one before."""
+        routes, name, aside = self._station.policy.routes, self._carrier.name, self._station.aside
+        ways = {product: routes.after(product, name, avoiding=aside) for product in Product}
+        on = {product.number: way for product, way in ways.items() if way and way not in aside}
+        back = {
+            product.number: way
             for product in Product
-            if (following := station.policy.routes.after(product, name, avoiding=station.aside))
-            and following not in station.aside
+            if product.number not in on and (way := routes.instead(product, name, aside))
         }
+        await self._move(on, is_untried=False)
+        await self._move(back, is_untried=True)
+
+    async def _move(self, ways: dict[int, str], *, is_untried: bool) -> None:
+        station, name = self._station, self._carrier.name
         moved = MAX_MOVES if ways else 0
         while moved == MAX_MOVES:
-            moved = await station.store.write(move_on, name, ways, station.policy.slot, station.world.now())
+            moved = await station.store.write(
+                move_on,
+                name,
+                ways,
+                station.policy.slot,
+                station.world.now(),
+                holds_doubt=self._carrier.holds_doubt,
+                is_untried=is_untried,
+            )
             if moved:
                 log.warning("messages move on to the next carrier", extra={"carrier": name, "messages": moved})
                 station.ring(ways.values())
@@ -176,36 +213,62 @@ class Deliverer:
                 return
 
     async def _hand_over(self, leased: list[tuple[Lease, Message, Request]]) -> None:
-        try:
-            attempts, unfit = _composed(leased)
-            said = [*zip(attempts, await self._ask(attempts), strict=True), *unfit]
-        finally:
-            self._in_hand -= len(leased)
-            self._has_room.set()
-        name, aside = self._carrier.name, self._station.aside
-        if self._health.is_on_trial:  # what it has not taken even now goes on
-            aside = aside | {name}
-        await self._settle(Verdicts(name, said, self._carrier.holds_doubt, aside))
+        """Hand a batch over, and have each verdict settled when it is told."""
+        carrier, world = self._carrier, self._station.world
+        attempts, unfit = _composed(leased)
+        untold = {id(attempt): attempt for attempt in attempts}
 
-    async def _ask(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
-        world, watch, name = self._station.world, self._station.watch, self._carrier.name
+        def tell(said: Sequence[tuple[Attempt, Verdict]]) -> None:
+            for attempt, _ in said:
+                untold.pop(id(attempt), None)
+            self._told_verdicts(said)
+
+        if unfit:
+            self._told_verdicts(unfit)
         began = world.stopwatch()
         try:
-            async with asyncio.timeout(self._carrier.answer_s):
-                verdicts = await self._carrier.send(attempts)
+            async with asyncio.timeout(carrier.answer_s):
+                await carrier.hand_over(attempts, tell)
         except Exception as error:
             log.warning(
                 "a carrier gave no answer",
-                extra={"carrier": name, "error": type(error).__name__, "messages": len(attempts)},
+                extra={"carrier": carrier.name, "error": type(error).__name__, "messages": len(untold)},
             )
-            verdicts = [Unknown()] * len(attempts)
-        watch.carrier_seconds.labels(name).observe(world.stopwatch() - began)
-        for kind, count in Counter(map(type, verdicts)).items():
-            watch.verdicts.add(count, name, kind.__name__.lower())
-        self._health.note(verdicts)
-        return verdicts
+            if untold:
+                self._told_verdicts([(attempt, Unknown()) for attempt in untold.values()])
+        except asyncio.CancelledError:
+            self._in_hand -= len(untold)
+            raise
+        finally:
+            self._station.watch.carrier_seconds.labels(carrier.name).observe(world.stopwatch() - began)
+
+    def _told_verdicts(self, said: Sequence[tuple[Attempt, Verdict]]) -> None:
+        """Take in what the carrier said to some of what it was given, and have it settled."""
+        name, aside = self._carrier.name, self._station.aside
+        kinds = Counter(type(verdict) for _, verdict in said)
+        for kind, count in kinds.items():
+            self._station.watch.verdicts.add(count, name, kind.__name__.lower())
+        self._health.note([verdict for _, verdict in said])
+        self._throttle.note(kinds[Busy], len(said))
+        if self._health.is_on_trial:  # what it has not taken even now goes on
+            aside = aside | {name}
+        self._begin(self._settle(Verdicts(name, list(said), self._carrier.holds_doubt, aside)))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
 
     async def _settle(self, verdicts: Verdicts) -> None:
+        """Have the verdicts kept; until then their messages count as in the carrier's window, being in doubt."""
+        try:
+            await self._keep(verdicts)
+        finally:
+            self._in_hand -= len(verdicts.said)
+            self._has_room.set()
+
+    async def _keep(self, verdicts: Verdicts) -> None:
         """Write the verdicts down; past the lease it would change nothing, so then it is given up."""
         station = self._station
         give_up_at = station.world.now() + LEASE_MARGIN

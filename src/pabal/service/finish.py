@@ -30,8 +30,8 @@ def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: 
     receipts.forget(
         tx,
         [
-            (carrier, reference)
-            for _, carrier, references in dropped
+            (carrier, reference, one)
+            for one, carrier, references in dropped
             if references is not None
             for reference in references.split(jobs.BETWEEN_REFERENCES)
         ],

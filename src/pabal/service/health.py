@@ -27,6 +27,9 @@ class Health:
     def __init__(self, carrier: Carrier, world: World) -> None:
         self.state = State.UP
         self.reason = ""
+        """Why it is not up; or, where it is, what it lacks."""
+        self.is_trying = False
+        """Whether it has been given a message to see how it does, and has not said a word to it."""
         self._carrier = carrier
         self._world = world
         self._down_since: float | None = None
@@ -40,7 +43,7 @@ class Health:
 
     def look(self) -> None:
         """Look at the carrier."""
-        is_aside = self._world.stopwatch() < self._aside_until
+        is_aside = self._world.stopwatch() < self._aside_until or (self.is_trying and self.is_on_trial)
         if not self._carrier.is_connected:
             if self._down_since is None:
                 self._down_since = self._world.stopwatch()
@@ -48,7 +51,7 @@ class Health:
             self.reason = self._carrier.trouble
         else:
             self._down_since = None
-            self.state, self.reason = (State.ASIDE, FAILING) if is_aside else (State.UP, "")
+            self.state, self.reason = (State.ASIDE, FAILING) if is_aside else (State.UP, self._carrier.trouble)
 
     def note(self, verdicts: Sequence[Verdict]) -> None:
         """Take in what the carrier said to a batch; any clear word shows that it works."""

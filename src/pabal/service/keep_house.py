@@ -20,6 +20,8 @@ BATCH = 500
 BLANK_REQUESTS = 5
 TOKENS_FOR = 2 * HOUR
 SIMULATED_FOR = 1 * MINUTE
+UNMATCHED_FOR = 1 * HOUR
+"""How long a receipt may be ahead of its answer; carriers use their ids again, so it is not kept for long."""
 _BLANKED = "blanked"
 
 log = logging.getLogger("pabal.keep_house")
@@ -77,7 +79,8 @@ async def prepare(station: Station) -> None:
     for name, carrier in station.carriers.items():
         held = BATCH
         while carrier.holds_doubt and held:
-            held = await store.write(hold_in_hand, name, policy, BATCH, station.world.now())
+            finished, held = await store.write(hold_in_hand, name, policy, BATCH, station.world.now())
+            station.watch.count_ended(finished.ended)
             if held:
                 log.warning("messages in doubt wait for their receipts", extra={"carrier": name, "messages": held})
         now = station.world.now()
@@ -116,10 +119,9 @@ async def go_round(station: Station) -> None:
             station.ring(finished.carriers)
             is_done = len(finished.ended) < BATCH
     await sweep_deleted(station)
-    patience = max(policy.sms_timeout, policy.other_timeout)  # as long as a message may still be tried
     await _until_none(station, lambda tx: answers.forget(tx, world.now() - policy.idempotency, BATCH))
     await _until_none(station, lambda tx: profiles.forget_tokens(tx, world.now() - TOKENS_FOR, BATCH))
-    await _until_none(station, lambda tx: receipts.forget_unmatched(tx, world.now() - patience, BATCH))
+    await _until_none(station, lambda tx: receipts.forget_unmatched(tx, world.now() - UNMATCHED_FOR, BATCH))
     await _until_none(station, lambda tx: blank(tx, policy, world.now()))
     await _until_none(station, lambda tx: trim(tx, list(station.carriers), policy, world.now()))
 

@@ -56,11 +56,9 @@ class Keyring:
         """
         if not key:
             raise Refused(Code.UNAUTHORIZED)
-        seen_at = self._world.stopwatch()
-        known = self._known.get(key)
-        if known and seen_at - known[0] < FRESH_FOR_S:
-            found: Key | None = known[1]
-        else:
+        found = self.known(key)
+        if found is None:
+            seen_at = self._world.stopwatch()
             found = await self._store.read(accounts.key_by_hash, hash_of(key))
             self._remember(key, found, seen_at)
         if found is None or not found.is_live:
@@ -68,6 +66,11 @@ class Keyring:
         if found.expires_at is not None and self._world.now() >= found.expires_at:
             raise Refused(Code.KEY_EXPIRED)
         return found
+
+    def known(self, key: str | None) -> Key | None:
+        """Return the key if the store was asked about it just now; it may have expired since."""
+        known = self._known.get(key) if key else None
+        return known[1] if known and self._world.stopwatch() - known[0] < FRESH_FOR_S else None
 
     def _remember(self, key: str, found: Key | None, seen_at: float) -> None:
         self._known.pop(key, None)

@@ -30,7 +30,8 @@ def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Insta
     """Write down what a carrier said; a word on an attempt that is no longer the current one changes nothing."""
     carrier = verdicts.carrier
     held = jobs.still_held(tx, [(attempt.message_id, attempt.number) for attempt, _ in verdicts.said])
-    said = sorted(pair for pair in verdicts.said if pair[0].message_id in held)
+    said = [pair for pair in verdicts.said if pair[0].message_id in held]
+    said.sort(key=lambda pair: pair[0].message_id)
     ended = [
         (attempt.message_id, end) for attempt, verdict in said if (end := _end(attempt, verdict, verdicts, policy))
     ]
@@ -81,9 +82,12 @@ def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Insta
 
 
 def _references(attempt: Attempt, verdict: Verdict, holds_doubt: bool) -> tuple[str, ...]:
-    """Return the references under which a receipt is awaited; none where there is nothing to wait for."""
+    """Return the references under which a receipt is awaited, each once; none where there is nothing to wait for.
+
+    A carrier may answer several parts with one id: then one receipt is all that can be told from others.
+    """
     if isinstance(verdict, Taken) and verdict.reference is not None:
-        return (verdict.reference, *verdict.further)
+        return tuple(dict.fromkeys((verdict.reference, *verdict.further)))
     if isinstance(verdict, Unknown) and holds_doubt:
         return (identity.name_in_doubt(identity.mark_of(attempt.message_id), attempt.receiver),)
     return ()

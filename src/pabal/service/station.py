@@ -35,15 +35,16 @@ class Station:
             if name in self.bells:
                 self.bells[name].set()
 
-    def carrier_for(self, product: Product) -> str:
+    def carrier_for(self, product: Product, *, is_for_later: bool = False) -> str:
         """Return the carrier that a product goes to first; one that is set aside only for want of others.
 
+        What is for later goes to the first of its route: which ones are aside then, nobody knows now.
         Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
         name = self.policy.routes.first(product)
         if name is None:
             raise Refused(Code.PRODUCT_NOT_AVAILABLE)
-        if name in self.aside:
+        if name in self.aside and not is_for_later:
             return next((each for each in self.policy.routes.of(product) if each not in self.aside), name)
         return name
 

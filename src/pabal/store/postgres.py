@@ -22,10 +22,12 @@ MOST_RERUNS = 5
 DELIVERER_LOCK = 7_602_115_002
 """The advisory lock of the only delivering process."""
 
-# No statement of ours needs to walk a table, and a plan made while the tables were empty may stay for long.
+# Every statement of ours is made for nested loops over indexes, as SQLite does them: no other plan is better when
+# the tables are large, and one that was made while they were empty may stay in use for long.
 # Whoever is answered must find it kept: a synchronous_commit that says otherwise is overruled.
 _MANNERS = (
-    b"set enable_seqscan = off; set jit = off; set lock_timeout = '10s';"
+    b"set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off;"
+    b" set lock_timeout = '10s';"
     b" set idle_in_transaction_session_timeout = '60s';"
     b" select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"
 )

@@ -59,9 +59,20 @@ def held(tx: Tx, carrier: str, names: Iterable[str]) -> dict[str, bytes]:
     return dict(rows)
 
 
-def forget(tx: Tx, ended: Iterable[tuple[str, str]]) -> None:
-    """Drop the rows (carrier, reference) of messages that have ended."""
-    tx.rows_each("delete from receipts where (carrier, reference) in (values {rows})", ended)
+def forget(tx: Tx, ended: Iterable[tuple[str, str, bytes]]) -> None:
+    """Drop the rows (carrier, reference, message) of messages that have ended.
+
+    A reference that a carrier has given to another message since is that one's.
+    """
+    tx.rows_each("delete from receipts where (carrier, reference, message_id) in (values {rows})", ended)
+
+
+def forget_strays(tx: Tx, carrier: str, references: Iterable[str]) -> None:
+    """Drop receipts that belong to no message by their references."""
+    tx.rows_each(
+        "delete from receipts where message_id is null and (carrier, reference) in (values {rows})",
+        [(carrier, reference) for reference in references],
+    )
 
 
 def forget_unmatched(tx: Tx, before: Instant, most: int) -> int:

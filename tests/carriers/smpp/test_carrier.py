@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.base import Away, Busy, Rejected, Taken, Unknown
+from pabal.carriers.base import Away, Busy, Declined, Rejected, Taken, Unknown
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import (
     ANSWER_S,
@@ -95,7 +95,7 @@ def test_an_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
     in_virtual_time(scene())
 
 
-def test_what_cannot_be_written_is_rejected_and_delays_nobody() -> None:
+def test_what_cannot_be_written_is_declined_and_delays_nobody() -> None:
     async def scene() -> None:
         smsc = Smsc()
         async with office(smsc, encoding="cp949") as here:
@@ -103,14 +103,14 @@ def test_what_cannot_be_written_is_rejected_and_delays_nobody() -> None:
             alone = await here.carrier.send([attempt(content="🐎")])
             among = await here.carrier.send([attempt(1), attempt(2, "🐎"), attempt(3), attempt(4, sender="0" * 21)])
 
-            assert said(alone) == said([Rejected(Outcome.UNDELIVERABLE)])
-            assert kinds(among) == [Taken, Rejected, Taken, Rejected]
+            assert said(alone) == said([Declined(Outcome.UNDELIVERABLE)])
+            assert kinds(among) == [Taken, Declined, Taken, Declined]
             assert now() - began < 0.1
 
     in_virtual_time(scene())
 
 
-@pytest.mark.parametrize("status", sorted(set(pdu.STATUS_NAMES) - {pdu.OK} | {0x400, 0xFFFFFFFF}))
+@pytest.mark.parametrize("status", sorted(set(pdu.STATUS_NAMES) - {pdu.OK, pdu.RINVBNDSTS} | {0x400, 0xFFFFFFFF}))
 def test_every_status_is_a_verdict_and_the_connection_is_kept(status: int) -> None:
     async def scene() -> None:
         smsc = Smsc()
@@ -119,6 +119,18 @@ def test_every_status_is_a_verdict_and_the_connection_is_kept(status: int) -> No
             assert said(await here.carrier.send([attempt()])) == said([refusal_of(status)])
             assert kinds(await here.carrier.send([attempt()])) == [Taken]
             assert len(smsc.lines) == 1
+
+    in_virtual_time(scene())
+
+
+def test_who_is_told_that_it_is_not_bound_binds_anew_and_no_message_fails_for_it() -> None:
+    async def scene() -> None:
+        smsc = Smsc()
+        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(refuse(pdu.RINVBNDSTS), take)
+        async with office(smsc) as here:
+            assert said(await here.carrier.send([attempt()])) == said([Busy()])
+            await until(lambda: len(smsc.lines) == 2 and here.carrier.is_connected)
+            assert kinds(await here.carrier.send([attempt()])) == [Taken]
 
     in_virtual_time(scene())
 

@@ -155,6 +155,6 @@ def test_a_busy_part_is_tried_again_also_in_a_batch_with_something_that_cannot_b
         async with office(smsc, long_messages="parts", encoding="cp949") as here:
             verdicts = await here.carrier.send([attempt(1, "🐎"), attempt(2, two_parts)])
 
-            assert said(verdicts) == said([Rejected(Outcome.UNDELIVERABLE), Taken("1", ("2",))])
+            assert said(verdicts) == said([Declined(Outcome.UNDELIVERABLE), Taken("1", ("2",))])
 
     in_virtual_time(scene())

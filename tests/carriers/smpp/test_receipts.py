@@ -91,12 +91,16 @@ def test_ids_match_where_answers_have_them_in_hex_and_receipts_in_decimal() -> N
         ("UNDELIV", "000", Outcome.UNDELIVERABLE),
         ("REJECTD", "000", Outcome.UNDELIVERABLE),
         ("UNKNOWN", "000", Outcome.UNKNOWN),
-        ("WHATEVER", "000", Outcome.UNKNOWN),
         ("UNDELIV", "034", Outcome.PHONE_OFF),
     ],
 )
 def test_every_end_has_an_outcome_of_ours(stat: str, err: str, outcome: Outcome) -> None:
     assert read(receipt("7", stat, err=err), errors={"034": Outcome.PHONE_OFF}) == Receipt("7", outcome)
+
+
+def test_a_receipt_without_its_mark_is_read_where_the_settings_say_so() -> None:
+    assert read(receipt("7", kind=0), unmarked_receipts=True) == Receipt("7", GOOD)
+    assert read(receipt("7", kind=0), unmarked_receipts=False) is None
 
 
 def test_a_mark_names_the_message_in_doubt_and_stands_in_for_a_missing_id() -> None:
@@ -113,6 +117,8 @@ def test_a_mark_names_the_message_in_doubt_and_stands_in_for_a_missing_id() -> N
         receipt("7", kind=INTERMEDIATE),
         receipt("7", "ENROUTE"),
         receipt("7", "ACCEPTD"),
+        receipt("7", "BUFFRED"),
+        receipt("7", kind=0),
         receipt(""),
         Submit(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"),
         Submit(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"ack", 0x08),

@@ -267,6 +267,43 @@ def test_a_generic_nack_refuses_the_submit_of_its_number(status: int) -> None:
     play(scene)
 
 
+@pytest.mark.parametrize("command", [SUBMIT_ANSWER, pdu.GENERIC_NACK])
+def test_a_connection_that_says_we_are_not_bound_is_dropped_and_all_it_said_with_that_counts(command: int) -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit(4)
+        await turn()
+        one, two, three, _ = talk.numbers
+        said = [(command, one, b"", pdu.RINVBNDSTS), (command, two, b"", pdu.RINVBNDSTS)]
+        delivery = (pdu.DELIVER_SM, 9, pdu.deliver_body(receipt("7")), 0)
+        talk.line.transport.write(frames([*said, (SUBMIT_ANSWER, three, b"three\0", 0), delivery]))
+        await turn()
+
+        assert answers(lot) == [pdu.RINVBNDSTS, pdu.RINVBNDSTS, "three", None]
+        assert await talk.session.lost == "it says that we are not bound"
+        assert talk.noted == {"it says that we are not bound": 1}
+        assert len(talk.delivered) == 1
+        assert (talk.session.is_open, talk.line.is_up) == (False, False)
+
+    play(scene)
+
+
+def test_a_connection_that_takes_its_leave_may_say_that_we_are_not_bound() -> None:
+    async def scene(talk: Talk) -> None:
+        lot = talk.submit(2)
+        await turn()
+        talk.line.say(pdu.UNBIND, 77)
+        talk.line.say(SUBMIT_ANSWER, talk.numbers[1], status=pdu.RINVBNDSTS)
+        await turn()
+        talk.line.say(SUBMIT_ANSWER, talk.numbers[0], b"one\0")
+        await turn()
+
+        assert answers(lot) == ["one", pdu.RINVBNDSTS]
+        assert await talk.session.lost == "it took its leave"
+        assert talk.noted == {}
+
+    play(scene)
+
+
 def test_a_generic_nack_for_nothing_is_noted() -> None:
     async def scene(talk: Talk) -> None:
         talk.line.say(pdu.GENERIC_NACK, 0, status=pdu.RINVCMDLEN)

@@ -48,6 +48,24 @@ def test_a_message_goes_on_rather_to_a_carrier_that_is_not_to_be_avoided(
     assert ROUTES.after(Product.SMS, carrier, avoiding=avoiding) == following
 
 
+@pytest.mark.parametrize(
+    ("product", "carrier", "avoiding", "other"),
+    [
+        (Product.SMS, "last", {"last"}, "telco"),
+        (Product.SMS, "last", {"telco", "last"}, "backup"),
+        (Product.SMS, "telco", set(), "backup"),
+        (Product.SMS, "gone", {"telco"}, "backup"),
+        (Product.SMS, "last", {"telco", "backup"}, None),
+        (Product.ALIMTALK, "relay", set(), None),
+        (Product.LMS, "telco", set(), None),
+    ],
+)
+def test_another_carrier_may_stand_anywhere_on_the_route(
+    product: Product, carrier: str, avoiding: set[str], other: str | None
+) -> None:
+    assert ROUTES.instead(product, carrier, avoiding) == other
+
+
 def test_the_carriers_of_a_route_are_known_in_order() -> None:
     assert list(ROUTES.of(Product.SMS)) == ["telco", "backup", "last"]
     assert list(ROUTES.of(Product.LMS)) == []

@@ -17,15 +17,17 @@ from pabal.carriers.base import (
     Receipt,
     Rejected,
     Taken,
+    Tell,
     Unknown,
     Verdict,
 )
 from pabal.carriers.pace import TICK_S, Pacer
 from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.batch import Batch
 from pabal.carriers.smpp.message import Writer
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.carriers.smpp.receipt import read_report, reference_of
-from pabal.carriers.smpp.session import BIND_S, Answer, Bind, Lost, Lot, Session
+from pabal.carriers.smpp.session import BIND_S, Bind, Lost, Lot, Session
 from pabal.carriers.smpp.verdict import refusal_of
 from pabal.domain import identity
 from pabal.domain.message import Attempt, Outcome
@@ -40,10 +42,14 @@ LONGEST_PAUSE_S = 5.0
 SPREAD = 0.2
 STEADY_S = 10.0
 """A connection that lasted so long was a good one: the pauses begin anew."""
+TELL_S = 0.05
+"""How often what was answered is told, while other answers are still owed."""
+PARTS_S = 10.0
+"""So long before the time is over no further message is begun."""
 PART_PAUSE_S = 1.0
 """A part that was refused for now, or not sent, while the others were taken is tried again so much later."""
 MAX_RECEIPTS = 1000
-GATHER_S = 0.02
+GATHER_S = 0.05
 """Pause before receipts are handed on, so that they travel in batches."""
 MOST_ARRIVED = 5000
 """With more deliver_sm's than this waiting, no more are read."""
@@ -84,7 +90,7 @@ class SmppCarrier(Carrier):
         """How many submits wait for their turn, or for room."""
         self._sessions: list[Session] = []
         self._has_room = asyncio.Event()
-        self._trouble = "not connected yet"
+        self._trouble = self._missing = "not connected yet"
         self._arrived: list[tuple[Session, Pdu]] = []
         self._has_arrived = asyncio.Event()
         self._paused: set[Session] = set()
@@ -99,22 +105,56 @@ class SmppCarrier(Carrier):
 
     @property
     def trouble(self) -> str:
-        return "" if self.is_connected else self._trouble
+        wanted = len(self._binds) * self._settings.binds
+        if len(self._sessions) == wanted:
+            return ""
+        if self.is_connected:
+            return f"{wanted - len(self._sessions)} of {wanted} connections are down: {self._missing}"
+        return self._trouble
 
     async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
+        said: dict[int, Verdict] = {}
+
+        def tell(verdicts: Sequence[tuple[Attempt, Verdict]]) -> None:
+            said.update((id(attempt), verdict) for attempt, verdict in verdicts)
+
+        await self.hand_over(attempts, tell)
+        return [said[id(attempt)] for attempt in attempts]
+
+    async def hand_over(self, attempts: Sequence[Attempt], tell: Tell) -> None:
         give_up_at = self._world.stopwatch() + self.answer_s - SETTLE_S
-        written = [self._writer.bodies(attempt) for attempt in attempts]
-        bodies = [body for each in written for body in each]
-        answers, sent = await self._submit(bodies, give_up_at)
-        if any(len(each) > 1 for each in written):
-            await self._submit_again(written, bodies, answers, sent, give_up_at)
-        verdicts: list[Verdict] = []
-        at = 0
-        for attempt, each in zip(attempts, written, strict=True):
-            end = at + len(each)
-            verdicts.append(self._verdict(attempt, answers[at:end], sent[at:end]))
-            at = end
-        return verdicts
+        batch = Batch(attempts, [self._writer.bodies(attempt) for attempt in attempts])
+        async with asyncio.TaskGroup() as group:
+
+            async def submit(places: Sequence[int]) -> None:
+                """Submit these; tell of messages as they are answered, and submit again what is stuck."""
+                lot = Lot(len(places))
+                going = group.create_task(self._submit(batch, places, lot, give_up_at))
+                while not going.done():
+                    await asyncio.wait([going], timeout=TELL_S)
+                    settle(batch.take_in(lot, places))
+                settle(batch.give_up(lot, places))
+
+            def settle(numbers: Sequence[int]) -> None:
+                stuck = batch.stuck(numbers) if self._has_time(give_up_at) else []
+                if stuck:
+                    group.create_task(self._after_a_pause(submit, batch.reopen(stuck)))
+                self._tell(batch, [number for number in numbers if number not in stuck], tell)
+
+            await submit(range(len(batch.bodies)))
+        self._tell(batch, sorted(batch.untold), tell)
+
+    def _tell(self, batch: Batch, numbers: Sequence[int], tell: Tell) -> None:
+        if numbers:
+            batch.untold.difference_update(numbers)
+            tell([(batch.attempts[number], self._verdict(batch, number)) for number in numbers])
+
+    def _has_time(self, give_up_at: float) -> bool:
+        return self._world.stopwatch() + PART_PAUSE_S < give_up_at
+
+    async def _after_a_pause(self, submit: Callable[[Sequence[int]], Awaitable[None]], places: list[int]) -> None:
+        await asyncio.sleep(PART_PAUSE_S)
+        await submit(places)
 
     async def run(self, hand_on: HandOn) -> None:
         try:
@@ -127,13 +167,12 @@ class SmppCarrier(Carrier):
 
     # Handing over.
 
-    async def _submit(self, bodies: Sequence[bytes], give_up_at: float) -> tuple[list[Answer], list[bool]]:
-        """Return what was answered to each submit, and whether it was sent at all."""
-        lot = Lot(len(bodies))
+    async def _submit(self, batch: Batch, places: Sequence[int], lot: Lot, give_up_at: float) -> None:
+        """Submit, and wait for the answers until there is no more time."""
         try:
             async with asyncio.timeout(max(0.0, give_up_at - self._world.stopwatch())):
-                await self._send_out(bodies, lot)
-                lot.forgo(len(bodies) - lot.sent)
+                await self._send_out(batch, places, lot, give_up_at)
+                lot.forgo(len(places) - lot.sent)
                 await lot.has_all
         except TimeoutError:
             for _ in range(sum(session.forget(lot) for session in self._sessions)):
@@ -142,16 +181,21 @@ class SmppCarrier(Carrier):
             for session in self._sessions:
                 session.forget(lot)
             raise
-        return lot.answers, [index < lot.sent for index in range(len(bodies))]
 
-    async def _send_out(self, bodies: Sequence[bytes], lot: Lot) -> None:
-        """Send submits as window and rate allow, as long as there is a connection for them."""
-        waiting = len(bodies)
+    async def _send_out(self, batch: Batch, places: Sequence[int], lot: Lot, give_up_at: float) -> None:
+        """Send submits as window and rate allow, as long as there is a connection for them.
+
+        Of a message in parts the others must have time to follow the first.
+        """
+        waiting = len(places)
         self._waiting += waiting
         try:
             async with self._turn:
                 while waiting and self.is_connected:
-                    count = min(self._room(), waiting, self._at_once)
+                    is_late = self._world.stopwatch() > give_up_at - PARTS_S
+                    if is_late and batch.begins(places[lot.sent]):
+                        return
+                    count = min(self._room(), waiting, 1 if is_late else self._at_once)
                     if not count:
                         self._has_room.clear()
                         await self._has_room.wait()
@@ -160,28 +204,12 @@ class SmppCarrier(Carrier):
                     await self._pacer.due(first_at, count - 1, 1)
                     count = min(count, self._room())  # meanwhile its connection may have broken
                     if count:
-                        self._roomiest().submit(bodies[lot.sent : lot.sent + count], lot, lot.sent)
+                        going = places[lot.sent : lot.sent + count]
+                        self._roomiest().submit([batch.bodies[place] for place in going], lot, lot.sent)
                     waiting -= count
                     self._waiting -= count
         finally:
             self._waiting -= waiting
-
-    async def _submit_again(
-        self,
-        written: Sequence[Sequence[bytes]],
-        bodies: Sequence[bytes],
-        answers: list[Answer],
-        sent: list[bool],
-        give_up_at: float,
-    ) -> None:
-        """Try those parts again that are all that is missing of their message."""
-        while stuck := _stuck(written, answers, sent):
-            if self._world.stopwatch() + PART_PAUSE_S >= give_up_at:
-                return
-            await asyncio.sleep(PART_PAUSE_S)
-            again, was_sent = await self._submit([bodies[index] for index in stuck], give_up_at)
-            for index, answer, is_sent in zip(stuck, again, was_sent, strict=True):
-                answers[index], sent[index] = answer, is_sent
 
     @property
     def _at_once(self) -> int:
@@ -198,25 +226,29 @@ class SmppCarrier(Carrier):
         left = self.window - sum(session.owed for session in self._sessions)
         return max(0, min(self._roomiest().room, left))
 
-    def _verdict(self, attempt: Attempt, answers: Sequence[Answer], sent: Sequence[bool]) -> Verdict:
-        if not answers:
-            return Rejected(Outcome.UNDELIVERABLE)  # it could not be written in this carrier's alphabet
-        if len(answers) == 1:
-            answer = answers[0]
+    def _verdict(self, batch: Batch, number: int) -> Verdict:
+        places = batch.places(number)
+        if not places:
+            return Declined(Outcome.UNDELIVERABLE)  # it cannot be written in this carrier's alphabet
+        attempt = batch.attempts[number]
+        if len(places) == 1:
+            answer = batch.answers[places[0]]
             if answer is None:
-                return Unknown() if sent[0] else Away()
+                return Unknown() if batch.sent[places[0]] else Away()
             if isinstance(answer, int):
                 return refusal_of(answer)
             return Taken(self._reference(attempt, answer) if self._settings.receipts else None)
+        answers = [batch.answers[place] for place in places]
         taken = [answer for answer in answers if isinstance(answer, str)]
-        refusals = [refusal_of(answer) for answer in answers if isinstance(answer, int)]
         if len(taken) == len(answers):
             first, *further = (self._reference(attempt, answer) for answer in taken)
             return Taken(first, tuple(further)) if self._settings.receipts else Taken(None)
+        is_partly_there = taken or any(batch.answers[place] is None and batch.sent[place] for place in places)
+        refusals = [refusal_of(answer) for answer in answers if isinstance(answer, int)]
         for refusal in refusals:
             if isinstance(refusal, Rejected | Declined):
-                return Rejected(refusal.outcome) if taken else refusal
-        if taken or any(answer is None and was_sent for answer, was_sent in zip(answers, sent, strict=True)):
+                return Rejected(refusal.outcome) if is_partly_there else refusal
+        if is_partly_there:
             return Unknown()
         return Busy() if refusals else Away()
 
@@ -236,7 +268,7 @@ class SmppCarrier(Carrier):
             reason, lasted_s = await self._one_session(bind)
             if reason != told or lasted_s is not None:
                 log.warning("a connection is down", extra={"carrier": self.name, "reason": reason})
-            told = reason
+            told = self._missing = reason
             if bind.can_submit:
                 self._trouble = reason
             tries = 1 if lasted_s is not None and lasted_s >= STEADY_S else tries + 1
@@ -311,7 +343,8 @@ class SmppCarrier(Carrier):
     def _read(self, deliver: Pdu) -> tuple[Receipt | None, int]:
         """Return the receipt that a deliver_sm holds, if it is a final one, and the status to answer with."""
         try:
-            report = read_report(pdu.read_deliver(deliver.body), self._settings.errors)
+            said = pdu.read_deliver(deliver.body)
+            report = read_report(said, self._settings.errors, believes_text=self._settings.unmarked_receipts)
         except pdu.BadPdu:
             self._note("a deliver_sm that cannot be read")
             return None, pdu.RINVMSGLEN
@@ -357,22 +390,3 @@ def _in_words(error: Exception) -> str:
     if isinstance(error, UnicodeError):
         return "the host has no name that can be looked up"
     return str(getattr(error, "strerror", None) or error) or type(error).__name__
-
-
-def _stuck(written: Sequence[Sequence[bytes]], answers: Sequence[Answer], sent: Sequence[bool]) -> list[int]:
-    """Return the places of parts that are busy or were not sent, of messages whose other parts were taken."""
-    found: list[int] = []
-    at = 0
-    for each in written:
-        places = range(at, at + len(each))
-        at += len(each)
-        missing = [place for place in places if not isinstance(answers[place], str)]
-        if len(missing) < len(each) and all(_is_open_question(answers[place], sent[place]) for place in missing):
-            found += missing
-    return found
-
-
-def _is_open_question(answer: Answer, was_sent: bool) -> bool:
-    if answer is None:
-        return not was_sent
-    return isinstance(answer, int) and isinstance(refusal_of(answer), Busy)

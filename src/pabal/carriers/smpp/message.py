@@ -61,8 +61,13 @@ class Writer:
                 words.data_coding,
                 self._registered,
                 settings.service_type,
-                validity=self._validity,
-                options=options,
+                0,
+                0,
+                "",
+                self._validity,
+                0,
+                0,
+                options,
             )
         )
 

@@ -21,7 +21,7 @@ OUTCOMES: Mapping[int, Outcome | None] = {
     7: Outcome.UNKNOWN,
     8: Outcome.UNDELIVERABLE,
 }
-"""What each message_state means; None: it is still on its way."""
+"""What each message_state means; None, as for any other: it is still on its way."""
 
 STATES: Mapping[str, int] = {
     "SCHEDULED": 0,
@@ -47,7 +47,6 @@ Base = Literal["text", "hex", "decimal"]
 MAX_DIGITS = 128
 """An id with more of them is no number."""
 
-_UNKNOWN_STATE = 7
 _KIND = 0x3C
 _RECEIPT = 0x04
 _INTERMEDIATE = 0x20
@@ -57,8 +56,15 @@ _FIELD = re.compile(
     r"(?!(?:id|sub|dlvrd|submit\s+date|done\s+date|stat|err|text)\s*:)([^\s\x00-\x1f\x7f]+)",
     re.IGNORECASE,
 )
+_WORD = r"[^\s\x00-\x1f\x7f:]+"
+_USUAL = re.compile(
+    rf"id:({_WORD}) sub:{_WORD} dlvrd:{_WORD} submit date:{_WORD} done date:{_WORD}"
+    rf" stat:({_WORD}) err:({_WORD})(?=\s)"
+)
+"""The form of the specification, which is read in a third of the time."""
 _HEX = re.compile(r"(?:0x)?([0-9a-f]+)", re.IGNORECASE | re.ASCII)
 _DECIMAL = re.compile(r"([0-9]+)", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Report(NamedTuple):
@@ -73,10 +79,14 @@ class Report(NamedTuple):
     """The receiver's number, in national spelling."""
 
 
-def read_report(deliver: Submit, errors: Mapping[str, Outcome] = NO_ERRORS) -> Report | None:
+def read_report(
+    deliver: Submit, errors: Mapping[str, Outcome] = NO_ERRORS, *, believes_text: bool = False
+) -> Report | None:
     """Return what a delivery receipt says, None for a message that is no receipt.
 
     `errors` says what an operator's error numbers mean, for more than its states tell.
+    `believes_text`: also a message without the mark of a receipt is one if its text looks like it; anyone with
+    a phone can write such a text.
     """
     kind = deliver.esm_class & _KIND
     if kind not in (_RECEIPT, _INTERMEDIATE, _UNMARKED):
@@ -84,7 +94,7 @@ def read_report(deliver: Submit, errors: Mapping[str, Outcome] = NO_ERRORS) -> R
     options = deliver.options
     fields = _fields(deliver)
     told_id = pdu.read_id(options.get(pdu.RECEIPTED_MESSAGE_ID, b"")).strip()
-    if kind == _UNMARKED and not told_id and not fields.keys() >= {"id", "stat"}:
+    if kind == _UNMARKED and not told_id and not (believes_text and fields.keys() >= {"id", "stat"}):
         return None
     mark = options.get(pdu.USER_MESSAGE_REFERENCE)
     return Report(
@@ -98,9 +108,9 @@ def read_report(deliver: Submit, errors: Mapping[str, Outcome] = NO_ERRORS) -> R
 def reference_of(message_id: str, base: Base) -> str:
     """Return an id in the one spelling that responses and receipts share, where each may write it its own way.
 
-    An id that is no number of this base stays as it is.
+    An id that is no number of this base stays as it is, but for control characters: references are kept one a line.
     """
-    message_id = message_id.strip()
+    message_id = _CONTROL.sub("", message_id).strip()
     if base == "text":
         return message_id
     number = (_HEX if base == "hex" else _DECIMAL).fullmatch(message_id)
@@ -117,6 +127,8 @@ def _fields(deliver: Submit) -> dict[str, str]:
     # Operators write ASCII and call it the default alphabet, which has other characters for _ and @.
     coding = UCS2_CODING if deliver.data_coding == UCS2_CODING else LATIN_1_CODING
     text = read_text(deliver.text, coding, bool(deliver.esm_class & pdu.HAS_UDH))
+    if usual := _USUAL.match(text):
+        return {"id": usual[1], "stat": usual[2], "err": usual[3]}
     fields: dict[str, str] = {}
     for name, value in _FIELD.findall(text):
         fields.setdefault(name.lower(), value)
@@ -127,8 +139,8 @@ def _outcome(
     options: Mapping[int, bytes], fields: Mapping[str, str], errors: Mapping[str, Outcome]
 ) -> Outcome | None:
     told = options.get(pdu.MESSAGE_STATE)
-    state = told[0] if told else STATES.get(fields.get("stat", "").upper(), _UNKNOWN_STATE)
-    outcome = OUTCOMES.get(state, Outcome.UNKNOWN)
+    state = told[0] if told else STATES.get(fields.get("stat", "").upper())
+    outcome = OUTCOMES.get(state) if state is not None else None  # after a state we do not know, the end may follow
     if not errors or outcome is None or outcome is Outcome.DELIVERED:
         return outcome
     return _told_by_error(options, fields, errors) or outcome

@@ -50,6 +50,8 @@ class Lot:
 
     def __init__(self, count: int) -> None:
         self.answers: list[Answer] = [None] * count
+        self.fresh: list[int] = []
+        """Which have been answered since someone looked."""
         self.sent = 0
         """How many have been sent; they go in order."""
         self.has_all: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -59,6 +61,7 @@ class Lot:
     def answer(self, index: int, answer: Answer) -> None:
         """Note an answer; None for one that will never come."""
         self.answers[index] = answer
+        self.fresh.append(index)
         self._left -= 1
         if not self._left and not self.has_all.done():
             self.has_all.set_result(None)
@@ -243,6 +246,7 @@ class Session(asyncio.Protocol):
     def _take_in(self, pdus: list[Pdu]) -> None:
         delivers = []
         answered = 0
+        is_bound = True
         pending = self._pending
         for one in pdus:
             command, status, sequence, body = one
@@ -254,10 +258,14 @@ class Session(asyncio.Protocol):
                 lot, index = waiting
                 lot.answer(index, status or (pdu.read_id(body) if command == _SUBMIT_ANSWER else pdu.RUNKNOWNERR))
                 answered += 1
+                is_bound = is_bound and status != pdu.RINVBNDSTS
             elif command == pdu.DELIVER_SM:
                 delivers.append(one)
             else:
                 self._take_in_rare(one)
+        if not is_bound and not self._is_leaving:
+            self._note("it says that we are not bound")
+            self.drop("it says that we are not bound")
         if answered:
             self._on_room()
             if self._unbound_by is not None and not pending:

@@ -9,6 +9,11 @@ from pabal.domain.message import Outcome
 Refusal = Rejected | Declined | Busy
 
 VERDICTS: Mapping[int, Refusal] = {
+    pdu.RINVBNDSTS: Busy(),
+    pdu.RALYBND: Busy(),
+    pdu.RBINDFAIL: Busy(),
+    pdu.RINVPASWD: Busy(),
+    pdu.RINVSYSID: Busy(),
     pdu.RSYSERR: Busy(),
     pdu.RMSGQFUL: Busy(),
     pdu.RSUBMITFAIL: Busy(),
@@ -20,6 +25,7 @@ VERDICTS: Mapping[int, Refusal] = {
     pdu.RX_R_APPN: Rejected(Outcome.UNDELIVERABLE),
     pdu.RDELIVERYFAILURE: Rejected(Outcome.UNDELIVERABLE),
 }
+"""What is about the session or the load passes; what is about the receiver holds with any operator."""
 OTHERWISE = Declined(Outcome.UNDELIVERABLE)
 """All else is between us and this operator, such as its rules on senders, lengths and options."""
 

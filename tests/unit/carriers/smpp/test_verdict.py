@@ -13,6 +13,11 @@ def test_what_may_pass_is_tried_again(status: int) -> None:
     assert refusal_of(status) == Busy()
 
 
+@pytest.mark.parametrize("status", [pdu.RINVBNDSTS, pdu.RALYBND, pdu.RBINDFAIL, pdu.RINVPASWD, pdu.RINVSYSID])
+def test_what_is_wrong_with_the_session_is_no_fault_of_the_message(status: int) -> None:
+    assert isinstance(refusal_of(status), Busy)
+
+
 def test_a_wrong_receiver_is_a_number_not_assigned() -> None:
     assert refusal_of(pdu.RINVDSTADR) == Rejected(Outcome.NUMBER_NOT_ASSIGNED)
 
@@ -35,7 +40,6 @@ def test_what_no_carrier_could_deliver_is_rejected(status: int) -> None:
         pdu.RINVDCS,
         pdu.ROPTPARNOTALLWD,
         pdu.RINVCMDID,
-        pdu.RINVBNDSTS,
         0x61,
         0x400,
         0xFFFFFFFF,

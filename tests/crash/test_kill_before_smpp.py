@@ -1,0 +1,57 @@
+"""Kill -9 of the service with a full window at a real far end: what was in doubt is sent again, or held."""
+
+import itertools
+import os
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import pytest
+
+from pabal.domain.message import Status
+from tests.crash.test_far_end import far_end_said, statuses, unsent, until_all_is_reported
+from tests.peers.peer import far_end
+from tests.smpp.scenery import in_front_of, send, until
+
+KILLS = 10 if os.environ.get("PABAL_TORTURE") else 3
+WINDOW = 50
+CAMPAIGN = 1000
+TAKEN_BEFORE_THE_KILL = 400
+ANSWER_AFTER_MS = 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("on_doubt", ["resend", "hold"])
+def test_a_crash_with_a_full_window_loses_nothing(tmp_path: Path, on_doubt: str) -> None:
+    log = tmp_path / "far-end.log"
+    phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
+    key = ""
+    with far_end("node", log=str(log), answer_after_ms=ANSWER_AFTER_MS) as peer:
+        for number in range(1, KILLS + 1):
+            with in_front_of(peer, tmp_path, window=WINDOW, on_doubt=on_doubt) as live:
+                key = key or live.key
+                with httpx.Client(base_url=live.base, headers={"apiKey": key}, timeout=30) as client:
+                    send(client, "SMS", "파발이 달립니다", *itertools.islice(phones, CAMPAIGN))
+                peer.wait_for_many("submit_sm", number * TAKEN_BEFORE_THE_KILL)
+                live.process.kill()
+                live.process.wait()
+        with in_front_of(peer, tmp_path, window=WINDOW, on_doubt=on_doubt) as live:
+            until(lambda: unsent(live), 0)
+            until_all_is_reported(peer, log)
+            assert live.stop() == 0
+
+    status = statuses(tmp_path / "data" / "pabal.db")
+    taken = Counter(int(each["destination"]) for each in far_end_said(log) if each["event"] == "submit_sm")
+    assert len(status) == KILLS * CAMPAIGN
+    assert set(taken) <= set(status)
+    done = {one for one, each in status.items() if each is Status.COMPLETED}
+    held = {one for one, each in status.items() if each is Status.SENDING}
+    assert done | held == set(status)
+    assert done <= set(taken)
+    twice = [one for one, times in taken.items() if times > 1]
+    if on_doubt == "resend":
+        assert not held
+        assert 0 < len(twice) <= WINDOW * KILLS
+    else:
+        assert not twice
+        assert 0 < len(held) <= WINDOW * KILLS
