@@ -89,17 +89,14 @@ class Server:
         self._run("pg_ctl", "stop", "-w", "-m", mode)
 
     def _run(self, program: str, *words: str) -> None:
-        command = [str(binaries() / program), *words[:1], "-D", str(self._data), *words[1:]]
-        if program == "initdb":
-            command = [str(binaries() / program), "-D", str(self._data), *words]
         said = subprocess.run(
-            command,
+            [binaries() / program, "-D", self._data, *words],
             **as_someone(),
             cwd=self.folder,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
-            stdin=subprocess.DEVNULL,
         )
         assert said.returncode == 0, said.stdout + said.stderr
 
