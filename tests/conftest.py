@@ -26,9 +26,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         postgres.end()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run what needs no store once, not once for each engine."""
-    alike = [each for each in items if _engine_of(each) in ENGINES[1:] and not _uses_a_store(each)]
+    """Run what needs no store once, not once for each engine; of the quick tests, only the store's on both."""
+    on_others = [each for each in items if _engine_of(each) in ENGINES[1:]]
+    for each in on_others:
+        if "store" not in each.path.parts:
+            each.add_marker(pytest.mark.slow)
+    alike = [each for each in on_others if not _uses_a_store(each)]
     config.hook.pytest_deselected(items=alike)
     items[:] = [each for each in items if each not in set(alike)]
 

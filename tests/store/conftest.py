@@ -13,7 +13,8 @@ from pabal.store.postgres_tx import PostgresTx
 from pabal.store.sqlite import SqliteTx
 from tests import postgres
 from tests.engines import ENGINES
-from tests.store.modes import INLINE, THREADS, Modes
+from tests.store.modes import INLINE, THREADS, Modes, make_table
+from tests.store.scenes import play
 from tests.virtual import NOON
 
 
@@ -46,3 +47,11 @@ def modes(request: pytest.FixtureRequest, engine: str, tmp_path: Path) -> Modes:
     if engine == "postgresql":
         (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.emptied(), encoding="utf-8")
     return Modes(tmp_path / "kept.db", request.param)
+
+
+@pytest.fixture
+def address() -> str:
+    """A database of PostgreSQL with every table and no row, and an empty table of words."""
+    found = postgres.emptied()
+    play(found, lambda store: store.write(make_table))
+    return found
