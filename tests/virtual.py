@@ -17,8 +17,10 @@ from pabal.service import keys
 from pabal.service.watch import Watch
 from pabal.store.base import Store
 from pabal.store.migrate import migrate
+from pabal.store.postgres import PostgresStore
 from pabal.store.sqlite import SqliteStore
 from pabal.web.endpoints import BY_PATH
+from tests import postgres
 
 T = TypeVar("T")
 
@@ -183,11 +185,14 @@ class Town:
 
 def settings_for(folder: Path, **overrides: Any) -> Settings:
     """Return settings of a service that keeps everything in `folder`."""
-    return load({}, data=folder, **overrides)
+    return load({}, data=folder, store=postgres.address_in(folder), **overrides)
 
 
-def open_store(folder: Path, world: VirtualWorld) -> SqliteStore:
+def open_store(folder: Path, world: VirtualWorld) -> Store:
     """Open the store of a folder; a simulated crash loses no page, so nothing is forced to disk."""
+    address = postgres.address_in(folder)
+    if address:
+        return PostgresStore(address, world, writers=1)
     return SqliteStore(folder / "pabal.db", world, is_durable=False)
 
 

@@ -28,8 +28,9 @@ from pabal.service.station import Station
 from pabal.service.watch import Watch
 from pabal.setting import BadSetting
 from pabal.store.base import Store
+from pabal.store.grouped import Batch
 from pabal.store.migrate import migrate, pending
-from pabal.store.sqlite import Batch, SqliteStore
+from pabal.store.sqlite import SqliteStore
 from pabal.web.api import Api, Receive, Scope, Send
 from pabal.web.guard import Guard
 from pabal.web.pages import Pages
@@ -38,33 +39,45 @@ from pabal.world import RealWorld, World
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread may keep the interpreter: the store's writer asks for it after every statement."""
 PAUSE_AFTER_FAULT_S = 1.0
+LOCK_WITHIN_S = 3
+"""How long a new process waits for PostgreSQL to notice that the last one was killed."""
 
 log = logging.getLogger("pabal")
 
 
 class AlreadyRunning(Exception):
-    """Another process delivers from this data directory."""
+    """Another process delivers from this store."""
 
 
 class NotMigrated(Exception):
     """The store's schema is not up to date, and `migrate = false`."""
 
 
-def open_store(settings: Settings, world: World, watch: Watch | None = None) -> SqliteStore:
-    """Open the store, made if new.
+def open_store(settings: Settings, world: World, watch: Watch | None = None) -> Store:
+    """Open the store that the settings name; a file is made if new.
 
-    Raises BadSetting for a data directory that cannot be used, StoreAway for a file that cannot.
+    Raises BadSetting for a data directory that cannot be used, StoreAway for a file or a database that cannot.
     """
-    path = settings.store_path
-    _make_folder(path.parent)
 
     def note(batch: Batch) -> None:
         if watch:
             watch.commit_seconds.observe(batch.seconds)
             watch.commit_callers.observe(batch.callers)
 
+    if settings.is_on_postgresql:
+        from pabal.store.postgres import PostgresStore  # costs the start of the embedded store 0.2 s
+
+        return PostgresStore(
+            settings.store,
+            world,
+            readers=settings.read_connections,
+            writers=settings.write_connections,
+            most_waiting=settings.max_waiting_writes,
+            watch=note,
+        )
+    _make_folder(settings.store_path.parent)
     return SqliteStore(
-        path,
+        settings.store_path,
         world,
         readers=settings.read_connections,
         most_waiting=settings.max_waiting_writes,
@@ -177,11 +190,19 @@ async def _kept_going(loop: Callable[[], Awaitable[None]]) -> None:
 
 
 @contextlib.contextmanager
-def only_deliverer(settings: Settings) -> Any:
-    """Hold the lock that the one delivering process of a data directory has.
+def only_deliverer(settings: Settings, within_s: int = LOCK_WITHIN_S) -> Any:
+    """Hold the lock that the one delivering process of a store has.
 
-    Raises AlreadyRunning, or BadSetting for a data directory that cannot be used.
+    Raises AlreadyRunning; BadSetting for a data directory that cannot be used; StoreAway.
     """
+    if settings.is_on_postgresql:
+        from pabal.store.postgres import delivering_alone
+
+        with delivering_alone(settings.store, within_s) as is_alone:
+            if not is_alone:
+                raise AlreadyRunning(f"another pabal runs on {settings.shown_store}; stop it, or use another store")
+            yield
+        return
     path = settings.store_path.with_suffix(".lock")
     _make_folder(path.parent)
     file: IO[str]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pabal import carrier_settings
@@ -22,6 +23,8 @@ from pabal.domain.message import PRODUCT_BY_WORD
 from pabal.setting import BadSetting, check_limits, declared, fields, nearest, shown, typed
 
 ENVIRONMENT_PREFIX = "PABAL_"
+POSTGRESQL = ("postgresql://", "postgres://")
+SECRET_OPTIONS = ("password", "sslpassword")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,9 @@ class Settings:
     host: str = declared("127.0.0.1", "Address to listen on.")
     port: int = declared(8080, "Port to listen on.", least=0, most=65535)
     data: Path = declared(Path("data"), "Directory that holds the embedded store.")
-    store: str = declared("", "Address of the store; empty: sqlite, in the data directory.")
+    store: str = declared(
+        "", "Address of the store, sqlite:///FILE or postgresql://…; empty: sqlite, in the data directory."
+    )
     migrate: bool = declared(True, "Whether serve brings the schema up to date at start.")
     zone: ZoneInfo = declared(ZoneInfo("Asia/Seoul"), "Time zone of every date in requests and records.")
     always_ok: bool = declared(False, "Answer HTTP 200 to 4xx of /api/ except 429, for clients that throw on them.")
@@ -54,6 +59,7 @@ class Settings:
         least=1,
     )
     read_connections: int = declared(2, "Connections of the store for reading.", least=1, most=64)
+    write_connections: int = declared(4, "Connections to PostgreSQL for writing.", least=1, most=64)
     sms_timeout_hours: int = declared(25, "Hours to wait for the receipt of an SMS.", least=1)
     other_timeout_hours: int = declared(80, "Hours to wait for the receipt of any other message.", least=1)
     fallback_within_minutes: int = declared(
@@ -87,13 +93,24 @@ class Settings:
     routes: dict[str, list[str]] = declared({}, "For each product the carriers to try, in order.")
 
     @property
+    def is_on_postgresql(self) -> bool:
+        """Whether everything is kept in PostgreSQL."""
+        return self.store.startswith(POSTGRESQL)
+
+    @property
     def store_path(self) -> Path:
         """Where the embedded store's file is."""
         if not self.store:
             return self.data / "pabal.db"
         if self.store.startswith("sqlite:///"):
             return Path(self.store.removeprefix("sqlite:///"))
-        raise BadSetting(f"store: {self.store.split(':')[0]}: is not a store this version knows; use sqlite:///…")
+        scheme = self.store.split(":")[0]
+        raise BadSetting(f"store: {scheme}: is not a store this version knows; use sqlite:///… or postgresql://…")
+
+    @property
+    def shown_store(self) -> str:
+        """The address of the store without its password."""
+        return _without_password(self.store)
 
     @property
     def must_check_sender_numbers(self) -> bool:
@@ -121,14 +138,15 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
             check_limits(Settings, name, name, value)
             given[name] = value
     settings = Settings(**given)
-    settings.store_path  # noqa: B018 - says no here rather than at first use
+    _check_store(settings)
     _check_retention(settings)
     return _with_routes(settings)
 
 
 def described(settings: Settings) -> list[tuple[str, str, str]]:
     """Return name, value in force and meaning of every setting, those of each carrier among them."""
-    rows = [(name, shown(getattr(settings, name)), each.metadata["help"]) for name, each in FIELDS.items()]
+    values = {name: getattr(settings, name) for name in FIELDS} | {"store": settings.shown_store}
+    rows = [(name, shown(values[name]), each.metadata["help"]) for name, each in FIELDS.items()]
     return rows + [row for carrier in settings.carriers.values() for row in carrier_settings.described(carrier)]
 
 
@@ -184,6 +202,33 @@ def _routes(table: Any) -> dict[str, list[str]]:
         if len(set(carriers)) < len(carriers):  # after the last try the next one is looked up by name
             raise BadSetting(f"routes.{product}: name each carrier once")
     return dict(table)
+
+
+def _check_store(settings: Settings) -> None:
+    """Say no here rather than at first use, and never with the address: it may hold a password."""
+    if not settings.is_on_postgresql:
+        settings.store_path  # noqa: B018
+        return
+    try:
+        port = urlsplit(settings.store).port
+    except ValueError:
+        port = 0
+    if port == 0:
+        raise BadSetting(
+            "store: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters as %XX"
+        )
+
+
+def _without_password(address: str) -> str:
+    """Return an address as it may be shown."""
+    if not address.startswith(POSTGRESQL):
+        return address
+    scheme, _, rest = address.partition("://")
+    place, mark, options = rest.partition("?")
+    who, at, where = place.rpartition("@")
+    user, colon, _ = who.partition(":")
+    kept = [each for each in options.split("&") if each.partition("=")[0].lower() not in SECRET_OPTIONS]
+    return f"{scheme}://{user}{':…' if colon else ''}{at}{where}{mark}{'&'.join(kept)}"
 
 
 def _check_retention(settings: Settings) -> None:

@@ -11,10 +11,9 @@ from pabal.domain import when
 from pabal.service.health import State
 from pabal.service.watch import Watch
 from pabal.setting import BadSetting
-from pabal.store import accounts, carriers, jobs
-from pabal.store.base import StoreAway, Tx
+from pabal.store import accounts, carriers, jobs, server
+from pabal.store.base import Store, StoreAway, Tx
 from pabal.store.migrate import SchemaTooNew, pending
-from pabal.store.sqlite import SqliteStore
 from pabal.world import World
 
 LEAST_FREE_BYTES = 1024**3
@@ -35,8 +34,8 @@ class Finding(NamedTuple):
 
 
 async def diagnose(settings: Settings, world: World) -> list[Finding]:
-    """Return what was found, without changing anything but an absent data directory."""
-    found = _directory(settings)
+    """Return what was found, without changing anything but an absent data directory or file."""
+    found = _database(settings) if settings.is_on_postgresql else _directory(settings)
     if all(each.is_fine for each in found):
         found += await _store(settings, world)
     return [*found, *_routes(settings), *_listening(settings)]
@@ -63,8 +62,22 @@ def _directory(settings: Settings) -> list[Finding]:
     return found
 
 
+def _database(settings: Settings) -> list[Finding]:
+    where = settings.shown_store
+    found = [Finding(True, f"the database {where} can be reached")]
+    try:
+        with only_deliverer(settings, within_s=0):
+            found.append(Finding(True, "no service runs on it now"))
+    except AlreadyRunning:
+        found.append(Finding(True, "a service runs on it now"))
+    except StoreAway as away:
+        how = "See that it runs, and that `store` names host, database, user and password rightly."
+        return [Finding(False, f"the database {where} cannot be reached ({away})", how)]
+    return found
+
+
 async def _store(settings: Settings, world: World) -> list[Finding]:
-    store: SqliteStore | None = None
+    store: Store | None = None
     try:
         store = open_store(settings, world)
         missing = await store.read(pending)
@@ -72,7 +85,7 @@ async def _store(settings: Settings, world: World) -> list[Finding]:
             how = "Start `pabal serve`, or run `pabal migrate`."
             return [Finding(True, f"the schema lacks {len(missing)} steps", how)]
         return [
-            *await _health(store),
+            *await (_server(store) if settings.is_on_postgresql else _health(store)),
             *await _accounts(store),
             *await _queue(store, settings, world),
             *await _carriers(store, settings),
@@ -80,7 +93,9 @@ async def _store(settings: Settings, world: World) -> list[Finding]:
     except SchemaTooNew as no:
         return [Finding(False, str(no), "Run the version that made it, or a newer one.")]
     except StoreAway as away:
-        return [Finding(False, f"the store {settings.store_path} cannot be read ({away})", "Restore a backup.")]
+        where = settings.shown_store or settings.store_path
+        how = "See the log of its server." if settings.is_on_postgresql else "Restore a backup."
+        return [Finding(False, f"the store {where} cannot be read ({away})", how)]
     except BadSetting as no:
         return [Finding(False, str(no), "Mend the settings.")]
     finally:
@@ -88,21 +103,38 @@ async def _store(settings: Settings, world: World) -> list[Finding]:
             await store.close()
 
 
-async def _health(store: SqliteStore) -> list[Finding]:
+async def _health(store: Store) -> list[Finding]:
     said = await store.read(_quick_check)
     if said == "ok":
         return [Finding(True, "the store is sound and its schema up to date")]
     return [Finding(False, f"the store is damaged: {said}", "Restore a backup.")]
 
 
-async def _accounts(store: SqliteStore) -> list[Finding]:
+async def _server(store: Store) -> list[Finding]:
+    """Look at what PostgreSQL must be like for our promises to hold."""
+    found = [Finding(True, "the schema is up to date")]
+    version = await store.read(server.version)
+    if version < server.LEAST_VERSION:
+        found.append(Finding(False, f"PostgreSQL is of version {version}", f"Use {server.LEAST_VERSION} or later."))
+    for name, value in (await store.read(server.settings)).items():
+        if value not in server.NEEDED[name]:
+            needed = " or ".join(server.NEEDED[name])
+            found.append(
+                Finding(
+                    False, f"PostgreSQL has {name} = {value}", f"Set it to {needed}, or what is kept may be lost."
+                )
+            )
+    return found
+
+
+async def _accounts(store: Store) -> list[Finding]:
     live = [key for key in await store.read(accounts.keys) if key.is_live]
     if live:
         return [Finding(True, f"{len(live)} live keys")]
     return [Finding(False, "there is no live key", "Make one: pabal key create --account NAME")]
 
 
-async def _queue(store: SqliteStore, settings: Settings, world: World) -> list[Finding]:
+async def _queue(store: Store, settings: Settings, world: World) -> list[Finding]:
     station = build_station(settings, store, world, Watch())
     found = []
     for name in await store.read(jobs.carriers, station.policy.slot):
@@ -112,7 +144,7 @@ async def _queue(store: SqliteStore, settings: Settings, world: World) -> list[F
     return found
 
 
-async def _carriers(store: SqliteStore, settings: Settings) -> list[Finding]:
+async def _carriers(store: Store, settings: Settings) -> list[Finding]:
     found = []
     for each in await store.read(carriers.states):
         if each.name in settings.carriers and (each.reason or each.state != State.UP.value):

@@ -5,11 +5,12 @@ import os
 from pathlib import Path
 from random import Random
 
-import apsw
 import pytest
 
 from pabal.domain.message import Status
+from tests import postgres, witness
 from tests.crash.clients import Wishes, load, until_idle
+from tests.engines import ENGINES
 from tests.live import Live, run, serving
 
 ROUNDS = 20 if os.environ.get("PABAL_TORTURE") else 5
@@ -18,21 +19,28 @@ MOST_ANSWERS_BEFORE_THE_KILL = 150
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_doubled_or_stuck_when_the_process_is_killed_under_load(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_is_lost_doubled_or_stuck_when_the_process_is_killed_under_load(
+    engine: str, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    if engine == "postgresql":
+        database = postgres.fresh(f"killed_{os.getpid()}")
+        (tmp_path / postgres.ADDRESS_FILE).write_text(database, encoding="utf-8")
     wishes, dice = Wishes(), Random(4)
-    run("migrate", data=tmp_path)
-    key = run("key", "create", "--account", "acme", "--rate", "0", data=tmp_path).stdout.strip()
-    _watch_every_change(tmp_path / "pabal.db")
+    run("migrate", data=data)
+    key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
+    witness.post(data)
 
     for _ in range(ROUNDS):
-        with serving(tmp_path) as live:
+        with serving(data) as live:
             asyncio.run(_load_until_killed(live, key, wishes, dice.randint(20, MOST_ANSWERS_BEFORE_THE_KILL)))
-    with serving(tmp_path) as live:
+    with serving(data) as live:
         asyncio.run(load(live.base, key, wishes, clients=0))
         asyncio.run(until_idle(live.base))
         assert live.stop() == 0
 
-    _reckon(tmp_path / "pabal.db", wishes)
+    _reckon(data, wishes)
 
 
 async def _load_until_killed(live: Live, key: str, wishes: Wishes, answers: int) -> None:
@@ -45,18 +53,8 @@ async def _load_until_killed(live: Live, key: str, wishes: Wishes, answers: int)
     await clients
 
 
-def _watch_every_change(path: Path) -> None:
-    connection = apsw.Connection(str(path))
-    connection.execute(
-        "create table witness (id blob, before integer, after integer);"
-        "create trigger watch after update of status on messages when old.status <> new.status"
-        " begin insert into witness values (old.id, old.status, new.status); end"
-    )
-    connection.close()
-
-
-def _reckon(path: Path, wishes: Wishes) -> None:
-    connection = apsw.Connection(str(path))
+def _reckon(data: Path, wishes: Wishes) -> None:
+    connection = witness.looking_at(data)
     kept = {row[0].hex(): row[1] for row in connection.execute("select id, total from requests")}
     assert set(wishes.answered.values()) == set(kept), "answered is kept, and nothing else is"
     assert len(set(wishes.answered.values())) == len(wishes.answered), "one request for each key"

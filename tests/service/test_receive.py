@@ -11,8 +11,7 @@ from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.when import SECOND
 from pabal.service.keep_house import UNMATCHED_FOR, go_round
 from pabal.service.receive import hand_on
-from pabal.store.base import StoreAway
-from pabal.store.sqlite import SqliteStore
+from pabal.store.base import Store, StoreAway
 from tests.service.acting import (
     PHONE,
     POST,
@@ -351,7 +350,7 @@ def test_a_thousand_receipts_at_once_end_a_thousand_messages(play: Play) -> None
 class Unreliable:
     """A store that is away while it is told to be."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self.is_away = False
 

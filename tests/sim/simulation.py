@@ -9,8 +9,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import apsw
-
 from pabal.carrier_settings import SENDABLE, SimulatorSettings
 from pabal.carriers.base import Carrier
 from pabal.config import load
@@ -29,6 +27,7 @@ from pabal.service import keys
 from pabal.store import accounts, profiles, templates
 from pabal.store.base import StoreAway, Tx
 from pabal.store.migrate import migrate
+from tests import witness
 from tests.sim.cruel import Crash, CruelCarrier, Fate, FaultyStore, Ledger
 from tests.virtual import NOON, Answer, Caller, Town, VirtualLoop, VirtualWorld, build_town, open_store
 
@@ -171,14 +170,10 @@ class Simulation:
                 tx, account_id, profile_id, "T1", Design("t", TEXT, "999999"), None, world.now()
             )
             templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, world.now())
-            tx.run("create table witness (id blob, before integer, after integer)")
-            tx.run(
-                "create trigger watch after update of status on messages when old.status <> new.status"
-                " begin insert into witness values (old.id, old.status, new.status); end"
-            )
             return key
 
         self.api_key = await store.write(found)
+        witness.post(self.folder)
 
     async def client(self, call: Caller, town: Town, is_calm: bool) -> None:
         """Send, cancel, and repeat what was left without an answer."""
@@ -273,7 +268,7 @@ class Books:
 
 def open_books(simulation: Simulation) -> Books:
     """Read the store."""
-    connection = apsw.Connection(str(simulation.folder / "pabal.db"))
+    connection = witness.looking_at(simulation.folder)
     rows = connection.execute("select id, total, scheduled_at, fallback_sender is not null from requests")
     requests = {id: (total, at, bool(wants)) for id, total, at, wants in rows}
     messages = {
@@ -291,9 +286,9 @@ def open_books(simulation: Simulation) -> Books:
     (receipts,) = connection.execute("select count(*) from receipts where message_id is not null").fetchone() or (
         0,
     )
-    witness: Any = connection.execute("select id, before, after from witness").fetchall()
+    noted = connection.execute("select id, before, after from witness").fetchall()
     connection.close()
-    return Books(requests, messages, jobs, receipts, witness)
+    return Books(requests, messages, jobs, receipts, noted)
 
 
 def reckon(simulation: Simulation) -> Books:

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from tests import postgres
 from tests.sim.simulation import Simulation, reckon
 
 SEEDS = 1000 if os.environ.get("PABAL_TORTURE") else 50
+SEEDS_ON_POSTGRESQL = SEEDS // 10
 
 
 @pytest.mark.slow
@@ -18,4 +20,18 @@ def test_every_promise_holds_through_crashes_and_a_cruel_carrier(seed: int, tmp_
     simulation.play()
 
     books = reckon(simulation)
+    assert len(books.requests) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(SEEDS_ON_POSTGRESQL))
+def test_every_promise_holds_on_postgresql_too(seed: int, tmp_path: Path) -> None:
+    name = f"sim_{os.getpid()}"
+    (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.fresh(name), encoding="utf-8")
+    simulation = Simulation(seed, tmp_path)
+
+    simulation.play()
+
+    books = reckon(simulation)
+    postgres.drop(name)
     assert len(books.requests) > 20

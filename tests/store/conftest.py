@@ -1,21 +1,57 @@
-"""What tests of the store share: one open transaction on a fresh store, and stores in real files."""
+"""What tests of the store share: one open transaction on a fresh store, on each engine."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import apsw
 import pytest
 
+from pabal.store.base import Tx
 from pabal.store.migrate import migrate
+from pabal.store.postgres import connected
+from pabal.store.postgres_tx import PostgresTx
 from pabal.store.sqlite import SqliteTx
+from tests import postgres
+from tests.engines import ENGINES
+from tests.store.modes import INLINE, THREADS, Modes, make_table
+from tests.store.scenes import play
 from tests.virtual import NOON
 
 
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The engine of this test's store."""
+    return str(request.param)
+
+
 @pytest.fixture
-def tx() -> Iterator[SqliteTx]:
+def tx(engine: str) -> Iterator[Tx]:
     """A transaction on a fresh store that has every table and no row."""
+    if engine == "postgresql":
+        reached = connected(postgres.emptied())
+        reached.execute(b"begin isolation level repeatable read")
+        yield PostgresTx(reached)
+        reached.close()
+        return
     connection = apsw.Connection(":memory:")
     connection.execute("begin")
     fresh = SqliteTx(connection)
     migrate(fresh, NOON)
     yield fresh
     connection.close()
+
+
+@pytest.fixture(params=[THREADS, INLINE])
+def modes(request: pytest.FixtureRequest, engine: str, tmp_path: Path) -> Modes:
+    """A store to be opened, in either mode."""
+    if engine == "postgresql":
+        (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.emptied(), encoding="utf-8")
+    return Modes(tmp_path / "kept.db", request.param)
+
+
+@pytest.fixture
+def address() -> str:
+    """A database of PostgreSQL with every table and no row, and an empty table of words."""
+    found = postgres.emptied()
+    play(found, lambda store: store.write(make_table))
+    return found

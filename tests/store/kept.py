@@ -7,8 +7,8 @@ from pabal.domain.message import Product
 from pabal.domain.sending import Receiver, Sending
 from pabal.domain.when import Instant
 from pabal.store import jobs, messages, requests
-from pabal.store.base import Found, Tx, Value, chunks, in_dialect, with_placeholders
-from pabal.store.sqlite import WORDS
+from pabal.store.base import Found, Tx, Value
+from pabal.store.postgres_tx import PostgresTx
 from tests.virtual import NOON
 
 ACCOUNT = 1
@@ -70,8 +70,13 @@ def fill(tx: Tx, count: int = 300) -> None:
 class Explaining:
     """A transaction that notes the plan of every statement before it carries it out."""
 
+    is_again = False
+
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
+        self.is_on_postgresql = isinstance(tx, PostgresTx)
+        if self.is_on_postgresql:
+            tx.run("analyze")  # its plans are made for what the tables held when it last looked
         self.plans: list[tuple[str, str]] = []
 
     def run(self, sql: str, args: Sequence[Value] = ()) -> int:
@@ -88,14 +93,14 @@ class Explaining:
 
     def rows_each(self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Found]:
         every = list(each)
-        for chunk in chunks(every):
-            spelled = with_placeholders(in_dialect(sql, WORDS), len(chunk), len(chunk[0]))
-            self._explain(spelled, [*args, *(value for row in chunk for value in row)])
+        self._note(sql, self._tx.rows_each(f"{self._explained} {sql}", every, args))
         return self._tx.rows_each(sql, every, args)
 
     @property
     def scans(self) -> list[tuple[str, str]]:
         """The steps that walk a whole table or index, each with its statement; lists of values do not count."""
+        if self.is_on_postgresql:
+            return [(step, sql) for step, sql in self.plans if "Seq Scan" in step]
         return [
             (step, sql)
             for step, sql in self.plans
@@ -105,8 +110,18 @@ class Explaining:
         ]
 
     def uses(self, index: str) -> bool:
-        """Say whether some step looks rows up by this index."""
+        """Say whether some step looks rows up by this index; PostgreSQL's plans tell no more than its name."""
+        if self.is_on_postgresql:
+            name = "_pkey" if index.startswith("PRIMARY KEY") else index.split()[0]
+            return any("Index" in step and name in step for step, _ in self.plans)
         return any(step.startswith("SEARCH") and index in step for step, _ in self.plans)
 
     def _explain(self, sql: str, args: Sequence[Value]) -> None:
-        self.plans += [(row[3], sql) for row in self._tx.rows(f"explain query plan {sql}", args)]
+        self._note(sql, self._tx.rows(f"{self._explained} {sql}", args))
+
+    @property
+    def _explained(self) -> str:
+        return "explain" if self.is_on_postgresql else "explain query plan"
+
+    def _note(self, sql: str, steps: list[Found]) -> None:
+        self.plans += [(step[-1], sql) for step in steps]

@@ -1,7 +1,9 @@
 """The schema: made once, brought up to date by whoever comes first, never run backwards."""
 
 import asyncio
+import os
 import threading
+from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -11,10 +13,13 @@ import pytest
 from pabal.domain.message import Outcome
 from pabal.domain.when import HOUR
 from pabal.store import carriers, jobs, receipts
-from pabal.store.base import Tx
+from pabal.store.base import Store, Tx
 from pabal.store.migrate import SchemaTooNew, _statements, known, migrate, pending
+from pabal.store.postgres import PostgresStore, connected
+from pabal.store.postgres_tx import PostgresTx
 from pabal.store.sqlite import SqliteStore, SqliteTx
 from pabal.world import RealWorld
+from tests import postgres
 from tests.store.kept import CARRIER, keep, message_id
 from tests.virtual import NOON
 
@@ -22,16 +27,38 @@ ALL = [f"{step.number:04} {step.name}" for step in known()]
 
 
 @pytest.fixture
-def empty() -> SqliteTx:
+def place(engine: str, tmp_path: Path) -> Iterator[str]:
+    """Where a store is to be made: a file, or the address of an empty database."""
+    if engine == "sqlite":
+        yield str(tmp_path / "pabal.db")
+        return
+    name = f"empty_{os.getpid()}"
+    yield postgres.fresh(name, "template1")
+    postgres.drop(name)
+
+
+@pytest.fixture
+def empty(place: str) -> Iterator[Tx]:
     """A transaction on a store that was never migrated."""
-    return SqliteTx(apsw.Connection(":memory:"))
+    connection = connected(place) if is_address(place) else apsw.Connection(":memory:")
+    yield SqliteTx(connection) if isinstance(connection, apsw.Connection) else PostgresTx(connection)
+    connection.close()
+
+
+def is_address(place: str) -> bool:
+    return place.startswith("postgresql:")
+
+
+def opened(place: str) -> Store:
+    world = RealWorld()
+    return PostgresStore(place, world) if is_address(place) else SqliteStore(Path(place), world)
 
 
 def tables(tx: Tx) -> set[str]:
-    return {row[0] for row in tx.rows("select name from sqlite_master where type = 'table'")}
+    return {row[0] for row in tx.rows("select name from {tables} as t")}
 
 
-def test_a_fresh_store_gets_every_step_in_order(empty: SqliteTx) -> None:
+def test_a_fresh_store_gets_every_step_in_order(empty: Tx) -> None:
     assert migrate(empty, NOON) == ALL
 
     assert {"accounts", "requests", "messages", "jobs", "receipts", "profiles", "templates"} <= tables(empty)
@@ -40,7 +67,7 @@ def test_a_fresh_store_gets_every_step_in_order(empty: SqliteTx) -> None:
     ]
 
 
-def test_a_second_run_applies_nothing(empty: SqliteTx) -> None:
+def test_a_second_run_applies_nothing(empty: Tx) -> None:
     migrate(empty, NOON)
     before = tables(empty)
 
@@ -48,7 +75,7 @@ def test_a_second_run_applies_nothing(empty: SqliteTx) -> None:
     assert tables(empty) == before
 
 
-def test_only_what_is_missing_is_pending(empty: SqliteTx) -> None:
+def test_only_what_is_missing_is_pending(empty: Tx) -> None:
     assert pending(empty) == ALL
 
     migrate(empty, NOON)
@@ -56,13 +83,13 @@ def test_only_what_is_missing_is_pending(empty: SqliteTx) -> None:
     assert pending(empty) == []
 
 
-def test_looking_for_what_is_pending_changes_nothing(empty: SqliteTx) -> None:
+def test_looking_for_what_is_pending_changes_nothing(empty: Tx) -> None:
     pending(empty)
 
     assert tables(empty) == set()
 
 
-def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(empty: SqliteTx) -> None:
+def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(empty: Tx) -> None:
     migrate(empty, NOON)
     newer = known()[-1].number + 1
     empty.run("insert into migrations values (?, 'from the future', ?)", (newer, NOON))
@@ -81,14 +108,14 @@ def test_steps_are_numbered_without_gaps_from_one() -> None:
 
 def first_steps(tx: Tx, count: int) -> None:
     """Bring a store to where a version stood that knew only so many steps."""
-    tx.run("create table migrations (number integer primary key, name text not null, applied_at integer not null)")
+    tx.run("create table migrations (number integer primary key, name text not null, applied_at {big} not null)")
     for step in known()[:count]:
         for statement in _statements(step.sql):
             tx.run(statement)
         tx.run("insert into migrations values (?, ?, ?)", (step.number, step.name, NOON))
 
 
-def test_a_store_of_the_first_version_keeps_what_it_holds(empty: SqliteTx) -> None:
+def test_a_store_of_the_first_version_keeps_what_it_holds(empty: Tx) -> None:
     first_steps(empty, 1)
     keep(empty, 1)
     one = message_id(1)
@@ -112,32 +139,37 @@ def test_a_store_of_the_first_version_keeps_what_it_holds(empty: SqliteTx) -> No
 
 
 @pytest.mark.parametrize("known_steps", range(len(ALL)))
-def test_an_older_store_becomes_the_same_as_a_fresh_one(empty: SqliteTx, known_steps: int) -> None:
-    fresh = SqliteTx(apsw.Connection(":memory:"))
-    migrate(fresh, NOON)
+def test_an_older_store_becomes_the_same_as_a_fresh_one(empty: Tx, tx: Tx, known_steps: int) -> None:
     if known_steps:
         first_steps(empty, known_steps)
 
     migrate(empty, NOON)
 
-    def columns(tx: Tx) -> dict[str, list[tuple[object, ...]]]:
-        return {
-            name: tx.rows(f"select name, type, \"notnull\", dflt_value, pk from pragma_table_info('{name}')")
-            for name in sorted(tables(tx))
-        }
-
-    assert columns(empty) == columns(fresh)
-    indexes = "select name, tbl_name from sqlite_master where type = 'index' order by name"
-    assert empty.rows(indexes) == fresh.rows(indexes)
+    assert described(empty) == described(tx)
 
 
-def test_a_step_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
+def described(tx: Tx) -> list[list[tuple[object, ...]]]:
+    """Return every column and every index there is."""
+    if isinstance(tx, PostgresTx):
+        columns = "select table_name, column_name, data_type, is_nullable, column_default"
+        return [
+            tx.rows(f"{columns} from information_schema.columns where table_schema = 'public' order by 1, 2"),
+            tx.rows("select indexdef from pg_indexes where schemaname = 'public' order by 1"),
+        ]
+    column = 'select name, type, "notnull", dflt_value, pk from pragma_table_info'
+    return [
+        *(tx.rows(f"{column}('{name}')") for name in sorted(tables(tx))),
+        tx.rows("select name, tbl_name from sqlite_master where type = 'index' order by name"),
+    ]
+
+
+def test_a_step_that_fails_half_way_leaves_nothing(place: str) -> None:
     def migrate_and_fail(tx: Tx) -> None:
         migrate(tx, NOON)
         raise LookupError
 
     async def scene() -> None:
-        store = SqliteStore(tmp_path / "pabal.db", RealWorld())
+        store = opened(place)
         try:
             with pytest.raises(LookupError):
                 await store.write(migrate_and_fail)
@@ -167,9 +199,9 @@ def test_comments_and_blank_lines_are_no_statements() -> None:
     ]
 
 
-def migrated_by_one_of_many(path: Path) -> list[str]:
+def migrated_by_one_of_many(place: str) -> list[str]:
     async def run() -> list[str]:
-        store = SqliteStore(path, RealWorld())
+        store = opened(place)
         try:
             return await store.write(migrate, NOON)
         finally:
@@ -178,14 +210,13 @@ def migrated_by_one_of_many(path: Path) -> list[str]:
     return asyncio.run(run())
 
 
-def test_of_two_threads_that_migrate_at_once_one_does_it(tmp_path: Path) -> None:
-    path = tmp_path / "pabal.db"
+def test_of_two_threads_that_migrate_at_once_one_does_it(place: str) -> None:
     applied: list[list[str]] = []
     start = threading.Barrier(2)
 
     def race() -> None:
         start.wait()
-        applied.append(migrated_by_one_of_many(path))
+        applied.append(migrated_by_one_of_many(place))
 
     threads = [threading.Thread(target=race) for _ in range(2)]
     for thread in threads:
@@ -197,8 +228,8 @@ def test_of_two_threads_that_migrate_at_once_one_does_it(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_of_three_processes_that_migrate_at_once_one_does_it(tmp_path: Path) -> None:
+def test_of_three_processes_that_migrate_at_once_one_does_it(place: str) -> None:
     with get_context("spawn").Pool(3) as pool:
-        applied = pool.map(migrated_by_one_of_many, [tmp_path / "pabal.db"] * 3, chunksize=1)
+        applied = pool.map(migrated_by_one_of_many, [place] * 3, chunksize=1)
 
     assert sorted(applied) == [[], [], ALL]

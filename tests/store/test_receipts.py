@@ -221,5 +221,7 @@ def test_what_has_ended_is_found_by_carrier_and_reference(tx: Tx) -> None:
 
     for explaining in (ended, strays):
         assert explaining.scans == []
-        assert explaining.uses("PRIMARY KEY (carrier=? AND reference=?)")
+    assert ended.uses("PRIMARY KEY (carrier=? AND reference=?)")
+    by_those_without = strays.is_on_postgresql and strays.uses("receipts_unmatched")  # there are none: as good
+    assert by_those_without or strays.uses("PRIMARY KEY (carrier=? AND reference=?)")
     assert kept(tx) == 350

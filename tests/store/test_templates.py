@@ -1,6 +1,5 @@
 """Templates, as they are kept through their review."""
 
-import apsw
 import pytest
 
 from pabal.domain.image import Image
@@ -9,6 +8,7 @@ from pabal.store import accounts, profiles, templates
 from pabal.store.base import Tx
 from pabal.store.templates import Filter
 from tests.store.kept import PHONE, Explaining
+from tests.store.modes import BROKEN_RULE
 from tests.virtual import NOON
 
 DESIGN = Design(
@@ -52,7 +52,7 @@ def test_a_profile_has_a_code_once(tx: Tx) -> None:
     templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
     templates.add(tx, 1, other, "order", DESIGN, None, NOON)
 
-    with pytest.raises(apsw.ConstraintError):
+    with pytest.raises(BROKEN_RULE):
         templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
 
 

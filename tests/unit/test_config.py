@@ -34,6 +34,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "max_days_ahead": ("7", "7", 7),
     "max_waiting_writes": ("3", "3", 3),
     "read_connections": ("4", "4", 4),
+    "write_connections": ("3", "3", 3),
     "sms_timeout_hours": ("1", "1", 1),
     "other_timeout_hours": ("2", "2", 2),
     "fallback_within_minutes": ("5", "5", 5),
@@ -235,7 +236,32 @@ def test_the_store_lies_in_the_data_directory_unless_it_is_named() -> None:
     assert load({"PABAL_STORE": "sqlite:///a.db"}).store_path == Path("a.db")
 
 
-@pytest.mark.parametrize("store", ["postgresql://localhost/pabal", "mysql://x", "a.db"])
+@pytest.mark.parametrize(
+    ("store", "shown"),
+    [
+        ("postgresql://pabal:secret@db.example:5432/pabal", "postgresql://pabal:…@db.example:5432/pabal"),
+        ("postgresql://pabal:se%40cret@db/pabal?sslmode=require", "postgresql://pabal:…@db/pabal?sslmode=require"),
+        ("postgres://pabal@/pabal?host=/run&password=secret", "postgres://pabal@/pabal?host=/run"),
+        ("postgresql://db/pabal", "postgresql://db/pabal"),
+        ("postgresql://a:se@cret@db/pabal", "postgresql://a:…@db/pabal"),
+    ],
+)
+def test_the_address_of_a_database_is_shown_without_its_password(store: str, shown: str) -> None:
+    settings = load({"PABAL_STORE": store})
+
+    assert settings.is_on_postgresql
+    assert settings.store == store
+    assert dict(row[:2] for row in described(settings))["store"] == shown
+
+
+@pytest.mark.parametrize("store", ["postgresql://pabal:secret@db:port/pabal", "postgresql://pabal:sec/ret@db:1/x"])
+def test_an_address_that_cannot_be_read_is_refused_without_its_password(store: str) -> None:
+    with pytest.raises(BadSetting, match="store: write postgresql://") as refused:
+        load({"PABAL_STORE": store})
+    assert "sec" not in str(refused.value)
+
+
+@pytest.mark.parametrize("store", ["mysql://x", "a.db"])
 def test_a_store_this_version_does_not_know_is_refused_at_once_and_without_its_password(store: str) -> None:
     with pytest.raises(BadSetting, match="is not a store this version knows") as refused:
         load({"PABAL_STORE": store.replace("//", "//user:secret@")})

@@ -56,7 +56,7 @@ def texts(module: ast.Module) -> Iterator[str]:
 
 def test_there_is_something_to_look_at() -> None:
     assert "world.py" in NAMES
-    assert "store/sqlite.py" in NAMES
+    assert {"store/sqlite.py", "store/postgres.py"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -96,7 +96,7 @@ def test_sql_stands_only_in_the_store(name: str) -> None:
     module = tree(name)
 
     assert [text for text in texts(module) if SQL.search(text)] == []
-    assert not {"apsw", "sqlite3"} & set(imported(module))
+    assert not {"apsw", "sqlite3", "psycopg"} & set(imported(module))
 
 
 def test_sql_would_be_seen() -> None:

@@ -13,7 +13,7 @@ from pabal.domain.when import MINUTE, Instant
 from pabal.service.station import Station
 from pabal.store import accounts, answers, jobs, messages, profiles, requests, templates
 from pabal.store.answers import Answer
-from pabal.store.base import Tx, Value, done_together_by
+from pabal.store.base import Tx, Value, done_together_by, knows_itself
 from pabal.world import new_request_id
 
 RING_WITHIN = 1 * MINUTE
@@ -90,6 +90,9 @@ def keep_all(tx: Tx, promises: Sequence[Promise]) -> list[Kept]:
     """Keep requests, their messages and their jobs, all or nothing; a repeated request is kept once."""
     kept = [_kept_before(tx, promise) or Kept(promise.request_id, True) for promise in promises]
     new = [promise for promise, each in zip(promises, kept, strict=True) if each.is_new]
+    if tx.is_again:
+        here = requests.existing(tx, [promise.request_id for promise in new])
+        new = [promise for promise in new if promise.request_id not in here]
     requests.add_all(tx, [promise.request for promise in new])
     for promise in new:
         if promise.image:
@@ -101,6 +104,7 @@ def keep_all(tx: Tx, promises: Sequence[Promise]) -> list[Kept]:
     return kept
 
 
+@knows_itself
 @done_together_by(keep_all)
 def keep(tx: Tx, promise: Promise) -> Kept:
     """Keep one request; many at once are kept by keep_all."""
@@ -114,7 +118,7 @@ def _kept_before(tx: Tx, promise: Promise) -> Kept | None:
     key, digest = promise.repeatable
     slot = identity.slot_of(promise.request_id)
     earlier = answers.find(tx, slot, promise.account_id, key, promise.remembered_since)
-    if earlier:
+    if earlier and earlier.request_id != promise.request_id:  # else it was kept by a commit that nobody saw end
         return Kept(_same(earlier, promise.repeatable), False)
     answers.keep(tx, slot, promise.account_id, key, Answer(digest, promise.request_id), promise.now)
     return None

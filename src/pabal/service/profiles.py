@@ -17,7 +17,7 @@ from pabal.domain.profile import (
 from pabal.domain.when import HOUR, SECOND, Instant
 from pabal.service.cancel import sweep_all
 from pabal.service.station import Station
-from pabal.store import profiles
+from pabal.store import accounts, profiles
 from pabal.store.base import StoreAway, Tx
 from pabal.world import new_sender_key, new_token
 
@@ -77,6 +77,7 @@ def _register(
     tx: Tx, account_id: int, registration: Registration, hash: bytes, now: Instant, expires_at: Instant
 ) -> Profile:
     channel_id, category, cellphone = registration
+    accounts.take_turns(tx, account_id)
     known = profiles.by_channel(tx, account_id, channel_id)
     if known and known.status is AuthStatus.APPROVAL:
         raise Refused(Code.DUPLICATE, "channelId")

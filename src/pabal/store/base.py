@@ -24,6 +24,10 @@ class StoreAway(Exception):
 class Tx(Protocol):
     """One transaction, in the hands of a plain function that may be run again."""
 
+    @property
+    def is_again(self) -> bool:
+        """Whether the work may have been kept before: its commit was under way when the store was lost."""
+
     def run(self, sql: str, args: Sequence[Value] = ()) -> int:
         """Carry out a statement and return how many rows it changed."""
 
@@ -56,6 +60,23 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Finish what is under way, then let go of everything."""
+
+
+_knowing: set[Any] = set()
+
+
+def knows_itself(work: T) -> T:
+    """Mark a work that may be run again when nobody knows whether it was kept.
+
+    Where `Tx.is_again`, it looks for what it left behind, and answers as it would have then.
+    """
+    _knowing.add(work)
+    return work
+
+
+def may_run_again(work: Any) -> bool:
+    """Say whether a work is marked with `knows_itself`."""
+    return work in _knowing
 
 
 Together = Callable[[Tx, Sequence[Any]], Sequence[Any]]

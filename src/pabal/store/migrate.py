@@ -37,6 +37,7 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
 
     Raises SchemaTooNew for a store that a newer version made.
     """
+    tx.rows("select {schema_lock}")
     tx.run(
         "create table if not exists migrations"
         " (number integer primary key, name text not null, applied_at {big} not null)"
@@ -54,7 +55,7 @@ def pending(tx: Tx) -> list[str]:
 
     Raises SchemaTooNew as it does.
     """
-    is_new = not tx.row("select 1 from sqlite_master where name = 'migrations'")
+    is_new = not tx.row("select 1 from {tables} as t where t.name = 'migrations'")
     return [f"{step.number:04} {step.name}" for step in (known() if is_new else _missing(tx))]
 
 

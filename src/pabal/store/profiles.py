@@ -132,10 +132,11 @@ def everyone(tx: Tx) -> list[tuple[str, Profile]]:
 def tokens_since(tx: Tx, account_id: int, channel_id: str, cellphone: str, since: Instant) -> tuple[int, int]:
     """Return how many tokens an account has had sent since then, for a channel and to a number."""
     row = tx.row(
-        "select sum(channel_id = ?), sum(cellphone = ?) from tokens where account_id = ? and sent_at > ?",
+        "select count(*) filter (where channel_id = ?), count(*) filter (where cellphone = ?)"
+        " from tokens where account_id = ? and sent_at > ?",
         (channel_id, cellphone, account_id, since),
     )
-    return (row[0] or 0, row[1] or 0) if row else (0, 0)
+    return (row[0], row[1]) if row else (0, 0)
 
 
 def add_token(

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
 from pabal.domain.when import Instant
+from pabal.store import jobs
 from pabal.store.base import Tx
 
 
@@ -92,6 +93,7 @@ def _ended(tx: Tx, rows: Sequence[tuple[bytes, int, int]]) -> list[tuple[bytes, 
         if (outcome := OUTCOME_BY_NUMBER[number]) is not Outcome.DELIVERED or parts == 1
     ]
     partly = {message_id: parts for message_id, _, parts in rows if parts > 1}
+    jobs.take_turns(tx, sorted(partly))  # or the receipts of two parts would each count without the other
     counts = tx.rows_each(
         "select message_id, count(*) from receipts where parts > 1 and outcome = 1000 and message_id in ({list})"
         " group by message_id",

@@ -75,8 +75,10 @@ def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
         "insert into requests (id, slot, account_id, product, total, scheduled_at, sender, subject, content,"
         " variables, buttons, has_image, image_link, is_ad, fallback_sender, fallback_content,"
         " profile_id, template_code, channel_id, sender_key)"
-        " select v.*, p.channel_id, p.sender_key from (values {rows}) as v"
-        " left join profiles p on p.id = v.column17",
+        " select v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, v.column9,"
+        " v.column10, v.column11, v.column12, v.column13, v.column14, v.column15, v.column16,"
+        " v.column17{as_big}, v.column18, p.channel_id, p.sender_key from (values {rows}) as v"
+        " left join profiles p on p.id = v.column17{as_big}",
         rows,
     )
 
@@ -90,6 +92,12 @@ def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
     """Return the requests of these ids that exist."""
     rows = tx.rows_each(f"select {_COLUMNS} from requests where id in ({{list}})", [(one,) for one in request_ids])
     return {row[0]: _request(row) for row in rows}
+
+
+def existing(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
+    """Return those of the ids that are kept."""
+    rows = tx.rows_each("select id from requests where id in ({list})", [(one,) for one in request_ids])
+    return {row[0] for row in rows}
 
 
 def image(tx: Tx, request_id: bytes) -> Image | None:

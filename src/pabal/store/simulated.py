@@ -13,7 +13,9 @@ def take(tx: Tx, carrier: str, arrivals: Sequence[Arrival]) -> None:
     """Keep messages and the receipts owed for them; one taken before is not taken again."""
     rows = tx.rows_each(
         "insert into simulated (carrier, message_id, account_id, phone, taken_at, arrives_at, kind, sender,"
-        " subject, content, buttons, has_image) select ?, v.* from (values {rows}) as v where true"
+        " subject, content, buttons, has_image) select ?, v.column1{as_bytes}, v.column2, v.column3, v.column4,"
+        " v.column5{as_big}, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11"
+        " from (values {rows}) as v where true"
         " on conflict (message_id, carrier) do nothing returning message_id",
         [
             (
@@ -52,7 +54,8 @@ def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes
     rows = tx.rows_each(
         "insert into simulated_busy (carrier, message_id, times)"
         " select ?, v.column1, 1 from (values {rows}) as v where true"
-        " on conflict (message_id, carrier) do update set times = times + 1 returning message_id, times",
+        " on conflict (message_id, carrier) do update set times = simulated_busy.times + 1"
+        " returning message_id, times",
         [(one,) for one in message_ids],
         (carrier,),
     )

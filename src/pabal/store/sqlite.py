@@ -1,19 +1,16 @@
 """The embedded store: SQLite with one writer that commits for many callers at once."""
 
-import asyncio
 import contextlib
-import queue
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple
+from typing import Any
 
 import apsw
 
-from pabal.store.base import P, StoreAway, T, Value, chunks, in_dialect, together_of, with_placeholders
+from pabal.store.base import StoreAway, T, Value, chunks, in_dialect, with_placeholders
+from pabal.store.grouped import Batch, Call, GroupedStore, Session, Told
 from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000
@@ -21,10 +18,6 @@ MOST_OPENING = 100
 """How often a store that others are making at the same time is tried again."""
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4000
-MAX_COMMIT_CALLERS = 512
-MAX_ALIKE = 50
-MAX_COMMIT_S = 0.03
-"""A commit takes in no further caller once it has worked this long: nobody waits behind a long queue."""
 
 WORDS = {
     "bytes": "blob",
@@ -32,8 +25,13 @@ WORDS = {
     "small": "integer",
     "serial": "integer primary key autoincrement",
     "clustered": "without rowid",
+    "queue": "without rowid",
     "skip_locked": "",
     "or_fail": "or fail",  # without it SQLite copies every page a statement touches, in case it must undo it
+    "as_big": "",
+    "as_bytes": "",
+    "tables": "(select name from sqlite_master where type = 'table')",
+    "schema_lock": "1",  # who writes is alone
 }
 
 FAULTS_OF_THE_STATEMENT = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError)
@@ -42,15 +40,10 @@ FAULTS_OF_THE_STATEMENT = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsErr
 _in_dialect = lru_cache(maxsize=512)(partial(in_dialect, words=WORDS))
 
 
-class Batch(NamedTuple):
-    """What one commit held, for whoever watches."""
-
-    callers: int
-    seconds: float
-
-
 class SqliteTx:
     """A transaction on one connection."""
+
+    is_again = False
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -77,25 +70,46 @@ class SqliteTx:
         return answer
 
 
-class _Call(NamedTuple):
-    """A transaction that waits for its turn, and who waits for it."""
+class _Session:
+    """The one connection that writes."""
 
-    work: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    loop: asyncio.AbstractEventLoop
-    future: "asyncio.Future[Any]"
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.tx = SqliteTx(connection)
 
-    def run(self, tx: SqliteTx) -> Any:
-        return self.work(tx, *self.args, **self.kwargs)
+    def begin(self) -> None:
+        self._connection.execute("begin immediate")
+
+    def commit(self) -> None:
+        self._connection.execute("commit")
+
+    def roll_back(self) -> None:
+        self._connection.execute("rollback")
+
+    def mark(self) -> None:
+        self._connection.execute("savepoint one")
+
+    def keep(self) -> None:
+        self._connection.execute("release one")
+
+    def go_back(self) -> None:
+        self._connection.execute("rollback to one")
+        self._connection.execute("release one")
+
+    def abandon(self) -> None:
+        with contextlib.suppress(apsw.Error):
+            if self._connection.in_transaction:
+                self._connection.execute("rollback")
+
+    def close(self) -> None:
+        self._connection.close()
 
 
-_Told = tuple[_Call, Any, BaseException | None]
-"""A call with its answer, or with what it raised."""
-
-
-class SqliteStore:
+class SqliteStore(GroupedStore):
     """One file, one writer, a few readers."""
+
+    errors = apsw.Error
+    faults = FAULTS_OF_THE_STATEMENT
 
     def __init__(
         self,
@@ -108,61 +122,14 @@ class SqliteStore:
         watch: Callable[[Batch], None] = lambda batch: None,
     ) -> None:
         self._path = path
-        self._world = world
-        self._most_waiting = most_waiting
         self._is_durable = is_durable
-        self._watch = watch
-        self._is_closed = False
-        try:
-            self._writing = self._connect()
-        except apsw.Error as error:
-            raise StoreAway(type(error).__name__) from error
-        self._tx = SqliteTx(self._writing)
-        self._fresh: list[_Call] = []
-        self._waiting = 0
-        self._calls: queue.SimpleQueue[list[_Call] | None] = queue.SimpleQueue()
         self._local = threading.local()
         self._reading: list[apsw.Connection] = []
-        if world.in_threads:
-            self._readers = ThreadPoolExecutor(readers, "pabal-read")
-            self._writer = threading.Thread(target=self._write_on, name="pabal-write", daemon=True)
-            self._writer.start()
-
-    async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if self._is_closed or self._waiting >= self._most_waiting:
-            raise StoreAway("closed" if self._is_closed else "too many are waiting")
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        self._fresh.append(_Call(work, args, kwargs, loop, future))
-        if len(self._fresh) == 1:
-            loop.call_soon(self._hand_over)
-        self._waiting += 1
         try:
-            return await future
-        finally:
-            self._waiting -= 1
-
-    async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if self._is_closed:
-            raise StoreAway("closed")
-        job = partial(self._read, work, args, kwargs)
-        if self._world.in_threads:
-            answer: T = await asyncio.get_running_loop().run_in_executor(self._readers, job)
-            return answer
-        await asyncio.sleep(0)
-        return job()
-
-    async def close(self) -> None:
-        if self._is_closed:
-            return
-        self._is_closed = True
-        self._hand_over()
-        if self._world.in_threads:
-            self._calls.put(None)
-            await asyncio.to_thread(self._writer.join)
-            await asyncio.to_thread(self._readers.shutdown)
-        for connection in (*self._reading, self._writing):
-            connection.close()
+            self._session = _Session(self._connect())
+        except apsw.Error as error:
+            raise StoreAway(type(error).__name__) from error
+        super().__init__(world, [self._session], readers=readers, most_waiting=most_waiting, watch=watch)
 
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path))
@@ -190,109 +157,14 @@ class SqliteStore:
         except apsw.Error as error:
             raise StoreAway(type(error).__name__) from error
 
-    def _hand_over(self) -> None:
-        """Give the writer all that was asked for in this turn of the loop: it is woken once, and commits once."""
-        fresh, self._fresh = self._fresh, []
-        if self._world.in_threads:
-            self._calls.put(fresh)
-            return
-        pending = deque(fresh)
-        while pending:
-            self._commit_some(pending)
+    def _close_readers(self) -> None:
+        for connection in self._reading:
+            connection.close()
 
-    def _write_on(self) -> None:
-        pending: deque[_Call] = deque()
-        is_open = True
-        while is_open or pending:
-            if is_open:
-                is_open = self._gather(pending)
-            if pending:
-                self._commit_some(pending)
-
-    def _gather(self, pending: deque[_Call]) -> bool:
-        """Take in what has been handed over, waiting if there is nothing to do; say whether more may come."""
-        with contextlib.suppress(queue.Empty):
-            while True:
-                calls = self._calls.get(block=not pending)
-                if calls is None:
-                    return False
-                pending.extend(calls)
-        return True
-
-    def _commit_some(self, pending: deque[_Call]) -> None:
-        """Commit calls from the front of the queue together, and tell their callers."""
-        began = self._world.stopwatch()
-        taken = [pending.popleft()]
-        try:
-            done = self._all_at_once(pending, taken, began) or self._one_by_one(taken)
-        except apsw.Error as error:
-            self._abandon()
-            away = StoreAway(type(error).__name__)
-            done = [(call, None, away) for call in taken]
-        self._watch(Batch(len(done), self._world.stopwatch() - began))
-        _tell(done)
-
-    def _all_at_once(self, pending: deque[_Call], taken: list[_Call], began: float) -> list[_Told] | None:
-        """Return the answers of calls that all went well; None, and nothing kept, where one did not."""
-        done: list[_Told] = []
-        self._writing.execute("begin immediate")
-        try:
-            done += self._alike(taken[0], pending, taken)
-            while pending and len(taken) < MAX_COMMIT_CALLERS and self._world.stopwatch() - began < MAX_COMMIT_S:
-                taken.append(pending.popleft())
-                done += self._alike(taken[-1], pending, taken)
-        except FAULTS_OF_THE_STATEMENT:
-            self._writing.execute("rollback")
-            return None
-        except apsw.Error:
-            raise
-        except Exception:
-            self._writing.execute("rollback")
-            return None
-        self._writing.execute("commit")
-        return done
-
-    def _alike(self, first: _Call, pending: deque[_Call], taken: list[_Call]) -> list[_Told]:
-        """Return the answer of a call, and of those behind it that can be done in one go with it."""
-        together = together_of(first.work)
-        if together is None:
-            return [(first, first.run(self._tx), None)]
-        alike = [first]
-        while pending and pending[0].work is first.work and len(alike) < MAX_ALIKE:
-            alike.append(pending.popleft())
-        taken += alike[1:]
-        answers = together(self._tx, [call.args[0] for call in alike])
-        return [(call, answer, None) for call, answer in zip(alike, answers, strict=True)]
-
-    def _one_by_one(self, calls: list[_Call]) -> list[_Told]:
-        """Return the answers of calls of which some may fail: each in a savepoint, so that its no is its own."""
-        self._writing.execute("begin immediate")
-        done = [self._done(call) for call in calls]
-        self._writing.execute("commit")
-        return done
-
-    def _done(self, call: _Call) -> _Told:
-        self._writing.execute("savepoint one")
-        try:
-            answer = call.run(self._tx)
-        except FAULTS_OF_THE_STATEMENT as error:
-            return self._undone(call, error)
-        except apsw.Error:
-            raise
-        except Exception as error:
-            return self._undone(call, error)
-        self._writing.execute("release one")
-        return call, answer, None
-
-    def _undone(self, call: _Call, error: Exception) -> _Told:
-        self._writing.execute("rollback to one")
-        self._writing.execute("release one")
-        return call, None, error
-
-    def _abandon(self) -> None:
-        with contextlib.suppress(apsw.Error):
-            if self._writing.in_transaction:
-                self._writing.execute("rollback")
+    def _after_trouble(self, session: Session, taken: list[Call], error: Exception) -> list[Told]:
+        self._session.abandon()
+        away = StoreAway(type(error).__name__)
+        return [(call, None, away) for call in taken]
 
 
 def _use_wal(connection: apsw.Connection) -> None:
@@ -305,23 +177,3 @@ def _use_wal(connection: apsw.Connection) -> None:
             connection.execute("begin immediate")  # waits for whoever was first
             connection.execute("rollback")
     connection.execute("pragma journal_mode = wal")
-
-
-def _tell(done: list[_Told]) -> None:
-    """Give every caller its answer, with one wake-up for each loop."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[_Told]] = {}
-    for each in done:
-        by_loop.setdefault(each[0].loop, []).append(each)
-    for loop, answers in by_loop.items():
-        with contextlib.suppress(RuntimeError):  # that loop has ended: nobody is left to be told
-            loop.call_soon_threadsafe(_resolve, answers)
-
-
-def _resolve(answers: list[_Told]) -> None:
-    for call, answer, error in answers:
-        if call.future.done():
-            continue
-        if error is None:
-            call.future.set_result(answer)
-        else:
-            call.future.set_exception(error)

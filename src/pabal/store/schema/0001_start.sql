@@ -1,4 +1,4 @@
--- The first schema. Words in braces are the engine's own (see store/sqlite.py); instants are
+-- The first schema. Words in braces are the engine's own (see store/sqlite.py and store/postgres_tx.py); instants are
 -- milliseconds since 1970, phone numbers of receivers are integers without their leading zero,
 -- products, statuses and outcomes are the numbers of domain/message.py.
 
@@ -88,7 +88,7 @@ create table jobs (
     tries integer not null,
     claimed_at {big},
     reference text
-) {clustered};
+) {queue};
 create index jobs_ready on jobs (slot, carrier, lane, ready_at);
 
 create table attempts (                  -- attempts that ended in neither yes nor no

@@ -1,0 +1,84 @@
+"""The command line on PostgreSQL: the same words, and never a password."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pabal.cli import main
+from tests import postgres
+from tests.live import run, serving
+
+SECRET = "not-to-be-seen"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A file with the address of an empty database, a password in it."""
+    file = tmp_path / "pabal.toml"
+    file.write_text(f'store = "{with_password(postgres.emptied())}"\n', encoding="utf-8")
+    return file
+
+
+def with_password(address: str) -> str:
+    return address.replace("pabal@", f"pabal:{SECRET}@")
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Return what a command said, on either output; it never says the password."""
+    main(words)
+    text = "".join(capsys.readouterr())
+    assert SECRET not in text
+    return text
+
+
+def test_a_key_is_made_and_listed(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = said(capsys, "key", "create", "--account", "acme", "--config", str(config))
+
+    assert re.fullmatch(r"pb_[0-9A-Za-z]{40}\n", made)
+    assert "acme" in said(capsys, "key", "list", "--config", str(config))
+    assert said(capsys, "migrate", "--config", str(config)) == "the schema is up to date\n"
+
+
+def test_settings_show_the_address_without_its_password(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "store = postgresql://pabal:…@/worker_" in said(capsys, "settings", "--config", str(config))
+
+
+def test_the_doctor_looks_at_the_database_and_at_how_its_server_is_set_up(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = said(capsys, "doctor", "--config", str(config))
+
+    assert "ok    the database postgresql://pabal:…@/worker_" in found
+    assert "can be reached" in found
+    assert "ok    no service runs on it now" in found
+    assert "ok    the schema is up to date" in found
+    assert "WRONG PostgreSQL has fsync = off" in found
+    assert "WRONG there is no live key" in found
+    assert "server_encoding" not in found
+
+
+def test_a_database_that_cannot_be_reached_is_said_to_be_so(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text(config.read_text(encoding="utf-8").replace("worker_", "absent_"), encoding="utf-8")
+
+    assert "WRONG the database postgresql://pabal:…@/absent_" in said(capsys, "doctor", "--config", str(config))
+    refused = said(capsys, "key", "list", "--config", str(config))
+    assert re.fullmatch(r"pabal: the store cannot be used \(.*does not exist\); see `pabal doctor`\n", refused)
+
+
+@pytest.mark.slow
+def test_one_service_runs_on_a_database_wherever_its_data_directory_is(tmp_path: Path) -> None:
+    store = with_password(postgres.emptied())
+
+    with serving(tmp_path / "one", store=store) as live:
+        second = run("serve", "--port", "0", data=tmp_path / "two", store=store)
+        with live.client() as client:
+            assert client.get("/readyz").status_code == 200
+        assert live.stop() == 0
+
+    assert second.returncode == 2
+    assert second.stderr.startswith("pabal: another pabal runs on postgresql://pabal:…@/")
+    assert SECRET not in second.stderr + live.log.read_text(encoding="utf-8")
+    assert not (tmp_path / "one").exists(), "nothing is kept there"
