@@ -131,11 +131,8 @@ async def _accounts(store: Store) -> list[Finding]:
 async def _queue(store: Store, settings: Settings, world: World) -> list[Finding]:
     station = build_station(settings, store, world, Watch())
     found = []
-    names = {
-        name
-        for slot in range(max(1, await store.read(slots.total)))
-        for name in await store.read(jobs.carriers, slot)
-    }
+    total = max(1, await store.read(slots.total))
+    names = {name for slot in range(total) for name in await store.read(jobs.carriers, slot)}
     for name in sorted(names):
         if name not in station.carriers:
             how = "The next start of `pabal serve` gives them to other carriers."

@@ -5,10 +5,10 @@ from pabal.domain.message import Outcome
 from pabal.domain.when import MINUTE, SECOND
 from pabal.store import simulated
 from pabal.store.base import Tx
-from tests.store.kept import CARRIER, PHONE, SLOT, Explaining, message_id
+from tests.store.kept import CARRIER, PHONE, Explaining, message_id
 from tests.virtual import NOON
 
-SLOTS = (0, SLOT)
+SLOTS = (0, 1)
 GOOD, BAD = Outcome.DELIVERED, Outcome.UNDELIVERABLE
 
 
