@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from pabal.setting import BadSetting, check_limits, declared, fields, nearest, s
 ENVIRONMENT_PREFIX = "PABAL_"
 POSTGRESQL = ("postgresql://", "postgres://")
 SECRET_OPTIONS = ("password", "sslpassword")
+_END_OF_HOSTS = re.compile("[/?]")
 
 
 @dataclass(frozen=True)
@@ -223,11 +225,13 @@ def _check_store(settings: Settings) -> None:
     if not settings.is_on_postgresql:
         settings.store_path  # noqa: B018
         return
+    rest = settings.store.partition("://")[2]
+    hosts = _END_OF_HOSTS.split(rest)[0].rpartition("@")[2].split(",")  # several: libpq tries one after the other
     try:
-        port = urlsplit(settings.store).port
+        is_right = all(urlsplit(f"//{host}").port != 0 for host in hosts)
     except ValueError:
-        port = 0
-    if port == 0:
+        is_right = False
+    if not is_right:
         raise BadSetting(
             "store: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters as %XX"
         )

@@ -16,7 +16,24 @@ class Wishes:
 
     answered: dict[str, str] = field(default_factory=dict)
     open: dict[str, dict[str, Any]] = field(default_factory=dict)
+    cancelled: set[str] = field(default_factory=set)
+    """The requests that were answered as cancelled."""
     made: int = 0
+
+    def another(self, number: int, *extra: str, **more: Any) -> str:
+        """Make up a wish of a client, mostly small, sometimes large; return the Idempotency-Key that names it."""
+        self.made += 1
+        count = 300 if self.made % 25 == 0 else 1 + self.made % 12
+        phones = [*(f"010-2{number:03}-{each:04}" for each in range(count)), *extra]
+        receivers = [{"phoneNumber": phone, "templateData": {"n": self.made}} for phone in phones]
+        name = f"wish-{self.made}"
+        self.open[name] = {"content": "#{n}번째", "sender": "02-123-4567", "receivers": receivers, **more}
+        return name
+
+    def grant(self, name: str, request_id: str) -> None:
+        """Note what a wish was answered with."""
+        self.answered[name] = request_id
+        del self.open[name]
 
 
 async def load(base: str, key: str, wishes: Wishes, clients: int) -> None:
@@ -30,17 +47,9 @@ async def load(base: str, key: str, wishes: Wishes, clients: int) -> None:
 
 async def _keep_asking(client: httpx.AsyncClient, wishes: Wishes, number: int) -> None:
     while True:
-        wishes.made += 1
-        count = 300 if wishes.made % 25 == 0 else 1 + wishes.made % 12
-        receivers = [
-            {"phoneNumber": f"010-2{number:03}-{each:04}", "templateData": {"n": wishes.made}}
-            for each in range(count)
-        ]
-        body = {"content": "#{n}번째", "sender": "02-123-4567", "receivers": receivers}
-        name = f"wish-{wishes.made}"
-        wishes.open[name] = body
+        name = wishes.another(number)
         try:
-            await _ask(client, wishes, name, body)
+            await _ask(client, wishes, name, wishes.open[name])
         except httpx.TransportError:
             return
 
@@ -50,8 +59,7 @@ async def _ask(client: httpx.AsyncClient, wishes: Wishes, name: str, body: dict[
         await client.post("/api/message/sendSMS.v1.0", json=body, headers={"Idempotency-Key": name}, timeout=30)
     ).json()
     assert answer["result"] == "SUCCESS", answer
-    wishes.answered[name] = answer["item"]["requestId"]
-    del wishes.open[name]
+    wishes.grant(name, answer["item"]["requestId"])
 
 
 async def until_idle(base: str) -> None:

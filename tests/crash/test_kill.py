@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from pabal.domain.message import Status
 from tests import postgres, witness
 from tests.crash.clients import Wishes, load, until_idle
 from tests.engines import ENGINES
+from tests.faults.reckoning import reckon
 from tests.live import Live, run, serving
 
 ROUNDS = 20 if os.environ.get("PABAL_TORTURE") else 5
@@ -40,7 +40,7 @@ def test_nothing_is_lost_doubled_or_stuck_when_the_process_is_killed_under_load(
         asyncio.run(until_idle(live.base))
         assert live.stop() == 0
 
-    _reckon(data, wishes)
+    reckon(data, wishes)
 
 
 async def _load_until_killed(live: Live, key: str, wishes: Wishes, answers: int) -> None:
@@ -51,22 +51,3 @@ async def _load_until_killed(live: Live, key: str, wishes: Wishes, answers: int)
         await asyncio.sleep(0)
     live.process.kill()
     await clients
-
-
-def _reckon(data: Path, wishes: Wishes) -> None:
-    connection = witness.looking_at(data)
-    kept = {row[0].hex(): row[1] for row in connection.execute("select id, total from requests")}
-    assert set(wishes.answered.values()) == set(kept), "answered is kept, and nothing else is"
-    assert len(set(wishes.answered.values())) == len(wishes.answered), "one request for each key"
-    assert wishes.made == len(wishes.answered)
-    messages = connection.execute("select count(*) from messages").fetchall()
-    assert messages == [(sum(kept.values()),)], "a message for each receiver"
-    assert connection.execute("select distinct status from messages").fetchall() == [(Status.COMPLETED.number,)]
-    assert connection.execute("select count(*) from jobs").fetchall() == [(0,)]
-    twice = connection.execute("select id from witness where after >= 2 group by id having count(*) > 1").fetchall()
-    assert twice == []
-    backwards = connection.execute("select * from witness where after <= before").fetchall()
-    assert backwards == []
-    on_phones = connection.execute("select count(*), count(distinct message_id) from simulated").fetchall()
-    assert on_phones == [(sum(kept.values()), sum(kept.values()))], "on its phone once"
-    connection.close()

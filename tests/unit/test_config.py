@@ -246,6 +246,9 @@ def test_the_store_lies_in_the_data_directory_unless_it_is_named() -> None:
         ("postgres://pabal@/pabal?host=/run&password=secret", "postgres://pabal@/pabal?host=/run"),
         ("postgresql://db/pabal", "postgresql://db/pabal"),
         ("postgresql://a:se@cret@db/pabal", "postgresql://a:…@db/pabal"),
+        ("postgresql://a:secret@db1:5432,db2/pabal?x=1", "postgresql://a:…@db1:5432,db2/pabal?x=1"),
+        ("postgresql://a:secret@[::1]:5432,[::2]:5433/pabal", "postgresql://a:…@[::1]:5432,[::2]:5433/pabal"),
+        ("postgresql://a:secret@?host=/run/a,/run/b", "postgresql://a:…@?host=/run/a,/run/b"),
     ],
 )
 def test_the_address_of_a_database_is_shown_without_its_password(store: str, shown: str) -> None:
@@ -256,7 +259,15 @@ def test_the_address_of_a_database_is_shown_without_its_password(store: str, sho
     assert dict(row[:2] for row in described(settings))["store"] == shown
 
 
-@pytest.mark.parametrize("store", ["postgresql://pabal:secret@db:port/pabal", "postgresql://pabal:sec/ret@db:1/x"])
+@pytest.mark.parametrize(
+    "store",
+    [
+        "postgresql://pabal:secret@db:port/pabal",
+        "postgresql://pabal:sec/ret@db:1/x",
+        "postgresql://pabal:secret@db1:5432,db2:0/pabal",
+        "postgresql://pabal:secret@db1:5432,db2:two/pabal",
+    ],
+)
 def test_an_address_that_cannot_be_read_is_refused_without_its_password(store: str) -> None:
     with pytest.raises(BadSetting, match="store: write postgresql://") as refused:
         load({"PABAL_STORE": store})

@@ -1,0 +1,26 @@
+"""What tests of faults share: a server of a whole file's own, for scenes on a store."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from pabal.store.migrate import migrate
+from tests.faults.servers import OwnServer, own_server
+from tests.store.modes import make_table
+from tests.store.scenes import play
+from tests.virtual import NOON
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[OwnServer]:
+    with own_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: OwnServer) -> OwnServer:
+    """A server that runs, whose database has every table and no row, and an empty table of words."""
+    running.empty()
+    play(running.store, lambda store: store.write(migrate, NOON))
+    play(running.store, lambda store: store.write(make_table))
+    return running

@@ -1,0 +1,115 @@
+"""A PostgreSQL of one test's own, as durable as an operator's: it may be stopped, cut off and filled up."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import psycopg
+from psycopg import sql
+
+from tests import postgres
+from tests.postgres import Server
+
+DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
+ROLE, DATABASE = "messenger", "messages"
+PASSWORD = "not-to-be-seen"
+"""No server of the tests asks for it; no log may hold it."""
+MOST_CONNECTIONS = 100
+
+
+class OwnServer(Server):
+    """A server whose database belongs to a role that may do nothing else, as it should be."""
+
+    def __init__(self, folder: Path, **options: str) -> None:
+        super().__init__(folder, **(DURABLE | options))
+
+    @property
+    def store(self) -> str:
+        """The address that a service is given."""
+        return store_at(self.folder)
+
+    def make_database(self) -> None:
+        """Make the role and its database; the server runs."""
+        self.say(f"create role {ROLE} login")
+        self.say(f"create database {DATABASE} owner {ROLE}")
+
+    def empty(self) -> None:
+        """Make the database anew."""
+        with contextlib.closing(psycopg.connect(self.address(), autocommit=True)) as connection:
+            connection.execute(f"drop database {DATABASE} with (force)".encode())
+            connection.execute(f"create database {DATABASE} owner {ROLE}".encode())
+
+    def say(self, statement: str) -> list[tuple[Any, ...]]:
+        """Have the administrator say something, in the service's database if there is one."""
+        database = "postgres" if statement.startswith("create") else DATABASE
+        with contextlib.closing(psycopg.connect(self.address(database), autocommit=True)) as connection:
+            said = connection.execute(statement.encode())
+            return said.fetchall() if said.description else []
+
+    def set(self, name: str, value: str | None) -> None:
+        """Change a setting of the running server; None: as it was."""
+        with contextlib.closing(psycopg.connect(self.address(), autocommit=True)) as connection:
+            to = sql.SQL("set {} = {}").format(sql.Identifier(name), sql.Literal(value))
+            reset = sql.SQL("reset {}").format(sql.Identifier(name))
+            connection.execute(sql.SQL("alter system ") + (reset if value is None else to))
+            connection.execute("select pg_reload_conf()")
+
+    def cut(self) -> int:
+        """End every connection of the service; return how many there were."""
+        return len(self.say(f"select pg_terminate_backend(pid) from pg_stat_activity where usename = '{ROLE}'"))
+
+    @contextlib.contextmanager
+    def exhausted(self) -> Iterator[None]:
+        """Hold every connection that the service does not have, as others may; the administrator's stay free."""
+        held: list[psycopg.Connection[Any]] = []
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(psycopg.OperationalError):
+                while len(held) < MOST_CONNECTIONS:
+                    held.append(psycopg.connect(self.store, application_name="greedy"))
+                    stack.callback(held[-1].close)
+            assert 0 < len(held) < MOST_CONNECTIONS
+            yield
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.is_running:
+            self.stop()
+
+
+def store_at(*folders: Path, **options: str) -> str:
+    """Return the address of a service's database whose server has its socket in one of these folders."""
+    words = {"host": ",".join(str(folder) for folder in folders)} | options
+    return f"postgresql://{ROLE}:{PASSWORD}@/{DATABASE}?" + "&".join(f"{name}={each}" for name, each in words.items())
+
+
+@contextlib.contextmanager
+def own_folder() -> Iterator[Path]:
+    """Yield an empty folder that a server may use; its path is short, as those of sockets must be."""
+    folder = Path(tempfile.mkdtemp(prefix="pabal-pg-"))
+    owner = postgres.as_someone()
+    if owner:
+        os.chown(folder, owner["user"], owner["group"])
+    yield folder
+    shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def own_server(**options: str) -> Iterator[OwnServer]:
+    """Yield a server that runs, with an empty database for a service."""
+    with own_folder() as folder, OwnServer(folder, **options) as server:
+        server.make()
+        server.start()
+        server.make_database()
+        yield server
+
+
+def kept_in(address: str, folder: Path) -> Path:
+    """Have the services of a test keep everything at an address; return their data directory."""
+    (folder / postgres.ADDRESS_FILE).write_text(address, encoding="utf-8")
+    return folder / "data"

@@ -1,0 +1,80 @@
+"""The real service while PostgreSQL is stopped, cut off or full: unavailable while it must be, then as before."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests import witness
+from tests.faults.clients import Load, check_log, until_ready
+from tests.faults.reckoning import reckon, until_all_ended
+from tests.faults.servers import OwnServer, kept_in, own_server
+from tests.live import Live, run, serving
+
+STOPS = 3
+CUTS = 15
+ANSWERS_BETWEEN = 40
+
+
+class Scene(NamedTuple):
+    """A service under load, and the server that it keeps everything in."""
+
+    server: OwnServer
+    live: Live
+    load: Load
+
+    def play(self, trouble: Callable[[], Awaitable[None]]) -> None:
+        """Have clients send during the trouble; then see that nothing is lost, doubled, stuck or made up."""
+
+        async def whole() -> None:
+            await self.load.while_(trouble)
+            await until_ready(self.live.base)
+            await until_all_ended(self.live.data)
+
+        asyncio.run(whole())
+        assert self.live.stop() == 0
+        reckon(self.live.data, self.load.wishes)
+        check_log(self.live.log)
+
+
+@contextlib.contextmanager
+def under_load(server: OwnServer, folder: Path, address: str | None = None) -> Iterator[Scene]:
+    """Run a service on a server, or on an address that leads there; a witness notes what becomes of messages."""
+    data = kept_in(server.store, folder)
+    assert run("migrate", data=data).returncode == 0
+    key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
+    witness.post(data)
+    with serving(data, store=address or server.store) as live:
+        yield Scene(server, live, Load([live.base], key))
+
+
+@pytest.mark.slow
+def test_a_server_that_is_stopped_at_once_and_started_again(tmp_path: Path) -> None:
+    with own_server() as server, under_load(server, tmp_path) as scene:
+
+        async def trouble() -> None:
+            for _ in range(STOPS):
+                await scene.load.until(ANSWERS_BETWEEN)
+                await asyncio.to_thread(server.stop, "immediate")
+                await scene.load.until_told("SERVICE_UNAVAILABLE", 5)
+                await until_ready(scene.live.base, False)
+                await asyncio.to_thread(server.start)
+            await scene.load.until(ANSWERS_BETWEEN)
+
+        scene.play(trouble)
+
+
+@pytest.mark.slow
+def test_connections_that_are_cut_again_and_again(tmp_path: Path) -> None:
+    with own_server() as server, under_load(server, tmp_path) as scene:
+
+        async def trouble() -> None:
+            for _ in range(CUTS):
+                await scene.load.until(5)
+                assert await asyncio.to_thread(server.cut) > 0
+            await scene.load.until(ANSWERS_BETWEEN)
+
+        scene.play(trouble)
