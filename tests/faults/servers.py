@@ -85,7 +85,9 @@ class OwnServer(Server):
 def store_at(*folders: Path, **options: str) -> str:
     """Return the address of a service's database whose server has its socket in one of these folders."""
     words = {"host": ",".join(str(folder) for folder in folders)} | options
-    return f"postgresql://{ROLE}:{PASSWORD}@/{DATABASE}?" + "&".join(f"{name}={each}" for name, each in words.items())
+    return f"postgresql://{ROLE}:{PASSWORD}@/{DATABASE}?" + "&".join(
+        f"{name}={each}" for name, each in words.items()
+    )
 
 
 @contextlib.contextmanager

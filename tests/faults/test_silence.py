@@ -3,11 +3,9 @@
 import asyncio
 import contextlib
 import os
-import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +14,7 @@ from pabal.service.accept import Kept
 from pabal.store.base import StoreAway
 from pabal.store.postgres import PostgresStore
 from tests.faults.clients import until
-from tests.faults.servers import ROLE, OwnServer, own_folder, store_at
+from tests.faults.servers import ROLE, OwnServer, own_folder
 from tests.store.cutting import SOCKET
 from tests.store.kept import request_id
 from tests.store.modes import put, words
