@@ -103,7 +103,7 @@ async def _void(station: Station, slot: int, carrier: Carrier) -> None:
     longest = lease_of(carrier) + HOUR  # the clock may have been set back since
     voided = await store.write(jobs.void_leases, slot, name, world.now(), longest)
     if voided:
-        log.info("leases of the last run are void", extra={"carrier": name, "messages": voided})
+        log.info("leases of whoever had them last are void", extra={"carrier": name, "messages": voided})
 
 
 async def keep_house(station: Station) -> None:

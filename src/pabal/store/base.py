@@ -58,6 +58,12 @@ class Store(Protocol):
     async def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` on one consistent view of what is kept."""
 
+    async def note(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` by itself, without waiting for the disk: for counts that a crash may forget.
+
+        It locks what it reads by writing to it. Raises StoreAway.
+        """
+
     async def close(self) -> None:
         """Finish what is under way, then let go of everything."""
 

@@ -118,14 +118,19 @@ class GroupedStore(ABC):
             self._waiting -= 1
 
     async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._apart(partial(self._read, work, args, kwargs))
+
+    async def _apart(self, job: Callable[[], T]) -> T:
+        """Run a job in one of the threads for reading."""
         if self._is_closed:
             raise StoreAway("closed")
-        job = partial(self._read, work, args, kwargs)
         if self._world.in_threads:
-            answer: T = await asyncio.get_running_loop().run_in_executor(self._readers, job)
-            return answer
+            return await asyncio.get_running_loop().run_in_executor(self._readers, job)
         await asyncio.sleep(0)
         return job()
+
+    async def note(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.write(work, *args, **kwargs)
 
     async def close(self) -> None:
         if self._is_closed:
