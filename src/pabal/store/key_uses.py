@@ -25,10 +25,10 @@ def take(tx: Tx, key_id: int, rate: int, most: int, now: Instant) -> Grant:
     """
     now_us, second_us = now * US, SECOND * US
     owed_us = max(0, _until_us(tx, key_id) - now_us)
-    free = max(0, (second_us - owed_us) * rate // second_us)
+    free = max(0, min(rate, (second_us + US - owed_us) * rate // second_us))  # clocks are read to the millisecond
     granted = min(most, free)
     if granted:
-        owed_us += -(-granted * second_us // rate)
+        owed_us += granted * second_us // rate
         tx.run("update key_uses set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
     next_at = now if free > granted else now + max(1, -(-(owed_us - second_us + second_us // rate) // US))
     return Grant(granted, free - granted, next_at)

@@ -165,7 +165,7 @@ class PostgresStore(GroupedStore):
         return self._done_by(self._own("reading", READ), work, args, kwargs)
 
     async def note(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `work` by itself, in `read committed`: who counts the same thing waits for it, and is not run again."""
+        """Run `work` by itself, in `read committed`: who counts the same waits for it, and is not run again."""
         return await self._apart(
             lambda: self._done_by(self._own("noting", NOTE, is_durable=False), work, args, kwargs)
         )
