@@ -30,7 +30,7 @@ def take(tx: Tx, key_id: int, rate: int, most: int, now: Instant) -> Grant:
     if granted:
         owed_us += granted * second_us // rate
         tx.run("update key_uses set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
-    next_at = now if free > granted else now + max(1, -(-(owed_us - second_us + second_us // rate) // US))
+    next_at = now if free > granted else now + max(1, -(-(owed_us - second_us - US + second_us // rate) // US))
     return Grant(granted, free - granted, next_at)
 
 
