@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
@@ -58,6 +59,33 @@ class OwnServer(Server):
             connection.execute(sql.SQL("alter system ") + (reset if value is None else to))
             connection.execute("select pg_reload_conf()")
 
+    @contextlib.contextmanager
+    def without_replica(self) -> Iterator[None]:
+        """Have every commit wait for a replica that is not there."""
+        self.set("synchronous_standby_names", "nobody")
+        try:
+            self._until_commits_wait()
+            yield
+        finally:
+            self.set("synchronous_standby_names", None)
+
+    def _until_commits_wait(self) -> None:
+        """Return once the server does as it was told: a commit waits."""
+        canary = psycopg.connect(self.address(), autocommit=True)
+        pid = canary.info.backend_pid
+
+        def commit() -> None:
+            with contextlib.suppress(psycopg.OperationalError), canary:
+                while True:
+                    canary.execute("select pg_logical_emit_message(true, 'canary', '')")
+
+        thread = threading.Thread(target=commit)
+        thread.start()
+        while not self.say(f"select 1 from pg_stat_activity where pid = {pid} and wait_event = 'SyncRep'"):
+            pass
+        self.say(f"select pg_terminate_backend({pid})")
+        thread.join()
+
     def cut(self) -> int:
         """End every connection of the service; return how many there were."""
         return len(self.say(f"select pg_terminate_backend(pid) from pg_stat_activity where usename = '{ROLE}'"))
@@ -85,7 +113,9 @@ class OwnServer(Server):
 def store_at(*folders: Path, **options: str) -> str:
     """Return the address of a service's database whose server has its socket in one of these folders."""
     words = {"host": ",".join(str(folder) for folder in folders)} | options
-    return f"postgresql://{ROLE}:{PASSWORD}@/{DATABASE}?" + "&".join(f"{name}={each}" for name, each in words.items())
+    return f"postgresql://{ROLE}:{PASSWORD}@/{DATABASE}?" + "&".join(
+        f"{name}={each}" for name, each in words.items()
+    )
 
 
 @contextlib.contextmanager
