@@ -66,7 +66,7 @@ def _bare(data: Path) -> Bare:
         ended = 0
         while ended < MESSAGES:
             began = time.perf_counter()
-            claimed = await store.write(claim, CARRIER, MAX_CLAIM, MINUTE, POLICY, WORLD.now())
+            claimed = await store.write(claim, 0, CARRIER, MAX_CLAIM, MINUTE, POLICY, WORLD.now())
             if not claimed.leased:
                 raise DoesNotWork(f"{MESSAGES - ended} messages were not claimed")
             claimed_s += time.perf_counter() - began

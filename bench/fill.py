@@ -65,7 +65,7 @@ def regular(one: int) -> str:
 
 def ready_to_keep(sending: Sending, at: Instant, chance: random.Random) -> Promise:
     """Return a send as its transaction takes it."""
-    request_id = identity.request_id(at, POLICY.slot, chance.getrandbits(identity.CHANCE_BITS))
+    request_id = identity.request_id(at, 0, chance.getrandbits(identity.CHANCE_BITS))
     scheduled_at = at if sending.scheduled_at is None else sending.scheduled_at
     return Promise(
         request_id,

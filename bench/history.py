@@ -77,7 +77,7 @@ def _claimed(data: Path) -> list[float]:
         now = WORLD.now() + 2 * LATER
         for _ in range(CLAIMS):
             began = time.perf_counter()
-            claimed = await store.write(claim, CARRIER, MAX_CLAIM, MINUTE, POLICY, now)
+            claimed = await store.write(claim, 0, CARRIER, MAX_CLAIM, MINUTE, POLICY, now)
             found.append(time.perf_counter() - began)
             assert len(claimed.leased) == MAX_CLAIM
         return found

@@ -22,16 +22,20 @@ _KEY = re.compile(r"apiKey\s+(pb_[0-9A-Za-z]{40})")
 
 
 class Live:
-    """`pabal serve`, greeted."""
+    """`pabal serve` or `pabal work`, greeted."""
 
     def __init__(self, process: "subprocess.Popen[str]", greeting: str, data: Path, log: Path) -> None:
         self.process = process
         self.greeting = greeting
         self.data = data
         self.log = log
-        found = _BASE.search(greeting)
-        assert found, greeting
-        self.base = found[1]
+
+    @property
+    def base(self) -> str:
+        """Return where its interface is."""
+        found = _BASE.search(self.greeting)
+        assert found, self.greeting
+        return found[1]
 
     @property
     def key(self) -> str:
@@ -76,12 +80,21 @@ def run(*words: str, data: Path, **settings: Any) -> "subprocess.CompletedProces
     )
 
 
-@contextlib.contextmanager
-def serving(data: Path, port: int = 0, **settings: Any) -> Iterator[Live]:
+def serving(data: Path, *words: str, **settings: Any) -> "contextlib.AbstractContextManager[Live]":
     """Run the service on a free port until the end of the block, or until it is told to stop before."""
+    return _running("serve", "--port", "0", *words, data=data, **settings)
+
+
+def working(data: Path, **settings: Any) -> "contextlib.AbstractContextManager[Live]":
+    """Run delivery alone until the end of the block, or until it is told to stop before."""
+    return _running("work", data=data, **settings)
+
+
+@contextlib.contextmanager
+def _running(*words: str, data: Path, **settings: Any) -> Iterator[Live]:
     log = data.with_suffix(".log")
     with log.open("a", encoding="utf-8") as stderr:
-        arguments = command("serve", "--port", str(port), data=data, **settings)
+        arguments = command(*words, data=data, **settings)
         process = subprocess.Popen(**arguments, stdout=subprocess.PIPE, stderr=stderr)
     try:
         yield Live(process, _greeting(process, log), data, log)

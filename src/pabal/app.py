@@ -1,11 +1,10 @@
 """Wires everything together: the only place, with the command line, that knows every part."""
 
-import asyncio
 import contextlib
 import fcntl
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import IO, Any
@@ -16,17 +15,16 @@ from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.config import Settings
 from pabal.domain.category import BadTable, Category, read_table
-from pabal.service.deliver import Deliverer
-from pabal.service.fault import fault
-from pabal.service.keep_house import keep_house, prepare
 from pabal.service.keys import Keyring
-from pabal.service.limit import Limiter
+from pabal.service.limit import Limiter, SharedLimiter
 from pabal.service.policy import policy_from
-from pabal.service.receive import listen
 from pabal.service.remember import StoredMemory
+from pabal.service.slots import Slots
 from pabal.service.station import Station
 from pabal.service.watch import Watch
+from pabal.service.work import Work
 from pabal.setting import BadSetting
+from pabal.store import slots as kept_slots
 from pabal.store.base import Store
 from pabal.store.grouped import Batch
 from pabal.store.migrate import migrate, pending
@@ -38,15 +36,12 @@ from pabal.world import RealWorld, World
 
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread may keep the interpreter: the store's writer asks for it after every statement."""
-PAUSE_AFTER_FAULT_S = 1.0
-LOCK_WITHIN_S = 3
-"""How long a new process waits for PostgreSQL to notice that the last one was killed."""
 
 log = logging.getLogger("pabal")
 
 
 class AlreadyRunning(Exception):
-    """Another process delivers from this store."""
+    """Another process uses this embedded store."""
 
 
 class NotMigrated(Exception):
@@ -104,13 +99,15 @@ def build_station(
     world: World,
     watch: Watch,
     carriers: Mapping[str, Carrier] | None = None,
+    slots: Slots | None = None,
 ) -> Station:
     """Return the station that the settings describe; `carriers` stand in for those of the settings.
 
     Raises BadSetting for a table of categories that cannot be read.
     """
+    slots = slots or Slots()
     if carriers is None:
-        carriers = {name: _carrier(each, store, world, watch) for name, each in settings.carriers.items()}
+        carriers = {name: _carrier(each, store, world, watch, slots) for name, each in settings.carriers.items()}
     return Station(
         store,
         world,
@@ -119,89 +116,64 @@ def build_station(
         watch,
         _categories(settings.sender_categories, "sender-categories.csv"),
         _categories(settings.template_categories, "template-categories.csv"),
+        slots,
     )
 
 
-def _carrier(settings: CarrierSettings, store: Store, world: World, watch: Watch) -> Carrier:
+def _carrier(settings: CarrierSettings, store: Store, world: World, watch: Watch, slots: Slots) -> Carrier:
     if isinstance(settings, SmppSettings):
         return SmppCarrier(settings, world, lambda what: watch.oddities.add(1, settings.name, what))
     assert isinstance(settings, SimulatorSettings)
-    return Simulator(settings, StoredMemory(store, settings.name), world)
+    return Simulator(settings, StoredMemory(store, settings.name, slots), world)
 
 
 class Service:
-    """The whole service in one process: an ASGI application, to be started before it is asked anything."""
+    """The service in one process: an ASGI application, to be started before it is asked anything."""
 
-    def __init__(self, settings: Settings, station: Station) -> None:
+    def __init__(self, settings: Settings, station: Station, *, delivers: bool = True) -> None:
         self._settings = settings
         self.station = station
-        self._pages = Pages(station)
-        guard = Guard(Keyring(station.store, station.world), Limiter(station.world), settings.trusted_proxies)
+        self.pages = Pages(station)
+        store, world = station.store, station.world
+        limiter = SharedLimiter(store, world) if settings.is_on_postgresql else Limiter(world)
+        guard = Guard(Keyring(store, world), limiter, settings.trusted_proxies)
         self._api = Api(
             station,
             guard,
-            self._pages.app,
+            self.pages.app,
             max_body_bytes=settings.max_body_bytes,
             always_ok=settings.always_ok,
             logs_all=settings.log_requests == "all",
             has_simulator=any(each.kind == "simulator" for each in settings.carriers.values()),
         )
-        self._deliverers: list[Deliverer] = []
-        self._tasks: list[asyncio.Task[None]] = []
+        self._work = Work(station) if delivers else None
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         return self._api(scope, receive, send)
 
     async def start(self) -> None:
-        """Begin to deliver, to listen and to keep house."""
-        station = self.station
-        await prepare(station)
-        for carrier in station.carriers.values():
-            deliverer = Deliverer(station, carrier)
-            self._deliverers.append(deliverer)
-            self._keep(deliverer.run)
-            self._keep(lambda carrier=carrier: listen(station, carrier))  # type: ignore[misc]
-        self._keep(lambda: keep_house(station))
-        self._pages.is_ready = True
+        """Begin to work, and be ready to be asked."""
+        if self._work:
+            await self._work.start()
+        self.pages.is_ready = True
 
     async def stop(self) -> None:
         """Accept nothing more, finish what is in hand, and leave the rest for the next start."""
         self._api.is_stopping = True
-        self._pages.is_ready = False
-        await asyncio.gather(*(each.stop(self._settings.stop_seconds) for each in self._deliverers))
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.pages.is_ready = False
+        if self._work:
+            await self._work.stop(self._settings.stop_seconds)
         await self.station.store.close()
-
-    def _keep(self, loop: Callable[[], Awaitable[None]]) -> None:
-        self._tasks.append(asyncio.create_task(_kept_going(loop)))
-
-
-async def _kept_going(loop: Callable[[], Awaitable[None]]) -> None:
-    """Run a loop for good: a fault in it is a bug, told loudly, but not the end of all delivery."""
-    while True:
-        try:
-            await loop()
-            return
-        except Exception as error:
-            log.error("a loop of the service failed; starting it again", extra=fault(error))
-            await asyncio.sleep(PAUSE_AFTER_FAULT_S)
 
 
 @contextlib.contextmanager
-def only_deliverer(settings: Settings, within_s: int = LOCK_WITHIN_S) -> Any:
-    """Hold the lock that the one delivering process of a store has.
+def only_process(settings: Settings) -> Any:
+    """Hold the lock that the one process of an embedded store has; PostgreSQL serves any number of them.
 
-    Raises AlreadyRunning; BadSetting for a data directory that cannot be used; StoreAway.
+    Raises AlreadyRunning; BadSetting for a data directory that cannot be used.
     """
     if settings.is_on_postgresql:
-        from pabal.store.postgres import delivering_alone
-
-        with delivering_alone(settings.store, within_s) as is_alone:
-            if not is_alone:
-                raise AlreadyRunning(f"another pabal runs on {settings.shown_store}; stop it, or use another store")
-            yield
+        yield
         return
     path = settings.store_path.with_suffix(".lock")
     _make_folder(path.parent)
@@ -214,8 +186,13 @@ def only_deliverer(settings: Settings, within_s: int = LOCK_WITHIN_S) -> Any:
         yield
 
 
-async def build_service(settings: Settings, world: World | None = None) -> Service:
-    """Open the store, bring it up to date, and return the service on it."""
+async def build_service(
+    settings: Settings, world: World | None = None, *, delivers: bool = True, worker: str = ""
+) -> Service:
+    """Open the store, bring it up to date, and return the service on it.
+
+    `worker` is what the process is called among those that deliver from one store.
+    """
     world = world or RealWorld()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     watch = Watch()
@@ -223,7 +200,10 @@ async def build_service(settings: Settings, world: World | None = None) -> Servi
     try:
         for name in await bring_up_to_date(store, settings, world):
             log.info("migrated", extra={"step": name})
-        return Service(settings, build_station(settings, store, world, watch))
+        total = await store.write(kept_slots.ensure, settings.slots_of_store)
+        slots = Slots(total, worker=worker if settings.is_on_postgresql else "")
+        station = build_station(settings, store, world, watch, slots=slots)
+        return Service(settings, station, delivers=delivers)
     except BaseException:
         await store.close()
         raise

@@ -19,7 +19,7 @@ from pabal.domain.template import Review
 from pabal.domain.when import Instant
 from pabal.service import keys, templates
 from pabal.setting import BadSetting
-from pabal.store import accounts, profiles
+from pabal.store import accounts, profiles, slots
 from pabal.store import templates as kept_templates
 from pabal.store.base import Store, StoreAway
 from pabal.store.migrate import SchemaTooNew, migrate
@@ -67,6 +67,10 @@ def _parser() -> argparse.ArgumentParser:
     one = _command(words, "serve", _serve, "Run the service: interface and delivery in one process.")
     one.add_argument("--host", help="address to listen on (default 127.0.0.1)")
     one.add_argument("--port", type=int, help="port to listen on (default 8080)")
+    one.add_argument("--no-deliver", action="store_true", help="interface alone; `pabal work` delivers")
+    one = _command(words, "work", _work, "Deliver alone: one of any number of processes, on PostgreSQL.")
+    one.add_argument("--host", help="address to listen on (default 127.0.0.1)")
+    one.add_argument("--port", type=int, dest="work_port", help="port for health and figures (default: none)")
     _command(words, "migrate", _migrate, "Bring the store's schema up to date.")
     _command(words, "settings", _settings, "List every setting, its value in force and its meaning.")
     _command(words, "doctor", _doctor, "Say what is wrong with the set-up and how to mend it.")
@@ -140,7 +144,7 @@ def _command(
 
 
 def _overrides(given: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(given, name) for name in ("host", "port") if hasattr(given, name)}
+    return {name: getattr(given, name) for name in ("host", "port", "work_port") if hasattr(given, name)}
 
 
 def _with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
@@ -158,14 +162,20 @@ def _with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
 
 
 def _serve(settings: Settings, given: argparse.Namespace) -> int:
-    return serve.serve(settings)
+    return serve.serve(settings, delivers=not given.no_deliver)
+
+
+def _work(settings: Settings, given: argparse.Namespace) -> int:
+    return serve.work(settings)
 
 
 def _migrate(settings: Settings, given: argparse.Namespace) -> None:
     async def run() -> list[str]:
         store = open_store(settings, WORLD)
         try:
-            return await store.write(migrate, WORLD.now())
+            applied = await store.write(migrate, WORLD.now())
+            await store.write(slots.ensure, settings.slots_of_store)
+            return applied
         finally:
             await store.close()
 

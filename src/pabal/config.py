@@ -62,6 +62,15 @@ class Settings:
     )
     read_connections: int = declared(2, "Connections of the store for reading.", least=1, most=64)
     write_connections: int = declared(4, "Connections to PostgreSQL for writing.", least=1, most=64)
+    slots: int = declared(
+        8,
+        "Parts that the queue of a new PostgreSQL store is cut into, for good: so many processes can deliver.",
+        least=1,
+        most=1024,
+    )
+    work_port: int = declared(
+        0, "Port on which `pabal work` tells its health and its figures; 0: none.", least=0, most=65535
+    )
     sms_timeout_hours: int = declared(25, "Hours to wait for the receipt of an SMS.", least=1)
     other_timeout_hours: int = declared(80, "Hours to wait for the receipt of any other message.", least=1)
     fallback_within_minutes: int = declared(
@@ -98,6 +107,11 @@ class Settings:
     def is_on_postgresql(self) -> bool:
         """Whether everything is kept in PostgreSQL."""
         return self.store.startswith(POSTGRESQL)
+
+    @property
+    def slots_of_store(self) -> int:
+        """How many slots a new store gets: the embedded one is delivered from by one process alone."""
+        return self.slots if self.is_on_postgresql else 1
 
     @property
     def store_path(self) -> Path:

@@ -4,14 +4,14 @@ import shutil
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from pabal.app import AlreadyRunning, build_station, only_deliverer, open_store
+from pabal.app import AlreadyRunning, build_station, only_process, open_store
 from pabal.carrier_settings import SENDABLE
 from pabal.config import Settings
 from pabal.domain import when
 from pabal.service.health import State
 from pabal.service.watch import Watch
 from pabal.setting import BadSetting
-from pabal.store import accounts, carriers, jobs, server
+from pabal.store import accounts, carriers, jobs, server, slots
 from pabal.store.base import Store, StoreAway, Tx
 from pabal.store.migrate import SchemaTooNew, pending
 from pabal.world import World
@@ -35,7 +35,7 @@ class Finding(NamedTuple):
 
 async def diagnose(settings: Settings, world: World) -> list[Finding]:
     """Return what was found, without changing anything but an absent data directory or file."""
-    found = _database(settings) if settings.is_on_postgresql else _directory(settings)
+    found = [] if settings.is_on_postgresql else _directory(settings)
     if all(each.is_fine for each in found):
         found += await _store(settings, world)
     return [*found, *_routes(settings), *_listening(settings)]
@@ -55,37 +55,25 @@ def _directory(settings: Settings) -> list[Finding]:
     if free < LEAST_FREE_BYTES:
         found.append(Finding(False, f"only {free // 1024**2} MiB are free on its disk", "Make room."))
     try:
-        with only_deliverer(settings):
+        with only_process(settings):
             found.append(Finding(True, "no service runs on it now"))
     except AlreadyRunning:
         found.append(Finding(True, "a service runs on it now"))
-    return found
-
-
-def _database(settings: Settings) -> list[Finding]:
-    where = settings.shown_store
-    found = [Finding(True, f"the database {where} can be reached")]
-    try:
-        with only_deliverer(settings, within_s=0):
-            found.append(Finding(True, "no service runs on it now"))
-    except AlreadyRunning:
-        found.append(Finding(True, "a service runs on it now"))
-    except StoreAway as away:
-        how = "See that it runs, and that `store` names host, database, user and password rightly."
-        return [Finding(False, f"the database {where} cannot be reached ({away})", how)]
     return found
 
 
 async def _store(settings: Settings, world: World) -> list[Finding]:
-    store: Store | None = None
     try:
         store = open_store(settings, world)
+    except StoreAway as away:
+        return [_away(settings, away)]
+    try:
         missing = await store.read(pending)
         if missing:
             how = "Start `pabal serve`, or run `pabal migrate`."
             return [Finding(True, f"the schema lacks {len(missing)} steps", how)]
         return [
-            *await (_server(store) if settings.is_on_postgresql else _health(store)),
+            *await (_server(store, settings) if settings.is_on_postgresql else _health(store)),
             *await _accounts(store),
             *await _queue(store, settings, world),
             *await _carriers(store, settings),
@@ -93,14 +81,18 @@ async def _store(settings: Settings, world: World) -> list[Finding]:
     except SchemaTooNew as no:
         return [Finding(False, str(no), "Run the version that made it, or a newer one.")]
     except StoreAway as away:
-        where = settings.shown_store or settings.store_path
-        how = "See the log of its server." if settings.is_on_postgresql else "Restore a backup."
-        return [Finding(False, f"the store {where} cannot be read ({away})", how)]
+        return [_away(settings, away)]
     except BadSetting as no:
         return [Finding(False, str(no), "Mend the settings.")]
     finally:
-        if store:
-            await store.close()
+        await store.close()
+
+
+def _away(settings: Settings, away: StoreAway) -> Finding:
+    if not settings.is_on_postgresql:
+        return Finding(False, f"the store {settings.store_path} cannot be read ({away})", "Restore a backup.")
+    how = "See that it runs, and that `store` names host, database, user and password rightly."
+    return Finding(False, f"the database {settings.shown_store} cannot be reached ({away})", how)
 
 
 async def _health(store: Store) -> list[Finding]:
@@ -110,9 +102,11 @@ async def _health(store: Store) -> list[Finding]:
     return [Finding(False, f"the store is damaged: {said}", "Restore a backup.")]
 
 
-async def _server(store: Store) -> list[Finding]:
-    """Look at what PostgreSQL must be like for our promises to hold."""
-    found = [Finding(True, "the schema is up to date")]
+async def _server(store: Store, settings: Settings) -> list[Finding]:
+    """Look at what PostgreSQL must be like for our promises to hold, and at who works on it."""
+    found = [Finding(True, f"the database {settings.shown_store} can be reached and its schema is up to date")]
+    working = [f"{worker.name} ({held} slots)" for worker, held in await store.read(slots.workers)]
+    found.append(Finding(True, f"delivering: {', '.join(working) or 'no process now'}"))
     version = await store.read(server.version)
     if version < server.LEAST_VERSION:
         found.append(Finding(False, f"PostgreSQL is of version {version}", f"Use {server.LEAST_VERSION} or later."))
@@ -137,7 +131,9 @@ async def _accounts(store: Store) -> list[Finding]:
 async def _queue(store: Store, settings: Settings, world: World) -> list[Finding]:
     station = build_station(settings, store, world, Watch())
     found = []
-    for name in await store.read(jobs.carriers, station.policy.slot):
+    total = max(1, await store.read(slots.total))
+    names = {name for slot in range(total) for name in await store.read(jobs.carriers, slot)}
+    for name in sorted(names):
         if name not in station.carriers:
             how = "The next start of `pabal serve` gives them to other carriers."
             found.append(Finding(False, f"jobs wait for the carrier {name}, which is not configured", how))
@@ -150,7 +146,8 @@ async def _carriers(store: Store, settings: Settings) -> list[Finding]:
         if each.name in settings.carriers and (each.reason or each.state != State.UP.value):
             since = when.stamp(each.since, settings.zone)
             why = f": {each.reason}" if each.reason else ""
-            what = f"the carrier {each.name} has been {each.state} since {since}{why}"
+            seen = f" as {each.worker} sees it" if each.worker else ""
+            what = f"the carrier {each.name} has been {each.state} since {since}{seen}{why}"
             found.append(Finding(False, what, CARRIER_REMEDIES[each.state]))
     return found
 

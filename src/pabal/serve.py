@@ -1,20 +1,23 @@
-"""Runs the service behind its HTTP server, and greets whoever starts it for the first time."""
+"""Runs the service behind its HTTP server, or delivery alone, and greets whoever starts it."""
 
 import asyncio
 import contextlib
 import gc
+import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Coroutine, Iterator
+from typing import Any
 
 import uvicorn
 
 from pabal import logs
-from pabal.app import AlreadyRunning, Service, build_service, only_deliverer
+from pabal.app import AlreadyRunning, Service, build_service, only_process
 from pabal.config import Settings
 from pabal.service import keys
 from pabal.store import accounts
+from pabal.store.base import Tx
 from pabal.web.protocol import Protocol
 from pabal.world import RealWorld
 
@@ -47,46 +50,98 @@ class CannotServe(Exception):
     """The service cannot run; the message says why and what to do."""
 
 
-def serve(settings: Settings) -> int:
-    """Run until told to stop, and return the exit status."""
+def serve(settings: Settings, *, delivers: bool = True) -> int:
+    """Run the interface, and delivery unless that is others' work, until told to stop; return the exit status."""
+    if not delivers:
+        _check_shared(settings, "serve --no-deliver")
     logs.set_up(settings.log_format, settings.zone)
     try:
-        with only_deliverer(settings), _listening(settings) as listener:
-            return _run(settings, listener)
+        with only_process(settings), _listening(settings.host, settings.port) as listener:
+            return _run(_served(settings, listener, delivers=delivers))
     except AlreadyRunning as no:
         raise CannotServe(str(no)) from None
 
 
-def _run(settings: Settings, listener: socket.socket) -> int:
-    async def run() -> int:
-        service = await build_service(settings)
-        key = await _first_key(service, settings)
-        server = _Server(
-            uvicorn.Config(
-                service,
-                interface="asgi3",
-                http=Protocol,
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                timeout_graceful_shutdown=settings.stop_seconds,
-                backlog=BACKLOG,
-            ),
-            _greeting(listener, key),
-        )
-        await service.start()
-        _leave_be()
-        try:
-            await server.serve(sockets=[listener])
-        finally:
-            await service.stop()
-        return 0
+def work(settings: Settings) -> int:
+    """Deliver, one of any number of processes, until told to stop; return the exit status."""
+    _check_shared(settings, "work")
+    logs.set_up(settings.log_format, settings.zone)
+    if not settings.work_port:
+        return _run(_worked(settings, None))
+    with _listening(settings.host, settings.work_port) as listener:
+        return _run(_worked(settings, listener))
 
+
+def _run(main: Coroutine[Any, Any, int]) -> int:
     with asyncio.Runner(loop_factory=_loop) as runner:
-        return runner.run(run())
+        return runner.run(main)
+
+
+async def _served(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
+    service = await build_service(settings, delivers=delivers, worker=_name())
+    key = await service.station.store.write(_first_key, settings)
+    server = _Server(_server_settings(service, settings), _greeting(listener, key))
+    await _while_started(service, server.serve(sockets=[listener]))
+    return 0
+
+
+async def _worked(settings: Settings, listener: socket.socket | None) -> int:
+    name = _name()
+    service = await build_service(settings, worker=name)
+    greeting = f"Pabal delivers as {name}. Stop with Ctrl-C."
+    if listener:
+        server = _Server(_server_settings(service.pages.app, settings), greeting)
+        await _while_started(service, server.serve(sockets=[listener]))
+    else:
+        await _while_started(service, _until_told_to_stop(greeting))
+    return 0
+
+
+async def _while_started(service: Service, until: Awaitable[None]) -> None:
+    await service.start()
+    _leave_be()
+    try:
+        await until
+    finally:
+        await service.stop()
+
+
+async def _until_told_to_stop(greeting: str) -> None:
+    is_told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in _STOPPING:
+        loop.add_signal_handler(each, is_told.set)
+    print(greeting, flush=True)
+    await is_told.wait()
+
+
+def _server_settings(app: Any, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        interface="asgi3",
+        http=Protocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=settings.stop_seconds,
+        backlog=BACKLOG,
+    )
+
+
+def _check_shared(settings: Settings, command: str) -> None:
+    if not settings.is_on_postgresql:
+        raise CannotServe(
+            f"`pabal {command}` needs PostgreSQL, where several processes share the work: set `store` to"
+            " postgresql://…; with the embedded store, `pabal serve` does everything in one process"
+        )
+
+
+def _name() -> str:
+    """Return what this process is called among the workers."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 class _Server(uvicorn.Server):
@@ -111,28 +166,25 @@ class _Server(uvicorn.Server):
         print(self._greeting, flush=True)
 
 
-def _listening(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((settings.host, settings.port))
+        listener.bind((host, port))
     except OSError as error:
         listener.close()
         raise CannotServe(
-            f"cannot listen on {settings.host} port {settings.port} ({error.strerror}); choose another with --port"
+            f"cannot listen on {host} port {port} ({error.strerror}); choose another with --port"
         ) from None
     return listener
 
 
-async def _first_key(service: Service, settings: Settings) -> str | None:
+def _first_key(tx: Tx, settings: Settings) -> str | None:
     """Return the key of a first account, made where there is no account yet."""
-    store = service.station.store
-    if await store.read(accounts.accounts):
+    if accounts.accounts(tx):
         return None
-    return await store.write(
-        keys.issue, RealWorld(), FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate
-    )
+    return keys.issue(tx, RealWorld(), FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
 
 
 def _greeting(listener: socket.socket, key: str | None) -> str:

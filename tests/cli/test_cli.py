@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal import __version__
-from pabal.app import build_station, only_deliverer, open_store
+from pabal.app import build_station, only_process, open_store
 from pabal.cli import main
 from pabal.config import FIELDS, load
 from pabal.domain.template import Design
@@ -364,7 +364,7 @@ def test_doctor_says_that_the_data_directory_cannot_be_used(shell: Shell) -> Non
 
 def test_doctor_says_that_a_service_runs(shell: Shell) -> None:
     shell("key", "create", "--account", "acme")
-    with only_deliverer(load({}, data=shell.data)):
+    with only_process(load({}, data=shell.data)):
         found = shell("doctor")
 
     assert found.status == 0
@@ -526,7 +526,7 @@ def test_a_store_that_cannot_be_read_is_said_in_words(shell: Shell, words: list[
 
 
 def test_serve_says_that_another_one_runs_on_the_same_data(shell: Shell) -> None:
-    with only_deliverer(load({}, data=shell.data)):
+    with only_process(load({}, data=shell.data)):
         refused = shell("serve", "--port", "0")
 
     assert refused.status == 2

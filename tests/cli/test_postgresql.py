@@ -50,9 +50,8 @@ def test_the_doctor_looks_at_the_database_and_at_how_its_server_is_set_up(
     found = said(capsys, "doctor", "--config", str(config))
 
     assert "ok    the database postgresql://pabal:…@/worker_" in found
-    assert "can be reached" in found
-    assert "ok    no service runs on it now" in found
-    assert "ok    the schema is up to date" in found
+    assert "can be reached and its schema is up to date" in found
+    assert "ok    delivering: no process now" in found
     assert "WRONG PostgreSQL has fsync = off" in found
     assert "WRONG there is no live key" in found
     assert "server_encoding" not in found
@@ -69,16 +68,32 @@ def test_a_database_that_cannot_be_reached_is_said_to_be_so(
 
 
 @pytest.mark.slow
-def test_one_service_runs_on_a_database_wherever_its_data_directory_is(tmp_path: Path) -> None:
+def test_several_processes_share_a_database_and_the_doctor_names_those_that_deliver(tmp_path: Path) -> None:
     store = with_password(postgres.emptied())
 
-    with serving(tmp_path / "one", store=store) as live:
-        second = run("serve", "--port", "0", data=tmp_path / "two", store=store)
-        with live.client() as client:
-            assert client.get("/readyz").status_code == 200
-        assert live.stop() == 0
+    with (
+        serving(tmp_path / "one", store=store) as first,
+        serving(tmp_path / "two", "--no-deliver", store=store) as second,
+        serving(tmp_path / "three", store=store) as third,
+    ):
+        found = run("doctor", data=tmp_path, store=store).stdout
+        for live in (first, second, third):
+            with live.client(first.key) as client:
+                assert client.get("/readyz").status_code == 200
+            assert live.stop() == 0
+            assert SECRET not in live.log.read_text(encoding="utf-8")
 
-    assert second.returncode == 2
-    assert second.stderr.startswith("pabal: another pabal runs on postgresql://pabal:…@/")
-    assert SECRET not in second.stderr + live.log.read_text(encoding="utf-8")
+    assert re.search(r"ok    delivering: \S+:[0-9]+ \([0-9] slots\), \S+:[0-9]+ \([0-9] slots\)\n", found), found
+    assert "ok    delivering: no process now" in run("doctor", data=tmp_path, store=store).stdout
     assert not (tmp_path / "one").exists(), "nothing is kept there"
+
+
+@pytest.mark.parametrize("command", [["work"], ["serve", "--no-deliver", "--port", "0"]])
+def test_without_postgresql_one_process_does_everything(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, "--data", str(tmp_path)]) == 2
+
+    said = capsys.readouterr().err
+    assert said.startswith(f"pabal: `pabal {' '.join(command[:2])}` needs PostgreSQL")
+    assert "set `store` to postgresql://" in said

@@ -370,7 +370,7 @@ def test_depths_count_every_lane_and_know_the_oldest_that_is_due(tx: Tx) -> None
     add(tx, 2, SMALL, NOON - 9)
     add(tx, 3, CAMPAIGN, NOON + 1)
 
-    assert jobs.depths(tx, SLOT, [CARRIER], NOON) == [
+    assert jobs.depths(tx, [SLOT], [CARRIER], NOON) == [
         Depth(CARRIER, SMALL, 2, NOON - 9),
         Depth(CARRIER, CAMPAIGN, 1, None),
         Depth(CARRIER, TAKEN, 0, None),
@@ -413,7 +413,7 @@ def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
     jobs.carriers(explaining, SLOT)
     jobs.to_send(explaining, SLOT, CARRIER, 10)
     jobs.reroute(explaining, [(one, CARRIER) for one in found])
-    jobs.depths(explaining, SLOT, [CARRIER], NOON)
+    jobs.depths(explaining, [SLOT], [CARRIER], NOON)
 
     assert explaining.scans == []
 

@@ -9,8 +9,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from pabal.app import AlreadyRunning, only_deliverer
-from pabal.config import load
 from pabal.service import accept
 from pabal.service.accept import Kept, Promise
 from pabal.store.base import StoreAway, Tx, knows_itself
@@ -160,16 +158,6 @@ def test_an_address_that_makes_no_sense_is_away_and_not_shown() -> None:
         PostgresStore("postgresql://pabal:secret@host/db?nonsense=1", RealWorld())
 
     assert "secret" not in str(away.value)
-
-
-def test_one_process_delivers_from_a_database(address: str) -> None:
-    settings = load({}, store=address)
-
-    refused = pytest.raises(AlreadyRunning, match="another pabal runs")
-    with only_deliverer(settings), refused, only_deliverer(settings, within_s=0):
-        raise AssertionError
-    with only_deliverer(settings):
-        pass
 
 
 def test_what_is_answered_is_on_disk_even_where_the_database_says_otherwise(address: str) -> None:

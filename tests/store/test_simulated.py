@@ -8,6 +8,7 @@ from pabal.store.base import Tx
 from tests.store.kept import CARRIER, PHONE, Explaining, message_id
 from tests.virtual import NOON
 
+SLOTS = (0, 1)
 GOOD, BAD = Outcome.DELIVERED, Outcome.UNDELIVERABLE
 
 
@@ -70,7 +71,7 @@ def test_a_message_that_was_taken_before_is_not_taken_again_nor_reported_on_twic
     simulated.take(tx, CARRIER, [arrival(1, content="again", receipts=((NOON + MINUTE, BAD),)), arrival(2)])
 
     assert texts(tx) == ["글 2", "글 1"]
-    assert simulated.owed(tx, CARRIER, NOON + MINUTE, 10) == [
+    assert simulated.owed(tx, CARRIER, SLOTS, NOON + MINUTE, 10) == [
         (NOON + SECOND, message_id(1), GOOD),
         (NOON + SECOND, message_id(2), GOOD),
     ]
@@ -87,21 +88,21 @@ def test_receipts_are_owed_from_when_they_are_due_until_handed_over_oldest_first
     simulated.take(tx, CARRIER, [arrival(1, receipts=((NOON + 2, GOOD), (NOON + 9, BAD))), arrival(2, receipts=())])
     simulated.take(tx, CARRIER, [arrival(3, receipts=((NOON + 1, BAD),))])
 
-    assert simulated.next_owed_at(tx, CARRIER) == NOON + 1
-    assert simulated.owed(tx, CARRIER, NOON, 10) == []
-    due = simulated.owed(tx, CARRIER, NOON + 5, 10)
+    assert simulated.next_owed_at(tx, CARRIER, SLOTS) == NOON + 1
+    assert simulated.owed(tx, CARRIER, SLOTS, NOON, 10) == []
+    due = simulated.owed(tx, CARRIER, SLOTS, NOON + 5, 10)
     assert due == [(NOON + 1, message_id(3), BAD), (NOON + 2, message_id(1), GOOD)]
-    assert simulated.owed(tx, CARRIER, NOON + 5, 1) == due[:1]
+    assert simulated.owed(tx, CARRIER, SLOTS, NOON + 5, 1) == due[:1]
 
     simulated.settle_owed(tx, CARRIER, due)
 
-    assert simulated.owed(tx, CARRIER, NOON + 5, 10) == []
-    assert simulated.next_owed_at(tx, CARRIER) == NOON + 9
+    assert simulated.owed(tx, CARRIER, SLOTS, NOON + 5, 10) == []
+    assert simulated.next_owed_at(tx, CARRIER, SLOTS) == NOON + 9
 
 
 def test_nothing_is_owed_by_a_simulator_that_took_nothing(tx: Tx) -> None:
-    assert simulated.next_owed_at(tx, CARRIER) is None
-    assert simulated.owed(tx, CARRIER, NOON, 10) == []
+    assert simulated.next_owed_at(tx, CARRIER, SLOTS) is None
+    assert simulated.owed(tx, CARRIER, SLOTS, NOON, 10) == []
 
 
 def test_how_often_a_message_met_a_busy_carrier_is_counted(tx: Tx) -> None:
@@ -134,12 +135,12 @@ def test_the_simulators_memory_is_never_walked(tx: Tx) -> None:
     explaining = Explaining(tx)
 
     simulated.take(explaining, CARRIER, [arrival(1), arrival(1000)])
-    due = simulated.owed(explaining, CARRIER, NOON + MINUTE, 10)
+    due = simulated.owed(explaining, CARRIER, SLOTS, NOON + MINUTE, 10)
     simulated.settle_owed(explaining, CARRIER, due)
     simulated.count_busy(explaining, CARRIER, [message_id(1)])
     simulated.on_phone(explaining, 1, PHONE, NOON + MINUTE, 1, 10)
     simulated.trim(explaining, 10, NOON + MINUTE, 0, 10)
-    simulated.next_owed_at(explaining, CARRIER)
+    simulated.next_owed_at(explaining, CARRIER, SLOTS)
 
     # The least key of an index is its first entry: SQLite calls that a search without a constraint.
     assert explaining.scans == []
@@ -156,8 +157,8 @@ def test_each_of_several_simulators_owes_its_own_receipts(tx: Tx) -> None:
     simulated.take(tx, CARRIER, [arrival(1)])
     simulated.take(tx, "other", [arrival(2)])
 
-    (own,) = simulated.owed(tx, CARRIER, NOON + MINUTE, 10)
+    (own,) = simulated.owed(tx, CARRIER, SLOTS, NOON + MINUTE, 10)
     simulated.settle_owed(tx, CARRIER, [own])
 
     assert own[1] == message_id(1)
-    assert [one for _, one, _ in simulated.owed(tx, "other", NOON + MINUTE, 10)] == [message_id(2)]
+    assert [one for _, one, _ in simulated.owed(tx, "other", SLOTS, NOON + MINUTE, 10)] == [message_id(2)]

@@ -35,6 +35,8 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "max_waiting_writes": ("3", "3", 3),
     "read_connections": ("4", "4", 4),
     "write_connections": ("3", "3", 3),
+    "slots": ("4", "4", 4),
+    "work_port": ("9100", "9100", 9100),
     "sms_timeout_hours": ("1", "1", 1),
     "other_timeout_hours": ("2", "2", 2),
     "fallback_within_minutes": ("5", "5", 5),

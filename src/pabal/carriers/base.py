@@ -88,8 +88,6 @@ class Carrier(Protocol):
     """Whether it knows a message it has had before, so that handing it over again does no harm."""
     window: int
     """How many messages may be in its hands without an answer."""
-    rate: int = 0
-    """How many a second it may be given; 0: as many as it takes."""
     holds_doubt: bool = False
     """Whether a message in doubt waits for its receipt instead of being handed over again."""
     answer_s: float
@@ -103,9 +101,18 @@ class Carrier(Protocol):
         """Whether it can be given anything now."""
 
     @property
+    def rate(self) -> float:
+        """How many a second it may be given; 0: as many as it takes."""
+        return 0
+
+    @property
     def ahead_s(self) -> float:
         """How long what it has been given will still take to go out at its rate."""
         return 0.0
+
+    def keep_to(self, share: float) -> None:
+        """Keep to so much of its rate from now on: other processes have the rest."""
+        return None
 
     @property
     def trouble(self) -> str:

@@ -74,7 +74,6 @@ class Simulator(Carrier):
     def __init__(self, settings: SimulatorSettings, memory: Memory, world: World) -> None:
         self.name = settings.name
         self.window = settings.window
-        self.rate = settings.rate
         self.patience_s = settings.patience_seconds
         self.desk: Desk | None = self
         self._pacer = Pacer(settings.rate, world)
@@ -83,8 +82,15 @@ class Simulator(Carrier):
         self._has_taken = asyncio.Event()
 
     @property
+    def rate(self) -> float:
+        return self._pacer.rate
+
+    @property
     def ahead_s(self) -> float:
         return self._pacer.ahead_s
+
+    def keep_to(self, share: float) -> None:
+        self._pacer.keep_to(share)
 
     async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
         first_at = self._pacer.reserve(len(attempts))

@@ -59,6 +59,11 @@ def slot_of(identity: bytes) -> int:
     return int.from_bytes(identity[6:8], "big") >> 4
 
 
+def slot_of_key(account_id: int, key: str, slots: int) -> int:
+    """Return the slot of requests with this Idempotency-Key: equal ones must meet there."""
+    return zlib.crc32(f"{account_id} {key}".encode("utf-8", "surrogatepass")) % slots
+
+
 def requested_at(identity: bytes) -> Instant:
     """Return when the request of this id was accepted."""
     return int.from_bytes(identity[:6], "big")

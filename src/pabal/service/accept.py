@@ -62,7 +62,7 @@ async def accept(
     carrier = station.carrier_for(sending.product, is_for_later=is_for_later)
     if station.policy.checks_sender_numbers:
         await _check_numbers(station, account_id, sending)
-    request_id = new_request_id(station.world, station.policy.slot)
+    request_id = new_request_id(station.world, _slot(station, account_id, repeatable))
     now = identity.requested_at(request_id)  # one look at the clock: sent now is sent when requested
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
     promise = Promise(
@@ -130,7 +130,8 @@ async def answered_before(station: Station, account_id: int, repeatable: Repeata
     Raises Refused(DUPLICATE) where the key stood on another request.
     """
     since = station.world.now() - station.policy.idempotency
-    earlier = await station.store.read(answers.find, station.policy.slot, account_id, repeatable.key, since)
+    slot = _slot(station, account_id, repeatable)
+    earlier = await station.store.read(answers.find, slot, account_id, repeatable.key, since)
     return _same(earlier, repeatable) if earlier else None
 
 
@@ -158,6 +159,16 @@ async def usable_template(station: Station, profile: Profile, code: str) -> Desi
     if template.in_use is None or not template.is_enabled:
         raise Refused(Code.TEMPLATE_NOT_APPROVED, "templateCode")
     return template.in_use
+
+
+def _slot(station: Station, account_id: int, repeatable: Repeatable | None) -> int:
+    """Return the slot of a new request: its key's, or any."""
+    total = station.slots.total
+    if total == 1:
+        return 0
+    if repeatable is None:
+        return station.world.bits(identity.SLOT_BITS) % total
+    return identity.slot_of_key(account_id, repeatable.key, total)
 
 
 async def _check_numbers(station: Station, account_id: int, sending: Sending) -> None:

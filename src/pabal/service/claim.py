@@ -20,6 +20,14 @@ LEASE_MARGIN = 10 * SECOND
 """A lease outlasts its carrier's time to answer by so much: time to settle."""
 
 
+class Turn(NamedTuple):
+    """The slot to claim from next, whether others are due as well, and if none is, when the first will be."""
+
+    slot: int | None
+    has_others: bool
+    next_due_at: Instant | None
+
+
 class Claim(NamedTuple):
     """What a deliverer has in hand, what ended at the door, and when there is more to do."""
 
@@ -35,16 +43,37 @@ def lease_of(carrier: Carrier) -> int:
     return round(carrier.answer_s * SECOND) + LEASE_MARGIN
 
 
+def turn(found: Sequence[tuple[int, int, Instant]], now: Instant) -> Turn:
+    """Return whose turn it is among slots, by slot, lane and time of what comes next in them.
+
+    Small sends come first, whichever slot they are in, but every so often a campaign does.
+    """
+    due = sorted((lane, at, slot) for slot, lane, at in found if at <= now)
+    if not due:
+        return Turn(None, False, min((at for _, _, at in found), default=None))
+    campaigns = [each for each in due if each[0] == jobs.CAMPAIGN]
+    chosen = campaigns[0] if campaigns and jobs.is_campaigns_turn(now) else due[0]
+    return Turn(chosen[2], any(each[2] != chosen[2] for each in due), None)
+
+
 def claim(
-    tx: Tx, carrier: str, most: int, lease: int, policy: Policy, now: Instant, *, holds_doubt: bool = False
+    tx: Tx,
+    slot: int,
+    carrier: str,
+    most: int,
+    lease: int,
+    policy: Policy,
+    now: Instant,
+    *,
+    holds_doubt: bool = False,
 ) -> Claim:
-    """Take what is due in hand, up to `most`: the claim is the attempt, written before the carrier is called.
+    """Take what is due in a slot in hand: the claim is the attempt, written before the carrier is called.
 
     What may not be sent any more is not: a deleted profile's messages end here, and advertisements that
     come due at night wait for the morning. What was in hand before is in doubt: a carrier that holds
     doubt is not given it again.
     """
-    due = jobs.due(tx, policy.slot, carrier, now, most)
+    due = jobs.due(tx, slot, carrier, now, most)
     kept = messages.get(tx, due)
     shared = requests.get(tx, {identity.request_of(one) for one in due})
     gone = profiles.deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
@@ -63,7 +92,7 @@ def claim(
         left_out.update(too_late)
     leases = jobs.claim(tx, sorted(one for one in due if one not in left_out), now, now + lease)
     messages.begin_sending(tx, [lease.id for lease in leases])
-    next_due_at = jobs.next_due_at(tx, policy.slot, carrier, (jobs.SMALL, jobs.CAMPAIGN))
+    next_due_at = jobs.next_due_at(tx, slot, carrier, (jobs.SMALL, jobs.CAMPAIGN))
     leased = [(lease, kept[lease.id], shared[identity.request_of(lease.id)]) for lease in leases]
     return Claim(leased, finished, cancelled, len(due) == most, next_due_at)
 
@@ -79,9 +108,9 @@ def hold(tx: Tx, carrier: str, doubtful: Sequence[Message], policy: Policy, now:
     return finish(tx, ended, policy, now)
 
 
-def hold_in_hand(tx: Tx, carrier: str, policy: Policy, most: int, now: Instant) -> tuple[Finished, int]:
-    """Hold some of what was in hand when the last run ended; return what ended by that, and how many there were."""
-    found = jobs.in_hand(tx, policy.slot, carrier, most)
+def hold_in_hand(tx: Tx, slot: int, carrier: str, policy: Policy, most: int, now: Instant) -> tuple[Finished, int]:
+    """Hold some of what a slot's last worker had in hand; return what ended by that, and how many there were."""
+    found = jobs.in_hand(tx, slot, carrier, most)
     return hold(tx, carrier, list(messages.get(tx, found).values()), policy, now), len(found)
 
 

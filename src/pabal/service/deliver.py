@@ -11,14 +11,14 @@ from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Verdict
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.when import SECOND, Instant
 from pabal.service import compose
-from pabal.service.claim import LEASE_MARGIN, MAX_CLAIM, Claim, claim, lease_of
+from pabal.service.claim import LEASE_MARGIN, MAX_CLAIM, Claim, Turn, claim, lease_of, turn
 from pabal.service.fault import fault
 from pabal.service.finish import Finished
 from pabal.service.health import Health, State
 from pabal.service.settle import Verdicts, settle
 from pabal.service.station import Station
 from pabal.service.throttle import Throttle
-from pabal.store import carriers, jobs
+from pabal.store import carriers, jobs, slots
 from pabal.store.base import StoreAway, Tx
 from pabal.store.carriers import CarrierState
 from pabal.store.jobs import Lease
@@ -26,6 +26,8 @@ from pabal.store.messages import Message
 from pabal.store.requests import Request
 
 LONGEST_IDLE_S = 30.0
+POLL_S = 0.2
+"""How often the queue is looked at where other processes add to it: their bells are not heard here."""
 OFFLINE_S = 1.0
 """How often a carrier that is not connected is looked at."""
 PROBE_S = 5.0
@@ -112,7 +114,12 @@ class Deliverer:
             return
         self._bell.clear()
         station = self._station
-        claimed = await station.store.write(_claim_now, station, self._carrier, self._most(room))
+        next_turn = await self._turn()
+        if next_turn.slot is None:
+            await self._rest(next_turn.next_due_at)
+            return
+        most = self._most(room)
+        claimed = await station.store.write(_claim_now, station, self._carrier, next_turn.slot, most)
         self._announce(claimed.finished)
         station.watch.cancelled.add(claimed.cancelled)
         if claimed.leased:
@@ -122,12 +129,24 @@ class Deliverer:
             await asyncio.sleep(0)
             weight = (self._carrier.ahead_s - ahead_s) * self._carrier.rate / len(claimed.leased)
             self._weight = max(1.0, weight, WEIGHT_FADES * self._weight)
-            if not claimed.is_full:
+            if not claimed.is_full and not next_turn.has_others:
                 await asyncio.sleep(GATHER_S)
             if self._health.is_on_trial:
                 await self._try_out(task)
+        elif station.slots.are_shared:
+            await asyncio.sleep(GATHER_S)
         elif not claimed.is_full:
             await self._rest(claimed.next_due_at)
+
+    async def _turn(self) -> Turn:
+        """Return whose turn it is among the slots; where there is but one, a claim tells all there is to know."""
+        here = self._station.slots
+        if not here.are_shared:
+            return Turn(here.held[0], False, None)
+        if not here.held:
+            return Turn(None, False, None)
+        found = await self._station.store.read(jobs.next_due, self._carrier.name, here.held)
+        return turn(found, self._station.world.now())
 
     async def _try_out(self, task: asyncio.Task[None]) -> None:
         """Wait for the word on the one message that shows how a carrier does; meanwhile others get all the rest."""
@@ -162,7 +181,7 @@ class Deliverer:
             log.log(level, f"a carrier is {health.state.value}", extra={"carrier": name, "reason": health.reason})
         if told is None or told[0] is not health.state:
             self._since = station.world.now()
-        state = CarrierState(name, health.state.value, self._since, health.reason)
+        state = CarrierState(name, health.state.value, self._since, health.reason, station.slots.worker)
         await station.store.write(carriers.put, state)
         self._told = found
 
@@ -180,6 +199,10 @@ class Deliverer:
         await self._move(back, is_untried=True)
 
     async def _move(self, ways: dict[int, str], *, is_untried: bool) -> None:
+        for slot in self._station.slots.held:
+            await self._move_from(slot, ways, is_untried=is_untried)
+
+    async def _move_from(self, slot: int, ways: dict[int, str], *, is_untried: bool) -> None:
         station, name = self._station, self._carrier.name
         moved = MAX_MOVES if ways else 0
         while moved == MAX_MOVES:
@@ -187,7 +210,7 @@ class Deliverer:
                 move_on,
                 name,
                 ways,
-                station.policy.slot,
+                slot,
                 station.world.now(),
                 holds_doubt=self._carrier.holds_doubt,
                 is_untried=is_untried,
@@ -202,7 +225,7 @@ class Deliverer:
             log.error("a batch was left to its lease", extra={"carrier": self._carrier.name, **fault(error)})
 
     async def _rest(self, next_due_at: Instant | None) -> None:
-        pause_s = LONGEST_IDLE_S
+        pause_s = POLL_S if self._station.slots.are_shared else LONGEST_IDLE_S
         if next_due_at is not None:
             pause_s = min(pause_s, (next_due_at - self._station.world.now()) / SECOND)
         until = self._station.world.stopwatch() + pause_s
@@ -297,10 +320,17 @@ async def _within(seconds: float, event: asyncio.Event) -> None:
             await event.wait()
 
 
-def _claim_now(tx: Tx, station: Station, carrier: Carrier, most: int) -> Claim:
-    """Claim by the clock of the transaction: the lease begins when it is written, not when it was asked for."""
-    now = station.world.now()
-    return claim(tx, carrier.name, most, lease_of(carrier), station.policy, now, holds_doubt=carrier.holds_doubt)
+def _claim_now(tx: Tx, station: Station, carrier: Carrier, slot: int, most: int) -> Claim:
+    """Claim by the clock of the transaction: the lease begins when it is written, not when it was asked for.
+
+    From a slot that has gone to another worker nothing is claimed.
+    """
+    now, here = station.world.now(), station.slots
+    if here.are_shared and (here.worker_id is None or not slots.is_held(tx, slot, here.worker_id)):
+        return Claim([], Finished([], set()), 0, False, None)
+    return claim(
+        tx, slot, carrier.name, most, lease_of(carrier), station.policy, now, holds_doubt=carrier.holds_doubt
+    )
 
 
 def _composed(

@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+from pabal.carriers.base import Carrier
 from pabal.domain import identity
 from pabal.domain.message import Outcome
 from pabal.domain.when import HOUR, MINUTE, Instant
@@ -12,10 +13,12 @@ from pabal.service.claim import hold_in_hand, lease_of
 from pabal.service.finish import Finished, finish
 from pabal.service.policy import Policy
 from pabal.service.station import Station
-from pabal.store import answers, jobs, marks, messages, profiles, receipts, requests, simulated
+from pabal.store import answers, carriers, jobs, marks, messages, profiles, receipts, requests, simulated
 from pabal.store.base import StoreAway, Tx
 
 ROUND_S = 10.0
+KEEPERS_SLOT = 0
+"""Whoever holds this slot does for all workers what need be done only once."""
 BATCH = 500
 BLANK_REQUESTS = 5
 TOKENS_FOR = 2 * HOUR
@@ -27,9 +30,9 @@ _BLANKED = "blanked"
 log = logging.getLogger("pabal.keep_house")
 
 
-def expire(tx: Tx, carrier: str, policy: Policy, now: Instant) -> Finished:
+def expire(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> Finished:
     """End messages whose receipt has not come in time; of one in doubt nobody knows how it ended."""
-    overdue = jobs.overdue(tx, policy.slot, carrier, now, BATCH)
+    overdue = jobs.overdue(tx, slot, carrier, now, BATCH)
     ends = [
         (one, Outcome.UNKNOWN if reference.startswith(identity.IN_DOUBT) else Outcome.TIMED_OUT)
         for one, reference in overdue
@@ -37,12 +40,12 @@ def expire(tx: Tx, carrier: str, policy: Policy, now: Instant) -> Finished:
     return finish(tx, ends, policy, now)
 
 
-def rehome(tx: Tx, carrier: str, policy: Policy, now: Instant) -> tuple[Finished, int]:
+def rehome(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> tuple[Finished, int]:
     """Give some jobs of a carrier that is configured no more to the first of their product's route.
 
     Without a route they end as undeliverable. What it had taken waits on for its receipt or its time-out.
     """
-    found = jobs.to_send(tx, policy.slot, carrier, BATCH)
+    found = jobs.to_send(tx, slot, carrier, BATCH)
     kept = messages.get(tx, found)
     moves = [(one, policy.routes.first(kept[one].product)) for one in found]
     jobs.reroute(tx, [(one, name) for one, name in moves if name is not None])
@@ -63,39 +66,44 @@ def blank(tx: Tx, policy: Policy, now: Instant) -> int:
     return len(found)
 
 
-def trim(tx: Tx, carriers: Iterable[str], policy: Policy, now: Instant) -> int:
+def trim(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy: Policy, now: Instant) -> int:
     """Drop the oldest of what the simulators' phones hold; never what a receipt is still owed for."""
-    owed = [at for name in carriers if (at := simulated.next_owed_at(tx, name)) is not None]
+    owed = [at for name in carriers if (at := simulated.next_owed_at(tx, name, slots)) is not None]
     before = min([now, *owed]) - SIMULATED_FOR
     return simulated.trim(tx, policy.simulator_messages, before, now - policy.retention, BATCH)
 
 
-async def prepare(station: Station) -> None:
-    """Put the queue in order at the start of the only delivering process there is.
+async def prepare(station: Station, slot: int, *, is_orphan: bool) -> None:
+    """Put a slot in order before anything is claimed from it: jobs of carriers that are no more get new ones.
 
-    Old leases are void: whoever held them is gone. Jobs of carriers that are no more get new ones.
+    Of an orphan the leases are void: whoever held them is gone.
     """
     policy, store = station.policy, station.store
-    for name, carrier in station.carriers.items():
-        held = BATCH
-        while carrier.holds_doubt and held:
-            finished, held = await store.write(hold_in_hand, name, policy, BATCH, station.world.now())
-            station.watch.count_ended(finished.ended)
-            if held:
-                log.warning("messages in doubt wait for their receipts", extra={"carrier": name, "messages": held})
-        now = station.world.now()
-        longest = lease_of(carrier) + HOUR  # the clock may have been set back since
-        voided = await store.write(jobs.void_leases, policy.slot, name, now, longest)
-        if voided:
-            log.info("leases of the last run are void", extra={"carrier": name, "messages": voided})
-    for name in await store.read(jobs.carriers, policy.slot):
+    for carrier in station.carriers.values() if is_orphan else ():
+        await _void(station, slot, carrier)
+    for name in await store.read(jobs.carriers, slot):
         if name in station.carriers:
             continue
         log.warning("jobs of an unknown carrier are given to others", extra={"carrier": name})
         moved = BATCH
         while moved:
-            finished, moved = await store.write(rehome, name, policy, station.world.now())
+            finished, moved = await store.write(rehome, slot, name, policy, station.world.now())
             station.watch.count_ended(finished.ended)
+
+
+async def _void(station: Station, slot: int, carrier: Carrier) -> None:
+    """Let what a slot's last worker had in hand come due again; where doubt is held, let it wait for receipts."""
+    store, world, name = station.store, station.world, carrier.name
+    held = BATCH
+    while carrier.holds_doubt and held:
+        finished, held = await store.write(hold_in_hand, slot, name, station.policy, BATCH, world.now())
+        station.watch.count_ended(finished.ended)
+        if held:
+            log.warning("messages in doubt wait for their receipts", extra={"carrier": name, "messages": held})
+    longest = lease_of(carrier) + HOUR  # the clock may have been set back since
+    voided = await store.write(jobs.void_leases, slot, name, world.now(), longest)
+    if voided:
+        log.info("leases of the last run are void", extra={"carrier": name, "messages": voided})
 
 
 async def keep_house(station: Station) -> None:
@@ -110,20 +118,33 @@ async def keep_house(station: Station) -> None:
 
 async def go_round(station: Station) -> None:
     """Do everything there is to do, in small transactions."""
-    policy, store, world = station.policy, station.store, station.world
-    for name in await store.read(jobs.carriers, policy.slot):
+    for slot in station.slots.held:
+        await _expire_all(station, slot)
+    if KEEPERS_SLOT in station.slots.held:
+        await _tidy(station)
+
+
+async def _expire_all(station: Station, slot: int) -> None:
+    for name in await station.store.read(jobs.carriers, slot):
         is_done = False
         while not is_done:
-            finished = await store.write(expire, name, policy, world.now())
+            finished = await station.store.write(expire, slot, name, station.policy, station.world.now())
             station.watch.count_ended(finished.ended)
             station.ring(finished.carriers)
             is_done = len(finished.ended) < BATCH
+
+
+async def _tidy(station: Station) -> None:
+    """Do what one process does for all."""
+    policy, world = station.policy, station.world
+    slots, names = range(station.slots.total), list(station.carriers)
     await sweep_deleted(station)
     await _until_none(station, lambda tx: answers.forget(tx, world.now() - policy.idempotency, BATCH))
     await _until_none(station, lambda tx: profiles.forget_tokens(tx, world.now() - TOKENS_FOR, BATCH))
     await _until_none(station, lambda tx: receipts.forget_unmatched(tx, world.now() - UNMATCHED_FOR, BATCH))
     await _until_none(station, lambda tx: blank(tx, policy, world.now()))
-    await _until_none(station, lambda tx: trim(tx, list(station.carriers), policy, world.now()))
+    await _until_none(station, lambda tx: trim(tx, names, slots, policy, world.now()))
+    await station.store.write(carriers.forget_workers)
 
 
 async def _until_none(station: Station, forget_some: Callable[[Tx], int]) -> None:

@@ -8,8 +8,6 @@ from pabal.domain.message import Product
 from pabal.domain.route import Routes
 from pabal.domain.when import DAY, HOUR, MINUTE
 
-EMBEDDED_SLOT = 0
-
 
 class Policy(NamedTuple):
     """Routes, zone and periods."""
@@ -28,7 +26,6 @@ class Policy(NamedTuple):
     token_validity: int
     retention: int
     simulator_messages: int
-    slot: int = EMBEDDED_SLOT
 
     def timeout(self, product: Product) -> int:
         """Return how long to wait for a receipt, in milliseconds."""

@@ -9,6 +9,7 @@ from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Product
 from pabal.service.policy import Policy
+from pabal.service.slots import Slots
 from pabal.service.watch import Watch
 from pabal.store.base import Store
 from pabal.world import World
@@ -25,6 +26,7 @@ class Station:
     watch: Watch
     sender_categories: Mapping[str, Category]
     template_categories: Mapping[str, Category]
+    slots: Slots = field(default_factory=Slots)
     bells: dict[str, asyncio.Event] = field(default_factory=dict)
     aside: set[str] = field(default_factory=set)
     """The carriers that are set aside: others are tried before them."""

@@ -7,18 +7,20 @@ from pabal.store.base import Tx
 
 
 class CarrierState(NamedTuple):
-    """How a carrier does, since when, and why."""
+    """How a carrier does, since when, and why, as a worker sees it; the only process there is has no name."""
 
     name: str
     state: str
     since: Instant
     reason: str
+    worker: str = ""
 
 
 def put(tx: Tx, state: CarrierState) -> None:
     """Keep the state of a carrier."""
     tx.run(
-        "insert into carriers (name, state, since, reason) values (?, ?, ?, ?) on conflict (name) do update"
+        "insert into carriers (name, state, since, reason, worker) values (?, ?, ?, ?, ?)"
+        " on conflict (name, worker) do update"
         " set state = excluded.state, since = excluded.since, reason = excluded.reason",
         state,
     )
@@ -26,4 +28,10 @@ def put(tx: Tx, state: CarrierState) -> None:
 
 def states(tx: Tx) -> list[CarrierState]:
     """Return the state of every carrier that was ever used, by name."""
-    return [CarrierState(*row) for row in tx.rows("select name, state, since, reason from carriers order by name")]
+    rows = tx.rows("select name, state, since, reason, worker from carriers order by name, worker")
+    return [CarrierState(*row) for row in rows]
+
+
+def forget_workers(tx: Tx) -> None:
+    """Drop what workers that are no more have said."""
+    tx.run("delete from carriers where worker <> '' and worker not in (select name from workers)")

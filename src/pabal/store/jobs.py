@@ -57,7 +57,7 @@ def due(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[bytes]
     """Return the ids of jobs to send now: small sends first, but a share for campaigns."""
     small = _due_in(tx, slot, carrier, SMALL, now, most)
     campaign = _due_in(tx, slot, carrier, CAMPAIGN, now, most)
-    share = most // CAMPAIGN_SHARE or int(_is_campaigns_turn(now))
+    share = most // CAMPAIGN_SHARE or int(is_campaigns_turn(now))
     reserved = min(len(campaign), share)
     taken = small[: most - reserved]
     return taken + campaign[: most - len(taken)]
@@ -122,6 +122,17 @@ def movable(
         f" and m.product in ({listed}){untried} limit ?",
         (slot, carrier, now, has_doubt, most),
     )
+
+
+def next_due(tx: Tx, carrier: str, slots: Iterable[int]) -> list[tuple[int, int, Instant]]:
+    """Return slot, lane and time of the next job to send in each lane of these slots that has any."""
+    rows = tx.rows_each(
+        "select v.column1, v.column2, (select min(j.ready_at) from jobs j"
+        " where j.slot = v.column1 and j.carrier = ? and j.lane = v.column2) from (values {rows}) as v",
+        [(slot, lane) for slot in slots for lane in (SMALL, CAMPAIGN)],
+        (carrier,),
+    )
+    return [row for row in rows if row[2] is not None]
 
 
 def next_due_at(tx: Tx, slot: int, carrier: str, lanes: Sequence[int]) -> Instant | None:
@@ -256,17 +267,19 @@ def reroute(tx: Tx, moved: Iterable[tuple[bytes, str]]) -> None:
     )
 
 
-def depths(tx: Tx, slot: int, names: Iterable[str], now: Instant) -> list[Depth]:
-    """Return the depth of every lane of the carriers named."""
+def depths(tx: Tx, slots: Sequence[int], names: Iterable[str], now: Instant) -> list[Depth]:
+    """Return the depth of every lane of the carriers named, over these slots."""
     found = []
     for carrier in names:
         for lane in (SMALL, CAMPAIGN, TAKEN):
-            row = tx.row(
-                "select count(*), min(ready_at) from jobs where slot = ? and carrier = ? and lane = ?",
-                (slot, carrier, lane),
+            rows = tx.rows_each(
+                "select count(*), min(ready_at) from jobs where carrier = ? and lane = ? and slot in ({list})",
+                [(slot,) for slot in slots],
+                (carrier, lane),
             )
-            count, oldest = row if row else (0, None)
-            found.append(Depth(carrier, lane, count, oldest if oldest is not None and oldest <= now else None))
+            oldest = min((ready_at for _, ready_at in rows if ready_at is not None), default=None)
+            is_due = oldest is not None and oldest <= now
+            found.append(Depth(carrier, lane, sum(count for count, _ in rows), oldest if is_due else None))
     return found
 
 
@@ -280,7 +293,7 @@ def log_attempts(tx: Tx, carrier: str, ended: Iterable[tuple[bytes, int, str]], 
     )
 
 
-def _is_campaigns_turn(now: Instant) -> bool:
+def is_campaigns_turn(now: Instant) -> bool:
     """Say whether a claim at this time is the campaigns' first.
 
     So it is about every fourth time, by digits of the clock that are mixed: claims that come at a steady pace

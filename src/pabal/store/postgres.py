@@ -5,7 +5,7 @@ import os
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, cast
 
 import psycopg
@@ -23,8 +23,6 @@ ANSWER_WITHIN_S = 30.0
 MOST_PREPARED = 300
 MOST_RERUNS = 5
 """How often calls are run again that collided with others, or whose connection was lost."""
-DELIVERER_LOCK = 7_602_115_002
-"""The advisory lock of the only delivering process."""
 
 # Every statement of ours is made for nested loops over indexes, as SQLite does them: no other plan is better when
 # the tables are large, and one that was made while they were empty may stay in use for long.
@@ -280,26 +278,6 @@ def connected(address: str) -> Connection:
         connection.close()
         raise
     return connection
-
-
-@contextlib.contextmanager
-def delivering_alone(address: str, within_s: int) -> Iterator[bool]:
-    """Hold the lock of the only delivering process, if it comes free within so long: say whether it did.
-
-    PostgreSQL needs a moment to notice that a process was killed. Raises StoreAway.
-    """
-    try:
-        connection = connected(address)
-    except psycopg.Error as error:
-        raise StoreAway(_reason(error, address)) from None
-    with contextlib.closing(connection):
-        is_alone = True
-        try:
-            connection.execute(b"select set_config('lock_timeout', $1, false)", (f"{within_s or 0.001}s",))
-            connection.execute(b"select pg_advisory_lock($1)", (DELIVERER_LOCK,))
-        except errors.LockNotAvailable:
-            is_alone = False
-        yield is_alone
 
 
 def _reason(error: psycopg.Error, address: str) -> str:

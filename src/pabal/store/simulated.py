@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 
+from pabal.domain import identity
 from pabal.domain.arrival import Arrival
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
 from pabal.domain.when import Instant
@@ -37,12 +38,12 @@ def take(tx: Tx, carrier: str, arrivals: Sequence[Arrival]) -> None:
     )
     new = {row[0] for row in rows}
     tx.rows_each(
-        "insert into simulated_receipts (carrier, message_id, due_at, outcome)"
+        "insert into simulated_receipts (carrier, slot, message_id, due_at, outcome)"
         " select ?, v.* from (values {rows}) as v",
         [
-            (one.message_id, due_at, outcome.number)
+            (identity.slot_of(one.message_id), one.message_id, due_at, outcome.number)
             for one in arrivals
-            if one.message_id in new
+            if one.message_id is not None and one.message_id in new
             for due_at, outcome in one.receipts
         ],
         (carrier,),
@@ -62,27 +63,39 @@ def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes
     return dict(rows)
 
 
-def owed(tx: Tx, carrier: str, now: Instant, most: int) -> list[tuple[Instant, bytes, Outcome]]:
-    """Return the receipts that are due, oldest first."""
-    rows = tx.rows(
-        "select due_at, message_id, outcome from simulated_receipts where carrier = ? and due_at <= ?"
-        " order by due_at, message_id, outcome limit ?",
-        (carrier, now, most),
-    )
-    return [(due_at, message_id, OUTCOME_BY_NUMBER[outcome]) for due_at, message_id, outcome in rows]
+def owed(
+    tx: Tx, carrier: str, slots: Sequence[int], now: Instant, most: int
+) -> list[tuple[Instant, bytes, Outcome]]:
+    """Return receipts that are due for messages of these slots, the oldest of each slot, up to `most` in all."""
+    rows = [
+        row
+        for slot in slots
+        for row in tx.rows(
+            "select due_at, message_id, outcome from simulated_receipts where carrier = ? and slot = ?"
+            " and due_at <= ? order by due_at, message_id, outcome limit ?",
+            (carrier, slot, now, -(-most // len(slots))),
+        )
+    ]
+    return [(due_at, message_id, OUTCOME_BY_NUMBER[outcome]) for due_at, message_id, outcome in sorted(rows)]
 
 
-def next_owed_at(tx: Tx, carrier: str) -> Instant | None:
-    """Return when the next receipt of a simulator is due."""
-    row = tx.row("select min(due_at) from simulated_receipts where carrier = ?", (carrier,))
-    return row[0] if row else None
+def next_owed_at(tx: Tx, carrier: str, slots: Iterable[int]) -> Instant | None:
+    """Return when the next receipt of a simulator for a message of these slots is due."""
+    found = [
+        tx.row("select min(due_at) from simulated_receipts where carrier = ? and slot = ?", (carrier, slot))
+        for slot in slots
+    ]
+    return min((row[0] for row in found if row and row[0] is not None), default=None)
 
 
 def settle_owed(tx: Tx, carrier: str, handed_over: Iterable[tuple[Instant, bytes, Outcome]]) -> None:
     """Strike out receipts that have been handed over."""
     tx.rows_each(
-        "delete from simulated_receipts where (carrier, due_at, message_id, outcome) in (values {rows})",
-        [(carrier, due_at, message_id, outcome.number) for due_at, message_id, outcome in handed_over],
+        "delete from simulated_receipts where (carrier, slot, due_at, message_id, outcome) in (values {rows})",
+        [
+            (carrier, identity.slot_of(message_id), due_at, message_id, outcome.number)
+            for due_at, message_id, outcome in handed_over
+        ],
     )
 
 

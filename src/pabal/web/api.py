@@ -177,8 +177,8 @@ class Api:
                 await self._body(receive, is_kept=False)
             raise
         raw = await self._body(receive) if length is None else None
-        allowance = self._guard.spend(key)
-        if allowance:
+        if key.rate:
+            allowance = await self._guard.spend(key)
             extra += _rate_headers(allowance)
             if not allowance.is_granted:
                 raise Refused(Code.RATE_LIMITED, retry_after_s=allowance.retry_after_s)

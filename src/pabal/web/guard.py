@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 from pabal.domain.codes import Code, Refused, Words
 from pabal.service.keys import Keyring
-from pabal.service.limit import Allowance, Limiter
+from pabal.service.limit import Allowance, Limiter, SharedLimiter
 from pabal.store.accounts import Key
 
 Address = IPv4Address | IPv6Address
@@ -16,7 +16,9 @@ MAX_HOPS = 20
 class Guard:
     """Stands before every endpoint of the interface."""
 
-    def __init__(self, keyring: Keyring, limiter: Limiter, trusted_proxies: Sequence[Network]) -> None:
+    def __init__(
+        self, keyring: Keyring, limiter: Limiter | SharedLimiter, trusted_proxies: Sequence[Network]
+    ) -> None:
         self._keyring = keyring
         self._limiter = limiter
         self._trusted = trusted_proxies
@@ -40,9 +42,14 @@ class Guard:
             raise Refused(Code.FORBIDDEN, detail=detail)
         return found
 
-    def spend(self, key: Key) -> Allowance | None:
-        """Take one request out of what the key may do; None where it has no limit."""
-        return self._limiter.take(key.id, key.rate) if key.rate else None
+    async def spend(self, key: Key) -> Allowance:
+        """Take one request out of what a key with a limit may do.
+
+        Raises StoreAway where the limit is shared.
+        """
+        if isinstance(self._limiter, Limiter):
+            return self._limiter.take(key.id, key.rate)
+        return await self._limiter.take(key.id, key.rate)
 
 
 def caller_address(peer: str | None, forwarded_for: str, trusted: Sequence[Network]) -> Address | None:

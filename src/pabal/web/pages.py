@@ -106,7 +106,9 @@ class Pages:
         if station.world.stopwatch() - self._counted_at >= COUNT_EVERY_S:
             self._counted_at = station.world.stopwatch()
             try:
-                depths = await station.store.read(jobs.depths, station.policy.slot, list(station.carriers), now)
+                depths = await station.store.read(
+                    jobs.depths, range(station.slots.total), list(station.carriers), now
+                )
             except StoreAway:
                 return self._refusal(Code.SERVICE_UNAVAILABLE, request)
             station.watch.show_queue(depths, now)

@@ -71,7 +71,6 @@ class SmppCarrier(Carrier):
         self.name = settings.name
         self.products = frozenset(settings.products)
         self.window = settings.window
-        self.rate = settings.rate
         self.holds_doubt = settings.on_doubt == "hold"
         self.patience_s = settings.patience_seconds
         self._settings = settings
@@ -98,6 +97,13 @@ class SmppCarrier(Carrier):
     @property
     def is_connected(self) -> bool:
         return any(session.is_open for session in self._sessions)
+
+    @property
+    def rate(self) -> float:
+        return self._pacer.rate
+
+    def keep_to(self, share: float) -> None:
+        self._pacer.keep_to(share)
 
     @property
     def ahead_s(self) -> float:

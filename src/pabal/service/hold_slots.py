@@ -1,0 +1,116 @@
+"""Holds a fair share of the slots among all workers, and leaves them to others when it stops."""
+
+import asyncio
+import logging
+from functools import partial
+
+from pabal.service.fault import fault
+from pabal.service.keep_house import prepare
+from pabal.service.station import Station
+from pabal.store import slots
+from pabal.store.base import StoreAway
+from pabal.store.slots import Holding
+
+BEAT_S = 1.0
+MISSED_BEATS = 5
+"""A worker that does not show life while another does so often is dead.
+
+They are counted, not timed: while the store is away nobody can show life, and the machines' clocks may differ.
+"""
+WORKER_ID_BITS = 128
+
+log = logging.getLogger("pabal.hold_slots")
+
+
+class Holder:
+    """One worker among others: shows that it lives, and holds its share of the slots."""
+
+    def __init__(self, station: Station) -> None:
+        self._station = station
+        self._mine: set[int] = set()
+        self._orphans: set[int] = set()
+        """Those of its slots whose last worker died, and which are not in order yet."""
+        self._missed: dict[bytes, tuple[int, int]] = {}
+        """The last beat of each other worker, and how many of ours have passed since."""
+        self._preparing: dict[int, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Hold slots until cancelled; the store being away only delays it."""
+        while True:
+            try:
+                await self.beat()
+            except StoreAway:
+                log.warning("slots wait for the store")
+            await asyncio.sleep(BEAT_S)
+
+    async def beat(self) -> None:
+        """Show life once, and take or give up slots."""
+        station = self._station
+        here = station.slots
+        if here.worker_id is None:
+            worker_id = station.world.bits(WORKER_ID_BITS).to_bytes(WORKER_ID_BITS // 8, "big")
+            await station.store.write(slots.join, worker_id, here.worker, station.world.now())
+            here.worker_id = worker_id
+        dead = [(one, last) for one, (last, missed) in self._missed.items() if missed >= MISSED_BEATS]
+        holding = await station.store.write(slots.beat, here.worker_id, dead)
+        if holding is None:
+            log.warning("this worker was given up for dead; it joins anew")
+            here.worker_id = None
+            self._mine, self._orphans, self._missed = set(), set(), {}
+        else:
+            self._take_in(holding)
+        self._show()
+
+    async def leave(self) -> None:
+        """Give up every slot at once; what is in hand can still be settled."""
+        here, worker_id = self._station.slots, self._station.slots.worker_id
+        self._mine = set()
+        self._show()
+        if worker_id is not None:
+            here.worker_id = None
+            try:
+                await self._station.store.write(slots.leave, worker_id)
+            except StoreAway:
+                log.warning("the slots could not be given up; others take them when they have missed this worker")
+
+    def _take_in(self, holding: Holding) -> None:
+        me = self._station.slots.worker_id
+        for one in set(self._missed) - set(holding.beats):
+            del self._missed[one]
+        for one, beat in holding.beats.items():
+            if one != me:
+                last, missed = self._missed.get(one, (beat, -1))
+                self._missed[one] = (beat, missed + 1 if last == beat else 0)
+        self._mine = set(holding.held)
+        self._orphans = (self._orphans | set(holding.orphans)) & self._mine
+        here = self._station.slots
+        for slot in self._mine - set(here.held) - set(self._preparing):
+            task = self._preparing[slot] = asyncio.create_task(self._prepare(slot))
+            task.add_done_callback(partial(self._prepared, slot))
+
+    async def _prepare(self, slot: int) -> None:
+        await prepare(self._station, slot, is_orphan=slot in self._orphans)
+
+    def _prepared(self, slot: int, task: asyncio.Task[None]) -> None:
+        """Begin to deliver from a slot that is in order; one that is not is tried again at the next beat."""
+        del self._preparing[slot]
+        if task.cancelled():
+            return
+        if error := task.exception():
+            if not isinstance(error, StoreAway):
+                log.error("a slot could not be put in order", extra={"slot": slot, **fault(error)})
+            return
+        self._orphans.discard(slot)
+        self._show({slot})
+
+    def _show(self, ready: set[int] | None = None) -> None:
+        """Have the deliverers work on what is held and in order, each carrier within its share of the rate."""
+        here = self._station.slots
+        held = tuple(sorted((set(here.held) | (ready or set())) & self._mine))
+        if held == here.held:
+            return
+        log.info("slots held have changed", extra={"slots": len(held), "of": here.total})
+        here.held = held
+        for carrier in self._station.carriers.values():
+            carrier.keep_to(here.share)
+        self._station.ring(self._station.carriers)

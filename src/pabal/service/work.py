@@ -1,0 +1,67 @@
+"""Works: delivers for every carrier, listens to them and keeps house, until told to stop."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from pabal.service.deliver import Deliverer
+from pabal.service.fault import fault
+from pabal.service.hold_slots import Holder
+from pabal.service.keep_house import keep_house, prepare
+from pabal.service.receive import listen
+from pabal.service.station import Station
+
+PAUSE_AFTER_FAULT_S = 1.0
+
+log = logging.getLogger("pabal")
+
+
+class Work:
+    """All that goes on behind the interface, in this process."""
+
+    def __init__(self, station: Station) -> None:
+        self._station = station
+        self._deliverers: list[Deliverer] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._holder: Holder | None = None
+        self._holding: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to deliver, to listen and to keep house."""
+        station = self._station
+        if station.slots.are_shared:
+            self._holder = Holder(station)
+            self._holding = asyncio.create_task(_kept_going(self._holder.run))
+        for slot in station.slots.held:
+            await prepare(station, slot, is_orphan=True)
+        for carrier in station.carriers.values():
+            deliverer = Deliverer(station, carrier)
+            self._deliverers.append(deliverer)
+            self._keep(deliverer.run)
+            self._keep(lambda carrier=carrier: listen(station, carrier))  # type: ignore[misc]
+        self._keep(lambda: keep_house(station))
+
+    async def stop(self, within_s: float) -> None:
+        """Leave to others, or to the next start, what is not in hand, and finish what is."""
+        if self._holder and self._holding:
+            self._holding.cancel()
+            await asyncio.gather(self._holding, return_exceptions=True)
+            await self._holder.leave()
+        await asyncio.gather(*(each.stop(within_s) for each in self._deliverers))
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _keep(self, loop: Callable[[], Awaitable[None]]) -> None:
+        self._tasks.append(asyncio.create_task(_kept_going(loop)))
+
+
+async def _kept_going(loop: Callable[[], Awaitable[None]]) -> None:
+    """Run a loop for good: a fault in it is a bug, told loudly, but not the end of all delivery."""
+    while True:
+        try:
+            await loop()
+            return
+        except Exception as error:
+            log.error("a loop of the service failed; starting it again", extra=fault(error))
+            await asyncio.sleep(PAUSE_AFTER_FAULT_S)

@@ -1,0 +1,102 @@
+"""Slots: the parts of the queue, and which worker each is in the hands of."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain.when import Instant
+from pabal.store.base import Tx
+
+
+class Worker(NamedTuple):
+    """A process that delivers, among others."""
+
+    id: bytes
+    name: str
+    beat: int
+    joined_at: Instant
+
+
+class Holding(NamedTuple):
+    """What a worker sees when it shows that it lives."""
+
+    beats: dict[bytes, int]
+    """How often each worker has shown that it lives."""
+    held: list[int]
+    orphans: list[int]
+    """Those of the slots, taken just now, whose worker has died: what it had in hand is in doubt."""
+
+
+def total(tx: Tx) -> int:
+    """Return how many slots the store has; 0 for one that was never made ready."""
+    row = tx.row("select count(*) from slots")
+    return int(row[0]) if row else 0
+
+
+def ensure(tx: Tx, count: int) -> int:
+    """Cut the queue of a new store into so many slots; return how many it has, which never changes."""
+    if not total(tx):
+        tx.rows_each(
+            "insert into slots (slot) select v.column1 from (values {rows}) as v where true on conflict do nothing",
+            [(number,) for number in range(count)],
+        )
+    return total(tx)
+
+
+def join(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
+    """Let a worker be one of them."""
+    tx.run("insert into workers (id, name, beat, joined_at) values (?, ?, 0, ?)", (worker, name, now))
+
+
+def beat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]]) -> Holding | None:
+    """Show that a worker lives, and let it take or give up slots until it has its fair share.
+
+    The dead, named with their last beat, are struck off unless they have shown life since. None: this worker
+    was struck off itself, and holds nothing any more.
+    """
+    if not tx.run("update workers set beat = beat + 1 where id = ?", (worker,)):
+        return None
+    for other, last in dead:
+        tx.run("delete from workers where id = ? and beat = ?", (other, last))
+    beats: dict[bytes, int] = dict(tx.rows("select id, beat from workers order by id"))
+    owners = tx.rows("select slot, worker from slots order by slot")
+    held = [slot for slot, owner in owners if owner == worker]
+    share = fair_share(sorted(beats).index(worker), len(beats), len(owners))
+    given_up, held = held[share:], held[:share]
+    free = [(slot, owner) for slot, owner in owners if owner not in beats]
+    taken = free[: share - len(held)]
+    _give(tx, None, given_up)
+    _give(tx, worker, [slot for slot, _ in taken])
+    return Holding(
+        beats,
+        sorted(held + [slot for slot, _ in taken]),
+        [slot for slot, owner in taken if owner is not None],
+    )
+
+
+def leave(tx: Tx, worker: bytes) -> None:
+    """Let a worker go, and its slots be free."""
+    tx.run("update slots set worker = null where worker = ?", (worker,))
+    tx.run("delete from workers where id = ?", (worker,))
+
+
+def is_held(tx: Tx, slot: int, worker: bytes) -> bool:
+    """Say whether a slot is in a worker's hands."""
+    return tx.row("select 1 from slots where slot = ? and worker = ?", (slot, worker)) is not None
+
+
+def workers(tx: Tx) -> list[tuple[Worker, int]]:
+    """Return every worker, with the number of slots it holds."""
+    rows = tx.rows(
+        "select w.id, w.name, w.beat, w.joined_at, (select count(*) from slots s where s.worker = w.id)"
+        " from workers w order by w.joined_at, w.id"
+    )
+    return [(Worker(*row[:4]), row[4]) for row in rows]
+
+
+def fair_share(place: int, workers: int, slots: int) -> int:
+    """Return how many slots the worker in this place has when all have their fair share."""
+    return slots // workers + (place < slots % workers)
+
+
+def _give(tx: Tx, worker: bytes | None, slots: Iterable[int]) -> None:
+    tx.rows_each("update slots set worker = ? where slot in ({list})", [(slot,) for slot in slots], (worker,))
