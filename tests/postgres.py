@@ -78,8 +78,9 @@ class Server:
             os.chown(self.folder, owner["user"], owner["group"])
         self._run("initdb", "-U", "pabal", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 
-    def start(self) -> None:
-        options = " ".join(f"-c {name}='{value}'" for name, value in self._options.items())
+    def start(self, **further: str) -> None:
+        """Start it, with further options for this time."""
+        options = " ".join(f"-c {name}='{value}'" for name, value in (self._options | further).items())
         log = self.folder / "log"
         self._run(
             "pg_ctl", "start", "-w", "-t", str(START_WITHIN_S), "-l", str(log), "-o", f"{options} -k {self.folder}"

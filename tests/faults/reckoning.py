@@ -1,6 +1,7 @@
 """Reckons up what was asked for against what became of it: nothing lost, doubled, stuck or made up."""
 
 import asyncio
+import contextlib
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,12 @@ REFUSED_BY_THE_CARRIER = 1000000001
 
 async def until_all_ended(data: Path, but: Collection[str] = (), within_s: float = END_WITHIN_S) -> None:
     """Return once no message waits or is on its way, but those of these requests."""
-    connection = witness.looking_at(data)
-    async with asyncio.timeout(within_s):
-        while {row[0].hex()[:26] for row in connection.execute("select id from jobs").fetchall()} - set(but):
-            await asyncio.sleep(POLL_S)
-    connection.close()
+    with contextlib.closing(witness.looking_at(data)) as connection:
+        async with asyncio.timeout(within_s):
+            while True:
+                if {row[0].hex()[:26] for row in _all(connection, "select id from jobs")} <= set(but):
+                    return
+                await asyncio.sleep(POLL_S)
 
 
 def reckon(data: Path, wishes: Wishes) -> None:

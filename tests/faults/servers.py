@@ -4,7 +4,8 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ ROLE, DATABASE = "messenger", "messages"
 PASSWORD = "not-to-be-seen"
 """No server of the tests asks for it; no log may hold it."""
 MOST_CONNECTIONS = 100
+GREEDY = "greedy"
 
 
 class OwnServer(Server):
@@ -58,21 +60,62 @@ class OwnServer(Server):
             connection.execute(sql.SQL("alter system ") + (reset if value is None else to))
             connection.execute("select pg_reload_conf()")
 
+    @contextlib.contextmanager
+    def without_replica(self) -> Iterator[None]:
+        """Have every commit wait for a replica that is not there."""
+        self.set("synchronous_standby_names", "nobody")
+        try:
+            self._until_commits_wait()
+            yield
+        finally:
+            self.set("synchronous_standby_names", None)
+
+    def _until_commits_wait(self) -> None:
+        """Return once the server does as it was told: a commit waits."""
+        canary = psycopg.connect(self.address(), autocommit=True)
+        pid = canary.info.backend_pid
+
+        def commit() -> None:
+            with contextlib.suppress(psycopg.OperationalError), canary:
+                while True:
+                    canary.execute("select pg_logical_emit_message(true, 'canary', '')")
+
+        thread = threading.Thread(target=commit)
+        thread.start()
+        while not self.say(f"select 1 from pg_stat_activity where pid = {pid} and wait_event = 'SyncRep'"):
+            pass
+        self.say(f"select pg_terminate_backend({pid})")
+        thread.join()
+
     def cut(self) -> int:
         """End every connection of the service; return how many there were."""
-        return len(self.say(f"select pg_terminate_backend(pid) from pg_stat_activity where usename = '{ROLE}'"))
+        ours = f"usename = '{ROLE}' and application_name <> '{GREEDY}'"
+        return len(self.say(f"select pg_terminate_backend(pid) from pg_stat_activity where {ours}"))
 
     @contextlib.contextmanager
-    def exhausted(self) -> Iterator[None]:
-        """Hold every connection that the service does not have, as others may; the administrator's stay free."""
-        held: list[psycopg.Connection[Any]] = []
+    def exhausted(self) -> Iterator[Callable[[], None]]:
+        """Hold every connection that the service does not have, as others may; the administrator's stay free.
+
+        Yields what takes those that have become free since.
+        """
         with contextlib.ExitStack() as stack:
-            with contextlib.suppress(psycopg.OperationalError):
-                while len(held) < MOST_CONNECTIONS:
-                    held.append(psycopg.connect(self.store, application_name="greedy"))
-                    stack.callback(held[-1].close)
-            assert 0 < len(held) < MOST_CONNECTIONS
-            yield
+
+            def take() -> None:
+                with contextlib.suppress(psycopg.OperationalError):
+                    for _ in range(MOST_CONNECTIONS):
+                        stack.callback(psycopg.connect(self.store, application_name=GREEDY).close)
+
+            take()
+            yield take
+
+    def start_deaf(self) -> None:
+        """Start as a replica that nobody may look at: everyone is told that it is starting up."""
+        signal = self._data / "standby.signal"
+        signal.touch()
+        try:
+            self.start(hot_standby="off")
+        finally:
+            signal.unlink()
 
     def __enter__(self) -> Self:
         return self

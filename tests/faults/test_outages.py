@@ -4,18 +4,21 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import pytest
 
 from tests import witness
-from tests.faults.clients import Load, check_log, until_ready
+from tests.faults.clients import Load, check_log, until, until_ready
 from tests.faults.reckoning import reckon, until_all_ended
-from tests.faults.servers import OwnServer, kept_in, own_server
+from tests.faults.servers import PASSWORD, OwnServer, kept_in, own_folder, own_server
 from tests.live import Live, run, serving
+from tests.store.cutting import Cut, cutting
 
-STOPS = 3
-CUTS = 15
+STOPS = 2
+CUTS = 10
+COMMITS, CUT_SHARE = 1500, 0.02
 ANSWERS_BETWEEN = 40
 
 
@@ -75,6 +78,69 @@ def test_connections_that_are_cut_again_and_again(tmp_path: Path) -> None:
             for _ in range(CUTS):
                 await scene.load.until(5)
                 assert await asyncio.to_thread(server.cut) > 0
+            await scene.load.until(ANSWERS_BETWEEN)
+
+        scene.play(trouble)
+
+
+@pytest.mark.slow
+def test_commits_that_are_cut_off_before_or_after_they_are_done(tmp_path: Path) -> None:
+    dice = Random(8)
+    cuts = [dice.choice([Cut.BEFORE, Cut.AFTER]) if dice.random() < CUT_SHARE else Cut.NOT for _ in range(COMMITS)]
+    with (
+        own_server() as server,
+        own_folder() as folder,
+        cutting(server.folder, folder) as cutter,
+        under_load(server, tmp_path, cutter.address(server.store)) as scene,
+    ):
+
+        async def trouble() -> None:
+            cutter.cuts[:] = cuts
+            await until(lambda: not cutter.cuts)
+            await scene.load.until(ANSWERS_BETWEEN)
+
+        scene.play(trouble)
+
+
+@pytest.mark.slow
+def test_a_server_that_only_reads_then_stops_then_is_slow_to_start(tmp_path: Path) -> None:
+    with own_server() as server, under_load(server, tmp_path) as scene:
+
+        async def unavailable() -> None:
+            await scene.load.until_told("SERVICE_UNAVAILABLE", 5)
+            await until_ready(scene.live.base, False)
+
+        async def trouble() -> None:
+            await scene.load.until(ANSWERS_BETWEEN)
+            server.set("default_transaction_read_only", "on")
+            await unavailable()
+            server.set("default_transaction_read_only", None)
+            await scene.load.until(ANSWERS_BETWEEN)
+            await asyncio.to_thread(server.stop, "fast")
+            await asyncio.to_thread(server.start_deaf)
+            await unavailable()
+            await asyncio.to_thread(server.stop, "fast")
+            await asyncio.to_thread(server.start)
+            await scene.load.until(ANSWERS_BETWEEN)
+
+        scene.play(trouble)
+
+
+@pytest.mark.slow
+def test_a_server_that_has_no_connection_left(tmp_path: Path) -> None:
+    with own_server(max_connections="20") as server, under_load(server, tmp_path) as scene:
+
+        async def trouble() -> None:
+            await scene.load.until(ANSWERS_BETWEEN)
+            with server.exhausted() as take_what_is_free:
+                while scene.load.told["SERVICE_UNAVAILABLE"] < 5:
+                    server.cut()
+                    await asyncio.to_thread(take_what_is_free)
+                await until_ready(scene.live.base, False)
+                refused = await asyncio.to_thread(run, "key", "list", data=scene.live.data)
+                assert refused.returncode == 1
+                assert "connection slots are reserved" in refused.stderr
+                assert PASSWORD not in refused.stderr
             await scene.load.until(ANSWERS_BETWEEN)
 
         scene.play(trouble)

@@ -1,8 +1,6 @@
 """A PostgreSQL that neither answers nor goes away: nobody waits for ever, and nothing is believed too early."""
 
 import asyncio
-import contextlib
-import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,52 +9,140 @@ import pytest
 
 from pabal.service import accept
 from pabal.service.accept import Kept
-from pabal.store.base import StoreAway
+from pabal.store.base import StoreAway, Tx, takes_its_time
+from pabal.store.grouped import CLOSE_WITHIN_S
 from pabal.store.postgres import PostgresStore
 from tests.faults.clients import until
-from tests.faults.servers import ROLE, OwnServer, own_folder
+from tests.faults.servers import ROLE, OwnServer, own_folder, store_at
 from tests.store.cutting import SOCKET
 from tests.store.kept import request_id
 from tests.store.modes import put, words
 from tests.store.scenes import play, promise
 
 WAITING = f"select pid from pg_stat_activity where usename = '{ROLE}' and wait_event = 'SyncRep'"
+AT_WORK = f"usename = '{ROLE}' and state = 'active'"
 
 
-@contextlib.contextmanager
-def silence() -> Iterator[Path]:
-    """Yield the folder of a socket at which everyone may call and nobody answers."""
+class Line:
+    """A folder with a socket that leads to a server, or to one who takes every call and never says a word."""
+
+    def __init__(self, folder: Path, server: OwnServer) -> None:
+        self.address = store_at(folder, connect_timeout="2")
+        self._socket = folder / SOCKET
+        self._server = server.folder / SOCKET
+        self._silent = folder / "silent"
+        self.to_server()
+
+    def to_server(self) -> None:
+        self._socket.unlink(missing_ok=True)
+        self._socket.symlink_to(self._server)
+
+    def to_silence(self) -> None:
+        self._socket.unlink()
+        self._socket.symlink_to(self._silent)
+
+
+@pytest.fixture
+def line(server: OwnServer) -> Iterator[Line]:
     with own_folder() as folder, socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(folder / SOCKET))
+        listener.bind(str(folder / "silent"))
         listener.listen(100)
-        yield folder
+        yield Line(folder, server)
 
 
-def test_when_no_connection_can_be_made_all_who_wait_are_told_at_once(server: OwnServer) -> None:
+@pytest.mark.slow
+def test_when_no_connection_can_be_made_all_who_wait_are_told_at_once(server: OwnServer, line: Line) -> None:
     """Not one after the other, each after a time-out of its own."""
 
     async def scene(store: PostgresStore) -> None:
         await store.write(put, "a")
-        folder = server.folder
-        with silence() as silent:
-            os.rename(folder / SOCKET, folder / "moved")
-            os.symlink(silent / SOCKET, folder / SOCKET)
-            try:
-                server.cut_through(folder / "moved")
-                began = asyncio.get_running_loop().time()
-                answers = await asyncio.gather(
-                    *(store.write(put, f"{number}") for number in range(20)), return_exceptions=True
-                )
-                took_s = asyncio.get_running_loop().time() - began
-            finally:
-                os.unlink(folder / SOCKET)
-                os.rename(folder / "moved", folder / SOCKET)
+        line.to_silence()
+        server.cut()
+        async with asyncio.timeout(8):
+            answers = await asyncio.gather(
+                *(store.write(put, f"{number}") for number in range(20)), return_exceptions=True
+            )
         assert [type(answer) for answer in answers] == [StoreAway] * 20
-        assert took_s < 10
+        line.to_server()
         await store.write(put, "b")
         assert await store.read(words) == ["a", "b"]
 
-    play(f"{server.store}&connect_timeout=2", scene, writers=1)
+    play(line.address, scene, writers=1)
+
+
+def test_who_gets_no_answer_is_told_so_in_time_and_what_was_not_begun_is_not_done_later(server: OwnServer) -> None:
+    async def scene(store: PostgresStore) -> None:
+        with server.without_replica():
+            first = asyncio.create_task(store.write(put, "begun"))
+            await until(lambda: server.say(WAITING) != [])
+            second = asyncio.create_task(store.write(put, "not begun"))
+            with pytest.raises(StoreAway, match="no answer in time"):
+                await first
+            with pytest.raises(StoreAway, match="no answer in time"):
+                await second
+        await store.write(put, "after")
+        assert await store.read(words) == ["begun", "after"]
+
+    play(server.store, scene, writers=1, answer_within_s=0.5)
+
+
+def test_a_read_that_gets_no_answer_is_told_so_in_time(server: OwnServer) -> None:
+    def sleep(tx: Tx) -> None:
+        tx.rows("select pg_sleep(1)")
+
+    async def scene(store: PostgresStore) -> None:
+        answers = await asyncio.gather(*(store.read(sleep) for _ in range(3)), return_exceptions=True)
+        assert [str(answer) for answer in answers] == [
+            "no answer in time",
+            "no answer in time",
+            "too many are waiting",
+        ]
+        await until(lambda: server.say(f"select 1 from pg_stat_activity where {AT_WORK}") == [])
+        assert await store.read(words) == []
+
+    play(server.store, scene, readers=1, most_waiting=2, answer_within_s=0.2)
+
+
+def test_more_than_may_wait_for_a_silent_server_are_told_at_once(server: OwnServer) -> None:
+    """Those who gave up count too, as long as what they asked for takes up room."""
+
+    async def scene(store: PostgresStore) -> None:
+        with server.without_replica():
+            answers = await asyncio.gather(*(store.write(put, f"{n}") for n in range(5)), return_exceptions=True)
+            assert {str(answer) for answer in answers} == {"no answer in time"}
+            with pytest.raises(StoreAway, match="too many are waiting"):
+                await store.write(put, "one too many")
+        await until(lambda: server.say(WAITING) == [])
+
+    play(server.store, scene, writers=1, most_waiting=5, answer_within_s=0.3)
+
+
+def test_a_work_that_takes_its_time_is_waited_for(server: OwnServer) -> None:
+    @takes_its_time
+    def sleep(tx: Tx) -> str:
+        tx.rows("select pg_sleep(0.5)")
+        return "done"
+
+    async def scene(store: PostgresStore) -> None:
+        assert await store.write(sleep) == "done"
+        assert await store.read(sleep) == "done"
+
+    play(server.store, scene, answer_within_s=0.1)
+
+
+@pytest.mark.slow
+def test_closing_does_not_wait_for_a_silent_server(server: OwnServer) -> None:
+    async def scene(store: PostgresStore) -> None:
+        with server.without_replica():
+            writing = asyncio.create_task(store.write(accept.keep, promise(1)))
+            reading = asyncio.create_task(store.read(lambda tx: tx.rows("select pg_sleep(60)")))
+            await until(lambda: server.say(WAITING) != [])
+            async with asyncio.timeout(2 * CLOSE_WITHIN_S):
+                await store.close()
+            told = await asyncio.gather(writing, reading, return_exceptions=True)
+            assert [isinstance(each, StoreAway) for each in told] == [True, True]
+
+    play(server.store, scene)
 
 
 @pytest.mark.parametrize("key", [None, "k1"])
@@ -66,8 +152,7 @@ def test_a_send_that_is_not_on_the_replica_is_not_answered_though_it_is_found(
     """Its connection is cut while its commit waits for the replica; it is on this server's disk alone."""
 
     async def scene(store: PostgresStore) -> None:
-        server.set("synchronous_standby_names", "nobody")
-        try:
+        with server.without_replica():
             sending = asyncio.create_task(store.write(accept.keep, promise(1, key)))
             await until(lambda: server.say(WAITING) != [])
             ((first,),) = server.say(WAITING)
@@ -75,8 +160,6 @@ def test_a_send_that_is_not_on_the_replica_is_not_answered_though_it_is_found(
             await until(lambda: server.say(WAITING) not in ([], [(first,)]))
             assert server.say("select count(*) from requests") == [(1,)]
             assert not sending.done()
-        finally:
-            server.set("synchronous_standby_names", None)
         assert await sending == Kept(request_id(1), True)
 
     play(server.store, scene)

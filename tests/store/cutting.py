@@ -14,10 +14,11 @@ OCTETS = 65536
 
 
 class Cut(Enum):
-    """When to cut: the server never hears of the commit, or the store never hears that it was done."""
+    """When to cut: the server never hears of the commit, the store never hears that it was done, or not at all."""
 
     BEFORE = "before"
     AFTER = "after"
+    NOT = "not"
 
 
 class Cutter(NamedTuple):
@@ -44,7 +45,12 @@ def cutting(server: Path, folder: Path) -> Iterator[Cutter]:
             while True:
                 client, _ = listener.accept()
                 onward = socket.socket(socket.AF_UNIX)
-                onward.connect(str(server / SOCKET))
+                try:
+                    onward.connect(str(server / SOCKET))
+                except OSError:  # it is down
+                    client.close()
+                    onward.close()
+                    continue
                 threading.Thread(target=_pass_back, args=(onward, client), daemon=True).start()
                 threading.Thread(target=_pass_on, args=(client, onward, cutter.cuts), daemon=True).start()
 
@@ -64,7 +70,7 @@ def _pass_on(client: socket.socket, server: socket.socket, cuts: list[Cut]) -> N
                 client.shutdown(socket.SHUT_WR)  # what the server answers is not passed back
             if cut is not Cut.BEFORE:
                 server.sendall(said)
-            if cut:
+            if cut in (Cut.BEFORE, Cut.AFTER):
                 server.shutdown(socket.SHUT_WR)  # it ends once it has done what it was told
                 return
 

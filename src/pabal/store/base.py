@@ -85,6 +85,20 @@ def may_run_again(work: Any) -> bool:
     return work in _knowing
 
 
+_long: set[Any] = set()
+
+
+def takes_its_time(work: T) -> T:
+    """Mark a work that is waited for however long it takes, even where the engine seems to have fallen silent."""
+    _long.add(work)
+    return work
+
+
+def may_take_long(work: Any) -> bool:
+    """Say whether a work is marked with `takes_its_time`."""
+    return work in _long
+
+
 Together = Callable[[Tx, Sequence[Any]], Sequence[Any]]
 _together: dict[Any, Together] = {}
 

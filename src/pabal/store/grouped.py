@@ -11,13 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
-from pabal.store.base import P, StoreAway, T, Tx, together_of
+from pabal.store.base import P, StoreAway, T, Tx, may_take_long, together_of
 from pabal.world import World
 
 MAX_COMMIT_CALLERS = 512
 MAX_ALIKE = 50
+CLOSE_WITHIN_S = 5.0
 MAX_COMMIT_S = 0.03
 """A commit takes in no further caller once it has worked this long: nobody waits behind a long queue."""
+
+NO_ANSWER = "no answer in time"
 
 
 class Batch(NamedTuple):
@@ -35,6 +38,11 @@ class Call(NamedTuple):
     kwargs: dict[str, Any]
     loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[Any]"
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether its caller was told that there is no answer; one that has just gone is served all the same."""
+        return self.future.done() and not self.future.cancelled()
 
     def run(self, tx: Tx) -> Any:
         return self.work(tx, *self.args, **self.kwargs)
@@ -76,6 +84,8 @@ class GroupedStore(ABC):
     """What the engine raises."""
     faults: tuple[type[Exception], ...]
     """Those among them that are bugs of ours, told as they are: trying again would not help."""
+    answer_within_s: float | None = None
+    """How long a caller waits at most, where the engine may fall silent without going away."""
 
     def __init__(
         self,
@@ -93,6 +103,7 @@ class GroupedStore(ABC):
         self._is_closed = False
         self._fresh: list[Call] = []
         self._waiting = 0
+        self._reads_waiting = 0
         self._calls: queue.SimpleQueue[list[Call] | None] = queue.SimpleQueue()
         if world.in_threads:
             self._readers = ThreadPoolExecutor(readers, "pabal-read")
@@ -112,22 +123,36 @@ class GroupedStore(ABC):
         if len(self._fresh) == 1:
             loop.call_soon(self._hand_over)
         self._waiting += 1
+        if self.answer_within_s is None or may_take_long(work):
+            return await future
+        patience = loop.call_later(self.answer_within_s, _give_up, future)
         try:
             return await future
         finally:
-            self._waiting -= 1
+            patience.cancel()
 
     async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._apart(partial(self._read, work, args, kwargs))
+        within_s = None if may_take_long(work) else self.answer_within_s
+        return await self._apart(partial(self._read, work, args, kwargs), within_s)
 
-    async def _apart(self, job: Callable[[], T]) -> T:
+    async def _apart(self, job: Callable[[], T], within_s: float | None) -> T:
         """Run a job in one of the threads for reading."""
-        if self._is_closed:
-            raise StoreAway("closed")
-        if self._world.in_threads:
-            return await asyncio.get_running_loop().run_in_executor(self._readers, job)
-        await asyncio.sleep(0)
-        return job()
+        if self._is_closed or self._reads_waiting >= self._most_waiting:
+            raise StoreAway("closed" if self._is_closed else "too many are waiting")
+        if not self._world.in_threads:
+            await asyncio.sleep(0)
+            return job()
+        self._reads_waiting += 1
+        reading = asyncio.get_running_loop().run_in_executor(self._readers, job)
+        reading.add_done_callback(self._has_read)
+        try:
+            async with asyncio.timeout(within_s):
+                return await asyncio.shield(reading)
+        except TimeoutError:
+            raise StoreAway(NO_ANSWER) from None
+
+    def _has_read(self, _: "asyncio.Future[Any]") -> None:
+        self._reads_waiting -= 1
 
     async def note(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
@@ -138,14 +163,25 @@ class GroupedStore(ABC):
         self._is_closed = True
         self._hand_over()
         if self._world.in_threads:
-            for _ in self._writers:
-                self._calls.put(None)
-            for writer in self._writers:
-                await asyncio.to_thread(writer.join)
-            await asyncio.to_thread(self._readers.shutdown)
+            await asyncio.to_thread(self._end_threads)
         self._close_readers()
         for session in self._sessions:
             session.close()
+
+    def _end_threads(self) -> None:
+        """Let the threads finish what is under way; an engine that has fallen silent is not waited for."""
+        impatience = threading.Timer(CLOSE_WITHIN_S, self._cut_off)
+        impatience.start()
+        for _ in self._writers:
+            self._calls.put(None)
+        for writer in self._writers:
+            writer.join()
+        self._readers.shutdown()
+        impatience.cancel()
+
+    @abstractmethod
+    def _cut_off(self) -> None:
+        """End what is under way, if that can be done from outside."""
 
     @abstractmethod
     def _read(self, work: Callable[..., T], args: Any, kwargs: Any) -> T:
@@ -179,13 +215,18 @@ class GroupedStore(ABC):
                 self._commit_some(session, pending)
 
     def _gather(self, pending: deque[Call]) -> bool:
-        """Take in what has been handed over, waiting if there is nothing to do; say whether more may come."""
+        """Take in what has been handed over, waiting if there is nothing to do; say whether more may come.
+
+        Who was told that there is no answer may ask again: it must not be done then.
+        """
         with contextlib.suppress(queue.Empty):
             while True:
                 calls = self._calls.get(block=not pending)
                 if calls is None:
                     return False
-                pending.extend(calls)
+                stale = [call for call in calls if call.is_given_up]
+                pending.extend(call for call in calls if not call.is_given_up)
+                self._tell([(call, None, None) for call in stale])
         return True
 
     def _commit_some(self, session: Session, pending: deque[Call]) -> None:
@@ -197,7 +238,7 @@ class GroupedStore(ABC):
         except self.errors as error:
             done = self._after_trouble(session, taken, error)
         self._watch(Batch(len(done), self._world.stopwatch() - began))
-        _tell(done)
+        self._tell(done)
 
     def _committed(self, session: Session, pending: deque[Call], taken: list[Call]) -> list[Told]:
         """Return the answers of calls from the front of the queue, all of them durable; `taken` are these."""
@@ -208,7 +249,12 @@ class GroupedStore(ABC):
         began = self._world.stopwatch()
         done: list[Told] = []
         taken.append(pending.popleft())
-        session.begin()
+        try:
+            session.begin()
+        except self.errors:
+            taken += pending  # they would all fail at the same, and after as long a wait
+            pending.clear()
+            raise
         try:
             done += self._alike(session.tx, taken[0], pending, taken)
             while pending and len(taken) < MAX_COMMIT_CALLERS and self._world.stopwatch() - began < MAX_COMMIT_S:
@@ -257,22 +303,26 @@ class GroupedStore(ABC):
         """Say whether the engine failed, not a work or its statement."""
         return isinstance(error, self.errors) and not isinstance(error, self.faults)
 
+    def _tell(self, done: list[Told]) -> None:
+        """Give every caller its answer, with one wake-up for each loop."""
+        by_loop: dict[asyncio.AbstractEventLoop, list[Told]] = {}
+        for each in done:
+            by_loop.setdefault(each[0].loop, []).append(each)
+        for loop, answers in by_loop.items():
+            with contextlib.suppress(RuntimeError):  # that loop has ended: nobody is left to be told
+                loop.call_soon_threadsafe(self._resolve, answers)
 
-def _tell(done: list[Told]) -> None:
-    """Give every caller its answer, with one wake-up for each loop."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[Told]] = {}
-    for each in done:
-        by_loop.setdefault(each[0].loop, []).append(each)
-    for loop, answers in by_loop.items():
-        with contextlib.suppress(RuntimeError):  # that loop has ended: nobody is left to be told
-            loop.call_soon_threadsafe(_resolve, answers)
+    def _resolve(self, answers: list[Told]) -> None:
+        self._waiting -= len(answers)
+        for call, answer, error in answers:
+            if call.future.done():
+                continue
+            if error is None:
+                call.future.set_result(answer)
+            else:
+                call.future.set_exception(error)
 
 
-def _resolve(answers: list[Told]) -> None:
-    for call, answer, error in answers:
-        if call.future.done():
-            continue
-        if error is None:
-            call.future.set_result(answer)
-        else:
-            call.future.set_exception(error)
+def _give_up(future: "asyncio.Future[Any]") -> None:
+    if not future.done():
+        future.set_exception(StoreAway(NO_ANSWER))

@@ -5,7 +5,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from pabal.domain.when import Instant
-from pabal.store.base import Tx
+from pabal.store.base import Tx, knows_itself, takes_its_time
 
 _NAME = re.compile(r"([0-9]{4})_(\w+)\.sql")
 
@@ -32,6 +32,8 @@ def known() -> list[Migration]:
     return sorted(found)
 
 
+@knows_itself  # whatever was kept is missing no more
+@takes_its_time
 def migrate(tx: Tx, now: Instant) -> list[str]:
     """Apply what is missing and return its names.
 

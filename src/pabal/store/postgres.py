@@ -1,6 +1,8 @@
 """The store on PostgreSQL: a few connections that write, each committing for many callers, and a few that read."""
 
 import contextlib
+import os
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -16,6 +18,8 @@ from pabal.store.postgres_tx import Connection, PostgresTx, adapt
 from pabal.world import World
 
 CONNECT_WITHIN_S = 5
+ANSWER_WITHIN_S = 30.0
+"""How long a caller waits: longer than for a lock. A commit waits for a replica for as long as that is away."""
 MOST_PREPARED = 300
 MOST_RERUNS = 5
 """How often calls are run again that collided with others, or whose connection was lost."""
@@ -29,6 +33,9 @@ _MANNERS = (
     b" set idle_in_transaction_session_timeout = '60s';"
     b" select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"
 )
+# A commit that writes nothing waits for no replica. What is found again may be on this server alone: something must
+# be written, so that the commit returns only when all before it is where it has to be.
+_WAIT_FOR_REPLICAS = b"select pg_logical_emit_message(true, 'pabal', '')"
 _PATIENCE: dict[str, Any] = {
     "connect_timeout": CONNECT_WITHIN_S,
     "keepalives_idle": 10,
@@ -58,6 +65,7 @@ class _Session:
         self.has_begun = False
         self.is_committing = False
         self.is_again = False
+        self._is_cut_off = False
 
     def connect(self) -> None:
         """Connect anew.
@@ -78,11 +86,15 @@ class _Session:
 
     def begin(self) -> None:
         self.has_begun = self.is_committing = False
+        if self._is_cut_off:
+            raise psycopg.OperationalError("the store is being closed")
         if self.is_lost:
             self.connect()
         self.has_begun = True
         self.tx.is_again = self.is_again
         self._say(self._begin)
+        if self.is_again:
+            self._say(_WAIT_FOR_REPLICAS)
 
     def commit(self) -> None:
         self.is_committing = True
@@ -117,6 +129,17 @@ class _Session:
             except psycopg.Error:
                 self.close()
 
+    def cut_off(self) -> None:
+        """End the connection, whatever another thread waits for there, and make no other."""
+        self._is_cut_off = True
+        connection = self._connection
+        if connection is not None:
+            with (
+                contextlib.suppress(psycopg.Error, OSError),  # it may end by itself just now
+                socket.socket(fileno=os.dup(connection.fileno())) as line,
+            ):
+                line.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         if self._connection is not None:
             with contextlib.suppress(psycopg.Error):  # it may be gone already
@@ -148,18 +171,20 @@ class PostgresStore(GroupedStore):
         readers: int = 2,
         writers: int = 4,
         most_waiting: int = 10_000,
+        answer_within_s: float = ANSWER_WITHIN_S,
         watch: Callable[[Batch], None] = lambda batch: None,
     ) -> None:
         self._address = address
+        self.answer_within_s = answer_within_s
         self._local = threading.local()
         self._reading: list[_Session] = []
         # A write that would overrule what another has done since it began must be run again, not carry on.
-        sessions = [_Session(address, b"begin isolation level repeatable read") for _ in range(writers)]
+        self._writing = [_Session(address, b"begin isolation level repeatable read") for _ in range(writers)]
         try:
-            sessions[0].connect()
+            self._writing[0].connect()
         except psycopg.Error as error:
             raise StoreAway(_reason(error, address)) from None
-        super().__init__(world, sessions, readers=readers, most_waiting=most_waiting, watch=watch)
+        super().__init__(world, self._writing, readers=readers, most_waiting=most_waiting, watch=watch)
 
     def _read(self, work: Callable[..., T], args: Any, kwargs: Any) -> T:
         return self._done_by(self._own("reading", READ), work, args, kwargs)
@@ -167,7 +192,8 @@ class PostgresStore(GroupedStore):
     async def note(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` by itself, in `read committed`: who counts the same waits for it, and is not run again."""
         return await self._apart(
-            lambda: self._done_by(self._own("noting", NOTE, is_durable=False), work, args, kwargs)
+            lambda: self._done_by(self._own("noting", NOTE, is_durable=False), work, args, kwargs),
+            self.answer_within_s,
         )
 
     def _own(self, name: str, begin: bytes, *, is_durable: bool = True) -> _Session:
@@ -191,8 +217,8 @@ class PostgresStore(GroupedStore):
             answer = work(session.tx, *args, **kwargs)
             session.commit()
         except psycopg.Error as error:
-            was_lost = session.has_begun and session.is_lost
             session.abandon()
+            was_lost = session.has_begun and session.is_lost
             if not self._is_trouble(error) or isinstance(error, errors.ReadOnlySqlTransaction):
                 raise
             raise (LostConnection if was_lost else StoreAway)(type(error).__name__) from None
@@ -204,6 +230,10 @@ class PostgresStore(GroupedStore):
     def _close_readers(self) -> None:
         for session in self._reading:
             session.close()
+
+    def _cut_off(self) -> None:
+        for session in [*self._writing, *self._reading]:
+            session.cut_off()
 
     def _after_trouble(self, session: Session, taken: list[Call], error: Exception) -> list[Told]:
         """Run again what may be, until it is kept; tell the others that the store is away."""
@@ -235,6 +265,9 @@ class PostgresStore(GroupedStore):
         would notice.
         """
         session.abandon()
+        if isinstance(error, errors.ReadOnlySqlTransaction):
+            session.close()  # it may be a replica by now: perhaps the address leads elsewhere
+            return [], taken
         if session.is_lost and session.is_committing:
             session.is_again = True
             again = [call for call in taken if may_run_again(call.work)]
@@ -255,9 +288,13 @@ def connected(address: str) -> Connection:
     connection = psycopg.connect(
         address, autocommit=True, cursor_factory=psycopg.RawCursor, client_encoding="utf8", **patience
     )
-    connection.prepared_max = MOST_PREPARED
-    adapt(connection)
-    connection.execute(_MANNERS)
+    try:
+        connection.prepared_max = MOST_PREPARED
+        adapt(connection)
+        connection.execute(_MANNERS)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -161,6 +161,9 @@ class SqliteStore(GroupedStore):
         for connection in self._reading:
             connection.close()
 
+    def _cut_off(self) -> None:
+        """A file does not fall silent: what is under way ends by itself."""
+
     def _after_trouble(self, session: Session, taken: list[Call], error: Exception) -> list[Told]:
         self._session.abandon()
         away = StoreAway(type(error).__name__)

@@ -1,0 +1,62 @@
+"""A short story on PostgreSQL in which one commit is cut off, before or after it is done: any of them."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import postgres
+from tests.sim.simulation import reckon
+from tests.sim.test_every_fault import OneFault
+from tests.store.cutting import Cut, Cutter, cutting
+from tests.virtual import Caller, Town
+
+STEP = 2 if os.environ.get("PABAL_TORTURE") else 50
+"""Every so many commits are tried."""
+MOST = 10_000
+
+
+class OneCut(OneFault):
+    """The story of a carrier and three sends, with one fall-back and one cancel, and one commit that is cut."""
+
+    def __init__(self, folder: Path, cutter: Cutter, *cuts: Cut) -> None:
+        super().__init__(folder)
+        self._cutter = cutter
+        self._cuts = cuts
+
+    async def client(self, call: Caller, town: Town, is_calm: bool) -> None:
+        if not self.diary.wishes:
+            self._cutter.cuts[:] = self._cuts
+        await super().client(call, town, is_calm)
+
+
+@pytest.fixture
+def cutter() -> Iterator[Cutter]:
+    folder = postgres.server().folder / f"cut_every_{os.getpid()}"
+    folder.mkdir(exist_ok=True)
+    with cutting(postgres.server().folder, folder) as found:
+        yield found
+    (folder / ".s.PGSQL.5432").unlink()
+
+
+def told(folder: Path, cutter: Cutter, *cuts: Cut) -> None:
+    """Tell the story in a folder of its own, and check every promise."""
+    folder.mkdir()
+    address = cutter.address(postgres.fresh(f"story_{os.getpid()}"))
+    (folder / postgres.ADDRESS_FILE).write_text(address, encoding="utf-8")
+    story = OneCut(folder, cutter, *cuts)
+    story.play()
+    reckon(story)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
+def test_every_promise_holds_whichever_commit_is_cut(cut: Cut, cutter: Cutter, tmp_path: Path) -> None:
+    told(tmp_path / "whole", cutter, *[Cut.NOT] * MOST)
+    commits = MOST - len(cutter.cuts)
+    assert commits > 50
+    for number in range(0, commits, STEP):
+        told(tmp_path / str(number), cutter, *[Cut.NOT] * number, cut)
+        assert cutter.cuts == [], f"commit {number} was never made"
+    postgres.drop(f"story_{os.getpid()}")
