@@ -7,15 +7,17 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pabal import __version__, manage, serve
+from pabal import __version__, backup, manage, restore, serve
 from pabal.app import NotMigrated, open_store
 from pabal.command import WORLD, Stop, command
 from pabal.config import Settings, described, load
-from pabal.doctor import diagnose
+from pabal.doctor import diagnose, missing_steps
 from pabal.domain.codes import Refused
 from pabal.setting import BadSetting
 from pabal.store.base import StoreAway
 from pabal.store.migrate import SchemaTooNew, migrate
+
+UP_TO_DATE = "the schema is up to date"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,10 +54,13 @@ def _parser() -> argparse.ArgumentParser:
     one = command(words, "serve", _serve, "Run the service: interface and delivery in one process.")
     one.add_argument("--host", help="address to listen on (default 127.0.0.1)")
     one.add_argument("--port", type=int, help="port to listen on (default 8080)")
-    command(words, "migrate", _migrate, "Bring the store's schema up to date.")
+    one = command(words, "migrate", _migrate, "Bring the store's schema up to date.")
+    one.add_argument("--check", action="store_true", help="change nothing; fail if anything is missing")
     command(words, "settings", _settings, "List every setting, its value in force and its meaning.")
     command(words, "doctor", _doctor, "Say what is wrong with the set-up and how to mend it.")
 
+    backup.add_command(words)
+    restore.add_command(words)
     manage.add_commands(words)
     return parser
 
@@ -68,7 +73,10 @@ def _serve(settings: Settings, given: argparse.Namespace) -> int:
     return serve.serve(settings)
 
 
-def _migrate(settings: Settings, given: argparse.Namespace) -> None:
+def _migrate(settings: Settings, given: argparse.Namespace) -> int:
+    if given.check:
+        return _check_schema(settings)
+
     async def run() -> list[str]:
         store = open_store(settings, WORLD)
         try:
@@ -77,7 +85,18 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> None:
             await store.close()
 
     done = asyncio.run(run())
-    print("\n".join(f"applied {name}" for name in done) or "the schema is up to date")
+    print("\n".join(f"applied {name}" for name in done) or UP_TO_DATE)
+    return 0
+
+
+def _check_schema(settings: Settings) -> int:
+    """Say what `pabal migrate` would do; 1 if anything, 2 (as Stop) if nobody knows."""
+    try:
+        missing = asyncio.run(missing_steps(settings, WORLD))
+    except StoreAway as away:
+        raise Stop(f"the store cannot be read ({away}); see `pabal doctor`") from None
+    print("\n".join(f"missing {name}" for name in missing) or UP_TO_DATE)
+    return 1 if missing else 0
 
 
 def _settings(settings: Settings, given: argparse.Namespace) -> None:

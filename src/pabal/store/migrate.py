@@ -63,7 +63,10 @@ def _missing(tx: Tx) -> list[Migration]:
     applied = {number for (number,) in tx.rows("select number from migrations")}
     steps = known()
     if applied and max(applied) > steps[-1].number:
-        raise SchemaTooNew(f"the store is at schema {max(applied)}, this version knows {steps[-1].number}")
+        raise SchemaTooNew(
+            f"the store is at schema {max(applied)}, this version knows {steps[-1].number}:"
+            " run the version that made it, or a newer one"
+        )
     return [step for step in steps if step.number not in applied]
 
 
