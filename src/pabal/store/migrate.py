@@ -46,7 +46,7 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
     for step in missing:
         for statement in _statements(step.sql):
             tx.run(statement)
-        tx.run("insert into migrations values (?, ?, ?)", (step.number, step.name, now))
+        tx.run("insert into migrations (number, name, applied_at) values (?, ?, ?)", (step.number, step.name, now))
     return [f"{step.number:04} {step.name}" for step in missing]
 
 
