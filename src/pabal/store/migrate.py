@@ -48,7 +48,7 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
     for step in missing:
         for statement in _statements(step.sql):
             tx.run(statement)
-        tx.run("insert into migrations values (?, ?, ?)", (step.number, step.name, now))
+        tx.run("insert into migrations (number, name, applied_at) values (?, ?, ?)", (step.number, step.name, now))
     return [f"{step.number:04} {step.name}" for step in missing]
 
 
@@ -65,7 +65,10 @@ def _missing(tx: Tx) -> list[Migration]:
     applied = {number for (number,) in tx.rows("select number from migrations")}
     steps = known()
     if applied and max(applied) > steps[-1].number:
-        raise SchemaTooNew(f"the store is at schema {max(applied)}, this version knows {steps[-1].number}")
+        raise SchemaTooNew(
+            f"the store is at schema {max(applied)}, this version knows {steps[-1].number}:"
+            " run the version that made it, or a newer one"
+        )
     return [step for step in steps if step.number not in applied]
 
 

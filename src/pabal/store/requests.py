@@ -85,7 +85,9 @@ def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
 
 def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
     """Keep the image of a request."""
-    tx.run("insert into images values (?, ?, ?, ?)", (request_id, *image))
+    tx.run(
+        "insert into images (request_id, content_type, file_name, body) values (?, ?, ?, ?)", (request_id, *image)
+    )
 
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
