@@ -12,7 +12,7 @@ import pytest
 
 from pabal.domain.message import Outcome
 from pabal.domain.when import HOUR
-from pabal.store import carriers, jobs, receipts
+from pabal.store import carriers, jobs, months, receipts
 from pabal.store.base import Store, Tx
 from pabal.store.migrate import SchemaTooNew, _statements, known, migrate, pending
 from pabal.store.postgres import PostgresStore, connected
@@ -113,6 +113,7 @@ def first_steps(tx: Tx, count: int) -> None:
         for statement in _statements(step.sql):
             tx.run(statement)
         tx.run("insert into migrations values (?, ?, ?)", (step.number, step.name, NOON))
+    months.make_ahead(tx, NOON)
 
 
 def test_a_store_of_the_first_version_keeps_what_it_holds(empty: Tx) -> None:

@@ -5,6 +5,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from pabal.domain.when import Instant
+from pabal.store import months
 from pabal.store.base import Tx
 
 _NAME = re.compile(r"([0-9]{4})_(\w+)\.sql")
@@ -33,7 +34,7 @@ def known() -> list[Migration]:
 
 
 def migrate(tx: Tx, now: Instant) -> list[str]:
-    """Apply what is missing and return its names.
+    """Apply what is missing and return its names; make the months ahead, where the engine has such.
 
     Raises SchemaTooNew for a store that a newer version made.
     """
@@ -47,6 +48,7 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
         for statement in _statements(step.sql):
             tx.run(statement)
         tx.run("insert into migrations values (?, ?, ?)", (step.number, step.name, now))
+    months.make_ahead(tx, now)
     return [f"{step.number:04} {step.name}" for step in missing]
 
 
