@@ -142,16 +142,15 @@ def admin(of: Server | None = None) -> Iterator["psycopg.Connection[Any]"]:
 
 
 class Database:
-    """The database of one worker, emptied before each test."""
+    """A database of one worker's own that has every table, emptied before each test."""
 
     TABLES = (
         "select relname, relispartition from pg_class"
         " where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace"
     )
 
-    def __init__(self) -> None:
-        name = f"worker_{os.getpid()}"
-        self.address = fresh(name)
+    def __init__(self, address: str) -> None:
+        self.address = address
         self._connection = psycopg.connect(self.address, autocommit=True)
         made: dict[str, bool] = dict(self._connection.execute(self.TABLES).fetchall())
         self._tables = [name for name, is_part in made.items() if not is_part and name != "migrations"]
@@ -182,7 +181,7 @@ class Database:
 
 @cache
 def _database() -> Database:
-    return Database()
+    return Database(fresh(f"worker_{os.getpid()}"))
 
 
 def let_go() -> None:

@@ -1,5 +1,6 @@
 """Rows for tests of the store: requests, messages and jobs, made as the service makes them."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from pabal.domain import identity
@@ -15,6 +16,7 @@ ACCOUNT = 1
 CARRIER = "post"
 PHONE = "01012345678"
 
+_SHARD = re.compile(r"(?<=_idx)_[0-9]+|(?<=_key)_[0-9]+")
 INDEXES_OF_PARTS = (
     "select part.relname, whole.relname from pg_inherits i join pg_class part on part.oid = i.inhrelid"
     " join pg_class whole on whole.oid = i.inhparent where part.relkind = 'i'"
@@ -123,8 +125,8 @@ class Explaining:
         return any(step.startswith("SEARCH") and index in step for step, _ in self.plans)
 
     def _whole_name(self, step: str) -> str:
-        """Return a step that uses the index of a month's table as if the table were one."""
-        return " ".join(self._whole.get(word, word) for word in step.split())
+        """Return a step that uses the index of a month's table, or of a shard of it, as if the table were one."""
+        return " ".join(self._whole.get(word, word) for word in _SHARD.sub("", step).split())
 
     def _explain(self, sql: str, args: Sequence[Value]) -> None:
         self._note(sql, self._tx.rows(f"{self._explained} {sql}", args))

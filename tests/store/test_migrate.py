@@ -19,7 +19,7 @@ from pabal.store.postgres import PostgresStore, connected
 from pabal.store.postgres_tx import PostgresTx
 from pabal.store.sqlite import SqliteStore, SqliteTx
 from pabal.world import RealWorld
-from tests import postgres
+from tests import citus, postgres
 from tests.store.kept import CARRIER, keep, message_id
 from tests.virtual import NOON
 
@@ -33,6 +33,10 @@ def place(engine: str, tmp_path: Path) -> Iterator[str]:
         yield str(tmp_path / "pabal.db")
         return
     name = f"empty_{os.getpid()}"
+    if engine == "citus":
+        yield citus.fresh(name)
+        citus.drop(name)
+        return
     yield postgres.fresh(name, "template1")
     postgres.drop(name)
 

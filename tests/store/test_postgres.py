@@ -20,6 +20,7 @@ from tests import postgres
 from tests.postgres import Server
 from tests.store.cutting import Cut, Cutter, cutting
 from tests.store.kept import request_id
+from tests.store.conftest import with_words
 from tests.store.modes import make_table, put, words
 from tests.store.scenes import counted, outside, play, promise, words_in
 
@@ -60,6 +61,12 @@ def test_a_write_whose_connection_is_lost_before_its_commit_is_run_again(address
 
     play(address, scene)
     assert (len(runs), words_in(address)) == (2, ["once"])
+
+
+@pytest.fixture
+def address() -> str:
+    """A database of the tests' own server, which is reached by a socket that can be cut."""
+    return with_words(postgres.emptied())
 
 
 @pytest.fixture
