@@ -11,9 +11,10 @@ from pabal.domain.when import HOUR, MINUTE, Instant
 from pabal.service.cancel import sweep_deleted
 from pabal.service.claim import hold_in_hand, lease_of
 from pabal.service.finish import Finished, finish
+from pabal.service.keep_months import keep_months
 from pabal.service.policy import Policy
 from pabal.service.station import Station
-from pabal.store import answers, carriers, jobs, marks, messages, profiles, receipts, requests, simulated
+from pabal.store import answers, carriers, jobs, marks, messages, months, profiles, receipts, requests, simulated
 from pabal.store.base import StoreAway, Tx
 
 ROUND_S = 10.0
@@ -55,7 +56,12 @@ def rehome(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> tup
 
 
 def blank(tx: Tx, policy: Policy, now: Instant) -> int:
-    """Forget numbers and texts of some requests that are older than the retention; return how many."""
+    """Forget numbers and texts of some requests that are older than the retention; return how many.
+
+    Where there are months, they are dropped instead.
+    """
+    if months.are_kept(tx):
+        return 0
     after = marks.get(tx, _BLANKED) or bytes(identity.REQUEST_ID_BYTES)
     before = identity.first_since(now - policy.retention)[: identity.REQUEST_ID_BYTES]
     found = requests.between(tx, after, before, BLANK_REQUESTS)
@@ -143,6 +149,7 @@ async def _tidy(station: Station) -> None:
     await _until_none(station, lambda tx: profiles.forget_tokens(tx, world.now() - TOKENS_FOR, BATCH))
     await _until_none(station, lambda tx: receipts.forget_unmatched(tx, world.now() - UNMATCHED_FOR, BATCH))
     await _until_none(station, lambda tx: blank(tx, policy, world.now()))
+    await keep_months(station)
     await _until_none(station, lambda tx: trim(tx, names, slots, policy, world.now()))
     await station.store.write(carriers.forget_workers)
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
-from pabal.store.base import P, StoreAway, T, Tx, may_take_long, together_of
+from pabal.store.base import P, StoreAway, T, Tx, is_done_alone, may_take_long, together_of
 from pabal.world import World
 
 MAX_COMMIT_CALLERS = 512
@@ -257,7 +257,7 @@ class GroupedStore(ABC):
             raise
         try:
             done += self._alike(session.tx, taken[0], pending, taken)
-            while pending and len(taken) < MAX_COMMIT_CALLERS and self._world.stopwatch() - began < MAX_COMMIT_S:
+            while self._may_join(taken, pending) and self._world.stopwatch() - began < MAX_COMMIT_S:
                 taken.append(pending.popleft())
                 done += self._alike(session.tx, taken[-1], pending, taken)
             session.commit()
@@ -267,6 +267,13 @@ class GroupedStore(ABC):
             session.roll_back()
             return None
         return done
+
+    @staticmethod
+    def _may_join(taken: list[Call], pending: deque[Call]) -> bool:
+        """Say whether the next call may be in one transaction with those taken."""
+        if not pending or len(taken) >= MAX_COMMIT_CALLERS:
+            return False
+        return not is_done_alone(taken[-1].work) and not is_done_alone(pending[0].work)
 
     def _alike(self, tx: Tx, first: Call, pending: deque[Call], taken: list[Call]) -> list[Told]:
         """Return the answer of a call, and of those behind it that can be done in one go with it."""

@@ -39,7 +39,7 @@ def _until_us(tx: Tx, key_id: int) -> int:
     locked = "update key_uses set until_us = until_us where key_id = ? returning until_us"
     row = tx.row(locked, (key_id,))
     if row is None:
-        tx.run("insert into key_uses values (?, 0) on conflict (key_id) do nothing", (key_id,))
+        tx.run("insert into key_uses (key_id, until_us) values (?, 0) on conflict (key_id) do nothing", (key_id,))
         row = tx.row(locked, (key_id,))
     assert row is not None
     return int(row[0])

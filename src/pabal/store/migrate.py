@@ -5,6 +5,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from pabal.domain.when import Instant
+from pabal.store import months
 from pabal.store.base import Tx, knows_itself, takes_its_time
 
 _NAME = re.compile(r"([0-9]{4})_(\w+)\.sql")
@@ -35,7 +36,7 @@ def known() -> list[Migration]:
 @knows_itself  # whatever was kept is missing no more
 @takes_its_time
 def migrate(tx: Tx, now: Instant) -> list[str]:
-    """Apply what is missing and return its names.
+    """Apply what is missing and return its names; make the months ahead, where the engine has such.
 
     Raises SchemaTooNew for a store that a newer version made.
     """
@@ -49,6 +50,7 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
         for statement in _statements(step.sql):
             tx.run(statement)
         tx.run("insert into migrations (number, name, applied_at) values (?, ?, ?)", (step.number, step.name, now))
+    months.make_ahead(tx, now)
     return [f"{step.number:04} {step.name}" for step in missing]
 
 
