@@ -19,7 +19,7 @@ from pabal.domain.template import Review
 from pabal.domain.when import Instant
 from pabal.service import keys, templates
 from pabal.setting import BadSetting
-from pabal.store import accounts, profiles
+from pabal.store import accounts, citus, profiles
 from pabal.store import templates as kept_templates
 from pabal.store.base import Store, StoreAway
 from pabal.store.migrate import SchemaTooNew, migrate
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = load(file=given.config, data=given.data, **_overrides(given))
         return given.run(settings, given) or 0
-    except (BadSetting, Stop, NotMigrated, SchemaTooNew, serve.CannotServe) as no:
+    except (BadSetting, Stop, NotMigrated, SchemaTooNew, citus.NoCitus, serve.CannotServe) as no:
         print(f"pabal: {no}", file=sys.stderr)
         return 2
     except Refused as refused:
@@ -67,7 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     one = _command(words, "serve", _serve, "Run the service: interface and delivery in one process.")
     one.add_argument("--host", help="address to listen on (default 127.0.0.1)")
     one.add_argument("--port", type=int, help="port to listen on (default 8080)")
-    _command(words, "migrate", _migrate, "Bring the store's schema up to date.")
+    one = _command(words, "migrate", _migrate, "Bring the store's schema up to date.")
+    one.add_argument("--citus", action="store_true", help="then distribute its tables over the workers of Citus")
     _command(words, "settings", _settings, "List every setting, its value in force and its meaning.")
     _command(words, "doctor", _doctor, "Say what is wrong with the set-up and how to mend it.")
 
@@ -162,15 +163,19 @@ def _serve(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _migrate(settings: Settings, given: argparse.Namespace) -> None:
+    if given.citus and not settings.is_on_postgresql:
+        raise Stop("--citus: the store must be a database of PostgreSQL with Citus; set `store` to its address")
+
     async def run() -> list[str]:
         store = open_store(settings, WORLD)
         try:
-            return await store.write(migrate, WORLD.now())
+            done = [f"applied {name}" for name in await store.write(migrate, WORLD.now())]
+            spread = await store.write(citus.distribute) if given.citus else []
+            return done + [f"distributed {table}" for table in spread]
         finally:
             await store.close()
 
-    done = asyncio.run(run())
-    print("\n".join(f"applied {name}" for name in done) or "the schema is up to date")
+    print("\n".join(asyncio.run(run())) or "the schema is up to date")
 
 
 def _settings(settings: Settings, given: argparse.Namespace) -> None:

@@ -18,9 +18,9 @@ from pabal.store.postgres import PostgresStore
 from pabal.world import RealWorld
 from tests import postgres
 from tests.postgres import Server
+from tests.store.conftest import with_words
 from tests.store.cutting import Cut, Cutter, cutting
 from tests.store.kept import request_id
-from tests.store.conftest import with_words
 from tests.store.modes import make_table, put, words
 from tests.store.scenes import counted, outside, play, promise, words_in
 
