@@ -24,3 +24,9 @@ def engine(request: pytest.FixtureRequest) -> str:
         folder: Path = request.getfixturevalue("tmp_path")
         (folder / postgres.ADDRESS_FILE).write_text(emptied(name), encoding="utf-8")
     return name
+
+
+embedded = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+"""For a test of what only the embedded store does."""
+with_months = pytest.mark.parametrize("engine", EVERY[1:], indirect=True)
+"""For a test of what only a store does that has months."""

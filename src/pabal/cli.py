@@ -14,7 +14,7 @@ from pabal.config import Settings, described, load
 from pabal.doctor import diagnose, missing_steps
 from pabal.domain.codes import Refused
 from pabal.setting import BadSetting
-from pabal.store import slots
+from pabal.store import citus, slots
 from pabal.store.base import StoreAway
 from pabal.store.migrate import SchemaTooNew, migrate
 
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = load(file=given.config, data=given.data, **_overrides(given))
         return given.run(settings, given) or 0
-    except (BadSetting, Stop, NotMigrated, SchemaTooNew, serve.CannotServe) as no:
+    except (BadSetting, Stop, NotMigrated, SchemaTooNew, citus.NoCitus, serve.CannotServe) as no:
         print(f"pabal: {no}", file=sys.stderr)
         return 2
     except Refused as refused:
@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--port", type=int, dest="work_port", help="port for health and figures (default: none)")
     one = command(words, "migrate", _migrate, "Bring the store's schema up to date.")
     one.add_argument("--check", action="store_true", help="change nothing; fail if anything is missing")
+    one.add_argument("--citus", action="store_true", help="then distribute its tables over the workers of Citus")
     command(words, "settings", _settings, "List every setting, its value in force and its meaning.")
     command(words, "doctor", _doctor, "Say what is wrong with the set-up and how to mend it.")
 
@@ -83,20 +84,22 @@ def _work(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _migrate(settings: Settings, given: argparse.Namespace) -> int:
+    if given.citus and not settings.is_on_postgresql:
+        raise Stop("--citus: the store must be a database of PostgreSQL with Citus; set `store` to its address")
     if given.check:
         return _check_schema(settings)
 
     async def run() -> list[str]:
         store = open_store(settings, WORLD)
         try:
-            applied = await store.write(migrate, WORLD.now())
+            done = [f"applied {name}" for name in await store.write(migrate, WORLD.now())]
             await store.write(slots.ensure, settings.slots_of_store)
-            return applied
+            spread = await store.write(citus.distribute) if given.citus else []
+            return done + [f"distributed {table}" for table in spread]
         finally:
             await store.close()
 
-    done = asyncio.run(run())
-    print("\n".join(f"applied {name}" for name in done) or UP_TO_DATE)
+    print("\n".join(asyncio.run(run())) or UP_TO_DATE)
     return 0
 
 

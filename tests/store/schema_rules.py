@@ -7,7 +7,7 @@ from typing import NamedTuple
 EXCEPTION = re.compile(r"\s*-- exception: \S")
 TABLE = re.compile(r"create table (?:if not exists )?(\w+)")
 INDEX = re.compile(r"create (unique )?index (if not exists )?\w+ on (\w+)")
-COLUMN = re.compile(r"alter table (\w+) add column \w+ (.+)")
+COLUMN = re.compile(r"alter table (\w+) add column (?:\{if_new\} )?\w+ (.+)")
 ROWS = re.compile(r"insert into (\w+)")
 LIMITS = re.compile(r"\b(unique|primary key|references|check)\b")
 

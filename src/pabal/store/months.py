@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from pabal.domain import identity
 from pabal.domain.when import SECOND, Instant
@@ -15,15 +16,24 @@ from pabal.store.base import Tx, done_alone
 
 KEYS = {"requests": "id", "images": "request_id", "messages": "id", "attempts": "message_id"}
 """The tables that are kept by month, each with the id that says which."""
+OF_REQUESTS = ("requests", "images")
+"""Those among them whose id is that of a request, which is shorter."""
 AHEAD = 2
 """So many months after this one are made ahead."""
 MOST_MOVED = 10_000
 """A month that has more rows in a table of the rest than this stays there."""
-_TIME_BYTES = 6
 _NAME = re.compile(r"messages_([0-9]{6})")
 
 Counts = dict[tuple[int, int, int, int, int], int]
 """How many messages there were, by month, account, product, status and outcome (0: none)."""
+
+
+class Chores(NamedTuple):
+    """What there is to do: whether months are missing, which are over, whether some rows in no month are old."""
+
+    are_missing: bool
+    over: list[int]
+    has_old_strays: bool
 
 
 def month_at(at: Instant) -> int:
@@ -42,15 +52,24 @@ def begin_of(month: int) -> Instant:
     return int(datetime(month // 100, month % 100, 1, tzinfo=UTC).timestamp()) * SECOND
 
 
-def bounds(month: int) -> tuple[bytes, bytes]:
-    """Return what is not greater than any id of a month, whatever its length, and the same of the next month."""
+def bounds(month: int, table: str = "messages") -> tuple[bytes, bytes]:
+    """Return the lowest id that a table may have of a month, and of the next month."""
     low, high = (identity.first_since(begin_of(each)) for each in (month, following(month)))
-    return low[:_TIME_BYTES], high[:_TIME_BYTES]
+    size = identity.REQUEST_ID_BYTES if table in OF_REQUESTS else identity.MESSAGE_ID_BYTES
+    return low[:size], high[:size]
 
 
 def are_kept(tx: Tx) -> bool:
     """Say whether this store has months."""
     return bool(tx.rows("select {has_months}")[0][0])
+
+
+def chores(tx: Tx, now: Instant, before: Instant) -> Chores:
+    """Return what there is to do if all that is older than `before` is to go; nothing in a store without months."""
+    if not are_kept(tx):
+        return Chores(False, [], False)
+    old = tx.row("select id from messages_rest where id < ? limit 1", (identity.first_since(before),))
+    return Chores(bool(missing(tx, now)), over(tx, before), old is not None)
 
 
 def missing(tx: Tx, now: Instant) -> list[int]:
@@ -81,17 +100,16 @@ def make(tx: Tx, month: int) -> bool:
 
     A few are moved. The tables are made first and attached then: that locks those of the rest alone.
     """
-    low, high = (f"'\\x{bound.hex()}'" for bound in bounds(month))
-    strays = {table: _strays(tx, table, f"{key} >= {low} and {key} < {high}") for table, key in KEYS.items()}
+    strays = {table: _strays(tx, table, month) for table in KEYS}
     if any(count > MOST_MOVED for count in strays.values()):
         return False
-    for table, key in KEYS.items():
+    for table in KEYS:
         name = f"{table}_{month}"
+        low, high = _literals(month, table)
         tx.run(f"create table {name} (like {table})")
         if strays[table]:
-            theirs = f"from {table}_rest where {key} >= {low} and {key} < {high}"
-            tx.run(f"insert into {name} select * {theirs}")
-            tx.run(f"delete {theirs}")
+            tx.run(f"insert into {name} select * from {_in_rest(table, month)}")
+            tx.run(f"delete from {_in_rest(table, month)}")
         tx.run(f"alter table {table} attach partition {name} for values from ({low}) to ({high})")
     return True
 
@@ -174,10 +192,21 @@ def _without_jobs(tx: Tx, ids: Iterable[bytes]) -> set[bytes]:
     return set(ids) - {row[0] for row in rows}
 
 
-def _strays(tx: Tx, table: str, condition: str) -> int:
+def _strays(tx: Tx, table: str, month: int) -> int:
     """Return how many rows of a month are in a table of the rest, as far as it matters."""
-    few = f"select 1 from {table}_rest where {condition} limit {MOST_MOVED + 1}"
+    few = f"select 1 from {_in_rest(table, month)} limit {MOST_MOVED + 1}"
     return int(tx.rows(f"select count(*) from ({few}) as few")[0][0])
+
+
+def _in_rest(table: str, month: int) -> str:
+    low, high = _literals(month, table)
+    return f"{table}_rest where {KEYS[table]} >= {low} and {KEYS[table]} < {high}"
+
+
+def _literals(month: int, table: str) -> tuple[str, str]:
+    """Return the bounds of a month spelled out: a table is made by words alone."""
+    low, high = bounds(month, table)
+    return f"'\\x{low.hex()}'", f"'\\x{high.hex()}'"
 
 
 def _exists(tx: Tx, table: str) -> bool:
