@@ -163,8 +163,10 @@ def own_folder() -> Iterator[Path]:
     owner = postgres.as_someone()
     if owner:
         os.chown(folder, owner["user"], owner["group"])
-    yield folder
-    shutil.rmtree(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 @contextlib.contextmanager
