@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from pabal.store.postgres import PostgresStore
 from pabal.world import RealWorld
 from tests import postgres
 from tests.postgres import Server
-from tests.store.cutting import Cut, Cutter, cutting
+from tests.store.cutting import Cut, Cutter
 from tests.store.kept import request_id
 from tests.store.modes import make_table, put, put_then_fail, words
 from tests.store.scenes import counted, outside, play, promise, words_in
@@ -58,15 +57,6 @@ def test_a_write_whose_connection_is_lost_before_its_commit_is_run_again(address
 
     play(address, scene)
     assert (len(runs), words_in(address)) == (2, ["once"])
-
-
-@pytest.fixture
-def cutter(address: str) -> Iterator[Cutter]:
-    folder = postgres.server().folder / f"cut_{os.getpid()}"
-    folder.mkdir(exist_ok=True)
-    with cutting(postgres.server().folder, folder) as found:
-        yield found
-    (folder / ".s.PGSQL.5432").unlink()
 
 
 @pytest.mark.parametrize(("cut", "left"), [(Cut.BEFORE, []), (Cut.AFTER, ["nobody knows"])])
