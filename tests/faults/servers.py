@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
@@ -21,6 +22,7 @@ PASSWORD = "not-to-be-seen"
 """No server of the tests asks for it; no log may hold it."""
 MOST_CONNECTIONS = 100
 GREEDY = "greedy"
+POLL_S = 0.05
 
 
 class OwnServer(Server):
@@ -38,6 +40,14 @@ class OwnServer(Server):
         """Make the role and its database; the server runs."""
         self.say(f"create role {ROLE} login")
         self.say(f"create database {DATABASE} owner {ROLE}")
+
+    def answers(self) -> bool:
+        """Say whether it runs: one that crashed by itself leaves its mark behind."""
+        try:
+            self._run("pg_ctl", "status")
+        except AssertionError:
+            return False
+        return True
 
     def empty(self) -> None:
         """Make the database anew."""
@@ -117,11 +127,24 @@ class OwnServer(Server):
         finally:
             signal.unlink()
 
+    def copy(self, primary: "OwnServer") -> None:
+        """Become a replica of another, which from now on answers no commit before it is here too; both run."""
+        shutil.rmtree(self._data, ignore_errors=True)
+        self._run("pg_basebackup", "-h", str(primary.folder), "-U", "pabal", "-R", "-X", "stream", "-c", "fast")
+        self.start()
+        primary.set("synchronous_standby_names", "*")
+        while primary.say("select sync_state from pg_stat_replication") != [("sync",)]:
+            time.sleep(POLL_S)
+
+    def promote(self) -> None:
+        """Be a replica no longer."""
+        self._run("pg_ctl", "promote", "-w", "-t", str(postgres.START_WITHIN_S))
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.is_running:
+        if self.is_running and self.answers():
             self.stop()
 
 
@@ -140,8 +163,10 @@ def own_folder() -> Iterator[Path]:
     owner = postgres.as_someone()
     if owner:
         os.chown(folder, owner["user"], owner["group"])
-    yield folder
-    shutil.rmtree(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 @contextlib.contextmanager

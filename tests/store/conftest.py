@@ -1,5 +1,6 @@
 """What tests of the store share: one open transaction on a fresh store, on each engine."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pabal.store.postgres_tx import PostgresTx
 from pabal.store.sqlite import SqliteTx
 from tests import postgres
 from tests.engines import EVERY, emptied
+from tests.store.cutting import SOCKET, Cutter, cutting
 from tests.store.modes import INLINE, THREADS, Modes, make_table
 from tests.store.scenes import play
 from tests.virtual import NOON
@@ -59,3 +61,13 @@ def with_words(found: str) -> str:
     """Return the address of a database in which a table of words has been made."""
     play(found, lambda store: store.write(make_table))
     return found
+
+
+@pytest.fixture
+def cutter(address: str) -> Iterator[Cutter]:
+    """What stands between a store and its server, and cuts commits off."""
+    folder = postgres.server().folder / f"cut_{os.getpid()}"
+    folder.mkdir(exist_ok=True)
+    with cutting(postgres.server().folder, folder) as found:
+        yield found
+    (folder / SOCKET).unlink()

@@ -48,6 +48,11 @@ _PATIENCE: dict[str, Any] = {
 READ = b"begin isolation level repeatable read read only"
 NOTE = b"begin isolation level read committed"
 COLLISIONS = (errors.SerializationFailure, errors.DeadlockDetected)
+CONFUSION = errors.InvalidSqlStatementName
+"""A statement that was to be prepared stood behind one that failed: the server passed over it, and psycopg did not
+notice. The connection is of no more use; nothing is wrong with the work."""
+_MISPLACED = (CONFUSION, errors.ReadOnlySqlTransaction)
+"""What is said over a connection that another may do better: a replica only reads, and the address may lead on."""
 
 
 class LostConnection(StoreAway):
@@ -93,10 +98,10 @@ class _Session:
         self.has_begun = True
         self.tx.is_again = self.is_again
         self._say(self._begin)
-        if self.is_again:
-            self._say(_WAIT_FOR_REPLICAS)
 
     def commit(self) -> None:
+        if self.is_again:
+            self._say(_WAIT_FOR_REPLICAS)
         self.is_committing = True
         said = self._say(b"commit")
         self._pipeline.sync()
@@ -121,8 +126,10 @@ class _Session:
         self._say(b"release savepoint one")
         self._pipeline.sync()
 
-    def abandon(self) -> None:
+    def abandon(self, error: BaseException | None = None) -> None:
         """Give up the transaction, and the connection if it no longer does as it is told."""
+        if isinstance(error, _MISPLACED):
+            self.close()
         if not self.is_lost:
             try:
                 self.roll_back()
@@ -217,7 +224,7 @@ class PostgresStore(GroupedStore):
             answer = work(session.tx, *args, **kwargs)
             session.commit()
         except psycopg.Error as error:
-            session.abandon()
+            session.abandon(error)
             was_lost = session.has_begun and session.is_lost
             if not self._is_trouble(error) or isinstance(error, errors.ReadOnlySqlTransaction):
                 raise
@@ -226,6 +233,9 @@ class PostgresStore(GroupedStore):
             session.abandon()
             raise
         return answer
+
+    def _is_trouble(self, error: Exception) -> bool:
+        return isinstance(error, CONFUSION) or super()._is_trouble(error)
 
     def _close_readers(self) -> None:
         for session in self._reading:
@@ -264,10 +274,11 @@ class PostgresStore(GroupedStore):
         A commit that was under way when the connection was lost may have been kept: then only for works that
         would notice.
         """
-        session.abandon()
+        session.abandon(error)
         if isinstance(error, errors.ReadOnlySqlTransaction):
-            session.close()  # it may be a replica by now: perhaps the address leads elsewhere
             return [], taken
+        if isinstance(error, CONFUSION):
+            return taken, []
         if session.is_lost and session.is_committing:
             session.is_again = True
             again = [call for call in taken if may_run_again(call.work)]
