@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, Concatenate
@@ -27,8 +28,16 @@ class Door:
         self._store = store
         self._is_open = asyncio.Event()
         self._is_open.set()
+        self._delays: dict[Any, float] = {}
+        self._freezes_before: Any = None
+        self.works: Counter[str] = Counter()
+        """How often each work was let through."""
         self.is_away = False
         self.is_dead = False
+
+    @property
+    def is_frozen(self) -> bool:
+        return not self._is_open.is_set()
 
     def freeze(self) -> None:
         """Let nothing through until `thaw`: a process that is paused."""
@@ -37,8 +46,22 @@ class Door:
     def thaw(self) -> None:
         self._is_open.set()
 
+    def freeze_before(self, work: Any) -> None:
+        """Freeze as soon as this work is asked for."""
+        self._freezes_before = work
+
+    def delay_before(self, work: Any, seconds: float) -> None:
+        """Keep this work waiting for a while, whenever it is asked for."""
+        self._delays[work] = seconds
+
     async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        asked_for = {work, *(each for each in args if callable(each))}  # or what it is asked to do in turn
+        if self._freezes_before in asked_for:
+            self.freeze()
+        for each in asked_for & set(self._delays):
+            await asyncio.sleep(self._delays[each])
         await self._pass()
+        self.works[work.__name__] += 1
         return await self._store.write(work, *args, **kwargs)
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -94,7 +117,13 @@ class Crowd:
     """The processes, and the store that they share."""
 
     def __init__(
-        self, folder: Path, store: Store, world: VirtualWorld, slots: int, settings: Settings, carriers: Carriers | None
+        self,
+        folder: Path,
+        store: Store,
+        world: VirtualWorld,
+        slots: int,
+        settings: Settings,
+        carriers: Carriers | None,
     ) -> None:
         self._folder = folder
         self.store = store
@@ -171,9 +200,7 @@ def play(
     in_virtual_time(whole())
 
 
-def _noted(
-    loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any], **options: Any
-) -> "asyncio.Task[Any]":
+def _noted(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "asyncio.Task[Any]":
     """Note each task as one of the process that began it."""
     task = asyncio.Task(work, loop=loop, **options)
     process = _process.get()

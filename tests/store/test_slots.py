@@ -151,6 +151,37 @@ def test_leaving_frees_only_what_was_ones_own_and_may_be_done_twice(tx: Tx) -> N
     assert [worker.id for worker, _ in slots.workers(tx)] == [ONE]
 
 
+def test_orphans_that_are_in_disorder_when_they_are_given_up_or_left_stay_orphans(tx: Tx) -> None:
+    begun(tx, 4, ONE)
+    slots.join(tx, TWO, "host:2", NOON)
+
+    slots.beat(tx, ONE, (), in_disorder=[0, 3])
+    found = beat(tx, TWO)
+    assert (found.held, found.orphans) == ([2, 3], [3])
+    slots.leave(tx, ONE, in_disorder=[0, 3])
+    found = beat(tx, TWO)
+
+    assert (found.held, found.orphans) == ([0, 1, 2, 3], [0])
+
+
+def test_who_joins_again_because_it_does_not_know_whether_it_has_is_there_once(tx: Tx) -> None:
+    begun(tx, 4, ONE)
+
+    slots.join(tx, ONE, "host:1", NOON + 1)
+
+    assert beat(tx, ONE).held == [0, 1, 2, 3]
+    assert [worker.joined_at for worker, _ in slots.workers(tx)] == [NOON]
+
+
+def test_what_is_to_be_done_to_a_slot_in_ones_hands_is_not_done_once_it_is_in_others(tx: Tx) -> None:
+    begun(tx, 2, ONE, TWO)
+
+    assert slots.while_held(tx, 0, ONE, slots.total) == 2
+    assert slots.while_held(tx, 0, None, slots.total) == 2
+    with pytest.raises(slots.NotHeld):
+        slots.while_held(tx, 0, TWO, slots.total)
+
+
 def test_more_workers_than_slots_leave_some_standing_by_until_one_goes(tx: Tx) -> None:
     begun(tx, 2, ONE, TWO, THREE)
     assert sizes(tx) == [1, 1, 0]
@@ -276,10 +307,10 @@ def test_workers_that_beat_at_the_same_time_never_hold_the_same_slot(engine: str
             held = [await store.read(slots.is_held, slot, me) for slot in holding.held]
             assert all(held), "nobody takes a slot from one that lives"
         await all_are_done(store)
-        for _ in range(2):
-            holding = await store.write(slots.beat, me, ())
-            assert holding is not None
-            await all_are_done(store)
+        await store.write(slots.beat, me, ())
+        await all_are_done(store)
+        holding = await store.write(slots.beat, me, ())
+        assert holding is not None
         return holding.held
 
     done = threading.Barrier(THREADS)
