@@ -18,6 +18,8 @@ MISSED_BEATS = 5
 They are counted, not timed: while the store is away nobody can show life, and the machines' clocks may differ.
 """
 WORKER_ID_BITS = 128
+RAISE_AFTER_S = 1.0
+"""A carrier gets a larger share of its rate so much later: who had it still hands over what it has in hand."""
 
 log = logging.getLogger("pabal.hold_slots")
 
@@ -33,6 +35,9 @@ class Holder:
         self._missed: dict[bytes, tuple[int, int]] = {}
         """The last beat of each other worker, and how many of ours have passed since."""
         self._preparing: dict[int, asyncio.Task[None]] = {}
+        self._share = self._wanted_share = 0.0
+        """The part of their rates that carriers keep to, and will soon."""
+        self._raising: asyncio.TimerHandle | None = None
         self._joining: bytes | None = None
         """The id under which it tries to join, again and again until it knows that it has."""
 
@@ -62,6 +67,7 @@ class Holder:
         else:
             self._take_in(holding)
         self._drop_preparations()
+        self._share_rates()
         self._show()
 
     async def leave(self) -> None:
@@ -70,6 +76,7 @@ class Holder:
         worker_id = here.worker_id or self._joining
         self._mine = set()
         self._drop_preparations()
+        self._share_rates()
         self._show()
         if worker_id is not None:
             here.worker_id = None
@@ -112,13 +119,32 @@ class Holder:
         self._show({slot})
 
     def _show(self, ready: set[int] | None = None) -> None:
-        """Have the deliverers work on what is held and in order, each carrier within its share of the rate."""
+        """Have the deliverers work on what is held and in order."""
         here = self._station.slots
         held = tuple(sorted((set(here.held) | (ready or set())) & self._mine))
         if held == here.held:
             return
         log.info("slots held have changed", extra={"slots": len(held), "of": here.total})
         here.held = held
-        for carrier in self._station.carriers.values():
-            carrier.keep_to(here.share)
         self._station.ring(self._station.carriers)
+
+    def _share_rates(self) -> None:
+        """Have every carrier keep to the share of its rate that this worker has of the slots.
+
+        To a smaller one at once, to a larger one soon.
+        """
+        share = len(self._mine) / self._station.slots.total
+        if share == self._wanted_share:
+            return
+        self._wanted_share = share
+        if self._raising:
+            self._raising.cancel()
+        if share > self._share > 0:
+            self._raising = asyncio.get_running_loop().call_later(RAISE_AFTER_S, self._keep_to, share)
+        else:
+            self._keep_to(share)
+
+    def _keep_to(self, share: float) -> None:
+        self._share = share
+        for carrier in self._station.carriers.values():
+            carrier.keep_to(share)
