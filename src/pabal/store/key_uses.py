@@ -7,6 +7,8 @@ from pabal.store.base import Tx
 
 US = 1000
 """Microseconds in the unit of an Instant."""
+FURTHEST = 10 * SECOND
+"""Nothing reaches so far ahead but what was written by a clock that was wrong, or has been set back since."""
 
 
 class Grant(NamedTuple):
@@ -20,18 +22,21 @@ class Grant(NamedTuple):
 def take(tx: Tx, key_id: int, rate: int, most: int, now: Instant) -> Grant:
     """Grant some requests out of a key's bucket, which holds a second's worth and fills at its rate.
 
-    What is kept is the time by which all that was granted would be paid off at that rate. Processes whose clocks
-    differ do no harm: a clock that is behind only adds nothing.
+    What is kept is the time by which all that was granted would be paid off at that rate. A process whose clock is
+    behind is granted less while others use the key, and none where it is behind by a second; never is it more.
     """
     now_us, second_us = now * US, SECOND * US
     owed_us = max(0, _until_us(tx, key_id) - now_us)
-    free = max(0, min(rate, (second_us + US - owed_us) * rate // second_us))  # clocks are read to the millisecond
+    is_wrong = owed_us > FURTHEST * US
+    if is_wrong:
+        owed_us = second_us
+    free = max(0, min(rate, (second_us - owed_us) * rate // second_us))
     granted = min(most, free)
-    if granted:
+    if granted or is_wrong:
         owed_us += granted * second_us // rate
         tx.run("update key_uses set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
-    next_at = now if free > granted else now + max(1, -(-(owed_us - second_us - US + second_us // rate) // US))
-    return Grant(granted, free - granted, next_at)
+    missing_us = owed_us - second_us + -(-second_us // rate)
+    return Grant(granted, free - granted, now if free > granted else now + max(1, -(-missing_us // US)))
 
 
 def _until_us(tx: Tx, key_id: int) -> int:
