@@ -262,3 +262,24 @@ def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelle
     assert f"applied {LAST.number:04} {LAST.name}" in done.out
     assert copies.look(desk.store, copies.schema) == LAST.number
     assert copies.look(desk.store, statuses) == [(CANCEL, 1)]
+
+
+def test_what_was_restored_otherwise_is_stood_down_by_itself(desk: Desk, busy: Path) -> None:
+    counted = desk("stand-down", "--check")
+    before = copies.look(desk.store, statuses)
+
+    done = desk("stand-down")
+
+    assert counted.out.startswith("3 messages may have been sent since the backup (its newest request is of ")
+    assert before == [(WAITING, 3), (SENDING, 2)]
+    assert "2 messages that may have been sent since are cancelled" in done.out
+    assert copies.look(desk.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+
+
+def test_nothing_is_stood_down_under_a_running_service(desk: Desk, busy: Path) -> None:
+    with only_deliverer(load({}, data=desk.data)):
+        refused = desk("stand-down")
+
+    assert refused.status == 2
+    assert "another pabal runs on" in refused.err
+    assert copies.look(desk.store, statuses) == [(WAITING, 3), (SENDING, 2)]

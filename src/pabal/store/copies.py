@@ -13,7 +13,7 @@ from pabal.store.base import P, StoreAway, T, Tx
 from pabal.store.sqlite import SqliteTx
 
 PAGES_A_STEP = 4096
-"""So much is copied before it is written out: the service's own commits never wait behind much more."""
+"""So much is copied before it is written out, lest the service's own commits wait behind all of it."""
 BUSY_TIMEOUT_MS = 10_000
 ALONE_WITHIN_MS = 1_000
 OURS = {"migrations", "accounts", "requests", "messages", "jobs"}
