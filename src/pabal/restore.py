@@ -41,7 +41,7 @@ def add_commands(words: Any) -> None:
 
 def _restore(settings: Settings, given: argparse.Namespace) -> None:
     check_engine(settings, "pg_restore, or a base backup and its archive")
-    store, file = settings.store_path, given.file
+    store, file = settings.store_path.resolve(), given.file
     if not file.is_file():
         raise Stop(f"there is no file {file}")
     if store.exists() and file.samefile(store):
@@ -52,7 +52,7 @@ def _restore(settings: Settings, given: argparse.Namespace) -> None:
         if queue.maybe_sent and not given.due:
             raise Stop(_question(queue, file, settings))
         done = _stood_down(part, settings) if queue.maybe_sent and given.due == CANCEL else []
-        for each in (part, store.with_suffix(".lock")):
+        for each in (part, settings.store_path.with_suffix(".lock")):
             copies.give_away(each, like=store.parent)
         aside = _set_aside(store, settings)
         copies.put(part, store)

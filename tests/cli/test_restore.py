@@ -67,6 +67,19 @@ def test_a_backup_is_restored_where_nothing_was(
     assert copies.look(new.store, names) == ["acme"]
 
 
+def test_a_store_behind_a_link_stays_where_it_is(desk: Desk, backup: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    desk.store.rename(elsewhere / "kept.db")
+    desk.store.symlink_to(elsewhere / "kept.db")
+
+    assert desk("restore", backup).status == 0
+
+    assert desk.store.is_symlink()
+    assert copies.look(elsewhere / "kept.db", names) == ["acme"]
+    assert len(list(elsewhere.iterdir())) == 2
+
+
 def test_nothing_is_restored_under_a_running_service(desk: Desk, backup: Path) -> None:
     with only_deliverer(load({}, data=desk.data)):
         refused = desk("restore", backup)
