@@ -60,7 +60,7 @@ def _check_target(store: Path, file: Path, *, is_forced: bool) -> None:
         raise Stop(f"there is no store at {store}; name the service's own with --data or --config")
     if file.is_dir():
         raise Stop(f"{file} is a directory; name a file in it")
-    if file.absolute().parent.resolve() == store.parent.resolve() and file.name.startswith(store.stem + "."):
-        raise Stop(f"{file} is the store's own name, or one of those that belong to it; choose another")
+    if file.resolve() in {each.resolve() for each in (*copies.files_of(store), store.with_suffix(".lock"))}:
+        raise Stop(f"{file} is the store's own, or belongs to it; choose another name")
     if file.exists() and not is_forced:
         raise Stop(f"{file} exists; choose another name, or replace it with --force")

@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     command(words, "doctor", _doctor, "Say what is wrong with the set-up and how to mend it.")
 
     backup.add_command(words)
-    restore.add_command(words)
+    restore.add_commands(words)
     manage.add_commands(words)
     return parser
 

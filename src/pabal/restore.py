@@ -1,4 +1,4 @@
-"""`pabal restore`: a backup in place of the embedded store."""
+"""`pabal restore`: a backup in place of the embedded store; and `pabal stand-down`, for one restored otherwise."""
 
 import argparse
 from collections.abc import Iterator
@@ -8,22 +8,23 @@ from typing import Any
 
 from pabal.app import AlreadyRunning, only_process
 from pabal.backup import PAGE, Progress, check_engine
-from pabal.command import WORLD, Stop, command
+from pabal.command import WORLD, Stop, command, with_store
 from pabal.config import Settings
 from pabal.domain import when
 from pabal.domain.when import Instant
+from pabal.service.hold_slots import at_work
 from pabal.service.policy import policy_from
-from pabal.service.stand_down import stand_down
+from pabal.service.stand_down import StoodDown, stand_down
 from pabal.store import copies, restored
-from pabal.store.base import StoreAway, Tx
+from pabal.store.base import Store, StoreAway, Tx
 from pabal.store.migrate import SchemaTooNew, migrate, pending
 from pabal.store.restored import Queue
 
 SEND, CANCEL = "send", "cancel"
 
 
-def add_command(words: Any) -> None:
-    """Declare the command of this file."""
+def add_commands(words: Any) -> None:
+    """Declare the commands of this file."""
     one = command(
         words, "restore", _restore, "Put a backup in place of the SQLite store; the service must not run."
     )
@@ -34,11 +35,14 @@ def add_command(words: Any) -> None:
         help="what to do with messages that may have been sent since the backup: send them, perhaps a second time,"
         " or cancel them, perhaps never sent; needed where there are any",
     )
+    does = "Cancel what is due, in a store that was restored otherwise; the service must not run."
+    one = command(words, "stand-down", _stand_down, does)
+    one.add_argument("--check", action="store_true", help="change nothing; say how many messages it would be")
 
 
 def _restore(settings: Settings, given: argparse.Namespace) -> None:
     check_engine(settings, "pg_restore, or a base backup and its archive")
-    store, file = settings.store_path, given.file
+    store, file = settings.store_path.resolve(), given.file
     if not file.is_file():
         raise Stop(f"there is no file {file}")
     if store.exists() and file.samefile(store):
@@ -49,7 +53,8 @@ def _restore(settings: Settings, given: argparse.Namespace) -> None:
         if queue.maybe_sent and not given.due:
             raise Stop(_question(queue, file, settings))
         done = _stood_down(part, settings) if queue.maybe_sent and given.due == CANCEL else []
-        copies.give_away(part, like=store.parent)
+        for each in (part, settings.store_path.with_suffix(".lock")):
+            copies.give_away(each, like=store.parent)
         aside = _set_aside(store, settings)
         copies.put(part, store)
     print(f"{store} is now what {file} was{_newest(queue, settings)}")
@@ -67,10 +72,9 @@ def _stopped(settings: Settings) -> Iterator[None]:
     """See that no service runs on the store, and that none starts meanwhile."""
     try:
         with only_process(settings):
-            copies.give_away(settings.store_path.with_suffix(".lock"), like=settings.store_path.parent)
             yield
     except AlreadyRunning as no:
-        raise Stop(f"a store cannot be replaced under a running service: {no}") from None
+        raise Stop(f"this cannot be done under a running service: {no}") from None
 
 
 @contextmanager
@@ -93,14 +97,30 @@ def _stood_down(part: Path, settings: Settings) -> list[str]:
 
     def work(tx: Tx, now: Instant) -> list[str]:
         applied = [f"applied {name}" for name in migrate(tx, now)]  # the works below are this version's
-        done = stand_down(tx, policy_from(settings), now)
-        return [
-            *applied,
-            f"{done.cancelled:,} messages that may have been sent since are cancelled",
-            f"{done.held:,} that were being sent then wait for their receipts, and fail as unknown without one",
-        ]
+        return applied + _in_words(stand_down(tx, policy_from(settings), now))
 
     return copies.change(part, work, WORLD.now())
+
+
+def _in_words(done: StoodDown) -> list[str]:
+    return [
+        f"{done.cancelled:,} messages that may have been sent since are cancelled",
+        f"{done.held:,} that were being sent then wait for their receipts, and fail as unknown without one",
+    ]
+
+
+def _stand_down(settings: Settings, given: argparse.Namespace) -> None:
+    async def count(store: Store) -> list[str]:
+        queue = await store.read(restored.queue, WORLD.now())
+        return [f"{queue.maybe_sent:,} messages may have been sent since the backup{_newest(queue, settings)}"]
+
+    async def work(store: Store) -> list[str]:
+        if working := await at_work(store):
+            raise Stop(f"this cannot be done while processes deliver; stop {', '.join(working)}, then try again")
+        return _in_words(await store.write(stand_down, policy_from(settings), WORLD.now()))
+
+    with _stopped(settings):
+        print("\n".join(with_store(settings, count if given.check else work)))
 
 
 def _set_aside(store: Path, settings: Settings) -> Path | None:

@@ -44,14 +44,14 @@ def test_a_file_that_exists_is_replaced_only_by_force(desk: Desk, file: Path) ->
     assert copies.look(file, names) == ["acme"]
 
 
-@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
 def test_the_store_is_not_replaced_by_its_own_copy(desk: Desk, suffix: str) -> None:
     before = desk.store.read_bytes()
 
     refused = desk("backup", f"{desk.store}{suffix}", "--force")
 
     assert refused.status == 2
-    assert "the store's own name" in refused.err
+    assert "is the store's own, or belongs to it" in refused.err
     assert desk.store.read_bytes() == before
 
 

@@ -36,6 +36,7 @@ COMMANDS = [
     ["migrate", "--check"],
     ["backup", "absent/copy.db"],
     ["restore", "absent/copy.db"],
+    ["stand-down"],
     ["settings"],
     ["doctor"],
     ["key", "create", "--account", "acme"],
@@ -60,6 +61,7 @@ MAKING_NO_STORE = [
     ["migrate", "--check"],
     ["backup", "absent/copy.db"],
     ["restore", "absent/copy.db"],
+    ["stand-down"],
 ]
 
 

@@ -77,6 +77,7 @@ def test_several_processes_share_a_database_and_the_doctor_names_those_that_deli
         serving(tmp_path / "three", store=store) as third,
     ):
         found = run("doctor", data=tmp_path, store=store).stdout
+        refused = run("stand-down", data=tmp_path, store=store)
         for live in (first, second, third):
             with live.client(first.key) as client:
                 assert client.get("/readyz").status_code == 200
@@ -84,6 +85,9 @@ def test_several_processes_share_a_database_and_the_doctor_names_those_that_deli
             assert SECRET not in live.log.read_text(encoding="utf-8")
 
     assert re.search(r"ok    delivering: \S+:[0-9]+ \([0-9] slots\), \S+:[0-9]+ \([0-9] slots\)\n", found), found
+    assert refused.returncode == 2
+    assert "this cannot be done while processes deliver; stop " in refused.stderr
+    assert run("stand-down", data=tmp_path, store=store).returncode == 0
     assert "ok    delivering: no process now" in run("doctor", data=tmp_path, store=store).stdout
     assert not (tmp_path / "one").exists(), "nothing is kept there"
 

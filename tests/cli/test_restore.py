@@ -67,6 +67,19 @@ def test_a_backup_is_restored_where_nothing_was(
     assert copies.look(new.store, names) == ["acme"]
 
 
+def test_a_store_behind_a_link_stays_where_it_is(desk: Desk, backup: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    desk.store.rename(elsewhere / "kept.db")
+    desk.store.symlink_to(elsewhere / "kept.db")
+
+    assert desk("restore", backup).status == 0
+
+    assert desk.store.is_symlink()
+    assert copies.look(elsewhere / "kept.db", names) == ["acme"]
+    assert len(list(elsewhere.iterdir())) == 2
+
+
 def test_nothing_is_restored_under_a_running_service(desk: Desk, backup: Path) -> None:
     with only_process(load({}, data=desk.data)):
         refused = desk("restore", backup)
@@ -262,3 +275,24 @@ def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelle
     assert f"applied {LAST.number:04} {LAST.name}" in done.out
     assert copies.look(desk.store, copies.schema) == LAST.number
     assert copies.look(desk.store, statuses) == [(CANCEL, 1)]
+
+
+def test_what_was_restored_otherwise_is_stood_down_by_itself(desk: Desk, busy: Path) -> None:
+    counted = desk("stand-down", "--check")
+    before = copies.look(desk.store, statuses)
+
+    done = desk("stand-down")
+
+    assert counted.out.startswith("3 messages may have been sent since the backup (its newest request is of ")
+    assert before == [(WAITING, 3), (SENDING, 2)]
+    assert "2 messages that may have been sent since are cancelled" in done.out
+    assert copies.look(desk.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+
+
+def test_nothing_is_stood_down_under_a_running_service(desk: Desk, busy: Path) -> None:
+    with only_process(load({}, data=desk.data)):
+        refused = desk("stand-down")
+
+    assert refused.status == 2
+    assert "another pabal runs on" in refused.err
+    assert copies.look(desk.store, statuses) == [(WAITING, 3), (SENDING, 2)]

@@ -80,6 +80,18 @@ def test_a_copy_is_for_its_owner_alone_and_one_file(source: Path, writer: apsw.C
     assert there(folder) == {"copy"}, "looking leaves nothing beside it"
 
 
+def test_a_store_behind_a_link_is_copied_with_what_was_written_ahead(
+    source: Path, writer: apsw.Connection, tmp_path: Path
+) -> None:
+    mark(writer, "ahead")
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "linked.db"
+    link.symlink_to(source)
+
+    with copies.copied(link, tmp_path / "copy", ignore) as part:
+        assert copies.look(part, marks) == ["ahead"]
+
+
 def test_a_copy_that_is_broken_off_leaves_nothing(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
     before = there(tmp_path)
 

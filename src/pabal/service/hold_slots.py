@@ -8,7 +8,7 @@ from pabal.service.fault import fault
 from pabal.service.keep_house import prepare
 from pabal.service.station import Station
 from pabal.store import slots
-from pabal.store.base import StoreAway
+from pabal.store.base import Store, StoreAway
 from pabal.store.slots import Holding
 
 BEAT_S = 1.0
@@ -17,11 +17,20 @@ MISSED_BEATS = 5
 
 They are counted, not timed: while the store is away nobody can show life, and the machines' clocks may differ.
 """
+WATCH_S = 2.5 * BEAT_S
 WORKER_ID_BITS = 128
 RAISE_AFTER_S = 1.0
 """A carrier gets a larger share of its rate so much later: who had it still hands over what it has in hand."""
 
 log = logging.getLogger("pabal.hold_slots")
+
+
+async def at_work(store: Store) -> list[str]:
+    """Return the names of the workers that show life while they are watched; a backup holds some that do not."""
+    before = {worker.id: worker.beat for worker, _ in await store.read(slots.workers)}
+    if before:
+        await asyncio.sleep(WATCH_S)
+    return [worker.name for worker, _ in await store.read(slots.workers) if worker.beat != before.get(worker.id)]
 
 
 class Holder:

@@ -13,7 +13,7 @@ from pabal.store.base import P, StoreAway, T, Tx
 from pabal.store.sqlite import SqliteTx
 
 PAGES_A_STEP = 4096
-"""So much is copied before it is written out: the service's own commits never wait behind much more."""
+"""So much is copied before it is written out, lest the service's own commits wait behind all of it."""
 BUSY_TIMEOUT_MS = 10_000
 ALONE_WITHIN_MS = 1_000
 OURS = {"migrations", "accounts", "requests", "messages", "jobs"}
@@ -56,7 +56,7 @@ def change(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **k
             connection.execute("commit")
             return answer
     except apsw.Error as error:
-        raise StoreAway(f"{type(error).__name__}: {error}") from error
+        raise StoreAway(_reason(error)) from error
 
 
 def schema(tx: Tx) -> int:
@@ -83,7 +83,7 @@ def copied(source: Path, target: Path, told: Told) -> Iterator[Path]:
         except apsw.CorruptError as error:
             raise NotAStore(f"it is damaged: {error}") from None
         except apsw.Error as error:
-            raise StoreAway(f"{type(error).__name__}: {error}") from error
+            raise StoreAway(_reason(error)) from error
         _check(part)
         yield part
     finally:
@@ -115,6 +115,11 @@ def set_aside(path: Path, aside: Path) -> None:
     for each in ("-wal", "-shm"):  # with another file, an old one would be taken for its own
         _beside(path, each).unlink(missing_ok=True)
     _write_out(path.parent)
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files that SQLite may have for a store: the one named, and those beside it."""
+    return [path, *(_beside(path.resolve(), each) for each in ("-wal", "-shm", "-journal"))]
 
 
 def give_away(path: Path, like: Path) -> None:
@@ -158,8 +163,9 @@ def _opened(path: Path) -> apsw.Connection:
 
     A file that nobody has open is taken as it is, or reading it would leave files beside it.
     """
+    path = path.resolve()  # what SQLite keeps beside a file is beside what a link leads to
     is_still = not _beside(path, "-wal").exists()
-    address = f"file:{quote(str(path.absolute()))}?mode=ro{'&immutable=1' if is_still else ''}"
+    address = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if is_still else ''}"
     connection = apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     return connection
@@ -173,6 +179,10 @@ def _fold(path: Path) -> None:
             connection.execute("pragma journal_mode = delete")
         except apsw.BusyError:
             raise InUse from None
+
+
+def _reason(error: apsw.Error) -> str:
+    return "the disk is full" if isinstance(error, apsw.FullError) else f"{type(error).__name__}: {error}"
 
 
 def _beside(path: Path, suffix: str) -> Path:

@@ -20,7 +20,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
 OTHER_VARIABLES = {"PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS"}
-OTHER_CAPITALS = {"ARGS", "PYTHON", "ROWS_A_STATEMENT", "UNDELIV"}
+OTHER_CAPITALS = {"ARGS", "INVALID", "PYTHON", "ROWS_A_STATEMENT", "UNDELIV"}
 
 in_every_document = pytest.mark.parametrize("name", NAMES)
 

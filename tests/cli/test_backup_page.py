@@ -1,0 +1,103 @@
+"""The commands of docs/how-to/backup.md, run as they are written but for the places they name."""
+
+import asyncio
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import postgres
+from tests.crash.clients import until_idle
+from tests.live import serving
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "backup.md"
+BODY = {"content": "안녕하세요", "sender": "02-123-4567", "receivers": [{"phoneNumber": "010-1234-5678"}]}
+
+
+def commands(section: str) -> list[str]:
+    """Return the commands of a section of the page."""
+    text = PAGE.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def carry_out(command: str, places: dict[str, str], folder: Path, **environment: str) -> str:
+    """Run one command where its places are, and return what it said."""
+    for place in sorted(places, key=len, reverse=True):
+        command = command.replace(place, shlex.quote(places[place]))
+    words = [sys.executable, "-m", "pabal.cli"] if command.startswith(".venv/bin/pabal ") else []
+    words += shlex.split(command)[1:] if words else shlex.split(command)
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("PABAL_")}
+    path = f"{postgres.binaries()}:{ours['PATH']}"
+    done = subprocess.run(
+        words,
+        env=ours | environment | {"PATH": path},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_what_the_page_says_of_sqlite_works_as_written(tmp_path: Path) -> None:
+    data, folder = tmp_path / "data", tmp_path / "backup"
+    folder.mkdir()
+    places = {"/var/lib/pabal": str(data), "/backup": str(folder)}
+    (back_up,), (restore,) = commands("SQLite: back up"), commands("SQLite: restore")
+
+    with serving(data) as live, live.client() as client:
+        client.post("/api/message/sendSMS.v1.0", json=BODY)
+        said = carry_out(back_up, places, tmp_path)
+        client.post("/api/message/sendSMS.v1.0", json=BODY)
+        key = live.key
+        assert live.stop() == 0
+    assert "is a sound copy" in said
+    assert "what was there before is" in carry_out(restore, places, tmp_path)
+    with serving(data) as live, live.client(key) as client:
+        found = client.post("/api/message/list.v1.0", json={"receivers": "010-1234-5678"}).json()
+
+    assert found["totalCount"] == 1
+
+
+@pytest.mark.slow
+def test_what_the_page_says_of_a_dump_works_as_written(tmp_path: Path) -> None:
+    store, restored = postgres.fresh("pabal"), postgres.server().address("pabal_restored")
+    config = tmp_path / "pabal.toml"
+    config.write_text(f'store = "{restored}"\n', encoding="utf-8")
+    places = {
+        "postgresql://pabal@db.example/pabal_restored": restored,
+        "postgresql://pabal@db.example/pabal": store,
+        "/backup": str(tmp_path),
+        "pabal.toml": str(config),
+    }
+    umask, *all_others = commands("PostgreSQL: a dump")
+    dump = all_others.pop(0)
+
+    with serving(tmp_path / "data", store=store) as live, live.client() as client:
+        client.post("/api/message/sendSMS.v1.0", json=BODY)
+        asyncio.run(until_idle(live.base))
+        key = live.key
+        carry_out(dump, places, tmp_path)
+        assert live.stop() == 0
+    said = [
+        carry_out(each, places, tmp_path, PGHOST=str(postgres.server().folder), PGUSER="pabal")
+        for each in all_others
+    ]
+    with serving(tmp_path / "data", store=restored) as live, live.client(key) as client:
+        found = client.post("/api/message/list.v1.0", json={"receivers": "010-1234-5678"}).json()
+        assert live.stop() == 0
+    postgres.drop("pabal")
+    postgres.drop("pabal_restored")
+
+    assert umask == "umask 077"
+    assert said[2] == "the schema is up to date\n"
+    assert said[3].startswith("0 messages may have been sent since the backup (its newest request is of ")
+    assert found["totalCount"] == 1
