@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import accept, campaign, deliver, history, small, smpp, start
+from bench import accept, campaign, deliver, history, postgres, small, smpp, start
 from bench.figures import Figure, table
 from bench.load import LoadFailed
 from bench.server import DoesNotWork, Place, say
@@ -18,6 +18,7 @@ MEASURES = {
     "campaign": campaign.measure,
     "deliver": deliver.measure,
     "history": history.measure,
+    "postgres": postgres.measure,
     "small": small.measure,
     "smpp": smpp.measure,
     "start": start.measure,

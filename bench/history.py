@@ -9,7 +9,7 @@ from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_sto
 from bench.server import Place, say
 from pabal.domain.when import HOUR, MINUTE
 from pabal.service.claim import MAX_CLAIM, claim
-from pabal.store.sqlite import SqliteStore
+from pabal.store.base import Store
 
 AIM = 1.5
 MANY, FEW = 1_000_000, 10_000
@@ -72,7 +72,7 @@ def _looked_up(place: Place, port: int) -> list[float]:
 
 
 def _claimed(data: Path) -> list[float]:
-    async def work(store: SqliteStore) -> list[float]:
+    async def work(store: Store) -> list[float]:
         found = []
         now = WORLD.now() + 2 * LATER
         for _ in range(CLAIMS):
