@@ -7,11 +7,10 @@ from pathlib import Path
 
 from bench import bodies, load
 from bench.figures import Figure, middle
-from bench.fill import POLICY, REQUEST_RECEIVERS, WORLD, campaigns, put, ready_to_keep, with_store
+from bench.fill import POLICY, REQUEST_RECEIVERS, WORLD, campaigns, put, ready_to_keep, slots_of, with_store
 from bench.server import Place, say
 from pabal.domain.when import HOUR
 from pabal.service.accept import Promise
-from pabal.store import slots
 from pabal.store.base import Store
 
 AIM = 0.6
@@ -90,6 +89,6 @@ def _put_bare(place: Place, put_bare: Bare) -> float:
     data = place.fresh()
     chance = random.Random(3)
     now = WORLD.now()
-    total = with_store(data, lambda store: store.read(slots.total))
+    total = slots_of(data)
     sends = campaigns(REQUESTS, chance, now + 5 * HOUR)
     return put_bare(data, [ready_to_keep(each, now, chance, number % total) for number, each in enumerate(sends)])

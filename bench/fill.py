@@ -50,6 +50,11 @@ def with_store(data: Path, work: Callable[[Store], Awaitable[T]], *, is_durable:
     return asyncio.run(run())
 
 
+def slots_of(data: Path) -> int:
+    """Return how many slots the store of a data directory has."""
+    return with_store(data, lambda store: store.read(slots.total))
+
+
 def campaigns(
     count: int, chance: random.Random, scheduled_at: Instant | None, regulars: int = 0
 ) -> Iterator[Sending]:
