@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import accept, campaign, deliver, history, small, smpp, start
+from bench import accept, campaign, deliver, history, months, postgres, queue, small, smpp, start, workers
 from bench.figures import Figure, table
 from bench.load import LoadFailed
 from bench.server import DoesNotWork, Place, say
@@ -21,6 +21,10 @@ MEASURES = {
     "small": small.measure,
     "smpp": smpp.measure,
     "start": start.measure,
+    "postgres": postgres.measure,
+    "workers": workers.measure,
+    "queue": queue.measure,
+    "months": months.measure,
 }
 MEMORY_AIM_MB = 200
 _MB = 1024 * 1024

@@ -2,13 +2,16 @@
 
 import random
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 from bench import bodies, load
 from bench.figures import Figure, middle
-from bench.fill import POLICY, REQUEST_RECEIVERS, WORLD, campaigns, put, ready_to_keep, with_store
+from bench.fill import POLICY, REQUEST_RECEIVERS, WORLD, campaigns, put, ready_to_keep, slots_of, with_store
 from bench.server import Place, say
 from pabal.domain.when import HOUR
-from pabal.store.sqlite import SqliteStore
+from pabal.service.accept import Promise
+from pabal.store.base import Store
 
 AIM = 0.6
 ROUNDS = 3
@@ -16,15 +19,30 @@ CONNECTIONS = 8
 REQUESTS = 100
 BODIES = 20
 
+Bare = Callable[[Path, list[Promise]], float]
+"""Puts the rows of sends into the store of a data directory, a transaction each; returns receivers a second."""
 
-def measure(place: Place) -> list[Figure]:
-    """Measure in turn, several times: bare inserts, campaigns for later, and campaigns for now."""
+
+def inserted(data: Path, promises: list[Promise]) -> float:
+    """Put them in by the statements of the service itself, one transaction after the other."""
+
+    async def work(store: Store) -> float:
+        began = time.perf_counter()
+        for each in promises:
+            await put(store, each)
+        return len(promises) * REQUEST_RECEIVERS / (time.perf_counter() - began)
+
+    return with_store(data, work)
+
+
+def measure(place: Place, bare_is: str = "insert", put_bare: Bare = inserted) -> list[Figure]:
+    """Measure in turn, several times: the same rows bare, campaigns for later, and campaigns for now."""
     bare, later, now, cpu_us = [], [], [], []
     scheduled = bodies.campaigns(BODIES, bodies.later(POLICY, WORLD.now()))
     at_once = bodies.campaigns(BODIES)
     for _ in range(ROUNDS):
-        bare.append(_inserted(place))
-        say(f"  bare inserts: {bare[-1]:,.0f} receivers/s")
+        bare.append(_put_bare(place, put_bare))
+        say(f"  bare {bare_is}: {bare[-1]:,.0f} receivers/s")
         rate, cpu = _accepted(place, scheduled)
         later.append(rate)
         cpu_us.append(cpu)
@@ -35,14 +53,14 @@ def measure(place: Place) -> list[Figure]:
     return [
         Figure(
             "campaign",
-            "receivers accepted for later / bare insert",
+            f"receivers accepted for later / bare {bare_is}",
             middle(later) / middle(bare),
             aim=AIM,
             made_of=f"{middle(later):,.0f}/s of {middle(bare):,.0f}/s, {middle(cpu_us):.1f} µs CPU a receiver",
         ),
         Figure(
             "campaign",
-            "receivers accepted, delivered meanwhile / bare insert",
+            f"receivers accepted, delivered meanwhile / bare {bare_is}",
             middle(now) / middle(bare),
             made_of=f"{middle(now):,.0f}/s",
         ),
@@ -67,16 +85,10 @@ def _accepted(place: Place, campaign_bodies: list[bytes]) -> tuple[float, float]
         return receivers / seen.seconds, (server.cpu_s() - before) / receivers * 1e6
 
 
-def _inserted(place: Place) -> float:
-    """Return how many receivers a second one thread puts in, a transaction each thousand."""
+def _put_bare(place: Place, put_bare: Bare) -> float:
+    data = place.fresh()
     chance = random.Random(3)
     now = WORLD.now()
-    kept = [ready_to_keep(sending, now, chance) for sending in campaigns(REQUESTS, chance, now + 5 * HOUR)]
-
-    async def work(store: SqliteStore) -> float:
-        began = time.perf_counter()
-        for each in kept:
-            await put(store, each)
-        return REQUESTS * REQUEST_RECEIVERS / (time.perf_counter() - began)
-
-    return with_store(place.fresh(), work)
+    total = slots_of(data)
+    sends = campaigns(REQUESTS, chance, now + 5 * HOUR)
+    return put_bare(data, [ready_to_keep(each, now, chance, number % total) for number, each in enumerate(sends)])

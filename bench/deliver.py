@@ -5,21 +5,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.figures import Figure
-from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, reading, with_store
+from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
+from bench.looking import reading
 from bench.server import DoesNotWork, Place, say
 from pabal.carriers.base import Receipt, Taken
 from pabal.domain.message import Outcome
-from pabal.domain.when import MINUTE
+from pabal.domain.when import MINUTE, SECOND, Instant
 from pabal.service.claim import MAX_CLAIM, claim
 from pabal.service.compose import attempt_of
 from pabal.service.receive import receive
 from pabal.service.settle import Verdicts, settle
-from pabal.store.sqlite import SqliteStore
+from pabal.store import slots
+from pabal.store.base import Store
 
 AIM = 0.3
 MESSAGES = 100_000
 ENDED_WITHIN_S = 180.0
-LOOK_EVERY_S = 0.02
+LOOK_EVERY_S = 0.25
+"""Seldom: PostgreSQL walks all that was deleted to find out that nothing is left."""
 
 
 class Bare(NamedTuple):
@@ -30,8 +33,11 @@ class Bare(NamedTuple):
     received_s: float
 
 
-def measure(place: Place) -> list[Figure]:
-    """Deliver the same messages twice: bare, and by the service through the simulator."""
+def measure(place: Place, *, is_settled_enough: bool = False) -> list[Figure]:
+    """Deliver the same messages twice: bare, and by the service through the simulator.
+
+    If settled is enough, the aim is for the claim and the settling alone, too.
+    """
     waiting = place.fresh()
     fill(waiting, MESSAGES // REQUEST_RECEIVERS)
     bare = _bare(place.fresh(waiting))
@@ -55,50 +61,73 @@ def measure(place: Place) -> list[Figure]:
             "deliver",
             "to the end through the simulator / bare claim, settle",
             rate / claim_and_settle,
+            aim=AIM if is_settled_enough else None,
             made_of=f"{rate:,.0f}/s of {claim_and_settle:,.0f}/s",
         ),
     ]
 
 
-def _bare(data: Path) -> Bare:
-    async def work(store: SqliteStore) -> Bare:
-        claimed_s = settled_s = received_s = 0.0
-        ended = 0
-        while ended < MESSAGES:
-            began = time.perf_counter()
-            claimed = await store.write(claim, 0, CARRIER, MAX_CLAIM, MINUTE, POLICY, WORLD.now())
-            if not claimed.leased:
-                raise DoesNotWork(f"{MESSAGES - ended} messages were not claimed")
-            claimed_s += time.perf_counter() - began
-            attempts = [attempt_of(message, request, *lease[1:]) for lease, message, request in claimed.leased]
-            began = time.perf_counter()
-            taken = Verdicts(CARRIER, [(each, Taken(each.message_id.hex())) for each in attempts])
-            await store.write(settle, taken, POLICY, 0.5, WORLD.now())
-            settled_s += time.perf_counter() - began
-            began = time.perf_counter()
-            receipts = [Receipt(each.message_id.hex(), Outcome.DELIVERED) for each in attempts]
-            received = await store.write(receive, CARRIER, receipts, POLICY, WORLD.now())
-            received_s += time.perf_counter() - began
-            ended += len(received.finished.ended)
-        return Bare(claimed_s, settled_s, received_s)
+async def deliver_bare(store: Store, slot: int) -> tuple[int, Bare]:
+    """Claim from a slot, settle and receive by the transactions alone; return how many ended, and the times."""
+    began = time.perf_counter()
+    claimed = await store.write(claim, slot, CARRIER, MAX_CLAIM, MINUTE, POLICY, WORLD.now())
+    claimed_s = time.perf_counter() - began
+    attempts = [attempt_of(message, request, *lease[1:]) for lease, message, request in claimed.leased]
+    taken = Verdicts(CARRIER, [(each, Taken(each.message_id.hex())) for each in attempts])
+    receipts = [Receipt(each.message_id.hex(), Outcome.DELIVERED) for each in attempts]
+    began = time.perf_counter()
+    await store.write(settle, taken, POLICY, 0.5, WORLD.now())
+    settled_s = time.perf_counter() - began
+    began = time.perf_counter()
+    received = await store.write(receive, CARRIER, receipts, POLICY, WORLD.now())
+    return len(received.finished.ended), Bare(claimed_s, settled_s, time.perf_counter() - began)
 
-    return with_store(data, work)
+
+async def deliver_all_bare(store: Store, messages: int) -> list[Bare]:
+    """Deliver so many messages by the transactions alone, the slots in turn; return the times of each batch."""
+    total = await store.read(slots.total)
+    found: list[Bare] = []
+    ended = empty = 0
+    while ended < messages:
+        count, times = await deliver_bare(store, len(found) % total)
+        found.append(times)
+        ended += count
+        empty = 0 if count else empty + 1
+        if empty > total:
+            raise DoesNotWork(f"{messages - ended} messages were not claimed")
+    return found
+
+
+def _bare(data: Path) -> Bare:
+    batches = with_store(data, lambda store: deliver_all_bare(store, MESSAGES))
+    return Bare(*map(sum, zip(*batches, strict=True)))
+
+
+def until_ended(data: Path, messages: int) -> Instant:
+    """Wait until no job is left, and return when the last message ended.
+
+    Raises DoesNotWork where not so many were completed.
+    """
+    looking = reading(data)
+    give_up_at = time.perf_counter() + ENDED_WITHIN_S
+    while looking.one("select 1 from jobs limit 1"):
+        if time.perf_counter() > give_up_at:
+            raise DoesNotWork(f"after {ENDED_WITHIN_S} s there are messages that have not ended")
+        time.sleep(LOOK_EVERY_S)
+    done, ended_at = looking.rows("select count(*), max(completed_at) from messages where status = 2")[0]
+    looking.close()
+    if done != messages:
+        raise DoesNotWork(f"{messages - done} messages were not completed")
+    return int(ended_at)
 
 
 def _delivered(place: Place, waiting: Path) -> tuple[float, float]:
     """Return messages a second and the server's CPU for each, in microseconds, until no job is left."""
     data = place.fresh(waiting)
     with place.pabal(data, "deliver") as server:
-        began, before = time.perf_counter(), server.cpu_s()
         looking = reading(data)
-        left = looking.execute("select count(*) from jobs").get
-        while looking.execute("select 1 from jobs limit 1").get:
-            if time.perf_counter() - began > ENDED_WITHIN_S:
-                raise DoesNotWork(f"after {ENDED_WITHIN_S} s there are messages that have not ended")
-            time.sleep(LOOK_EVERY_S)
-        took_s, cpu_s = time.perf_counter() - began, server.cpu_s() - before
-        done = looking.execute("select count(*) from messages where status = 2").get
+        began_at, before = WORLD.now(), server.cpu_s()
+        left: int = looking.one("select count(*) from jobs")
         looking.close()
-    if done != MESSAGES:
-        raise DoesNotWork(f"{MESSAGES - done} messages were not completed")
-    return left / took_s, cpu_s / left * 1e6
+        ended_at = until_ended(data, MESSAGES)
+        return left / (ended_at - began_at) * SECOND, (server.cpu_s() - before) / left * 1e6

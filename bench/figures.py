@@ -38,6 +38,11 @@ def middle(values: Iterable[float]) -> float:
     return float(median(values))
 
 
+def milliseconds(values: Sequence[float]) -> str:
+    """Return the median and the slower ones of so many seconds, in words."""
+    return f"{middle(values) * 1000:.2f} ms (p95 {percentile(values, 0.95) * 1000:.2f})"
+
+
 def table(figures: Sequence[Figure]) -> str:
     """Return the figures as lines of text, the columns aligned."""
     rows = [("name", "what", "measured", "aim", "", "made of")]

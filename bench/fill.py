@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-import apsw
-
+from bench.looking import settings_of
+from pabal.app import open_store
 from pabal.config import load
 from pabal.domain import identity
 from pabal.domain.message import Product
@@ -15,7 +15,8 @@ from pabal.domain.sending import Receiver, Sending
 from pabal.domain.when import HOUR, Instant
 from pabal.service.accept import Promise, keep
 from pabal.service.policy import Policy, policy_from
-from pabal.store import messages, requests
+from pabal.store import messages, requests, slots
+from pabal.store.base import Store
 from pabal.store.sqlite import SqliteStore
 from pabal.world import RealWorld
 
@@ -31,17 +32,27 @@ CARRIER = POLICY.routes.first(Product.SMS) or ""
 WORLD = RealWorld()
 
 
-def with_store(data: Path, work: Callable[[SqliteStore], Awaitable[T]], *, is_durable: bool = True) -> T:
-    """Open the store of a data directory, do the work, close it."""
+def with_store(data: Path, work: Callable[[Store], Awaitable[T]], *, is_durable: bool = True) -> T:
+    """Open the store of a data directory, do the work, close it. PostgreSQL is always durable."""
+    settings = settings_of(data)
 
     async def run() -> T:
-        store = SqliteStore(data / "pabal.db", WORLD, is_durable=is_durable)
+        store: Store
+        if settings.is_on_postgresql:
+            store = open_store(settings, WORLD)
+        else:
+            store = SqliteStore(settings.store_path, WORLD, is_durable=is_durable)
         try:
             return await work(store)
         finally:
             await store.close()
 
     return asyncio.run(run())
+
+
+def slots_of(data: Path) -> int:
+    """Return how many slots the store of a data directory has."""
+    return with_store(data, lambda store: store.read(slots.total))
 
 
 def campaigns(
@@ -63,9 +74,9 @@ def regular(one: int) -> str:
     return f"0100009{one:04}"
 
 
-def ready_to_keep(sending: Sending, at: Instant, chance: random.Random) -> Promise:
+def ready_to_keep(sending: Sending, at: Instant, chance: random.Random, slot: int = 0) -> Promise:
     """Return a send as its transaction takes it."""
-    request_id = identity.request_id(at, 0, chance.getrandbits(identity.CHANCE_BITS))
+    request_id = identity.request_id(at, slot, chance.getrandbits(identity.CHANCE_BITS))
     scheduled_at = at if sending.scheduled_at is None else sending.scheduled_at
     return Promise(
         request_id,
@@ -82,7 +93,7 @@ def ready_to_keep(sending: Sending, at: Instant, chance: random.Random) -> Promi
     )
 
 
-async def put(store: SqliteStore, promise: Promise) -> None:
+async def put(store: Store, promise: Promise) -> None:
     """Keep a send in one transaction."""
     await store.write(keep, promise)
 
@@ -95,27 +106,21 @@ def fill(
     regulars: int = 0,
     say: Callable[[str], None] = lambda words: None,
 ) -> None:
-    """Put the messages of `count` campaigns into a store, as if accepted in the last hour.
+    """Put the messages of `count` campaigns into a store, as if accepted in the last hour, its slots in turn.
 
     They are due at once, or `scheduled_after` milliseconds from now.
     """
     chance = random.Random(1)
     now = WORLD.now()
 
-    async def work(store: SqliteStore) -> None:
+    async def work(store: Store) -> None:
+        total = await store.read(slots.total)
         scheduled_at = None if scheduled_after is None else now + scheduled_after
         for place, sending in enumerate(campaigns(count, chance, scheduled_at, regulars)):
             at = now - HOUR + place * HOUR // count
-            await put(store, ready_to_keep(sending, at, chance))
+            await put(store, ready_to_keep(sending, at, chance, place % total))
             done = (place + 1) * REQUEST_RECEIVERS
             if done % SAID_EVERY == 0:
                 say(f"  {done:,} messages are in the store")
 
     with_store(data, work, is_durable=False)
-
-
-def reading(data: Path) -> apsw.Connection:
-    """Return a connection that only looks at a store, beside the server that uses it."""
-    connection = apsw.Connection(str(data / "pabal.db"), flags=apsw.SQLITE_OPEN_READONLY)
-    connection.set_busy_timeout(10_000)
-    return connection

@@ -4,12 +4,12 @@ import time
 from pathlib import Path
 
 from bench import bodies, load
-from bench.figures import Figure, middle, percentile
+from bench.figures import Figure, middle, milliseconds
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.server import Place, say
 from pabal.domain.when import HOUR, MINUTE
 from pabal.service.claim import MAX_CLAIM, claim
-from pabal.store.sqlite import SqliteStore
+from pabal.store.base import Store
 
 AIM = 1.5
 MANY, FEW = 1_000_000, 10_000
@@ -41,9 +41,12 @@ def measure(place: Place) -> list[Figure]:
         for _ in range(ROUNDS):
             in_few += _looked_up(place, among_few.port)
             in_many += _looked_up(place, among_many.port)
-    say(f"  a page among {MANY:,}: {_ms(in_many)}; among {FEW:,}: {_ms(in_few)}")
+    say(f"  a page among {MANY:,}: {milliseconds(in_many)}; among {FEW:,}: {milliseconds(in_few)}")
     from_many, from_few = _claimed(many), _claimed(few)
-    say(f"  a claim of {MAX_CLAIM} among {MANY:,}: {_ms(from_many)}; among {FEW:,}: {_ms(from_few)}")
+    say(
+        f"  a claim of {MAX_CLAIM} among {MANY:,}: {milliseconds(from_many)};"
+        f" among {FEW:,}: {milliseconds(from_few)}"
+    )
     return [
         Figure(
             "history",
@@ -51,7 +54,7 @@ def measure(place: Place) -> list[Figure]:
             middle(in_many) / middle(in_few),
             aim=AIM,
             side="at most",
-            made_of=f"{_ms(in_many)} and {_ms(in_few)}",
+            made_of=f"{milliseconds(in_many)} and {milliseconds(in_few)}",
         ),
         Figure(
             "history",
@@ -59,7 +62,7 @@ def measure(place: Place) -> list[Figure]:
             middle(from_many) / middle(from_few),
             aim=AIM,
             side="at most",
-            made_of=f"{_ms(from_many)} and {_ms(from_few)}",
+            made_of=f"{milliseconds(from_many)} and {milliseconds(from_few)}",
         ),
     ]
 
@@ -72,7 +75,7 @@ def _looked_up(place: Place, port: int) -> list[float]:
 
 
 def _claimed(data: Path) -> list[float]:
-    async def work(store: SqliteStore) -> list[float]:
+    async def work(store: Store) -> list[float]:
         found = []
         now = WORLD.now() + 2 * LATER
         for _ in range(CLAIMS):
@@ -83,7 +86,3 @@ def _claimed(data: Path) -> list[float]:
         return found
 
     return with_store(data, work)
-
-
-def _ms(values: list[float]) -> str:
-    return f"{middle(values) * 1000:.2f} ms (p95 {percentile(values, 0.95) * 1000:.2f})"

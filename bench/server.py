@@ -50,50 +50,44 @@ class Place:
         self.root = root
         self.key = ""
         self.peaks: dict[str, int] = {}
-        """The most memory that `pabal serve` had resident, by what it was doing."""
+        """The most memory that a process of ours had resident, by what it was doing."""
         self._made = 0
 
     def prepare(self) -> None:
         """Make the first store, which all others are copies of, with an account and its key."""
-        seed = str(self.root / "seed")
-        words = ["key", "create", "--account", "bench", "--rate", "0", "--data", seed]
-        said = subprocess.run(
-            [sys.executable, "-m", "pabal.cli", *words],
-            capture_output=True,
-            text=True,
-            env=_environment(),
-        )
-        if said.returncode:
-            raise DoesNotWork(f"pabal key create: {said.stderr}")
-        self.key = said.stdout.strip()
+        seed = self.root / "seed"
+        seed.mkdir(parents=True, exist_ok=True)
+        self.key = _told(seed, "key", "create", "--account", "bench", "--rate", "0")
+        _told(seed, "migrate")
 
     def fresh(self, origin: Path | None = None) -> Path:
         """Return a new data directory with a copy of a store: the first one, or the one in `origin`."""
         self._made += 1
         data = self.root / f"data{self._made}"
         data.mkdir()
-        shutil.copy((origin or self.root / "seed") / "pabal.db", data / "pabal.db")
+        self._copy(origin or self.root / "seed", data)
         return data
 
+    def _copy(self, origin: Path, data: Path) -> None:
+        shutil.copy(origin / "pabal.db", data / "pabal.db")
+
     @contextlib.contextmanager
-    def pabal(self, data: Path, doing: str) -> Iterator[Server]:
-        """Run `pabal serve` on a data directory and by its settings file, if it has one; ready to take requests."""
+    def pabal(self, data: Path, doing: str, command: str = "serve") -> Iterator[Server]:
+        """Run `pabal serve` or `pabal work` on a data directory and by its settings file, if it has one; ready."""
         port = _free_port()
-        environment = _environment() | {
-            "PABAL_PORT": str(port),
-            "PABAL_DATA": str(data),
+        environment = _environment(data) | {
+            "PABAL_WORK_PORT" if command == "work" else "PABAL_PORT": str(port),
             "PABAL_KEY_RATE": "0",
         }
-        if (data / SETTINGS_FILE).exists():
-            environment["PABAL_CONFIG"] = str(data / SETTINGS_FILE)
-        with (data / "serve.log").open("wb") as log:
+        file = data / f"{command}-{port}.log"
+        with file.open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "pabal.cli", "serve"],
+                [sys.executable, "-m", "pabal.cli", command],
                 env=environment,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-            with _running(process, port, data / "serve.log") as server:
+            with _running(process, port, file) as server:
                 try:
                     yield server
                 finally:
@@ -149,5 +143,17 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("PABAL_")}
+def _told(data: Path, *words: str) -> str:
+    """Run a command of pabal's on a data directory, and return what it said."""
+    said = subprocess.run(
+        [sys.executable, "-m", "pabal.cli", *words], capture_output=True, text=True, env=_environment(data)
+    )
+    if said.returncode:
+        raise DoesNotWork(f"pabal {' '.join(words)}: {said.stderr}")
+    return said.stdout.strip()
+
+
+def _environment(data: Path) -> dict[str, str]:
+    others = {name: value for name, value in os.environ.items() if not name.startswith("PABAL_")}
+    file = data / SETTINGS_FILE
+    return others | {"PABAL_DATA": str(data)} | ({"PABAL_CONFIG": str(file)} if file.exists() else {})

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from bench import bodies, load
 from bench.figures import Figure, percentile
-from bench.fill import REQUEST_RECEIVERS, WORLD, fill, reading
+from bench.fill import REQUEST_RECEIVERS, WORLD, fill
+from bench.looking import reading
 from bench.server import DoesNotWork, Place, say
 from pabal.domain import identity
 
@@ -63,7 +64,7 @@ def _drained_at(data: Path) -> int:
     """Wait until no campaign waits any more, and return when that was, in milliseconds."""
     looking = reading(data)
     give_up_at = time.perf_counter() + SECONDS
-    while looking.execute("select 1 from jobs where lane = 1 limit 1").get and time.perf_counter() < give_up_at:
+    while looking.one("select 1 from jobs where lane = 1 limit 1") and time.perf_counter() < give_up_at:
         time.sleep(LOOK_EVERY_S)
     looking.close()
     return WORLD.now()
@@ -76,7 +77,7 @@ def _waits_s(data: Path, requests: list[bytes]) -> list[float]:
     waits_s: list[float] = []
     for each in requests:
         one = identity.message_id(each, 1)
-        while (at := looking.execute("select taken_at from simulated where message_id = ?", (one,)).get) is None:
+        while (at := looking.one("select taken_at from simulated where message_id = ?", (one,))) is None:
             if time.perf_counter() > give_up_at:
                 raise DoesNotWork(f"a small send was not taken in {TAKEN_WITHIN_S} s")
             time.sleep(LOOK_EVERY_S)

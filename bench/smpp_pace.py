@@ -7,7 +7,8 @@ from pathlib import Path
 
 from bench import bodies, load
 from bench.figures import Figure, percentile
-from bench.fill import REQUEST_RECEIVERS, reading
+from bench.fill import REQUEST_RECEIVERS
+from bench.looking import reading
 from bench.server import DoesNotWork, Place, Server, say
 from bench.sink import Sink
 from pabal.domain import identity
@@ -137,7 +138,7 @@ def _windows(arrivals: Sequence[tuple[float, int]], width_s: float) -> tuple[int
 def _waiting(data: Path) -> int:
     """Return how many messages of campaigns wait to be sent."""
     looking = reading(data)
-    left: int = looking.execute("select count(*) from jobs where lane = ?", (jobs.CAMPAIGN,)).get
+    left: int = looking.one("select count(*) from jobs where lane = ?", (jobs.CAMPAIGN,))
     looking.close()
     return left
 
@@ -146,6 +147,6 @@ def _waits_s(data: Path, first_seen: dict[str, float]) -> list[float]:
     """Return how long after its request each message came to the sink."""
     looking = reading(data)
     first, last = (int(bodies.SINGLES_BEGIN + digit * 7) for digit in "09")
-    rows = looking.execute("select receiver, id from messages where receiver between ? and ?", (first, last)).get
+    rows = looking.rows("select receiver, id from messages where receiver between ? and ?", (first, last))
     looking.close()
     return [first_seen[f"0{receiver}"] - identity.requested_at(one) / SECOND for receiver, one in rows]

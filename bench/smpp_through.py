@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from bench import bodies, load
 from bench.figures import Figure, middle
-from bench.fill import reading
+from bench.looking import reading
 from bench.server import DoesNotWork, Place, Server, say
 from bench.sink import Sink
 from pabal.domain import identity
@@ -100,12 +100,12 @@ def _ended(data: Path) -> tuple[float, float]:
     """
     looking = reading(data)
     give_up_at = time.perf_counter() + ENDED_WITHIN_S
-    while looking.execute("select 1 from jobs limit 1").get:
+    while looking.one("select 1 from jobs limit 1"):
         if time.perf_counter() > give_up_at:
             raise DoesNotWork(f"after {ENDED_WITHIN_S} s there are messages that have not ended")
         time.sleep(LOOK_EVERY_S)
-    first = looking.execute("select min(id) from messages").get
-    ends = [row[0] for row in looking.execute("select completed_at from messages where status = 2 order by 1")]
+    first = looking.one("select min(id) from messages")
+    ends = [row[0] for row in looking.rows("select completed_at from messages where status = 2 order by 1")]
     looking.close()
     if len(ends) != MESSAGES:
         raise DoesNotWork(f"{MESSAGES - len(ends)} messages were not completed")

@@ -29,7 +29,7 @@ class Turn(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a deliverer has in hand, what ended at the door, and when there is more to do."""
+    """What a deliverer has in hand, what ended at the door, and if nothing is in hand, when there is more to do."""
 
     leased: list[tuple[Lease, Message, Request]]
     finished: Finished
@@ -92,7 +92,7 @@ def claim(
         left_out.update(too_late)
     leases = jobs.claim(tx, sorted(one for one in due if one not in left_out), now, now + lease)
     messages.begin_sending(tx, [lease.id for lease in leases])
-    next_due_at = jobs.next_due_at(tx, slot, carrier, (jobs.SMALL, jobs.CAMPAIGN))
+    next_due_at = None if leases else jobs.next_due_at(tx, slot, carrier, (jobs.SMALL, jobs.CAMPAIGN))
     leased = [(lease, kept[lease.id], shared[identity.request_of(lease.id)]) for lease in leases]
     return Claim(leased, finished, cancelled, len(due) == most, next_due_at)
 

@@ -70,7 +70,7 @@ def overdue(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[tu
     """Return id and reference of jobs whose receipt has not come in time."""
     return tx.rows(
         "select id, reference from jobs where slot = ? and carrier = ? and lane = ? and ready_at <= ?"
-        " order by ready_at, id limit ? {skip_locked}",
+        " order by ready_at limit ? {skip_locked}",
         (slot, carrier, TAKEN, now, most),
     )
 
@@ -314,7 +314,7 @@ def is_campaigns_turn(now: Instant) -> bool:
 def _due_in(tx: Tx, slot: int, carrier: str, lane: int, now: Instant, most: int) -> list[bytes]:
     rows = tx.rows(
         "select id from jobs where slot = ? and carrier = ? and lane = ? and ready_at <= ?"
-        " order by ready_at, id limit ? {skip_locked}",
+        " order by ready_at limit ? {skip_locked}",
         (slot, carrier, lane, now, most),
     )
     return [row[0] for row in rows]

@@ -29,6 +29,7 @@ MOST_RERUNS = 5
 # Whoever is answered must find it kept: a synchronous_commit that says otherwise is overruled.
 _MANNERS = (
     b"set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off;"
+    b" set enable_bitmapscan = off;"  # it loses the order of the index: a claim would sort all that waits
     b" set lock_timeout = '10s';"
     b" set idle_in_transaction_session_timeout = '60s';"
     b" select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"

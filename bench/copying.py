@@ -1,0 +1,42 @@
+"""Puts rows into PostgreSQL by COPY: the quickest way there is, which others are measured by."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import psycopg
+
+from pabal.domain.message import Status
+from pabal.service.accept import Promise
+
+_REQUESTS = (
+    "id, slot, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
+    " has_image, image_link, is_ad, fallback_sender, fallback_content, profile_id, template_code"
+)
+_MESSAGES = "id, slot, account_id, receiver, product, variables, content, reference, status"
+_JOBS = "id, slot, carrier, lane, ready_at, attempt, tries"
+
+
+def copy_all(connection: "psycopg.Connection[Any]", promises: Sequence[Promise]) -> None:
+    """Put in all that is kept of sends, the same rows as `accept.keep_all` does, in one transaction."""
+    with connection.transaction():
+        _copy(connection, f"requests ({_REQUESTS})", (each.request for each in promises))
+        _copy(
+            connection,
+            f"messages ({_MESSAGES})",
+            ((*row, Status.WAITING.number) for each in promises for row in each.messages),
+        )
+        _copy(
+            connection,
+            f"jobs ({_JOBS})",
+            (
+                (row[0], row[1], each.carrier, each.lane, each.scheduled_at, 0, 0)
+                for each in promises
+                for row in each.messages
+            ),
+        )
+
+
+def _copy(connection: "psycopg.Connection[Any]", into: str, rows: Iterable[Sequence[Any]]) -> None:
+    with connection.cursor().copy(f"copy {into} from stdin".encode()) as copying:
+        for row in rows:
+            copying.write_row(row)

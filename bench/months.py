@@ -1,0 +1,140 @@
+"""Whether one receiver's page on PostgreSQL stays as quick when there are 24 months of messages: ten million."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import psycopg
+
+from bench import bodies, load
+from bench.database import PostgresPlace, on_postgres
+from bench.figures import Figure, middle, milliseconds
+from bench.fill import REQUEST_RECEIVERS, SENDER, TEXT, WORLD, regular, slots_of
+from bench.server import SETTINGS_FILE, DoesNotWork, Place, say
+from pabal.domain import identity
+from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.when import DAY, SECOND, Instant
+
+AIM = 1.5
+MANY, FEW = 10_000_000, 100_000
+DAYS = 730
+ONE_MONTH_DAYS = 30
+REGULARS = 100
+MESSAGES_OF_A_REGULAR = 10
+ROUNDS = 3
+CHECKED, WARM_UP, LOOKUPS = 5, 100, 300
+SAID_EVERY = 1_000_000
+ACCOUNT = 1
+_INDEX = "messages_of_receiver"
+
+
+def measure(place: Place) -> list[Figure]:
+    """Look up the same receivers, in turn, in a long history, in one of as many months, and in one of one month."""
+    with on_postgres(place) as here:
+        few, young, many = here.fresh(), here.fresh(), here.fresh()
+        fill(here, few, FEW, DAYS)
+        fill(here, young, FEW, ONE_MONTH_DAYS)
+        fill(here, many, MANY, DAYS)
+        found: dict[Path, list[float]] = {few: [], young: [], many: []}
+        for _ in range(ROUNDS):
+            for data, times in found.items():
+                times += _looked_up(here, data)
+    say("  a page among " + "; ".join(milliseconds(times) for times in found.values()))
+    what = f"time of a receiver's page among {MANY:,} of {DAYS} days / among {FEW:,} of"
+    return [
+        _figure(f"{what} {DAYS} days", found[many], found[few], AIM),
+        _figure(f"{what} {ONE_MONTH_DAYS} days", found[many], found[young]),
+    ]
+
+
+def _figure(what: str, many: list[float], few: list[float], aim: float | None = None) -> Figure:
+    made_of = f"{milliseconds(many)} and {milliseconds(few)}"
+    return Figure("months", what, middle(many) / middle(few), aim=aim, side="at most", made_of=made_of)
+
+
+def fill(place: PostgresPlace, data: Path, messages: int, days: int) -> None:
+    """Put delivered messages of so many days into a store by COPY; the index of receivers is made at the end.
+
+    Each of the regulars has ten of them, far apart.
+    """
+    began = time.perf_counter()
+    slots = slots_of(data)
+    with (data / SETTINGS_FILE).open("a", encoding="utf-8") as file:
+        file.write(f"retention_days = {2 * DAYS}\n")  # nothing is to be blanked meanwhile
+    with place.connect(data) as connection:
+        index: str = connection.execute(f"select pg_get_indexdef('{_INDEX}'::regclass)").fetchall()[0][0]
+        connection.execute(f"drop index {_INDEX}")
+        done = 0
+        for requests, rows in _blocks(messages, days, slots):
+            _copy(
+                connection,
+                "requests (id, slot, account_id, product, total, scheduled_at, sender, content,"
+                " variables, has_image, is_ad)",
+                requests,
+            )
+            _copy(
+                connection,
+                "messages (id, slot, account_id, receiver, product, status, outcome, completed_at, variables)",
+                rows,
+            )
+            done += rows.count(b"\n")
+            if done % SAID_EVERY == 0:
+                say(f"  {done:,} messages are in the history after {time.perf_counter() - began:.0f} s")
+        connection.execute(index.encode())
+        connection.execute("vacuum analyze")
+    say(f"  a history of {messages:,} messages and {days} days took {time.perf_counter() - began:.0f} s to fill")
+
+
+def _blocks(messages: int, days: int, slots: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield requests and their messages as lines of COPY, the oldest first, a thousand messages each."""
+    chance, count = Random(5), messages // REQUEST_RECEIVERS
+    first_at = WORLD.now() - days * DAY
+    rounds = max(1, count // MESSAGES_OF_A_REGULAR)
+    for place in range(count):
+        at = first_at + place * days * DAY // count
+        slot = place % slots
+        one = identity.request_id(at, slot, chance.getrandbits(identity.CHANCE_BITS)).hex()
+        own = [int(regular(number)) for number in range(REGULARS) if number % rounds == place % rounds]
+        receivers = own + [1_000_000_000 + chance.getrandbits(26) for _ in range(REQUEST_RECEIVERS - len(own))]
+        yield _request(one, slot, at), _messages(one, slot, receivers, at)
+
+
+def _request(one: str, slot: int, at: Instant) -> bytes:
+    kept = (f"\\\\x{one}", slot, ACCOUNT, Product.SMS.number, REQUEST_RECEIVERS, at, SENDER, TEXT, '["name"]', 0, 0)
+    return ("\t".join(map(str, kept)) + "\n").encode()
+
+
+def _messages(one: str, slot: int, receivers: list[int], at: Instant) -> bytes:
+    head, kind = f"\\\\x{one}", Product.SMS.number
+    ended = f'{kind}\t{Status.COMPLETED.number}\t{Outcome.DELIVERED.number}\t{at + SECOND}\t["홍길동"]'
+    lines = [f"{head}{number:06x}\t{slot}\t{ACCOUNT}\t{to}\t{ended}\n" for number, to in enumerate(receivers, 1)]
+    return "".join(lines).encode()
+
+
+def _copy(connection: "psycopg.Connection[Any]", into: str, lines: bytes) -> None:
+    with connection.cursor().copy(f"copy {into} from stdin".encode()) as copying:
+        copying.write(lines)
+
+
+def _looked_up(place: PostgresPlace, data: Path) -> list[float]:
+    with place.pabal(data, "months") as server:
+
+        def looked_up(count: int, *, keeps_answers: bool = False) -> load.Seen:
+            return load.run(
+                load.Plan(
+                    port=server.port,
+                    path=bodies.LIST,
+                    key=place.key,
+                    bodies=bodies.lookups(REGULARS),
+                    count=count,
+                    keeps_answers=keeps_answers,
+                )
+            )
+
+        for answer in looked_up(CHECKED, keeps_answers=True).answers:
+            if answer.count(b'"messageId"') != MESSAGES_OF_A_REGULAR:
+                raise DoesNotWork(f"a receiver's page does not show {MESSAGES_OF_A_REGULAR} messages: {answer!r}")
+        looked_up(WARM_UP)
+        return looked_up(LOOKUPS).latencies_s
