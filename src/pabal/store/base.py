@@ -43,8 +43,9 @@ class Tx(Protocol):
 
         `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row, and `{list}`
         one without parentheses, for rows of one value; `args` are the placeholders that stand before it.
-        Where rows begin with an id, a statement names the months and the slot it is about by
-        `id {within} and slot {same_slot}`: none of the ids lies outside, and the slot is theirs if they share one.
+        Where rows begin with an id, a statement may name the slot that it is about by `slot {same_slot}`, for the
+        slot of all ids if they share one, and the months by `id {within}`: none of the ids lies outside. Beside a
+        join the latter would be wrong: it offers the planner a way to go through all that lies between.
         Returns what the statement returns.
         """
 

@@ -78,7 +78,7 @@ def overdue(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[tu
 def in_doubt(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
     """Return those of the jobs that were in hand and came due again: a carrier may have them."""
     rows = tx.rows_each(
-        "select id from jobs where claimed_at is not null and id in ({list}) and id {within} and slot {same_slot}",
+        "select id from jobs where claimed_at is not null and id in ({list}) and slot {same_slot}",
         [(one,) for one in ids],
     )
     return [row[0] for row in rows]
@@ -97,7 +97,7 @@ def hold(tx: Tx, held: Iterable[tuple[bytes, str, Instant]]) -> None:
     """Let jobs wait for a receipt that may come: id, name of the message in doubt, and until when."""
     tx.rows_each(
         "update jobs set lane = 2, claimed_at = null, reference = v.column2, ready_at = v.column3"
-        " from (values {rows}) as v where jobs.id = v.column1 and jobs.id {within} and jobs.slot {same_slot}",
+        " from (values {rows}) as v where jobs.id = v.column1 and jobs.slot {same_slot}",
         held,
     )
 
@@ -157,7 +157,7 @@ def next_due_at(tx: Tx, slot: int, carrier: str, lanes: Sequence[int]) -> Instan
 def take_turns(tx: Tx, ids: Iterable[bytes]) -> None:
     """Have works that count what has come in for a job come one after the other, whatever the engine."""
     tx.rows_each(
-        "update jobs set ready_at = ready_at where id in ({list}) and id {within} and slot {same_slot}",
+        "update jobs set ready_at = ready_at where id in ({list}) and slot {same_slot}",
         [(one,) for one in ids],
     )
 
@@ -166,7 +166,7 @@ def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Le
     """Take jobs in hand: a claim postpones them to the end of the lease, and is the attempt."""
     rows = tx.rows_each(
         "update jobs set claimed_at = ?, ready_at = ?, attempt = attempt + 1"
-        " where id in ({list}) and id {within} and slot {same_slot} returning id, attempt, tries",
+        " where id in ({list}) and slot {same_slot} returning id, attempt, tries",
         [(one,) for one in ids],
         (now, until),
     )
@@ -176,7 +176,7 @@ def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Le
 def postpone(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
     """Let jobs come due later."""
     tx.rows_each(
-        "update jobs set ready_at = ?, claimed_at = null where id in ({list}) and id {within} and slot {same_slot}",
+        "update jobs set ready_at = ?, claimed_at = null where id in ({list}) and slot {same_slot}",
         [(one,) for one in ids],
         (ready_at,),
     )
@@ -188,7 +188,7 @@ def await_receipts(tx: Tx, taken: Iterable[tuple[bytes, int, str, Instant]]) -> 
         "update jobs set lane = 2, claimed_at = null, reference = v.column3, ready_at = v.column4"
         " from (values {rows}) as v"
         " where jobs.id = v.column1 and jobs.attempt = v.column2 and jobs.claimed_at is not null"
-        " and jobs.id {within} and jobs.slot {same_slot} returning jobs.id",
+        " and jobs.slot {same_slot} returning jobs.id",
         taken,
     )
     return {row[0] for row in rows}
@@ -203,7 +203,7 @@ def try_later(tx: Tx, refused: Iterable[tuple[bytes, int, Instant, str, int]]) -
         "update jobs set claimed_at = null, ready_at = v.column3, carrier = v.column4, tries = v.column5"
         " from (values {rows}) as v"
         " where jobs.id = v.column1 and jobs.attempt = v.column2 and jobs.claimed_at is not null"
-        " and jobs.id {within} and jobs.slot {same_slot} returning jobs.id",
+        " and jobs.slot {same_slot} returning jobs.id",
         refused,
     )
     return {row[0] for row in rows}
@@ -214,7 +214,7 @@ def still_held(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> set[bytes]:
     rows = tx.rows_each(
         "select jobs.id from (values {rows}) as v join jobs on jobs.id = v.column1"
         " and jobs.attempt = v.column2 and jobs.claimed_at is not null"
-        " where jobs.id {within} and jobs.slot {same_slot}",
+        " where jobs.slot {same_slot}",
         leases,
     )
     return {row[0] for row in rows}
@@ -223,8 +223,7 @@ def still_held(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> set[bytes]:
 def drop(tx: Tx, ids: Iterable[bytes]) -> list[tuple[bytes, str, str | None]]:
     """Remove jobs that are done with; return id, carrier and references of those that were there."""
     return tx.rows_each(
-        "delete from jobs where id in ({list}) and id {within} and slot {same_slot}"
-        " returning id, carrier, reference",
+        "delete from jobs where id in ({list}) and slot {same_slot} returning id, carrier, reference",
         [(one,) for one in ids],
     )
 
@@ -232,7 +231,7 @@ def drop(tx: Tx, ids: Iterable[bytes]) -> list[tuple[bytes, str, str | None]]:
 def drop_unclaimed(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
     """Remove jobs that no worker has ever had in hand; return their ids."""
     rows = tx.rows_each(
-        "delete from jobs where attempt = 0 and id in ({list}) and id {within} and slot {same_slot} returning id",
+        "delete from jobs where attempt = 0 and id in ({list}) and slot {same_slot} returning id",
         [(one,) for one in ids],
     )
     return [row[0] for row in rows]
@@ -271,7 +270,7 @@ def reroute(tx: Tx, moved: Iterable[tuple[bytes, str]]) -> None:
     """Give jobs to other carriers."""
     tx.rows_each(
         "update jobs set carrier = v.column2, tries = 0, claimed_at = null"
-        " from (values {rows}) as v where jobs.id = v.column1 and jobs.id {within} and jobs.slot {same_slot}",
+        " from (values {rows}) as v where jobs.id = v.column1 and jobs.slot {same_slot}",
         moved,
     )
 

@@ -124,13 +124,18 @@ def begin_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
 
 def end(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list[tuple[bytes, int]]:
     """Give messages that are being sent their outcome; return id and product of those that had none."""
-    return tx.rows_each(
-        "update messages set completed_at = ?, status = v.column2, outcome = v.column3"
-        " from (values {rows}) as v where messages.id = v.column1 and messages.status in (0, 1)"
-        " and messages.id {within} and messages.slot {same_slot} returning messages.id, messages.product",
-        [(one, outcome.status.number, outcome.number) for one, outcome in ended],
-        (now,),
-    )
+    by_outcome: dict[Outcome, list[tuple[bytes]]] = {}
+    for one, outcome in ended:
+        by_outcome.setdefault(outcome, []).append((one,))
+    found: list[tuple[bytes, int]] = []
+    for outcome, ids in by_outcome.items():  # a join would look through every month for each id
+        found += tx.rows_each(
+            "update messages set completed_at = ?, status = ?, outcome = ?"
+            " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot} returning id, product",
+            ids,
+            (now, outcome.status.number, outcome.number),
+        )
+    return found
 
 
 def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:

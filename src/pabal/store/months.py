@@ -188,7 +188,7 @@ def _add(tx: Tx, counted: Counts) -> None:
 
 def _without_jobs(tx: Tx, ids: Iterable[bytes]) -> set[bytes]:
     ids = list(ids)
-    rows = tx.rows_each("select id from jobs where id in ({list}) and id {within}", [(one,) for one in ids])
+    rows = tx.rows_each("select id from jobs where id in ({list})", [(one,) for one in ids])
     return set(ids) - {row[0] for row in rows}
 
 

@@ -167,13 +167,14 @@ class PostgresTx:
 
     def rows_each(self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Found]:
         answer: list[Found] = []
-        names_ids = "{within}" in sql
+        names_months, names_slot = "{within}" in sql, "{same_slot}" in sql
         for chunk in chunks(each, ROWS_A_STATEMENT):
             columns = [_column(values) for values in zip(*chunk, strict=True)]
-            slot = _slot_of_all(columns[0]) if names_ids else None
-            ends = (min(columns[0]), max(columns[0])) if names_ids else ()
+            slot = _slot_of_all(columns[0]) if names_slot else None
+            values: list[Any] = [*args, *columns]
+            values += [] if slot is None else [slot]
+            values += [min(columns[0]), max(columns[0])] if names_months else []
             statement, is_answered = _spelled_for(sql, tuple(column.kind for column in columns), slot is not None)
-            values = (*args, *columns, *ends) if slot is None else (*args, *columns, *ends, slot)
             cursor = self._connection.execute(statement, values, binary=True)
             if is_answered:
                 answer += cursor.fetchall()
@@ -209,8 +210,8 @@ def _spelled(sql: str) -> bytes:
 def _spelled_for(sql: str, kinds: tuple[str, ...], is_of_one_slot: bool) -> tuple[bytes, bool]:
     """Return a statement for many rows, each column of which is an array, and whether it returns anything.
 
-    An array tells the planner nothing about months, so the lowest and the highest id stand behind the arrays;
-    and the slot, where there is one.
+    Behind the arrays stands the slot, where there is one; and, since an array does not say to PostgreSQL which
+    months it is about, the lowest and the highest id.
     """
     spelled, before = _numbered(in_dialect(sql, WORDS))
     arrays = [f"${before + number}::{kind}" for number, kind in enumerate(kinds, 1)]
@@ -218,8 +219,9 @@ def _spelled_for(sql: str, kinds: tuple[str, ...], is_of_one_slot: bool) -> tupl
     spelled = spelled.replace("values {rows}", f"select * from unnest({', '.join(arrays)}) as u({names})")
     spelled = spelled.replace("in ({list})", f"= any ({arrays[0]})")
     after = before + len(kinds)
+    spelled = spelled.replace("{same_slot}", f"= ${after + 1}" if is_of_one_slot else "is not null")
+    after += is_of_one_slot
     spelled = spelled.replace("{within}", f"between ${after + 1} and ${after + 2}")
-    spelled = spelled.replace("{same_slot}", f"= ${after + 3}" if is_of_one_slot else "is not null")
     return spelled.encode(), _ANSWERED.match(sql) is not None
 
 
