@@ -34,10 +34,10 @@ def take(tx: Tx, key_id: int, rate: int, most: int, now: Instant) -> Grant:
     free = max(0, (second_us - owed_us) * rate // second_us)
     granted = min(most, free)
     if granted or is_wrong:
-        owed_us += -(-granted * second_us // rate)
+        owed_us += granted * second_us // rate  # rounded up, the last of a bucket would not be granted
         tx.run(
             "insert into key_uses values (?, ?) on conflict (key_id) do update set until_us = excluded.until_us",
             (key_id, now_us + owed_us),
         )
-    next_at = now if free > granted else now + max(1, -(-(owed_us - second_us + second_us // rate) // US))
+    next_at = now if free > granted else now + max(1, -(-(owed_us - second_us - (-second_us // rate)) // US))
     return Grant(granted, free - granted, next_at)
