@@ -220,6 +220,80 @@ def test_without_a_rate_all_goes_at_once_and_nothing_is_ever_ahead() -> None:
     assert gone == [(0.0, 10_000)]
 
 
+async def go_on(pacer: Pacer, lot: int, gone: Gone) -> None:
+    """Let rows of messages go, one after the other and two at a time, as deliverers ask for them."""
+    while True:
+        if pacer.ahead_s > 0.5:
+            await asyncio.sleep(pacer.ahead_s - 0.5)
+        going = asyncio.create_task(go(pacer, lot, gone))
+        await asyncio.sleep(0.001)
+        if pacer.ahead_s > 1.2:
+            await going
+
+
+@pytest.mark.parametrize("rate", [48, 4800])
+def test_with_a_share_of_the_rate_less_goes_at_once_also_of_what_was_asked_for_before(rate: int) -> None:
+    gone: Gone = []
+    shares = [1.0, 0.5, 0.25, 0.375, 0.125, 1.0]
+
+    async def scene() -> None:
+        pacer = Pacer(rate, VirtualWorld())
+        going = asyncio.create_task(go_on(pacer, rate // 4, gone))
+        for share in shares:
+            pacer.keep_to(share)
+            assert pacer.rate == share * rate
+            await asyncio.sleep(8)
+        going.cancel()
+
+    in_virtual_time(scene())
+    for number, share in enumerate(shares):
+        within = [(at, count) for at, count in gone if 8 * number <= at < 8 * number + 8]
+        assert most_within(within, 1.0) <= share * rate * (1 + CREDIT_S + TICK_S) + 2
+        assert sum(count for _, count in within) >= 0.94 * 8 * share * rate - 1
+
+
+def test_who_has_no_share_keeps_its_pace_with_what_it_has_in_hand() -> None:
+    gone: Gone = []
+
+    async def scene() -> None:
+        pacer = Pacer(50, VirtualWorld())
+        pacer.keep_to(0.5)
+        pacer.keep_to(0.0)
+        await go(pacer, 25, gone)
+
+    in_virtual_time(scene())
+    assert times(gone)[-1] == pytest.approx(24 / 25, abs=0.1)
+
+
+def test_without_a_rate_a_share_of_it_is_none_either() -> None:
+    gone: Gone = []
+
+    async def scene() -> None:
+        pacer = Pacer(0, VirtualWorld())
+        pacer.keep_to(0.25)
+        await go(pacer, 1000, gone)
+        assert (pacer.rate, pacer.ahead_s) == (0, 0)
+
+    in_virtual_time(scene())
+    assert gone == [(0.0, 1000)]
+
+
+def test_a_pause_before_a_change_of_share_saves_nothing_up() -> None:
+    gone: Gone = []
+
+    async def scene() -> None:
+        pacer = Pacer(50, VirtualWorld())
+        await go(pacer, 10, [])
+        await asyncio.sleep(30)
+        pacer.keep_to(0.1)
+        await asyncio.sleep(30)
+        pacer.keep_to(1.0)
+        await go(pacer, 100, gone)
+
+    in_virtual_time(scene())
+    assert most_within(gone, 1.0) <= 50 * (1 + CREDIT_S + TICK_S) + 1
+
+
 # Through the whole service.
 
 

@@ -1,6 +1,6 @@
 """The last known state of each carrier."""
 
-from pabal.store import carriers
+from pabal.store import carriers, slots
 from pabal.store.base import Tx
 from pabal.store.carriers import CarrierState
 from tests.virtual import NOON
@@ -24,3 +24,18 @@ def test_the_same_state_may_be_kept_again(tx: Tx) -> None:
     carriers.put(tx, state)
 
     assert carriers.states(tx) == [state]
+
+
+def test_each_worker_tells_of_a_carrier_as_it_sees_it_and_those_that_are_no_more_are_forgotten(tx: Tx) -> None:
+    only, one, two = (CarrierState("telco", "up", NOON, "", worker) for worker in ("", "host:1", "host:2"))
+    slots.join(tx, b"1", "host:1", NOON)
+    slots.join(tx, b"2", "host:2", NOON)
+    for state in (two, one, only):
+        carriers.put(tx, state)
+    carriers.forget_workers(tx)
+    assert carriers.states(tx) == [only, one, two]
+
+    slots.leave(tx, b"1")
+    carriers.forget_workers(tx)
+
+    assert carriers.states(tx) == [only, two]

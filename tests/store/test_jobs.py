@@ -427,3 +427,14 @@ def test_the_claim_finds_its_jobs_by_the_index_of_what_is_ready_in_its_order(tx:
 
     assert explaining.uses("jobs_ready (carrier=? AND lane=? AND slot=? AND ready_at<?)")
     assert not any("TEMP B-TREE" in step or "Sort" in step for step, _ in explaining.plans)
+
+
+def test_where_others_want_the_rest_campaigns_get_their_share_and_no_more(tx: Tx) -> None:
+    keep(tx, 1, lane=jobs.SMALL)
+    for number in range(2, 30):
+        keep(tx, number, lane=jobs.CAMPAIGN)
+
+    found = jobs.due(tx, 0, CARRIER, NOON, 20, fills_up=False)
+
+    assert sorted(found) == [message_id(number) for number in range(1, 7)]
+    assert len(jobs.due(tx, 0, CARRIER, NOON, 20)) == 20

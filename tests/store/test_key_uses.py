@@ -41,6 +41,13 @@ def test_an_empty_bucket_fills_at_the_rate_and_the_next_is_granted_when_it_says(
     assert seconds * rate - 1 <= granted <= seconds * rate
 
 
+@pytest.mark.parametrize("rate", [1, 3, 6, 7, 49, 99])
+def test_a_bucket_that_is_emptied_one_by_one_holds_as_much(tx: Tx, rate: int) -> None:
+    found = [key_uses.take(tx, KEY, rate, 1, NOON).granted for _ in range(rate + 3)]
+
+    assert found == [1] * rate + [0] * 3
+
+
 def test_what_is_left_is_told_and_each_key_has_its_own(tx: Tx) -> None:
     assert key_uses.take(tx, KEY, 10, 3, NOON) == key_uses.Grant(3, 7, NOON)
     assert key_uses.take(tx, KEY, 10, 3, NOON) == key_uses.Grant(3, 4, NOON)

@@ -12,7 +12,7 @@ import pytest
 
 from pabal.domain.message import Outcome
 from pabal.domain.when import HOUR
-from pabal.store import carriers, jobs, months, receipts
+from pabal.store import carriers, jobs, months, receipts, simulated, slots
 from pabal.store.base import Store, Tx
 from pabal.store.migrate import SchemaTooNew, _statements, known, migrate, pending
 from pabal.store.postgres import PostgresStore, connected
@@ -141,6 +141,25 @@ def test_a_store_of_the_first_version_keeps_what_it_holds(empty: Tx) -> None:
     assert receipts.arrive(empty, CARRIER, [("r1", Outcome.DELIVERED)], NOON) == ([(one, Outcome.DELIVERED)], [])
     assert jobs.overdue(empty, 0, CARRIER, NOON + HOUR, 10) == [(one, "r1")]
     assert carriers.states(empty) == []
+
+
+def test_a_store_from_before_there_were_slots_still_owes_its_receipts(empty: Tx) -> None:
+    first_steps(empty, 2)
+    owed = [(NOON + number, message_id(number), Outcome.DELIVERED) for number in range(3)]
+    for due_at, one, outcome in owed:
+        empty.run(
+            "insert into simulated_receipts (carrier, due_at, message_id, outcome) values (?, ?, ?, ?)",
+            (CARRIER, due_at, one, outcome.number),
+        )
+    empty.run("insert into carriers (name, state, since, reason) values (?, 'up', ?, '')", (CARRIER, NOON))
+
+    assert migrate(empty, NOON) == ALL[2:]
+
+    assert simulated.owed(empty, CARRIER, [0], NOON + HOUR, 10) == owed
+    simulated.settle_owed(empty, CARRIER, owed[:2])
+    assert simulated.owed(empty, CARRIER, [0], NOON + HOUR, 10) == owed[2:]
+    assert carriers.states(empty) == []
+    assert slots.ensure(empty, 1) == 1
 
 
 @pytest.mark.parametrize("known_steps", range(len(ALL)))

@@ -1,5 +1,6 @@
 """What the simulator keeps: its phones, and the receipts that it owes."""
 
+from pabal.domain import identity
 from pabal.domain.arrival import TOKEN, Arrival
 from pabal.domain.message import Outcome
 from pabal.domain.when import MINUTE, SECOND
@@ -162,3 +163,32 @@ def test_each_of_several_simulators_owes_its_own_receipts(tx: Tx) -> None:
 
     assert own[1] == message_id(1)
     assert [one for _, one, _ in simulated.owed(tx, "other", SLOTS, NOON + MINUTE, 10)] == [message_id(2)]
+
+
+def in_slot(slot: int, number: int) -> bytes:
+    return identity.message_id(identity.request_id(NOON, slot, number), 1)
+
+
+def test_receipts_are_owed_by_whoever_holds_the_slot_of_their_message(tx: Tx) -> None:
+    ids = {slot: in_slot(slot, slot) for slot in (0, 3, 7)}
+    due = {slot: ((NOON + slot, GOOD),) for slot in ids}
+    simulated.take(tx, CARRIER, [arrival(0, message_id=ids[slot], receipts=due[slot]) for slot in ids])
+
+    owed = simulated.owed(tx, CARRIER, [7, 0], NOON + MINUTE, 10)
+
+    assert owed == [(NOON, ids[0], GOOD), (NOON + 7, ids[7], GOOD)]
+    assert simulated.next_owed_at(tx, CARRIER, [3, 7]) == NOON + 3
+    assert simulated.owed(tx, CARRIER, [], NOON + MINUTE, 10) == []
+    assert simulated.next_owed_at(tx, CARRIER, []) is None
+    simulated.settle_owed(tx, CARRIER, owed)
+    assert simulated.owed(tx, CARRIER, [0, 3, 7], NOON + MINUTE, 10) == [(NOON + 3, ids[3], GOOD)]
+
+
+def test_of_each_slot_some_receipts_come_however_many_another_owes(tx: Tx) -> None:
+    late = [in_slot(1, number) for number in range(20)]
+    simulated.take(tx, CARRIER, [arrival(0, message_id=one) for one in [*late, in_slot(2, 1)]])
+
+    found = [one for _, one, _ in simulated.owed(tx, CARRIER, [1, 2], NOON + MINUTE, 10)]
+
+    assert in_slot(2, 1) in found
+    assert len(found) <= 10

@@ -280,8 +280,7 @@ def at_once(work: Callable[[int, PostgresStore], Any], count: int) -> list[Any]:
     return [found[number] for number in range(count)]
 
 
-@pytest.mark.parametrize("engine", ["postgresql"])
-def test_of_several_that_cut_a_new_store_at_once_one_decides_for_all(engine: str) -> None:
+def test_of_several_that_cut_a_new_store_at_once_one_decides_for_all() -> None:
     wanted = [8, 3, 250, 5]
 
     async def ensure(number: int, store: PostgresStore) -> int:
@@ -294,8 +293,7 @@ def test_of_several_that_cut_a_new_store_at_once_one_decides_for_all(engine: str
         assert found <= set(wanted)
 
 
-@pytest.mark.parametrize("engine", ["postgresql"])
-def test_workers_that_beat_at_the_same_time_never_hold_the_same_slot(engine: str) -> None:
+def test_workers_that_beat_at_the_same_time_never_hold_the_same_slot() -> None:
     async def live(number: int, store: PostgresStore) -> list[int]:
         me = bytes([number]) * 16
         await store.write(slots.ensure, 16)
@@ -324,8 +322,7 @@ def test_workers_that_beat_at_the_same_time_never_hold_the_same_slot(engine: str
     assert sorted(map(len, held)) == [2, 2, 3, 3, 3, 3]
 
 
-@pytest.mark.parametrize("engine", ["postgresql"])
-def test_of_two_that_give_each_other_up_for_dead_at_once_one_lives_and_has_everything(engine: str) -> None:
+def test_of_two_that_give_each_other_up_for_dead_at_once_one_lives_and_has_everything() -> None:
     both = threading.Barrier(2)
 
     async def strike(number: int, store: PostgresStore) -> Holding | None:

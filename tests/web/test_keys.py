@@ -1,6 +1,7 @@
 """Who may call: keys, their scopes, addresses, expiry and rate."""
 
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from pabal.service.keys import SCOPES
 from pabal.store import accounts
 from pabal.web.endpoints import ENDPOINTS, Endpoint
+from tests.service.crowd import Crowd
+from tests.service.crowd import play as play_crowd
 from tests.virtual import NOON, Caller, Town
 from tests.web.scenery import PHONE, Play, accepted, ask, end, record, sms, world_at_noon
 
@@ -235,6 +238,23 @@ def test_a_revoked_key_stops_working_within_a_second(play: Play) -> None:
         assert (await other("message/list", LIST)).result == "SUCCESS"
 
     play(scene)
+
+
+def test_a_key_that_is_revoked_stops_working_at_other_processes_too_within_a_second(tmp_path: Path) -> None:
+    async def scene(crowd: Crowd) -> None:
+        one, two = [await crowd.join(name, delivers=False) for name in ("one", "two")]
+        call = await one.town.caller()
+        other = Caller(two.town.service, call.key)
+        for each in (call, other):
+            await accepted(each, "message/list", LIST)
+        (key,) = await crowd.store.read(accounts.keys)
+
+        await one.town.store.write(accounts.revoke_key, key.id, crowd.world.now())
+        await crowd.wait(1)
+
+        assert [(await each("message/list", LIST)).result for each in (call, other)] == ["UNAUTHORIZED"] * 2
+
+    play_crowd(tmp_path, scene)
 
 
 def test_a_new_key_works_at_once_even_if_it_was_tried_before(play: Play) -> None:

@@ -26,6 +26,8 @@ class Turn(NamedTuple):
     slot: int | None
     has_others: bool
     next_due_at: Instant | None
+    fills_up: bool = True
+    """Whether campaigns get more than their share; not while small sends of other slots would wait behind them."""
 
 
 class Claim(NamedTuple):
@@ -53,7 +55,8 @@ def turn(found: Sequence[tuple[int, int, Instant]], now: Instant) -> Turn:
         return Turn(None, False, min((at for _, _, at in found), default=None))
     campaigns = [each for each in due if each[0] == jobs.CAMPAIGN]
     chosen = campaigns[0] if campaigns and jobs.is_campaigns_turn(now) else due[0]
-    return Turn(chosen[2], any(each[2] != chosen[2] for each in due), None)
+    others = [lane for lane, _, slot in due if slot != chosen[2]]
+    return Turn(chosen[2], bool(others), None, jobs.SMALL not in others)
 
 
 def claim(
@@ -66,6 +69,7 @@ def claim(
     now: Instant,
     *,
     holds_doubt: bool = False,
+    fills_up: bool = True,
 ) -> Claim:
     """Take what is due in a slot in hand: the claim is the attempt, written before the carrier is called.
 
@@ -73,7 +77,7 @@ def claim(
     come due at night wait for the morning. What was in hand before is in doubt: a carrier that holds
     doubt is not given it again.
     """
-    due = jobs.due(tx, slot, carrier, now, most)
+    due = jobs.due(tx, slot, carrier, now, most, fills_up=fills_up)
     kept = messages.get(tx, due)
     shared = requests.get(tx, {identity.request_of(one) for one in due})
     gone = profiles.deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})

@@ -119,7 +119,7 @@ class Deliverer:
             await self._rest(next_turn.next_due_at)
             return
         most = self._most(room)
-        claimed = await station.store.write(_claim_now, station, self._carrier, next_turn.slot, most)
+        claimed = await station.store.write(_claim_now, station, self._carrier, next_turn, most)
         self._announce(claimed.finished)
         station.watch.cancelled.add(claimed.cancelled)
         if claimed.leased:
@@ -320,16 +320,25 @@ async def _within(seconds: float, event: asyncio.Event) -> None:
             await event.wait()
 
 
-def _claim_now(tx: Tx, station: Station, carrier: Carrier, slot: int, most: int) -> Claim:
+def _claim_now(tx: Tx, station: Station, carrier: Carrier, turn: Turn, most: int) -> Claim:
     """Claim by the clock of the transaction: the lease begins when it is written, not when it was asked for.
 
     From a slot that has gone to another worker nothing is claimed.
     """
-    now, here = station.world.now(), station.slots
+    now, here, slot = station.world.now(), station.slots, turn.slot
+    assert slot is not None
     if here.are_shared and (here.worker_id is None or not slots.is_held(tx, slot, here.worker_id)):
         return Claim([], Finished([], set()), 0, False, None)
     return claim(
-        tx, slot, carrier.name, most, lease_of(carrier), station.policy, now, holds_doubt=carrier.holds_doubt
+        tx,
+        slot,
+        carrier.name,
+        most,
+        lease_of(carrier),
+        station.policy,
+        now,
+        holds_doubt=carrier.holds_doubt,
+        fills_up=turn.fills_up,
     )
 
 

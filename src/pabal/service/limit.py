@@ -14,6 +14,8 @@ AHEAD_PARTS = 100
 """Of a bucket that processes share, one takes at least this part of a second's worth at a time."""
 AHEAD_FOR = 1 * SECOND
 """What was taken ahead and not used for so long is forgotten."""
+CLOSED_FOR = 10 * SECOND
+"""No bucket is empty for longer than a clock that is behind others may take it to be."""
 
 
 class Allowance(NamedTuple):
@@ -81,7 +83,7 @@ class SharedLimiter:
 
     async def _fill(self, purse: "_Purse", key_id: int, rate: int) -> None:
         now = self._world.now()
-        if purse.has_some(now) or now < purse.closed_until:  # somebody else has asked meanwhile
+        if purse.has_some(now) or purse.is_closed(now):  # somebody else has asked meanwhile
             return
         most = max(rate // AHEAD_PARTS, purse.wanted)
         grant = await self._store.note(key_uses.take, key_id, rate, most, now)
@@ -103,7 +105,11 @@ class _Purse:
         self.filling = asyncio.Lock()
 
     def has_some(self, now: Instant) -> bool:
-        return self.left > 0 and now - self.filled_at < AHEAD_FOR
+        return self.left > 0 and 0 <= now - self.filled_at < AHEAD_FOR
+
+    def is_closed(self, now: Instant) -> bool:
+        """Say whether the bucket has nothing; not for ever, should the clock have been set back since."""
+        return now < self.closed_until <= now + CLOSED_FOR
 
     def spend(self, rate: int, now: Instant) -> Allowance:
         is_granted = self.has_some(now)

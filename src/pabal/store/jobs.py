@@ -56,14 +56,17 @@ def add(tx: Tx, message_id: bytes, carrier: str, lane: int, ready_at: Instant) -
     )
 
 
-def due(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[bytes]:
-    """Return the ids of jobs to send now: small sends first, but a share for campaigns."""
+def due(tx: Tx, slot: int, carrier: str, now: Instant, most: int, *, fills_up: bool = True) -> list[bytes]:
+    """Return the ids of jobs to send now: small sends first, but a share for campaigns, and what those leave over.
+
+    Where others want the rest, campaigns do not fill it up.
+    """
     small = _due_in(tx, slot, carrier, SMALL, now, most)
     campaign = _due_in(tx, slot, carrier, CAMPAIGN, now, most)
     share = most // CAMPAIGN_SHARE or int(is_campaigns_turn(now))
     reserved = min(len(campaign), share)
     taken = small[: most - reserved]
-    return taken + campaign[: most - len(taken)]
+    return taken + campaign[: most - len(taken) if fills_up else reserved]
 
 
 def overdue(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[tuple[bytes, str]]:

@@ -33,7 +33,7 @@ def take(tx: Tx, key_id: int, rate: int, most: int, now: Instant) -> Grant:
     free = max(0, min(rate, (second_us - owed_us) * rate // second_us))
     granted = min(most, free)
     if granted or is_wrong:
-        owed_us += granted * second_us // rate
+        owed_us += granted * second_us // rate  # rounded up, the last of a bucket would not be granted
         tx.run("update key_uses set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
     missing_us = owed_us - second_us + -(-second_us // rate)
     return Grant(granted, free - granted, now if free > granted else now + max(1, -(-missing_us // US)))

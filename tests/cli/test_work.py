@@ -1,0 +1,155 @@
+"""`pabal work` and several interfaces on one PostgreSQL, as processes of their own."""
+
+import asyncio
+import re
+import signal
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests import postgres
+from tests.live import Live, run, serving, working
+
+pytestmark = pytest.mark.slow
+POLLS = 600
+POLL_EVERY_S = 0.05
+BODY = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
+GREETING = re.compile(r"Pabal delivers as \S+:[0-9]+\. Stop with Ctrl-C\.\n")
+
+
+@pytest.fixture
+def store() -> str:
+    """The address of an empty database."""
+    return postgres.emptied()
+
+
+@pytest.fixture
+def port() -> int:
+    """A port that nobody listens on."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        return int(taken.getsockname()[1])
+
+
+def until(look: Callable[[], Any], is_so: Callable[[Any], bool]) -> Any:
+    """Look again and again until it is so."""
+
+    async def poll() -> Any:
+        for _ in range(POLLS):
+            seen = look()
+            if is_so(seen):
+                return seen
+            await asyncio.sleep(POLL_EVERY_S)
+        raise AssertionError(f"it never came to be so; last seen: {seen}")
+
+    return asyncio.run(poll())
+
+
+def send(client: httpx.Client, key: str | None = None) -> str:
+    """Send one message; return its request's id."""
+    headers = {"Idempotency-Key": key} if key else {}
+    said = client.post("/api/message/sendSMS.v1.0", json=BODY, headers=headers).json()
+    assert said["result"] == "SUCCESS", said
+    return str(said["item"]["requestId"])
+
+
+def is_delivered(client: httpx.Client, request: str) -> bool:
+    """Say whether all of a request has been delivered."""
+    said = client.get("/api/message/request.v1.0", params={"requestId": request}).json()
+    assert said["result"] == "SUCCESS", said
+    return bool(said["item"]["counts"]["completed"] == said["item"]["totalCount"])
+
+
+def deliver(live: Live, number: int = 5) -> None:
+    """Send some messages by an interface, and see them delivered."""
+    with live.client() as client:
+        requests = [send(client) for _ in range(number)]
+        until(lambda: [is_delivered(client, one) for one in requests], all)
+
+
+def test_delivery_alone_delivers_what_an_interface_accepted_and_stops_when_told(tmp_path: Path, store: str) -> None:
+    with (
+        serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
+        working(tmp_path / "work", store=store) as work,
+    ):
+        assert GREETING.fullmatch(work.greeting)
+        assert str(work.process.pid) in work.greeting
+
+        deliver(web)
+
+        assert work.stop() == 0
+        assert web.stop() == 0
+    assert "ok    delivering: no process now" in run("doctor", data=tmp_path, store=store).stdout
+
+
+def test_delivery_alone_tells_on_its_port_how_it_does_and_nothing_else(
+    tmp_path: Path, store: str, port: int
+) -> None:
+    with (
+        serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
+        working(tmp_path / "work", store=store, work_port=port) as work,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}") as client,
+    ):
+        assert GREETING.fullmatch(work.greeting)
+        assert [client.get(path).status_code for path in ("/healthz", "/readyz", "/metrics")] == [200, 200, 200]
+        assert client.post("/api/message/sendSMS.v1.0", json=BODY).status_code == 404
+        deliver(web)
+
+        counted = re.search(r"^pabal_carrier_verdicts_total\{.*taken.*\} (\S+)$", client.get("/metrics").text, re.M)
+
+        assert counted
+        assert float(counted[1]) == 5
+        assert work.stop() == 0
+
+
+def test_a_port_that_is_taken_is_said_to_be_so_with_what_to_do(tmp_path: Path, store: str) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        busy = taken.getsockname()[1]
+
+        said = run("work", "--port", str(busy), data=tmp_path, store=store)
+
+    assert said.returncode == 2
+    assert said.stdout == ""
+    assert re.fullmatch(
+        rf"pabal: cannot listen on 127\.0\.0\.1 port {busy} \(.*in use\); choose another with --port\n", said.stderr
+    )
+
+
+def test_the_work_of_one_that_is_killed_is_done_by_another(tmp_path: Path, store: str) -> None:
+    with (
+        serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
+        working(tmp_path / "one", store=store) as one,
+        working(tmp_path / "two", store=store) as two,
+    ):
+        both = re.compile(r"delivering: \S+ \(4 slots\), \S+ \(4 slots\)")
+        until(lambda: run("doctor", data=tmp_path, store=store).stdout, lambda said: bool(both.search(said)))
+        one.process.send_signal(signal.SIGKILL)
+        one.process.wait()
+
+        deliver(web, 30)
+
+        found = run("doctor", data=tmp_path, store=store).stdout
+        assert re.search(rf"delivering: \S+:{two.process.pid} \(8 slots\)\n", found), found
+        assert two.stop() == 0
+
+
+def test_equal_requests_to_different_processes_at_the_same_time_are_one_request(tmp_path: Path, store: str) -> None:
+    with (
+        serving(tmp_path / "one", "--no-deliver", store=store, key_rate=0) as one,
+        serving(tmp_path / "two", "--no-deliver", store=store, key_rate=0) as two,
+        one.client() as first,
+        two.client(one.key) as second,
+        ThreadPoolExecutor(4) as threads,
+    ):
+        for number in range(25):
+            asked = [threads.submit(send, client, f"key-{number}") for client in (first, second, first, second)]
+            assert len({each.result() for each in asked}) == 1
+
+        found = first.post("/api/message/list.v1.0", json={"receivers": "010-1234-5678"}).json()
+        assert found["result"] == "SUCCESS"
+        assert found["totalCount"] == 25
