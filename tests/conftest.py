@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests import postgres
-from tests.engines import ENGINES
+from tests import citus, postgres
+from tests.engines import EVERY
 from tests.virtual import Town, build_town, in_virtual_time, settings_for
 
 Scene = Callable[[Town], Awaitable[None]]
@@ -22,14 +22,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     postgres.let_go()
+    citus.let_go()
     if not hasattr(config, "workerinput"):
         postgres.end()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say it where the tests on Citus were not run."""
+    if not citus.is_there():
+        terminalreporter.write_line(citus.NOT_RUN)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run what needs no store once, not once for each engine; of the quick tests, only the store's on both."""
-    on_others = [each for each in items if _engine_of(each) in ENGINES[1:]]
+    on_others = [each for each in items if _engine_of(each) in EVERY[1:]]
     for each in on_others:
         if "store" not in each.path.parts:
             each.add_marker(pytest.mark.slow)

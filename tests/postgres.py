@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 
 from pabal.store.migrate import migrate
+from pabal.store.months import make_ahead
 from pabal.store.postgres import connected
 from pabal.store.postgres_tx import PostgresTx
 
@@ -34,6 +35,8 @@ OPTIONS = {
     "autovacuum_naptime": "10s",
 }
 TEMPLATE = "pabal_template"
+MADE_AT = 1_794_711_600_000
+"""When the template is made, and so the first of its months: the noon at which virtual time begins."""
 
 
 def binaries() -> Path:
@@ -128,7 +131,7 @@ def server() -> Server:
             with admin(shared) as connection:
                 connection.execute(f"create database {TEMPLATE}")
             with contextlib.closing(connected(shared.address(TEMPLATE))) as connection:
-                migrate(PostgresTx(connection), 0)
+                migrate(PostgresTx(connection), MADE_AT)
     return shared
 
 
@@ -140,15 +143,19 @@ def admin(of: Server | None = None) -> Iterator["psycopg.Connection[Any]"]:
 
 
 class Database:
-    """The database of one worker, emptied before each test."""
+    """A database of one worker's own that has every table, emptied before each test."""
 
-    TABLES = "select tablename from pg_tables where schemaname = 'public'"
+    TABLES = (
+        "select relname, relispartition from pg_class"
+        " where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace"
+    )
 
-    def __init__(self) -> None:
-        name = f"worker_{os.getpid()}"
-        self.address = fresh(name)
+    def __init__(self, address: str) -> None:
+        self.address = address
         self._connection = psycopg.connect(self.address, autocommit=True)
-        self._tables = [row[0] for row in self._connection.execute(self.TABLES) if row[0] != "migrations"]
+        made: dict[str, bool] = dict(self._connection.execute(self.TABLES).fetchall())
+        self._tables = [name for name, is_part in made.items() if not is_part and name != "migrations"]
+        self._parts = {name for name, is_part in made.items() if is_part}
         sequences = "select sequencename from pg_sequences where schemaname = 'public'"
         self._sequences = [row[0] for row in self._connection.execute(sequences)]
 
@@ -159,20 +166,23 @@ class Database:
         """Leave nothing behind, neither rows nor whoever may still hold them."""
         others = "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
         self._connection.execute(f"{others} and pid <> pg_backend_pid()")
-        found = [row[0] for row in self._connection.execute(self.TABLES)]
+        found = {row[0] for row in self._connection.execute(self.TABLES)}
         with self._connection.transaction():
-            for name in set(found) - {*self._tables, "migrations"}:
+            for name in found - {*self._tables, *self._parts, "migrations"}:
                 self._connection.execute(f"drop table {name} cascade".encode())
             self._connection.execute("set local session_replication_role = replica")  # in any order
             self._connection.execute(";".join(f"delete from {name}" for name in self._tables))
             self._connection.execute(
                 "select " + ", ".join(f"setval('{name}', 1, false)" for name in self._sequences)
             )
+        if self._parts - found:
+            with contextlib.closing(connected(self.address)) as connection:
+                make_ahead(PostgresTx(connection), MADE_AT)
 
 
 @cache
 def _database() -> Database:
-    return Database()
+    return Database(fresh(f"worker_{os.getpid()}"))
 
 
 def let_go() -> None:

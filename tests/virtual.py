@@ -14,6 +14,7 @@ from pabal.carriers.base import Carrier
 from pabal.config import Settings, load
 from pabal.domain.when import Instant
 from pabal.service import keys
+from pabal.service.slots import Slots
 from pabal.service.watch import Watch
 from pabal.store.base import Store
 from pabal.store.migrate import migrate
@@ -203,14 +204,19 @@ async def build_town(
     store: Store | None = None,
     carriers: Mapping[str, Carrier] | None = None,
     settings: Settings | None = None,
+    slots: Slots | None = None,
+    delivers: bool = True,
 ) -> Town:
-    """Start the service in `folder`; the caller stops it with `town.service.stop()`."""
+    """Start the service in `folder`; the caller stops it with `town.service.stop()`.
+
+    With `slots` it may be one of several on one store.
+    """
     world = world or VirtualWorld()
     store = store or open_store(folder, world)
     await store.write(migrate, world.now())
     settings = settings or settings_for(folder)
-    station = build_station(settings, store, world, Watch(), carriers)
-    service = Service(settings, station)
+    station = build_station(settings, store, world, Watch(), carriers, slots)
+    service = Service(settings, station, delivers=delivers)
     await service.start()
     return Town(service, store, world)
 

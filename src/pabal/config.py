@@ -24,6 +24,8 @@ from pabal.domain.message import PRODUCT_BY_WORD
 from pabal.setting import BadSetting, check_limits, declared, fields, nearest, shown, typed
 
 ENVIRONMENT_PREFIX = "PABAL_"
+NO_SETTINGS = ("PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS")
+"""Variables that are not settings: where these are, and what the tests are told."""
 POSTGRESQL = ("postgresql://", "postgres://")
 SECRET_OPTIONS = ("password", "sslpassword")
 _END_OF_HOSTS = re.compile("[/?]")
@@ -191,7 +193,7 @@ def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dic
 def _from_environment(environment: Mapping[str, str], secrets: set[str]) -> dict[str, Any]:
     given = {}
     for variable, value in environment.items():
-        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in {"PABAL_CONFIG", "PABAL_TORTURE", *secrets}:
+        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in {*NO_SETTINGS, *secrets}:
             continue
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
         _check_known(name, variable)

@@ -11,9 +11,9 @@ from pabal.domain import when
 from pabal.service.health import State
 from pabal.service.watch import Watch
 from pabal.setting import BadSetting
-from pabal.store import accounts, carriers, jobs, server, slots
+from pabal.store import accounts, carriers, copies, jobs, server, slots
 from pabal.store.base import Store, StoreAway, Tx
-from pabal.store.migrate import SchemaTooNew, pending
+from pabal.store.migrate import SchemaTooNew, known, pending
 from pabal.world import World
 
 LEAST_FREE_BYTES = 1024**3
@@ -39,6 +39,21 @@ async def diagnose(settings: Settings, world: World) -> list[Finding]:
     if all(each.is_fine for each in found):
         found += await _store(settings, world)
     return [*found, *_routes(settings), *_listening(settings)]
+
+
+async def missing_steps(settings: Settings, world: World) -> list[str]:
+    """Return the steps that the schema lacks, without changing anything, nor making a file that is not there.
+
+    Raises SchemaTooNew; StoreAway where the store cannot be read.
+    """
+    if settings.is_on_postgresql:
+        store = open_store(settings, world)
+        try:
+            return await store.read(pending)
+        finally:
+            await store.close()
+    path = settings.store_path
+    return copies.look(path, pending) if path.exists() else [f"{step.number:04} {step.name}" for step in known()]
 
 
 def _directory(settings: Settings) -> list[Finding]:
@@ -70,8 +85,8 @@ async def _store(settings: Settings, world: World) -> list[Finding]:
     try:
         missing = await store.read(pending)
         if missing:
-            how = "Start `pabal serve`, or run `pabal migrate`."
-            return [Finding(True, f"the schema lacks {len(missing)} steps", how)]
+            how = "Start `pabal serve`, or run `pabal migrate`." if settings.migrate else "Run `pabal migrate`."
+            return [Finding(settings.migrate, f"the schema lacks {', '.join(missing)}", how)]
         return [
             *await (_server(store, settings) if settings.is_on_postgresql else _health(store)),
             *await _accounts(store),
@@ -79,7 +94,7 @@ async def _store(settings: Settings, world: World) -> list[Finding]:
             *await _carriers(store, settings),
         ]
     except SchemaTooNew as no:
-        return [Finding(False, str(no), "Run the version that made it, or a newer one.")]
+        return [Finding(False, str(no))]
     except StoreAway as away:
         return [_away(settings, away)]
     except BadSetting as no:

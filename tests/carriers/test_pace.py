@@ -25,11 +25,11 @@ Gone = list[tuple[float, int]]
 async def go(pacer: Pacer, count: int, gone: Gone, stalls: Sequence[tuple[int, float]] = ()) -> None:
     """Let a row of messages go at a pacer's word; after so many of them, stall for so many seconds."""
     loop = asyncio.get_running_loop()
-    first_at = pacer.reserve(count)
+    first = pacer.reserve(count)
     left = dict(stalls)
     so_far = 0
     while so_far < count:
-        lot = await pacer.due(first_at, so_far, count - so_far)
+        lot = await pacer.due(first, so_far, count - so_far)
         gone.append((loop.time(), lot))
         so_far += lot
         for after in [each for each in left if each <= so_far]:

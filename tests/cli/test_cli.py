@@ -33,6 +33,9 @@ WORLD = RealWorld()
 KEY = re.compile(r"pb_[0-9A-Za-z]{40}\n")
 COMMANDS = [
     ["migrate"],
+    ["migrate", "--check"],
+    ["backup", "absent/copy.db"],
+    ["restore", "absent/copy.db"],
     ["settings"],
     ["doctor"],
     ["key", "create", "--account", "acme"],
@@ -50,6 +53,13 @@ COMMANDS = [
     ["template", "list"],
     ["template", "approve", "1"],
     ["template", "reject", "1"],
+]
+
+MAKING_NO_STORE = [
+    ["settings"],
+    ["migrate", "--check"],
+    ["backup", "absent/copy.db"],
+    ["restore", "absent/copy.db"],
 ]
 
 
@@ -339,7 +349,18 @@ def test_doctor_looks_at_a_fresh_directory_without_complaint(shell: Shell) -> No
     found = shell("doctor")
 
     assert found.status == 0
-    assert "the schema lacks" in found.out
+    assert f"ok    the schema lacks {known()[0].number:04} {known()[0].name}, " in found.out
+
+
+def test_doctor_complains_of_a_schema_that_no_start_brings_up_to_date(shell: Shell, tmp_path: Path) -> None:
+    config = tmp_path / "pabal.toml"
+    config.write_text("migrate = false")
+
+    found = shell("doctor", "--config", str(config))
+
+    assert found.status == 1
+    assert "WRONG the schema lacks 0001 start" in found.out
+    assert "Run `pabal migrate`." in found.out
 
 
 def test_doctor_says_which_store_cannot_be_read(shell: Shell) -> None:
@@ -491,7 +512,7 @@ def test_every_command_takes_data_and_config_after_its_words(
 
     assert "usage" not in ran.err
     assert ran.status in (0, 1, 2)
-    assert words == ["settings"] or shell.data.is_dir()
+    assert words in MAKING_NO_STORE or shell.data.is_dir()
     assert not Path("overridden").exists()
 
 

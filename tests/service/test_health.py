@@ -498,6 +498,7 @@ class Unreliable:
         self._store = store
         self.is_away = False
         self.read = store.read
+        self.note = store.note
         self.close = store.close
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

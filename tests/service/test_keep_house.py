@@ -15,6 +15,7 @@ from pabal.service.keep_house import BLANK_REQUESTS, go_round
 from pabal.service.profiles import Registration, register
 from pabal.store import requests
 from pabal.store.history import Filter
+from tests.engines import embedded
 from tests.service.acting import (
     PHONE,
     POST,
@@ -144,6 +145,7 @@ def test_tokens_are_forgotten_when_they_count_no_more(play: Play) -> None:
     play(lambda town: look(town, 0), world=after(3 * HOUR))
 
 
+@embedded
 def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(play: Play) -> None:
     old: list[bytes] = []
     young: list[bytes] = []
@@ -198,6 +200,7 @@ def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(play:
     play(half_a_year_later, world=VirtualWorld(3, NOON + 180 * DAY + MINUTE))
 
 
+@embedded
 def test_what_has_been_blanked_is_not_gone_through_again(play: Play) -> None:
     async def begin(town: Town) -> None:
         await send(town, sms())

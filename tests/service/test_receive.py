@@ -362,6 +362,9 @@ class Unreliable:
     async def read(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return await self._store.read(work, *args, **kwargs)
 
+    async def note(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return await self.write(work, *args, **kwargs)
+
     async def close(self) -> None:
         await self._store.close()
 

@@ -88,6 +88,9 @@ class FaultyStore:
             self._die()
         return await self._inner.read(work, *args, **kwargs)
 
+    async def note(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.write(work, *args, **kwargs)
+
     async def close(self) -> None:
         await self._inner.close()
 

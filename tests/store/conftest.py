@@ -13,14 +13,14 @@ from pabal.store.postgres import connected
 from pabal.store.postgres_tx import PostgresTx
 from pabal.store.sqlite import SqliteTx
 from tests import postgres
-from tests.engines import ENGINES
+from tests.engines import EVERY, emptied
 from tests.store.cutting import SOCKET, Cutter, cutting
 from tests.store.modes import INLINE, THREADS, Modes, make_table
 from tests.store.scenes import play
 from tests.virtual import NOON
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=EVERY)
 def engine(request: pytest.FixtureRequest) -> str:
     """The engine of this test's store."""
     return str(request.param)
@@ -29,8 +29,8 @@ def engine(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def tx(engine: str) -> Iterator[Tx]:
     """A transaction on a fresh store that has every table and no row."""
-    if engine == "postgresql":
-        reached = connected(postgres.emptied())
+    if engine != "sqlite":
+        reached = connected(emptied(engine))
         reached.execute(b"begin isolation level repeatable read")
         yield PostgresTx(reached)
         reached.close()
@@ -46,15 +46,19 @@ def tx(engine: str) -> Iterator[Tx]:
 @pytest.fixture(params=[THREADS, INLINE])
 def modes(request: pytest.FixtureRequest, engine: str, tmp_path: Path) -> Modes:
     """A store to be opened, in either mode."""
-    if engine == "postgresql":
-        (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.emptied(), encoding="utf-8")
+    if engine != "sqlite":
+        (tmp_path / postgres.ADDRESS_FILE).write_text(emptied(engine), encoding="utf-8")
     return Modes(tmp_path / "kept.db", request.param)
 
 
-@pytest.fixture
-def address() -> str:
+@pytest.fixture(params=EVERY[1:])
+def address(request: pytest.FixtureRequest) -> str:
     """A database of PostgreSQL with every table and no row, and an empty table of words."""
-    found = postgres.emptied()
+    return with_words(emptied(request.param))
+
+
+def with_words(found: str) -> str:
+    """Return the address of a database in which a table of words has been made."""
     play(found, lambda store: store.write(make_table))
     return found
 

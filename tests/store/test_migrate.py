@@ -12,14 +12,14 @@ import pytest
 
 from pabal.domain.message import Outcome
 from pabal.domain.when import HOUR
-from pabal.store import carriers, jobs, receipts
+from pabal.store import carriers, jobs, months, receipts
 from pabal.store.base import Store, Tx
 from pabal.store.migrate import SchemaTooNew, _statements, known, migrate, pending
 from pabal.store.postgres import PostgresStore, connected
 from pabal.store.postgres_tx import PostgresTx
 from pabal.store.sqlite import SqliteStore, SqliteTx
 from pabal.world import RealWorld
-from tests import postgres
+from tests import citus, postgres
 from tests.store.kept import CARRIER, keep, message_id
 from tests.virtual import NOON
 
@@ -33,6 +33,10 @@ def place(engine: str, tmp_path: Path) -> Iterator[str]:
         yield str(tmp_path / "pabal.db")
         return
     name = f"empty_{os.getpid()}"
+    if engine == "citus":
+        yield citus.fresh(name)
+        citus.drop(name)
+        return
     yield postgres.fresh(name, "template1")
     postgres.drop(name)
 
@@ -113,6 +117,7 @@ def first_steps(tx: Tx, count: int) -> None:
         for statement in _statements(step.sql):
             tx.run(statement)
         tx.run("insert into migrations values (?, ?, ?)", (step.number, step.name, NOON))
+    months.make_ahead(tx, NOON)
 
 
 def test_a_store_of_the_first_version_keeps_what_it_holds(empty: Tx) -> None:

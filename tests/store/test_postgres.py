@@ -15,6 +15,7 @@ from pabal.store.postgres import PostgresStore
 from pabal.world import RealWorld
 from tests import postgres
 from tests.postgres import Server
+from tests.store.conftest import with_words
 from tests.store.cutting import Cut, Cutter
 from tests.store.kept import request_id
 from tests.store.modes import make_table, put, put_then_fail, words
@@ -57,6 +58,12 @@ def test_a_write_whose_connection_is_lost_before_its_commit_is_run_again(address
 
     play(address, scene)
     assert (len(runs), words_in(address)) == (2, ["once"])
+
+
+@pytest.fixture
+def address() -> str:
+    """A database of the tests' own server, which is reached by a socket that can be cut."""
+    return with_words(postgres.emptied())
 
 
 @pytest.mark.parametrize(("cut", "left"), [(Cut.BEFORE, []), (Cut.AFTER, ["nobody knows"])])

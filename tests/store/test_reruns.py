@@ -21,6 +21,7 @@ from pabal.store.migrate import migrate, pending
 from pabal.store.postgres import PostgresStore, connected
 from pabal.store.postgres_tx import PostgresTx
 from tests import postgres
+from tests.store.conftest import with_words
 from tests.store.cutting import Cut, Cutter
 from tests.store.kept import ACCOUNT, CARRIER, PHONE, message_id, request_id
 from tests.store.scenes import outside, play, promise
@@ -145,6 +146,12 @@ CASES = {
         [(1, 1)],
     ),
 }
+
+
+@pytest.fixture
+def address() -> str:
+    """A database of the tests' own server, which is reached by a socket that can be cut."""
+    return with_words(postgres.emptied())
 
 
 @pytest.mark.parametrize("name", CASES)

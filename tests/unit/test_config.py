@@ -117,7 +117,7 @@ def test_the_file_may_be_named_in_the_environment(tmp_path: Path) -> None:
 
 
 def test_variables_that_are_not_ours_are_left_alone() -> None:
-    assert load({"PATH": "/bin", "PORT": "1", "PABAL_TORTURE": "1"}) == load({})
+    assert load({"PATH": "/bin", "PORT": "1", "PABAL_TORTURE": "1", "PABAL_TEST_CITUS": "a"}) == load({})
 
 
 @pytest.mark.parametrize(

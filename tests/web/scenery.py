@@ -54,6 +54,9 @@ class BreakingStore:
             raise self.trouble.with_traceback(None)
         return await self._store.read(work, *args, **kwargs)
 
+    async def note(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.write(work, *args, **kwargs)
+
     async def close(self) -> None:
         await self._store.close()
 

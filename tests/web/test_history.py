@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.engines import embedded
 from tests.virtual import Caller, Town
 from tests.web.scenery import (
     PHONE,
@@ -406,6 +407,7 @@ def test_a_send_that_is_not_there_cannot_be_looked_up(play: Play, query: dict[st
     play(scene)
 
 
+@embedded
 def test_after_the_retention_numbers_and_texts_are_gone_and_counts_stay(play: Play) -> None:
     world = world_at_noon()
 

@@ -279,7 +279,7 @@ def test_a_key_may_be_used_as_often_as_its_rate_says(play: Play) -> None:
         burst = [await call("message/list", LIST) for _ in range(3)]
         over = await call("message/list", LIST)
         elsewhere = await other("message/list", LIST)
-        await town.wait(1 / 3)
+        await town.wait(0.334)
         later = await call("message/list", LIST)
         at_once = await call("message/list", LIST)
         await town.wait(5)

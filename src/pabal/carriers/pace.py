@@ -19,43 +19,50 @@ class Pacer:
         self.rate = rate
         self._whole_rate = rate
         self._world = world
-        self._next_at = 0.0
-        """When the next message may go that nobody has asked for yet, were it not for what was lost."""
-        self._lost_s = 0.0
-        """By how much everything goes later, because who was too late does not make up for it."""
+        self._next = 0
+        """The first place that nobody has asked for yet; places are counted from the beginning."""
+        self._place = 0.0
+        self._at = 0.0
+        """When that place is due; those after it follow at the rate."""
 
     def keep_to(self, share: float) -> None:
-        """Go at so much of the rate from now on; who has no share has nothing to send either."""
-        if share:
+        """Go at so much of the rate from now on, also with what was asked for before.
+
+        Who has no share has nothing to send either.
+        """
+        if share and self.rate:
+            now = self._world.stopwatch()
+            self._place += (now - self._at) * self.rate
+            self._at = now
             self.rate = self._whole_rate * share
 
     @property
     def ahead_s(self) -> float:
         """How long it will take until all that was asked for may have gone."""
-        return max(0.0, -self._late_s(self._next_at)) if self.rate else 0.0
+        return max(0.0, -self._late_s(self._next)) if self.rate else 0.0
 
-    def reserve(self, count: int) -> float:
+    def reserve(self, count: int) -> int:
         """Ask for so many places in a row; return the first, to be named to `due`."""
         if not self.rate:
-            return 0.0
-        self._forgo(self._next_at)
-        first_at = self._next_at
-        self._next_at += count / self.rate
-        return first_at
+            return 0
+        self._forgo(self._next)
+        first = self._next
+        self._next += count
+        return first
 
-    async def due(self, first_at: float, gone: int, wanted: int) -> int:
+    async def due(self, first: int, gone: int, wanted: int) -> int:
         """Wait until at least one more of a row may go, `gone` being gone; return how many, up to `wanted`."""
         if not self.rate:
             return wanted
-        at = first_at + gone / self.rate
-        while (pause_s := -self._late_s(at)) > ROUNDING_S:  # noqa: ASYNC110 - meanwhile more may have been lost
+        place = first + gone
+        while (pause_s := -self._late_s(place)) > ROUNDING_S:  # noqa: ASYNC110 - meanwhile all may have got later
             await asyncio.sleep(max(pause_s, min(TICK_S, wanted / self.rate)))
-        self._forgo(at)
-        return max(1, min(wanted, int(self._late_s(at) * self.rate) + 1))
+        self._forgo(place)
+        return max(1, min(wanted, int(self._late_s(place) * self.rate) + 1))
 
-    def _late_s(self, at: float) -> float:
-        return self._world.stopwatch() - at - self._lost_s
+    def _late_s(self, place: int) -> float:
+        return self._world.stopwatch() - self._at - (place - self._place) / self.rate
 
-    def _forgo(self, at: float) -> None:
-        """Give up what cannot be made up for, if a place is taken only now."""
-        self._lost_s += max(0.0, self._late_s(at) - CREDIT_S)
+    def _forgo(self, place: int) -> None:
+        """Let everything go later by what cannot be made up for, if a place is taken only now."""
+        self._at += max(0.0, self._late_s(place) - CREDIT_S)

@@ -18,6 +18,8 @@ MISSED_BEATS = 5
 They are counted, not timed: while the store is away nobody can show life, and the machines' clocks may differ.
 """
 WORKER_ID_BITS = 128
+RAISE_AFTER_S = 1.0
+"""A carrier gets a larger share of its rate so much later: who had it still hands over what it has in hand."""
 
 log = logging.getLogger("pabal.hold_slots")
 
@@ -33,6 +35,11 @@ class Holder:
         self._missed: dict[bytes, tuple[int, int]] = {}
         """The last beat of each other worker, and how many of ours have passed since."""
         self._preparing: dict[int, asyncio.Task[None]] = {}
+        self._share = self._wanted_share = 0.0
+        """The part of their rates that carriers keep to, and will soon."""
+        self._raising: asyncio.TimerHandle | None = None
+        self._joining: bytes | None = None
+        """The id under which it tries to join, again and again until it knows that it has."""
 
     async def run(self) -> None:
         """Hold slots until cancelled; the store being away only delays it."""
@@ -48,28 +55,33 @@ class Holder:
         station = self._station
         here = station.slots
         if here.worker_id is None:
-            worker_id = station.world.bits(WORKER_ID_BITS).to_bytes(WORKER_ID_BITS // 8, "big")
-            await station.store.write(slots.join, worker_id, here.worker, station.world.now())
-            here.worker_id = worker_id
+            self._joining = self._joining or station.world.bits(WORKER_ID_BITS).to_bytes(WORKER_ID_BITS // 8, "big")
+            await station.store.write(slots.join, self._joining, here.worker, station.world.now())
+            here.worker_id, self._joining = self._joining, None
         dead = [(one, last) for one, (last, missed) in self._missed.items() if missed >= MISSED_BEATS]
-        holding = await station.store.write(slots.beat, here.worker_id, dead)
+        holding = await station.store.write(slots.beat, here.worker_id, dead, frozenset(self._orphans))
         if holding is None:
             log.warning("this worker was given up for dead; it joins anew")
             here.worker_id = None
             self._mine, self._orphans, self._missed = set(), set(), {}
         else:
             self._take_in(holding)
+        self._drop_preparations()
+        self._share_rates()
         self._show()
 
     async def leave(self) -> None:
         """Give up every slot at once; what is in hand can still be settled."""
-        here, worker_id = self._station.slots, self._station.slots.worker_id
+        here = self._station.slots
+        worker_id = here.worker_id or self._joining
         self._mine = set()
+        self._drop_preparations()
+        self._share_rates()
         self._show()
         if worker_id is not None:
             here.worker_id = None
             try:
-                await self._station.store.write(slots.leave, worker_id)
+                await self._station.store.write(slots.leave, worker_id, frozenset(self._orphans))
             except StoreAway:
                 log.warning("the slots could not be given up; others take them when they have missed this worker")
 
@@ -85,11 +97,14 @@ class Holder:
         self._orphans = (self._orphans | set(holding.orphans)) & self._mine
         here = self._station.slots
         for slot in self._mine - set(here.held) - set(self._preparing):
-            task = self._preparing[slot] = asyncio.create_task(self._prepare(slot))
+            putting_in_order = prepare(self._station, slot, me, is_orphan=slot in self._orphans)
+            task = self._preparing[slot] = asyncio.create_task(putting_in_order)
             task.add_done_callback(partial(self._prepared, slot))
 
-    async def _prepare(self, slot: int) -> None:
-        await prepare(self._station, slot, is_orphan=slot in self._orphans)
+    def _drop_preparations(self) -> None:
+        """Leave slots that went to others as they are."""
+        for slot in set(self._preparing) - self._mine:
+            self._preparing[slot].cancel()
 
     def _prepared(self, slot: int, task: asyncio.Task[None]) -> None:
         """Begin to deliver from a slot that is in order; one that is not is tried again at the next beat."""
@@ -97,20 +112,39 @@ class Holder:
         if task.cancelled():
             return
         if error := task.exception():
-            if not isinstance(error, StoreAway):
+            if not isinstance(error, StoreAway | slots.NotHeld):
                 log.error("a slot could not be put in order", extra={"slot": slot, **fault(error)})
             return
         self._orphans.discard(slot)
         self._show({slot})
 
     def _show(self, ready: set[int] | None = None) -> None:
-        """Have the deliverers work on what is held and in order, each carrier within its share of the rate."""
+        """Have the deliverers work on what is held and in order."""
         here = self._station.slots
         held = tuple(sorted((set(here.held) | (ready or set())) & self._mine))
         if held == here.held:
             return
         log.info("slots held have changed", extra={"slots": len(held), "of": here.total})
         here.held = held
-        for carrier in self._station.carriers.values():
-            carrier.keep_to(here.share)
         self._station.ring(self._station.carriers)
+
+    def _share_rates(self) -> None:
+        """Have every carrier keep to the share of its rate that this worker has of the slots.
+
+        To a smaller one at once, to a larger one soon.
+        """
+        share = len(self._mine) / self._station.slots.total
+        if share == self._wanted_share:
+            return
+        self._wanted_share = share
+        if self._raising:
+            self._raising.cancel()
+        if share > self._share > 0:
+            self._raising = asyncio.get_running_loop().call_later(RAISE_AFTER_S, self._keep_to, share)
+        else:
+            self._keep_to(share)
+
+    def _keep_to(self, share: float) -> None:
+        self._share = share
+        for carrier in self._station.carriers.values():
+            carrier.keep_to(share)

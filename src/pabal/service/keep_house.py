@@ -11,10 +11,12 @@ from pabal.domain.when import HOUR, MINUTE, Instant
 from pabal.service.cancel import sweep_deleted
 from pabal.service.claim import hold_in_hand, lease_of
 from pabal.service.finish import Finished, finish
+from pabal.service.keep_months import keep_months
 from pabal.service.policy import Policy
 from pabal.service.station import Station
-from pabal.store import answers, carriers, jobs, marks, messages, profiles, receipts, requests, simulated
+from pabal.store import answers, carriers, jobs, marks, messages, months, profiles, receipts, requests, simulated
 from pabal.store.base import StoreAway, Tx
+from pabal.store.slots import while_held
 
 ROUND_S = 10.0
 KEEPERS_SLOT = 0
@@ -55,7 +57,12 @@ def rehome(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> tup
 
 
 def blank(tx: Tx, policy: Policy, now: Instant) -> int:
-    """Forget numbers and texts of some requests that are older than the retention; return how many."""
+    """Forget numbers and texts of some requests that are older than the retention; return how many.
+
+    Where there are months, they are dropped instead.
+    """
+    if months.are_kept(tx):
+        return 0
     after = marks.get(tx, _BLANKED) or bytes(identity.REQUEST_ID_BYTES)
     before = identity.first_since(now - policy.retention)[: identity.REQUEST_ID_BYTES]
     found = requests.between(tx, after, before, BLANK_REQUESTS)
@@ -73,37 +80,42 @@ def trim(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy: Policy, 
     return simulated.trim(tx, policy.simulator_messages, before, now - policy.retention, BATCH)
 
 
-async def prepare(station: Station, slot: int, *, is_orphan: bool) -> None:
+async def prepare(station: Station, slot: int, worker: bytes | None = None, *, is_orphan: bool) -> None:
     """Put a slot in order before anything is claimed from it: jobs of carriers that are no more get new ones.
 
-    Of an orphan the leases are void: whoever held them is gone.
+    Of an orphan the leases are void: whoever held them is gone. `worker` is who holds the slot among others.
+    Raises NotHeld when it has gone to another, who may have claimed from it since.
     """
     policy, store = station.policy, station.store
     for carrier in station.carriers.values() if is_orphan else ():
-        await _void(station, slot, carrier)
+        await _void(station, slot, worker, carrier)
     for name in await store.read(jobs.carriers, slot):
         if name in station.carriers:
             continue
         log.warning("jobs of an unknown carrier are given to others", extra={"carrier": name})
         moved = BATCH
         while moved:
-            finished, moved = await store.write(rehome, slot, name, policy, station.world.now())
+            finished, moved = await store.write(
+                while_held, slot, worker, rehome, slot, name, policy, station.world.now()
+            )
             station.watch.count_ended(finished.ended)
 
 
-async def _void(station: Station, slot: int, carrier: Carrier) -> None:
+async def _void(station: Station, slot: int, worker: bytes | None, carrier: Carrier) -> None:
     """Let what a slot's last worker had in hand come due again; where doubt is held, let it wait for receipts."""
     store, world, name = station.store, station.world, carrier.name
     held = BATCH
     while carrier.holds_doubt and held:
-        finished, held = await store.write(hold_in_hand, slot, name, station.policy, BATCH, world.now())
+        finished, held = await store.write(
+            while_held, slot, worker, hold_in_hand, slot, name, station.policy, BATCH, world.now()
+        )
         station.watch.count_ended(finished.ended)
         if held:
             log.warning("messages in doubt wait for their receipts", extra={"carrier": name, "messages": held})
     longest = lease_of(carrier) + HOUR  # the clock may have been set back since
-    voided = await store.write(jobs.void_leases, slot, name, world.now(), longest)
+    voided = await store.write(while_held, slot, worker, jobs.void_leases, slot, name, world.now(), longest)
     if voided:
-        log.info("leases of the last run are void", extra={"carrier": name, "messages": voided})
+        log.info("leases of whoever had them last are void", extra={"carrier": name, "messages": voided})
 
 
 async def keep_house(station: Station) -> None:
@@ -143,6 +155,7 @@ async def _tidy(station: Station) -> None:
     await _until_none(station, lambda tx: profiles.forget_tokens(tx, world.now() - TOKENS_FOR, BATCH))
     await _until_none(station, lambda tx: receipts.forget_unmatched(tx, world.now() - UNMATCHED_FOR, BATCH))
     await _until_none(station, lambda tx: blank(tx, policy, world.now()))
+    await keep_months(station)
     await _until_none(station, lambda tx: trim(tx, names, slots, policy, world.now()))
     await station.store.write(carriers.forget_workers)
 

@@ -84,7 +84,7 @@ class SharedLimiter:
         if purse.has_some(now) or now < purse.closed_until:  # somebody else has asked meanwhile
             return
         most = max(rate // AHEAD_PARTS, purse.wanted)
-        grant = await self._store.write(key_uses.take, key_id, rate, most, now)
+        grant = await self._store.note(key_uses.take, key_id, rate, most, now)
         purse.left, purse.filled_at, purse.left_in_store = grant.granted, now, grant.left
         purse.closed_until = now if grant.granted else grant.next_at
 

@@ -15,8 +15,3 @@ class Slots:
     def are_shared(self) -> bool:
         """Whether other processes may deliver as well."""
         return bool(self.worker)
-
-    @property
-    def share(self) -> float:
-        """How much of everything is this process's."""
-        return len(self.held) / self.total

@@ -105,7 +105,8 @@ def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:
 def add_number(tx: Tx, account_id: int, number: str, now: Instant) -> bool:
     """Register a sender number; say whether it was new."""
     added = tx.rows(
-        "insert into numbers values (?, ?, ?) on conflict do nothing returning number",
+        "insert into numbers (account_id, number, created_at) values (?, ?, ?)"
+        " on conflict do nothing returning number",
         (account_id, number, now),
     )
     return bool(added)

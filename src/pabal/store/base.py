@@ -15,6 +15,7 @@ ROWS_A_STATEMENT = 100
 """Rows that one statement takes: enough to let go of the interpreter while the engine works on them."""
 
 _WORD = re.compile(r"\{(\w+)\}")
+_FOR_ROWS = ("rows", "list", "within", "same_slot")
 
 
 class StoreAway(Exception):
@@ -42,6 +43,8 @@ class Tx(Protocol):
 
         `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row, and `{list}`
         one without parentheses, for rows of one value; `args` are the placeholders that stand before it.
+        Where rows begin with an id, a statement names the months and the slot it is about by
+        `id {within} and slot {same_slot}`: none of the ids lies outside, and the slot is theirs if they share one.
         Returns what the statement returns.
         """
 
@@ -57,6 +60,12 @@ class Store(Protocol):
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` on one consistent view of what is kept."""
+
+    async def note(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` by itself, without waiting for the disk: for counts that a crash may forget.
+
+        It locks what it reads by writing to it. Raises StoreAway.
+        """
 
     async def close(self) -> None:
         """Finish what is under way, then let go of everything."""
@@ -91,6 +100,20 @@ def takes_its_time(work: T) -> T:
 def may_take_long(work: Any) -> bool:
     """Say whether a work is marked with `takes_its_time`."""
     return work in _long
+
+
+_alone: set[Any] = set()
+
+
+def done_alone(work: T) -> T:
+    """Mark a work that may wait for others, or fail for them: it gets a transaction of its own."""
+    _alone.add(work)
+    return work
+
+
+def is_done_alone(work: Any) -> bool:
+    """Say whether a work is marked with `done_alone`."""
+    return work in _alone
 
 
 Together = Callable[[Tx, Sequence[Any]], Sequence[Any]]
@@ -129,11 +152,12 @@ def chunks(each: Iterable[Sequence[Value]], size: int = ROWS_A_STATEMENT) -> Ite
 
 @lru_cache(maxsize=512)
 def with_placeholders(sql: str, rows: int, columns: int) -> str:
-    """Return `sql` with `{rows}` or `{list}` spelled out."""
+    """Return `sql` with `{rows}` or `{list}` spelled out, for an engine that has neither months nor slots."""
     row = f"({','.join('?' * columns)})"
-    return sql.replace("{rows}", ",".join([row] * rows)).replace("{list}", ",".join("?" * rows))
+    sql = sql.replace("{rows}", ",".join([row] * rows)).replace("{list}", ",".join("?" * rows))
+    return sql.replace("{within}", "is not null").replace("{same_slot}", "is not null")
 
 
 def in_dialect(sql: str, words: dict[str, str]) -> str:
-    """Return `sql` with the engine's own words for what stands in braces; `{rows}` and `{list}` stay."""
-    return _WORD.sub(lambda match: match[0] if match[1] in ("rows", "list") else words[match[1]], sql)
+    """Return `sql` with the engine's own words for what stands in braces; words for the rows stay."""
+    return _WORD.sub(lambda match: match[0] if match[1] in _FOR_ROWS else words[match[1]], sql)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
-from pabal.store.base import P, StoreAway, T, Tx, may_take_long, together_of
+from pabal.store.base import P, StoreAway, T, Tx, is_done_alone, may_take_long, together_of
 from pabal.world import World
 
 MAX_COMMIT_CALLERS = 512
@@ -132,9 +132,13 @@ class GroupedStore(ABC):
             patience.cancel()
 
     async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        within_s = None if may_take_long(work) else self.answer_within_s
+        return await self._apart(partial(self._read, work, args, kwargs), within_s)
+
+    async def _apart(self, job: Callable[[], T], within_s: float | None) -> T:
+        """Run a job in one of the threads for reading."""
         if self._is_closed or self._reads_waiting >= self._most_waiting:
             raise StoreAway("closed" if self._is_closed else "too many are waiting")
-        job = partial(self._read, work, args, kwargs)
         if not self._world.in_threads:
             await asyncio.sleep(0)
             return job()
@@ -142,14 +146,16 @@ class GroupedStore(ABC):
         reading = asyncio.get_running_loop().run_in_executor(self._readers, job)
         reading.add_done_callback(self._has_read)
         try:
-            async with asyncio.timeout(None if may_take_long(work) else self.answer_within_s):
-                answer: T = await asyncio.shield(reading)
+            async with asyncio.timeout(within_s):
+                return await asyncio.shield(reading)
         except TimeoutError:
             raise StoreAway(NO_ANSWER) from None
-        return answer
 
     def _has_read(self, _: "asyncio.Future[Any]") -> None:
         self._reads_waiting -= 1
+
+    async def note(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.write(work, *args, **kwargs)
 
     async def close(self) -> None:
         if self._is_closed:
@@ -251,7 +257,7 @@ class GroupedStore(ABC):
             raise
         try:
             done += self._alike(session.tx, taken[0], pending, taken)
-            while pending and len(taken) < MAX_COMMIT_CALLERS and self._world.stopwatch() - began < MAX_COMMIT_S:
+            while self._may_join(taken, pending) and self._world.stopwatch() - began < MAX_COMMIT_S:
                 taken.append(pending.popleft())
                 done += self._alike(session.tx, taken[-1], pending, taken)
             session.commit()
@@ -261,6 +267,13 @@ class GroupedStore(ABC):
             session.roll_back()
             return None
         return done
+
+    @staticmethod
+    def _may_join(taken: list[Call], pending: deque[Call]) -> bool:
+        """Say whether the next call may be in one transaction with those taken."""
+        if not pending or len(taken) >= MAX_COMMIT_CALLERS:
+            return False
+        return not is_done_alone(taken[-1].work) and not is_done_alone(pending[0].work)
 
     def _alike(self, tx: Tx, first: Call, pending: deque[Call], taken: list[Call]) -> list[Told]:
         """Return the answer of a call, and of those behind it that can be done in one go with it."""

@@ -42,7 +42,7 @@ class Page(NamedTuple):
 def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> Page:
     """Return a page of the messages that fit, newest first."""
     where, args, needs_request = _conditions(wanted)
-    join = " join requests r on r.id = substr(m.id, 1, 13)" if needs_request else ""
+    join = " join requests r on r.id = substr(m.id, 1, 13) and r.slot = m.slot" if needs_request else ""
     row = tx.row(f"select count(*) from messages m{join} where {where}", args)
     total = int(row[0]) if row else 0
     skipped = (page - 1) * page_size
@@ -66,9 +66,9 @@ def _conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
         own.append(("m.receiver = ?", int(wanted.receiver)))
     if wanted.request_id is not None:
         low, high = identity.bounds(wanted.request_id)
-        own += [("m.id >= ?", low), ("m.id <= ?", high)]
+        own += [("m.id >= ?", low), ("m.id <= ?", high), ("m.slot = ?", identity.slot_of(low))]
     if wanted.message_id is not None:
-        own.append(("m.id = ?", wanted.message_id))
+        own += [("m.id = ?", wanted.message_id), ("m.slot = ?", identity.slot_of(wanted.message_id))]
     if wanted.product is not None:
         own.append(("m.product = ?", wanted.product.number))
     if wanted.status is not None:

@@ -40,8 +40,11 @@ def add_requests(tx: Tx, requests: Iterable[tuple[bytes, str, int, Instant]]) ->
     tx.rows_each(
         "insert {or_fail} into jobs (id, slot, carrier, lane, ready_at, attempt, tries)"
         " select m.id, m.slot, v.column3, v.column4, v.column5, 0, 0 from (values {rows}) as v"
-        " cross join messages m where m.id between v.column1 and v.column2",
-        [(*identity.bounds(one), carrier, lane, ready_at) for one, carrier, lane, ready_at in requests],
+        " cross join messages m where m.id between v.column1 and v.column2 and m.slot = v.column6",
+        [
+            (*identity.bounds(one), carrier, lane, ready_at, identity.slot_of(one))
+            for one, carrier, lane, ready_at in requests
+        ],
     )
 
 
@@ -75,7 +78,8 @@ def overdue(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[tu
 def in_doubt(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
     """Return those of the jobs that were in hand and came due again: a carrier may have them."""
     rows = tx.rows_each(
-        "select id from jobs where claimed_at is not null and id in ({list})", [(one,) for one in ids]
+        "select id from jobs where claimed_at is not null and id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in ids],
     )
     return [row[0] for row in rows]
 
@@ -102,7 +106,7 @@ def hold(tx: Tx, held: Iterable[tuple[bytes, str, Instant]]) -> None:
     """Let jobs wait for a receipt that may come: id, name of the message in doubt, and until when."""
     tx.rows_each(
         "update jobs set lane = 2, claimed_at = null, reference = v.column2, ready_at = v.column3"
-        " from (values {rows}) as v where jobs.id = v.column1",
+        " from (values {rows}) as v where jobs.id = v.column1 and jobs.id {within} and jobs.slot {same_slot}",
         held,
     )
 
@@ -125,7 +129,7 @@ def movable(
     listed = ", ".join(str(int(product)) for product in products)
     untried = " and j.attempt = 0" if is_untried else ""
     return tx.rows(
-        "select j.id, m.product from jobs j join messages m on m.id = j.id"
+        "select j.id, m.product from jobs j join messages m on m.id = j.id and m.slot = j.slot"
         " where j.slot = ? and j.carrier = ? and j.lane in (0, 1) and j.ready_at <= ?"
         " and (j.claimed_at is null or ?)"
         f" and m.product in ({listed}){untried} limit ?",
@@ -161,14 +165,17 @@ def next_due_at(tx: Tx, slot: int, carrier: str, lanes: Sequence[int]) -> Instan
 
 def take_turns(tx: Tx, ids: Iterable[bytes]) -> None:
     """Have works that count what has come in for a job come one after the other, whatever the engine."""
-    tx.rows_each("update jobs set ready_at = ready_at where id in ({list})", [(one,) for one in ids])
+    tx.rows_each(
+        "update jobs set ready_at = ready_at where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in ids],
+    )
 
 
 def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Lease]:
     """Take jobs in hand: a claim postpones them to the end of the lease, and is the attempt."""
     rows = tx.rows_each(
         "update jobs set claimed_at = ?, ready_at = ?, attempt = attempt + 1"
-        " where id in ({list}) returning id, attempt, tries",
+        " where id in ({list}) and id {within} and slot {same_slot} returning id, attempt, tries",
         [(one,) for one in ids],
         (now, until),
     )
@@ -178,7 +185,7 @@ def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Le
 def postpone(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
     """Let jobs come due later."""
     tx.rows_each(
-        "update jobs set ready_at = ?, claimed_at = null where id in ({list})",
+        "update jobs set ready_at = ?, claimed_at = null where id in ({list}) and id {within} and slot {same_slot}",
         [(one,) for one in ids],
         (ready_at,),
     )
@@ -190,7 +197,7 @@ def await_receipts(tx: Tx, taken: Iterable[tuple[bytes, int, str, Instant]]) -> 
         "update jobs set lane = 2, claimed_at = null, reference = v.column3, ready_at = v.column4"
         " from (values {rows}) as v"
         " where jobs.id = v.column1 and jobs.attempt = v.column2 and jobs.claimed_at is not null"
-        " returning jobs.id",
+        " and jobs.id {within} and jobs.slot {same_slot} returning jobs.id",
         taken,
     )
     return {row[0] for row in rows}
@@ -205,7 +212,7 @@ def try_later(tx: Tx, refused: Iterable[tuple[bytes, int, Instant, str, int]]) -
         "update jobs set claimed_at = null, ready_at = v.column3, carrier = v.column4, tries = v.column5"
         " from (values {rows}) as v"
         " where jobs.id = v.column1 and jobs.attempt = v.column2 and jobs.claimed_at is not null"
-        " returning jobs.id",
+        " and jobs.id {within} and jobs.slot {same_slot} returning jobs.id",
         refused,
     )
     return {row[0] for row in rows}
@@ -215,7 +222,8 @@ def still_held(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> set[bytes]:
     """Return the ids of those jobs that are still in hand under that attempt."""
     rows = tx.rows_each(
         "select jobs.id from (values {rows}) as v join jobs on jobs.id = v.column1"
-        " and jobs.attempt = v.column2 and jobs.claimed_at is not null",
+        " and jobs.attempt = v.column2 and jobs.claimed_at is not null"
+        " where jobs.id {within} and jobs.slot {same_slot}",
         leases,
     )
     return {row[0] for row in rows}
@@ -224,7 +232,8 @@ def still_held(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> set[bytes]:
 def drop(tx: Tx, ids: Iterable[bytes]) -> list[tuple[bytes, str, str | None]]:
     """Remove jobs that are done with; return id, carrier and references of those that were there."""
     return tx.rows_each(
-        "delete from jobs where id in ({list}) returning id, carrier, reference",
+        "delete from jobs where id in ({list}) and id {within} and slot {same_slot}"
+        " returning id, carrier, reference",
         [(one,) for one in ids],
     )
 
@@ -232,7 +241,8 @@ def drop(tx: Tx, ids: Iterable[bytes]) -> list[tuple[bytes, str, str | None]]:
 def drop_unclaimed(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
     """Remove jobs that no worker has ever had in hand; return their ids."""
     rows = tx.rows_each(
-        "delete from jobs where attempt = 0 and id in ({list}) returning id", [(one,) for one in ids]
+        "delete from jobs where attempt = 0 and id in ({list}) and id {within} and slot {same_slot} returning id",
+        [(one,) for one in ids],
     )
     return [row[0] for row in rows]
 
@@ -248,14 +258,13 @@ def void_leases(tx: Tx, slot: int, carrier: str, now: Instant, longest_lease: in
 
 
 def carriers(tx: Tx, slot: int) -> list[str]:
-    """Return the carriers that have jobs, without walking the jobs."""
+    """Return the carriers that have jobs in a slot, without walking the jobs."""
     found: list[str] = []
     last = ""
-    while row := tx.row(
-        "select carrier from jobs where slot = ? and carrier > ? order by carrier limit 1", (slot, last)
-    ):
+    while row := tx.row("select carrier from jobs where carrier > ? order by carrier limit 1", (last,)):
         last = row[0]
-        found.append(last)
+        if next_due_at(tx, slot, last, (SMALL, CAMPAIGN, TAKEN)) is not None:
+            found.append(last)
     return found
 
 
@@ -271,7 +280,7 @@ def reroute(tx: Tx, moved: Iterable[tuple[bytes, str]]) -> None:
     """Give jobs to other carriers."""
     tx.rows_each(
         "update jobs set carrier = v.column2, tries = 0, claimed_at = null"
-        " from (values {rows}) as v where jobs.id = v.column1",
+        " from (values {rows}) as v where jobs.id = v.column1 and jobs.id {within} and jobs.slot {same_slot}",
         moved,
     )
 

@@ -7,6 +7,8 @@ from pabal.store.base import Tx
 
 US = 1000
 """Microseconds in the unit of an Instant."""
+FURTHEST = 10 * SECOND
+"""Nothing reaches so far ahead but what was written by a clock that was wrong, or has been set back since."""
 
 
 class Grant(NamedTuple):
@@ -20,19 +22,29 @@ class Grant(NamedTuple):
 def take(tx: Tx, key_id: int, rate: int, most: int, now: Instant) -> Grant:
     """Grant some requests out of a key's bucket, which holds a second's worth and fills at its rate.
 
-    What is kept is the time by which all that was granted would be paid off at that rate. Processes whose clocks
-    differ do no harm: a clock that is behind only adds nothing.
+    What is kept is the time by which all that was granted would be paid off at that rate. A process whose clock is
+    behind is granted less while others use the key, and none where it is behind by a second; never is it more.
     """
-    row = tx.row("select until_us from key_uses where key_id = ?", (key_id,))
     now_us, second_us = now * US, SECOND * US
-    owed_us = max(0, row[0] - now_us) if row else 0
-    free = max(0, (second_us - owed_us) * rate // second_us)
+    owed_us = max(0, _until_us(tx, key_id) - now_us)
+    is_wrong = owed_us > FURTHEST * US
+    if is_wrong:
+        owed_us = second_us
+    free = max(0, min(rate, (second_us - owed_us) * rate // second_us))
     granted = min(most, free)
-    if granted:
-        owed_us += -(-granted * second_us // rate)
-        tx.run(
-            "insert into key_uses values (?, ?) on conflict (key_id) do update set until_us = excluded.until_us",
-            (key_id, now_us + owed_us),
-        )
-    next_at = now if free > granted else now + max(1, -(-(owed_us - second_us + second_us // rate) // US))
-    return Grant(granted, free - granted, next_at)
+    if granted or is_wrong:
+        owed_us += granted * second_us // rate
+        tx.run("update key_uses set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
+    missing_us = owed_us - second_us + -(-second_us // rate)
+    return Grant(granted, free - granted, now if free > granted else now + max(1, -(-missing_us // US)))
+
+
+def _until_us(tx: Tx, key_id: int) -> int:
+    """Return what is kept of a key, and keep others from it until this is over."""
+    locked = "update key_uses set until_us = until_us where key_id = ? returning until_us"
+    row = tx.row(locked, (key_id,))
+    if row is None:
+        tx.run("insert into key_uses (key_id, until_us) values (?, 0) on conflict (key_id) do nothing", (key_id,))
+        row = tx.row(locked, (key_id,))
+    assert row is not None
+    return int(row[0])

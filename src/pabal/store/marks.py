@@ -12,6 +12,6 @@ def get(tx: Tx, name: str) -> bytes | None:
 def put(tx: Tx, name: str, value: bytes) -> None:
     """Move a mark."""
     tx.run(
-        "insert into marks values (?, ?) on conflict (name) do update set value = excluded.value",
+        "insert into marks (name, value) values (?, ?) on conflict (name) do update set value = excluded.value",
         (name, value),
     )

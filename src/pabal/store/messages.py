@@ -88,7 +88,7 @@ def add_fallback(
     """
     added = tx.rows(
         "insert into messages (id, slot, account_id, receiver, product, status, outcome, completed_at, content)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing returning id",
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing returning id",
         (
             message_id,
             identity.slot_of(message_id),
@@ -106,14 +106,17 @@ def add_fallback(
 
 def get(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, Message]:
     """Return the messages of these ids that exist."""
-    rows = tx.rows_each(f"select {COLUMNS} from messages m where id in ({{list}})", [(one,) for one in message_ids])
+    rows = tx.rows_each(
+        f"select {COLUMNS} from messages m where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
+        [(one,) for one in message_ids],
+    )
     return {row[0]: read(row) for row in rows}
 
 
 def begin_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
     """Move waiting messages on: a carrier is about to get them."""
     tx.rows_each(
-        "update messages set status = ? where status = ? and id in ({list})",
+        "update messages set status = ? where status = ? and id in ({list}) and id {within} and slot {same_slot}",
         [(one,) for one in message_ids],
         (Status.SENDING.number, Status.WAITING.number),
     )
@@ -124,7 +127,7 @@ def end(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list[tu
     return tx.rows_each(
         "update messages set completed_at = ?, status = v.column2, outcome = v.column3"
         " from (values {rows}) as v where messages.id = v.column1 and messages.status in (0, 1)"
-        " returning messages.id, messages.product",
+        " and messages.id {within} and messages.slot {same_slot} returning messages.id, messages.product",
         [(one, outcome.status.number, outcome.number) for one, outcome in ended],
         (now,),
     )
@@ -133,7 +136,8 @@ def end(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list[tu
 def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
     """Cancel those of the messages that still wait; return how many."""
     rows = tx.rows_each(
-        "update messages set status = ?, completed_at = ? where status = ? and id in ({list}) returning id",
+        "update messages set status = ?, completed_at = ?"
+        " where status = ? and id in ({list}) and id {within} and slot {same_slot} returning id",
         [(one,) for one in message_ids],
         (Status.CANCEL.number, now, Status.WAITING.number),
     )
@@ -144,17 +148,19 @@ def waiting(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None
     """Return the ids of a request's messages, or of the one named, that still wait."""
     low, high = (message_id, message_id) if message_id else identity.bounds(request_id)
     rows = tx.rows(
-        "select id from messages where id between ? and ? and +account_id = ? and status = ? order by id",
-        (low, high, account_id, Status.WAITING.number),
+        "select id from messages where id between ? and ? and slot = ? and +account_id = ? and status = ?"
+        " order by id",
+        (low, high, identity.slot_of(low), account_id, Status.WAITING.number),
     )
     return [row[0] for row in rows]
 
 
 def count(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[Status, int]:
-    """Return how many of the messages between two ids have each status."""
+    """Return how many of the messages between two ids of one request have each status."""
     rows = tx.rows(
-        "select status, count(*) from messages where id between ? and ? and +account_id = ? group by status",
-        (low, high, account_id),
+        "select status, count(*) from messages where id between ? and ? and slot = ? and +account_id = ?"
+        " group by status",
+        (low, high, identity.slot_of(low), account_id),
     )
     return {STATUS_BY_NUMBER[status]: number for status, number in rows}
 

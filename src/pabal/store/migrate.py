@@ -5,6 +5,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from pabal.domain.when import Instant
+from pabal.store import months
 from pabal.store.base import Tx, knows_itself, takes_its_time
 
 _NAME = re.compile(r"([0-9]{4})_(\w+)\.sql")
@@ -35,7 +36,7 @@ def known() -> list[Migration]:
 @knows_itself  # whatever was kept is missing no more
 @takes_its_time
 def migrate(tx: Tx, now: Instant) -> list[str]:
-    """Apply what is missing and return its names.
+    """Apply what is missing and return its names; make the months ahead, where the engine has such.
 
     Raises SchemaTooNew for a store that a newer version made.
     """
@@ -48,7 +49,8 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
     for step in missing:
         for statement in _statements(step.sql):
             tx.run(statement)
-        tx.run("insert into migrations values (?, ?, ?)", (step.number, step.name, now))
+        tx.run("insert into migrations (number, name, applied_at) values (?, ?, ?)", (step.number, step.name, now))
+    months.make_ahead(tx, now)
     return [f"{step.number:04} {step.name}" for step in missing]
 
 
@@ -65,7 +67,10 @@ def _missing(tx: Tx) -> list[Migration]:
     applied = {number for (number,) in tx.rows("select number from migrations")}
     steps = known()
     if applied and max(applied) > steps[-1].number:
-        raise SchemaTooNew(f"the store is at schema {max(applied)}, this version knows {steps[-1].number}")
+        raise SchemaTooNew(
+            f"the store is at schema {max(applied)}, this version knows {steps[-1].number}:"
+            " run the version that made it, or a newer one"
+        )
     return [step for step in steps if step.number not in applied]
 
 

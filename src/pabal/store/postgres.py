@@ -6,13 +6,13 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Concatenate, cast
 
 import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from pabal.store.base import StoreAway, T, may_run_again
+from pabal.store.base import P, StoreAway, T, may_run_again
 from pabal.store.grouped import Batch, Call, GroupedStore, Session, Told
 from pabal.store.postgres_tx import Connection, PostgresTx, adapt
 from pabal.world import World
@@ -45,6 +45,8 @@ _PATIENCE: dict[str, Any] = {
     "application_name": "pabal",
 }
 
+READ = b"begin isolation level repeatable read read only"
+NOTE = b"begin isolation level read committed"
 COLLISIONS = (errors.SerializationFailure, errors.DeadlockDetected)
 CONFUSION = errors.InvalidSqlStatementName
 """A statement that was to be prepared stood behind one that failed: the server passed over it, and psycopg did not
@@ -60,9 +62,10 @@ class LostConnection(StoreAway):
 class _Session:
     """A connection, made when it is needed and again when it was lost."""
 
-    def __init__(self, address: str, begin: bytes) -> None:
+    def __init__(self, address: str, begin: bytes, *, is_durable: bool = True) -> None:
         self._address = address
         self._begin = begin
+        self._is_durable = is_durable
         self._connection: Connection | None = None
         self.has_begun = False
         self.is_committing = False
@@ -76,6 +79,8 @@ class _Session:
         """
         self.close()
         self._connection = connected(self._address)
+        if not self._is_durable:
+            self._connection.execute(b"set synchronous_commit = off")
         self._open = contextlib.ExitStack()
         self._pipeline = self._open.enter_context(self._connection.pipeline())
         self.tx = PostgresTx(self._connection, self._pipeline)
@@ -189,12 +194,25 @@ class PostgresStore(GroupedStore):
         super().__init__(world, self._writing, readers=readers, most_waiting=most_waiting, watch=watch)
 
     def _read(self, work: Callable[..., T], args: Any, kwargs: Any) -> T:
-        session: _Session | None = getattr(self._local, "session", None)
+        return self._done_by(self._own("reading", READ), work, args, kwargs)
+
+    async def note(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` by itself, in `read committed`: who counts the same waits for it, and is not run again."""
+        return await self._apart(
+            lambda: self._done_by(self._own("noting", NOTE, is_durable=False), work, args, kwargs),
+            self.answer_within_s,
+        )
+
+    def _own(self, name: str, begin: bytes, *, is_durable: bool = True) -> _Session:
+        """Return the session of this thread for one purpose."""
+        session: _Session | None = getattr(self._local, name, None)
         if session is None:
-            session = self._local.session = _Session(
-                self._address, b"begin isolation level repeatable read read only"
-            )
+            session = _Session(self._address, begin, is_durable=is_durable)
+            setattr(self._local, name, session)
             self._reading.append(session)
+        return session
+
+    def _done_by(self, session: _Session, work: Callable[..., T], args: Any, kwargs: Any) -> T:
         try:
             return self._read_by(session, work, args, kwargs)
         except LostConnection:  # perhaps long ago, while nobody used it

@@ -14,6 +14,7 @@ from psycopg.pq import Format
 from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
+from pabal.domain import identity
 from pabal.store.base import Found, Value, chunks, in_dialect
 
 ROWS_A_STATEMENT = 5000
@@ -30,6 +31,14 @@ WORDS = {
     # The queue's rows change all the time: room for it in their pages, and eager tidying up.
     "queue": "with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,"
     " autovacuum_vacuum_cost_delay = 0)",
+    # The first 48 bits of an id are a time, so months are ranges of ids; the slot is what Citus goes by.
+    "monthly_by_id": "partition by range (id)",
+    "monthly_by_request": "partition by range (request_id)",
+    "monthly_by_message": "partition by range (message_id)",
+    "and_slot": ", slot",
+    "slot_of_images": ", slot smallint not null",
+    "if_new": "if not exists",
+    "has_months": "1",
     "skip_locked": "for update skip locked",
     "or_fail": "",
     "as_big": "::bigint",  # a column of nothing but nulls is text until it is said otherwise
@@ -158,13 +167,23 @@ class PostgresTx:
 
     def rows_each(self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Found]:
         answer: list[Found] = []
+        names_ids = "{within}" in sql
         for chunk in chunks(each, ROWS_A_STATEMENT):
             columns = [_column(values) for values in zip(*chunk, strict=True)]
-            statement, is_answered = _spelled_for(sql, tuple(column.kind for column in columns))
-            cursor = self._connection.execute(statement, [*args, *columns], binary=True)
+            slot = _slot_of_all(columns[0]) if names_ids else None
+            ends = (min(columns[0]), max(columns[0])) if names_ids else ()
+            statement, is_answered = _spelled_for(sql, tuple(column.kind for column in columns), slot is not None)
+            values = (*args, *columns, *ends) if slot is None else (*args, *columns, *ends, slot)
+            cursor = self._connection.execute(statement, values, binary=True)
             if is_answered:
                 answer += cursor.fetchall()
         return answer
+
+
+def _slot_of_all(ids: Sequence[bytes]) -> int | None:
+    """Return the slot that ids share, None where they are of several."""
+    first = identity.slot_of(ids[0])
+    return first if all(one[6] << 4 | one[7] >> 4 == first for one in ids) else None
 
 
 def _column(values: Sequence[Any]) -> _Column:
@@ -187,13 +206,20 @@ def _spelled(sql: str) -> bytes:
 
 
 @lru_cache(maxsize=512)
-def _spelled_for(sql: str, kinds: tuple[str, ...]) -> tuple[bytes, bool]:
-    """Return a statement for many rows, each column of which is an array, and whether it returns anything."""
+def _spelled_for(sql: str, kinds: tuple[str, ...], is_of_one_slot: bool) -> tuple[bytes, bool]:
+    """Return a statement for many rows, each column of which is an array, and whether it returns anything.
+
+    An array tells the planner nothing about months, so the lowest and the highest id stand behind the arrays;
+    and the slot, where there is one.
+    """
     spelled, before = _numbered(in_dialect(sql, WORDS))
     arrays = [f"${before + number}::{kind}" for number, kind in enumerate(kinds, 1)]
     names = ", ".join(f"column{number}" for number in range(1, len(kinds) + 1))
     spelled = spelled.replace("values {rows}", f"select * from unnest({', '.join(arrays)}) as u({names})")
     spelled = spelled.replace("in ({list})", f"= any ({arrays[0]})")
+    after = before + len(kinds)
+    spelled = spelled.replace("{within}", f"between ${after + 1} and ${after + 2}")
+    spelled = spelled.replace("{same_slot}", f"= ${after + 3}" if is_of_one_slot else "is not null")
     return spelled.encode(), _ANSWERED.match(sql) is not None
 
 

@@ -85,24 +85,36 @@ def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
 
 def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
     """Keep the image of a request."""
-    tx.run("insert into images values (?, ?, ?, ?)", (request_id, *image))
+    tx.run(
+        "insert into images (request_id, slot, content_type, file_name, body) values (?, ?, ?, ?, ?)",
+        (request_id, identity.slot_of(request_id), *image),
+    )
 
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
     """Return the requests of these ids that exist."""
-    rows = tx.rows_each(f"select {_COLUMNS} from requests where id in ({{list}})", [(one,) for one in request_ids])
+    rows = tx.rows_each(
+        f"select {_COLUMNS} from requests where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
+        [(one,) for one in request_ids],
+    )
     return {row[0]: _request(row) for row in rows}
 
 
 def existing(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
     """Return those of the ids that are kept."""
-    rows = tx.rows_each("select id from requests where id in ({list})", [(one,) for one in request_ids])
+    rows = tx.rows_each(
+        "select id from requests where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
     return {row[0] for row in rows}
 
 
 def image(tx: Tx, request_id: bytes) -> Image | None:
     """Return the image of a request, if it has one."""
-    row = tx.row("select content_type, file_name, body from images where request_id = ?", (request_id,))
+    row = tx.row(
+        "select content_type, file_name, body from images where request_id = ? and slot = ?",
+        (request_id, identity.slot_of(request_id)),
+    )
     return Image(*row) if row else None
 
 

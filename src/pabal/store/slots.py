@@ -1,10 +1,17 @@
 """Slots: the parts of the queue, and which worker each is in the hands of."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable
+from typing import Concatenate, NamedTuple
 
 from pabal.domain.when import Instant
-from pabal.store.base import Tx
+from pabal.store.base import P, T, Tx
+
+NOBODY = b""
+"""Never among the workers: a slot in its hands is an orphan."""
+
+
+class NotHeld(Exception):
+    """The slot is in other hands by now; nothing was done."""
 
 
 class Worker(NamedTuple):
@@ -43,15 +50,21 @@ def ensure(tx: Tx, count: int) -> int:
 
 
 def join(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
-    """Let a worker be one of them."""
-    tx.run("insert into workers (id, name, beat, joined_at) values (?, ?, 0, ?)", (worker, name, now))
+    """Let a worker be one of them, if it is not yet."""
+    tx.run(
+        "insert into workers (id, name, beat, joined_at) values (?, ?, 0, ?) on conflict (id) do nothing",
+        (worker, name, now),
+    )
 
 
-def beat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]]) -> Holding | None:
+def beat(
+    tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], in_disorder: Collection[int] = ()
+) -> Holding | None:
     """Show that a worker lives, and let it take or give up slots until it has its fair share.
 
-    The dead, named with their last beat, are struck off unless they have shown life since. None: this worker
-    was struck off itself, and holds nothing any more.
+    The dead, named with their last beat, are struck off unless they have shown life since. Those of its slots that
+    were orphans and are still in disorder stay orphans for others. None: this worker was struck off itself, and
+    holds nothing any more.
     """
     if not tx.run("update workers set beat = beat + 1 where id = ?", (worker,)):
         return None
@@ -64,7 +77,8 @@ def beat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]]) -> Holding | 
     given_up, held = held[share:], held[:share]
     free = [(slot, owner) for slot, owner in owners if owner not in beats]
     taken = free[: share - len(held)]
-    _give(tx, None, given_up)
+    _give(tx, None, [slot for slot in given_up if slot not in in_disorder])
+    _give(tx, NOBODY, [slot for slot in given_up if slot in in_disorder])
     _give(tx, worker, [slot for slot, _ in taken])
     return Holding(
         beats,
@@ -73,8 +87,9 @@ def beat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]]) -> Holding | 
     )
 
 
-def leave(tx: Tx, worker: bytes) -> None:
-    """Let a worker go, and its slots be free."""
+def leave(tx: Tx, worker: bytes, in_disorder: Collection[int] = ()) -> None:
+    """Let a worker go, and its slots be free; those that are still in disorder stay orphans."""
+    _give(tx, NOBODY, [slot for slot in in_disorder if is_held(tx, slot, worker)])
     tx.run("update slots set worker = null where worker = ?", (worker,))
     tx.run("delete from workers where id = ?", (worker,))
 
@@ -82,6 +97,23 @@ def leave(tx: Tx, worker: bytes) -> None:
 def is_held(tx: Tx, slot: int, worker: bytes) -> bool:
     """Say whether a slot is in a worker's hands."""
     return tx.row("select 1 from slots where slot = ? and worker = ?", (slot, worker)) is not None
+
+
+def while_held(
+    tx: Tx,
+    slot: int,
+    worker: bytes | None,
+    work: Callable[Concatenate[Tx, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Do something to a slot in a worker's hands; None: it is in the hands of the only one there is.
+
+    Raises NotHeld.
+    """
+    if worker is not None and not is_held(tx, slot, worker):
+        raise NotHeld(slot)
+    return work(tx, *args, **kwargs)
 
 
 def workers(tx: Tx) -> list[tuple[Worker, int]]:

@@ -101,7 +101,10 @@ def everyone(tx: Tx) -> list[Template]:
 def _keep_image(tx: Tx, template_id: int, image: Image | None) -> None:
     tx.run("delete from template_images where template_id = ?", (template_id,))
     if image:
-        tx.run("insert into template_images values (?, ?, ?, ?)", (template_id, *image))
+        tx.run(
+            "insert into template_images (template_id, content_type, file_name, body) values (?, ?, ?, ?)",
+            (template_id, *image),
+        )
 
 
 def _kept(design: Design) -> str:

@@ -19,7 +19,7 @@ ROOT = Path(generate.__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
-OTHER_VARIABLES = {"PABAL_CONFIG", "PABAL_TORTURE"}
+OTHER_VARIABLES = {"PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS"}
 OTHER_CAPITALS = {"ARGS", "PYTHON", "ROWS_A_STATEMENT", "UNDELIV"}
 
 in_every_document = pytest.mark.parametrize("name", NAMES)

@@ -208,8 +208,8 @@ class SmppCarrier(Carrier):
                         self._has_room.clear()
                         await self._has_room.wait()
                         continue
-                    first_at = self._pacer.reserve(count)
-                    await self._pacer.due(first_at, count - 1, 1)
+                    first = self._pacer.reserve(count)
+                    await self._pacer.due(first, count - 1, 1)
                     count = min(count, self._room())  # meanwhile its connection may have broken
                     if count:
                         going = places[lot.sent : lot.sent + count]

@@ -30,7 +30,7 @@ create table numbers (                   -- sender numbers an account has regist
 ) {clustered};
 
 create table requests (                  -- what the messages of one send share
-    id {bytes} primary key,
+    id {bytes} not null,
     slot {small} not null,
     account_id {big} not null,
     product {small} not null,
@@ -49,19 +49,21 @@ create table requests (                  -- what the messages of one send share
     profile_id {big},
     channel_id text,
     sender_key text,
-    template_code text
-) {clustered};
+    template_code text,
+    primary key (id{and_slot})
+) {monthly_by_id};
 create index requests_of_profile on requests (profile_id, scheduled_at) where profile_id is not null;
 
 create table images (
-    request_id {bytes} primary key,
+    request_id {bytes} not null,
     content_type text not null,
     file_name text not null,
-    body {bytes} not null
-) {clustered};
+    body {bytes} not null{slot_of_images},
+    primary key (request_id{and_slot})
+) {monthly_by_request};
 
 create table messages (                  -- only what differs per receiver
-    id {bytes} primary key,
+    id {bytes} not null,
     slot {small} not null,
     account_id {big} not null,
     receiver {big} not null,
@@ -71,15 +73,16 @@ create table messages (                  -- only what differs per receiver
     completed_at {big},
     variables text,                      -- values, as a JSON array in the order of the request's names
     content text,                        -- where it is not the request's
-    reference text                       -- the caller's own id
-) {clustered};
+    reference text,                      -- the caller's own id
+    primary key (id{and_slot})
+) {monthly_by_id};
 create index messages_of_receiver on messages (account_id, receiver, id);
 
 -- The queue. A job in lane 0 or 1 is due to be sent at ready_at; while a carrier has it in hand,
 -- claimed_at is set and ready_at is the end of the lease; in lane 2 the carrier has taken it, and
 -- ready_at is when we stop waiting for the receipt.
 create table jobs (
-    id {bytes} primary key,
+    id {bytes} not null,
     slot {small} not null,
     carrier text not null,
     lane {small} not null,
@@ -87,7 +90,8 @@ create table jobs (
     attempt integer not null,
     tries integer not null,
     claimed_at {big},
-    reference text
+    reference text,
+    primary key (id{and_slot})
 ) {queue};
 create index jobs_ready on jobs (slot, carrier, lane, ready_at);
 
@@ -98,8 +102,8 @@ create table attempts (                  -- attempts that ended in neither yes n
     carrier text not null,
     verdict text not null,
     ended_at {big} not null,
-    primary key (message_id, number)
-) {clustered};
+    primary key (message_id, number{and_slot})
+) {monthly_by_message};
 
 -- Where a carrier's answer and its receipt meet, in whichever order they come. A row lives until
 -- its message ends; one without a message is a receipt that nobody has claimed yet.

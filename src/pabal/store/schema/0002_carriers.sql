@@ -1,6 +1,8 @@
 -- Several parts of a message may be reported on each by itself; what an operator should know of each carrier.
 
 alter table receipts add column parts {small} not null default 1;
+
+-- exception: receipts holds only what has not ended, and of its rows this index has none yet: it is made in no time.
 create index receipts_of_parts on receipts (message_id) where parts > 1;
 
 create table carriers (                  -- the last known state of each carrier

@@ -18,6 +18,7 @@ create table key_uses (                  -- how far what keys were granted reach
 ) {clustered};
 
 -- Every worker has sessions of its own with a carrier. What was known is written anew at the next start.
+-- exception: before this, one process alone could use a store.
 drop table carriers;
 create table carriers (                  -- the last known state of each carrier, as each worker sees it
     name text not null,
@@ -28,6 +29,7 @@ create table carriers (                  -- the last known state of each carrier
     primary key (name, worker)
 ) {clustered};
 
+-- exception: before this, one process alone could use a store.
 alter table simulated_receipts rename to simulated_receipts_before;
 create table simulated_receipts (        -- receipts that a simulator owes
     carrier text not null,

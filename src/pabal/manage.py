@@ -1,0 +1,220 @@
+"""The commands that manage what the service knows: keys, accounts, numbers, profiles and templates."""
+
+import argparse
+from ipaddress import ip_network
+from typing import Any
+
+from pabal.command import WORLD, Stop, command, group, with_store
+from pabal.config import Settings
+from pabal.domain import phone, when
+from pabal.domain.template import Review
+from pabal.domain.when import Instant
+from pabal.service import keys, templates
+from pabal.store import accounts, profiles
+from pabal.store import templates as kept_templates
+from pabal.store.base import Store
+
+
+def add_commands(words: Any) -> None:
+    """Declare the commands of this file."""
+    inner = group(words, "key", "API keys.")
+    one = command(inner, "create", _create_key, "Issue a key; it is printed once and never again.")
+    one.add_argument("--account", required=True, help="whose key it is; made if new")
+    one.add_argument("--name", default="", help="what it is for")
+    one.add_argument("--expires", help="last moment, yyyy-MM-dd or yyyy-MM-dd HH:mm (default: never)")
+    one.add_argument("--scope", action="append", choices=keys.SCOPES, help="what it may do (default: all)")
+    one.add_argument("--allow", action="append", metavar="CIDR", help="network it may be used from (default: any)")
+    one.add_argument("--rate", type=int, help="requests a second; 0: no limit")
+    command(inner, "list", _list_keys, "List all keys, but not the keys themselves.")
+    one = command(inner, "revoke", _revoke_key, "Revoke a key; it stops working within a second.")
+    one.add_argument("id", type=int)
+
+    inner = group(words, "account", "Accounts.")
+    command(inner, "list", _list_accounts, "List all accounts.")
+    for word, does in (
+        ("disable", "Stop an account's keys; accepted messages still go out."),
+        ("enable", "Let them work again."),
+    ):
+        one = command(inner, word, _set_account, does)
+        one.add_argument("name")
+        one.set_defaults(is_enabled=word == "enable")
+
+    inner = group(words, "number", "Sender numbers that accounts have registered.")
+    command(inner, "list", _list_numbers, "List all sender numbers.")
+    for word, run, does in (
+        ("add", _add_number, "Register a sender number."),
+        ("remove", _remove_number, "Take a sender number off the list."),
+    ):
+        one = command(inner, word, run, does)
+        one.add_argument("number")
+        one.add_argument("--account", required=True)
+
+    inner = group(words, "profile", "Sender profiles.")
+    command(inner, "list", _list_profiles, "List all sender profiles.")
+    for word, does in (("disable", "Put a profile out of use."), ("enable", "Put it in use again.")):
+        one = command(inner, word, _set_profile, does)
+        one.add_argument("id", type=int)
+        one.set_defaults(is_enabled=word == "enable")
+
+    inner = group(words, "template", "Alimtalk templates.")
+    command(inner, "list", _list_templates, "List all templates.")
+    for word, does in (
+        ("approve", "Approve a template under review."),
+        ("reject", "Reject a template under review."),
+    ):
+        one = command(inner, word, _review_template, does)
+        one.add_argument("id", type=int)
+        one.add_argument("--comment", help="the reviewer's word to the author")
+        one.set_defaults(is_approved=word == "approve")
+
+
+def _create_key(settings: Settings, given: argparse.Namespace) -> None:
+    for network in given.allow or ():
+        try:
+            ip_network(network)
+        except ValueError as error:
+            raise Stop(f"--allow {network}: {error}") from None
+    if given.rate is not None and given.rate < 0:
+        raise Stop("--rate: 0 or more")
+    if not given.account.strip():
+        raise Stop("--account: a name is needed")
+    expires_at = _expiry(given.expires, settings) if given.expires else None
+
+    async def work(store: Store) -> str:
+        return await store.write(
+            keys.issue,
+            WORLD,
+            given.account.strip(),
+            given.name,
+            scopes=given.scope or keys.SCOPES,
+            allow=given.allow or (),
+            rate=settings.key_rate if given.rate is None else given.rate,
+            expires_at=expires_at,
+        )
+
+    print(with_store(settings, work))
+
+
+def _expiry(spelling: str, settings: Settings) -> Instant:
+    end = when.period(spelling, settings.zone).end
+    if end is None or end <= WORLD.now():
+        raise Stop("--expires: must lie ahead")
+    return end
+
+
+def _list_keys(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> None:
+        for key in await store.read(accounts.keys):
+            state = "live" if key.is_live else "revoked" if key.revoked_at is not None else "account disabled"
+            if key.is_live and key.expires_at is not None:
+                ends = when.stamp(key.expires_at, settings.zone)
+                state = f"expired {ends}" if key.expires_at <= WORLD.now() else f"until {ends}"
+            allow = " ".join(map(str, key.allow)) or "any address"
+            scopes = ",".join(sorted(key.scopes))
+            made = when.stamp(key.created_at, settings.zone)
+            print(f"{key.id}\t{key.account}\t{key.name}\t{scopes}\t{allow}\t{key.rate}/s\t{made}\t{state}")
+
+    with_store(settings, work)
+
+
+def _revoke_key(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> None:
+        if not await store.write(accounts.revoke_key, given.id, WORLD.now()):
+            raise Stop(f"there is no live key {given.id}; see `pabal key list`")
+
+    with_store(settings, work)
+    print(f"key {given.id} is revoked")
+
+
+def _list_accounts(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> None:
+        for account in await store.read(accounts.accounts):
+            state = "enabled" if account.disabled_at is None else "disabled"
+            print(f"{account.id}\t{account.name}\t{when.stamp(account.created_at, settings.zone)}\t{state}")
+
+    with_store(settings, work)
+
+
+def _set_account(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> None:
+        at = None if given.is_enabled else WORLD.now()
+        if not await store.write(accounts.set_disabled, given.name, at):
+            raise Stop(f"there is no account {given.name!r}; see `pabal account list`")
+
+    with_store(settings, work)
+    print(f"account {given.name} is {'enabled' if given.is_enabled else 'disabled'}")
+
+
+def _list_numbers(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> None:
+        for account, number in await store.read(accounts.numbers):
+            print(f"{account}\t{phone.hyphenated(number)}")
+
+    with_store(settings, work)
+
+
+def _add_number(settings: Settings, given: argparse.Namespace) -> None:
+    number = phone.sender(given.number)
+
+    async def work(store: Store) -> bool:
+        account_id = await _account_id(store, given.account)
+        return await store.write(accounts.add_number, account_id, number, WORLD.now())
+
+    added = with_store(settings, work)
+    print(f"{phone.hyphenated(number)} {'is' if added else 'was already'} registered for {given.account}")
+
+
+def _remove_number(settings: Settings, given: argparse.Namespace) -> None:
+    number = phone.sender(given.number)
+
+    async def work(store: Store) -> None:
+        account_id = await _account_id(store, given.account)
+        if not await store.write(accounts.remove_number, account_id, number):
+            raise Stop(f"{phone.hyphenated(number)} is not registered for {given.account}")
+
+    with_store(settings, work)
+    print(f"{phone.hyphenated(number)} is no longer registered for {given.account}")
+
+
+async def _account_id(store: Store, name: str) -> int:
+    for account in await store.read(accounts.accounts):
+        if account.name == name:
+            return account.id
+    raise Stop(f"there is no account {name!r}; see `pabal account list`")
+
+
+def _list_profiles(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> None:
+        for account, each in await store.read(profiles.everyone):
+            use = "in use" if each.is_enabled else "disabled"
+            made = when.stamp(each.created_at, settings.zone)
+            print(f"{each.id}\t{account}\t{each.channel_id}\t{each.status.word}\t{use}\t{made}")
+
+    with_store(settings, work)
+
+
+def _set_profile(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> None:
+        if not await store.write(profiles.set_enabled, given.id, given.is_enabled, WORLD.now()):
+            raise Stop(f"there is no profile {given.id}; see `pabal profile list`")
+
+    with_store(settings, work)
+    print(f"profile {given.id} is {'in use' if given.is_enabled else 'disabled'}")
+
+
+def _list_templates(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> None:
+        for each in await store.read(kept_templates.everyone):
+            print(f"{each.id}\t{each.channel_id}\t{each.code}\t{each.status.word}\t{each.design.name}")
+
+    with_store(settings, work)
+
+
+def _review_template(settings: Settings, given: argparse.Namespace) -> None:
+    review = Review(given.is_approved, given.comment)
+
+    async def work(store: Store) -> None:
+        await store.write(templates.decide, given.id, review, WORLD.now())
+
+    with_store(settings, work)
+    print(f"template {given.id} is {'approved' if given.is_approved else 'rejected'}")

@@ -1,0 +1,35 @@
+"""Stands down what may have been sent already: for a queue that comes from a backup."""
+
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from pabal.domain.when import Instant
+from pabal.service.claim import hold
+from pabal.service.policy import Policy
+from pabal.store import jobs, messages, restored
+from pabal.store.base import Tx
+
+BATCH = 500
+
+
+class StoodDown(NamedTuple):
+    """How many messages were cancelled, and how many wait for a receipt that may come."""
+
+    cancelled: int
+    held: int
+
+
+def stand_down(tx: Tx, policy: Policy, now: Instant) -> StoodDown:
+    """Hand over none of what is due or had begun: it may have been, by whoever had the queue since.
+
+    What waited is cancelled. What was being sent cannot be: it waits for its receipt, or for the end of its time.
+    """
+    cancelled = held = 0
+    while found := restored.maybe_sent(tx, now, BATCH):
+        cancelled += messages.cancel(tx, jobs.drop_unclaimed(tx, [one for one, _, _ in found]), now)
+        begun = sorted((carrier, one) for one, carrier, has_begun in found if has_begun)
+        held += len(begun)
+        for carrier, ids in groupby(begun, itemgetter(0)):
+            hold(tx, carrier, list(messages.get(tx, [one for _, one in ids]).values()), policy, now)
+    return StoodDown(cancelled, held)

@@ -1,0 +1,15 @@
+"""What tests of the command line share."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.scenery import Desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Desk:
+    """A store with an account and a key."""
+    made = Desk(tmp_path / "data", capsys)
+    made("key", "create", "--account", "acme")
+    return made

@@ -1,0 +1,106 @@
+"""`pabal backup`: a sound copy, or a reason why there is none."""
+
+from pathlib import Path
+
+import pytest
+
+from pabal.cli import main
+from pabal.store import accounts, copies
+from pabal.store.base import Tx
+from pabal.store.migrate import known
+from tests.cli.scenery import Desk
+from tests.store.kept import keep, sms
+
+
+def names(tx: Tx) -> list[str]:
+    return [each.name for each in accounts.accounts(tx)]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    return folder / "pabal.db"
+
+
+def test_a_backup_holds_what_the_store_holds(desk: Desk, file: Path) -> None:
+    made = desk("backup", file)
+
+    assert made.status == 0
+    assert made.out.startswith(f"{file} is a sound copy of {desk.store}: schema {known()[-1].number}, ")
+    assert copies.look(file, names) == ["acme"]
+    assert [each.name for each in file.parent.iterdir()] == ["pabal.db"]
+
+
+def test_a_file_that_exists_is_replaced_only_by_force(desk: Desk, file: Path) -> None:
+    file.write_text("precious", encoding="utf-8")
+
+    refused = desk("backup", file)
+
+    assert refused.status == 2
+    assert "choose another name, or replace it with --force" in refused.err
+    assert file.read_text(encoding="utf-8") == "precious"
+    assert desk("backup", file, "--force").status == 0
+    assert copies.look(file, names) == ["acme"]
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+def test_the_store_is_not_replaced_by_its_own_copy(desk: Desk, suffix: str) -> None:
+    before = desk.store.read_bytes()
+
+    refused = desk("backup", f"{desk.store}{suffix}", "--force")
+
+    assert refused.status == 2
+    assert "the store's own name" in refused.err
+    assert desk.store.read_bytes() == before
+
+
+def test_without_a_store_there_is_no_backup(tmp_path: Path, capsys: pytest.CaptureFixture[str], file: Path) -> None:
+    nowhere = Desk(tmp_path / "nowhere", capsys)
+
+    refused = nowhere("backup", file)
+
+    assert refused.status == 2
+    assert "there is no store at" in refused.err
+    assert not file.exists()
+    assert not nowhere.data.exists()
+
+
+def test_a_backup_needs_a_folder_that_is_there(desk: Desk, tmp_path: Path) -> None:
+    absent, folder = desk("backup", tmp_path / "absent" / "pabal.db"), desk("backup", tmp_path)
+
+    assert (absent.status, folder.status) == (2, 2)
+    assert "No such file or directory" in absent.err
+    assert "name a file in it" in folder.err
+
+
+def test_a_damaged_store_does_not_replace_a_good_backup(desk: Desk, file: Path) -> None:
+    desk.change(lambda tx: keep(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
+    desk("backup", file)
+    good = file.read_bytes()
+    damaged = bytearray(desk.store.read_bytes())
+    damaged[4 * 4096 : -4096] = b"\xff" * (len(damaged) - 5 * 4096)
+    desk.store.write_bytes(damaged)
+
+    refused = desk("backup", file, "--force")
+
+    assert refused.status == 2
+    assert "see `pabal doctor`" in refused.err
+    assert file.read_bytes() == good
+    assert [each.name for each in file.parent.iterdir()] == ["pabal.db"]
+
+
+@pytest.mark.parametrize(
+    ("words", "instead"), [(["backup", "x.db"], "pg_dump"), (["restore", "x.db"], "pg_restore")]
+)
+def test_a_database_in_postgresql_is_left_to_its_own_tools(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], instead: str
+) -> None:
+    config = tmp_path / "pabal.toml"
+    config.write_text('store = "postgresql://pabal@localhost/pabal"', encoding="utf-8")
+
+    assert main([*words, "--config", str(config)]) == 2
+
+    said = capsys.readouterr().err
+    assert instead in said
+    assert "docs/how-to/backup.md" in said

@@ -1,0 +1,65 @@
+"""A backup of a service that is at work, restored and started: what was answered before is there, and ends."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests import witness
+from tests.crash.clients import Wishes, load, until_idle
+from tests.live import Live, command, run, serving
+
+CLIENTS = 8
+ANSWERS_BEFORE = 60
+
+
+async def back_up_under_load(live: Live, file: Path, wishes: Wishes) -> tuple[set[str], int, int]:
+    """Return what was answered before the backup began, how many during it, and the backup's exit status."""
+    clients = asyncio.create_task(load(live.base, live.key, wishes, CLIENTS))
+    while len(wishes.answered) < ANSWERS_BEFORE:
+        assert not clients.done(), clients.result()
+        await asyncio.sleep(0)
+    before = set(wishes.answered.values())
+    arguments = command("backup", str(file), data=live.data)
+    process = await asyncio.create_subprocess_exec(*arguments["args"], env=arguments["env"])
+    status = await process.wait()
+    during = len(wishes.answered) - len(before)
+    live.process.kill()
+    await clients
+    return before, during, status
+
+
+@pytest.mark.slow
+def test_a_backup_under_load_has_all_that_was_answered_and_a_service_on_it_ends_it(tmp_path: Path) -> None:
+    file, wishes = tmp_path / "backup.db", Wishes()
+    with serving(tmp_path / "data") as live:
+        before, during, status = asyncio.run(back_up_under_load(live, file, wishes))
+
+    restored = run("restore", str(file), "--due", "send", data=tmp_path / "new")
+    with serving(tmp_path / "new") as live:
+        asyncio.run(until_idle(live.base))
+        assert live.stop() == 0
+    connection = witness.looking_at(tmp_path / "new")
+    kept = {row[0].hex() for row in connection.execute("select id from requests")}
+    ended = connection.execute("select status, count(*) from messages group by status").fetchall()
+    connection.close()
+
+    assert (status, restored.returncode) == (0, 0), restored.stderr
+    assert during > 0, "it was accepting meanwhile"
+    assert before <= kept
+    assert [number for number, _ in ended] == [2], "all completed"
+
+
+@pytest.mark.slow
+def test_nothing_is_restored_over_a_running_service(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "backup.db"
+    with serving(data) as live:
+        made = run("backup", str(file), data=data)
+        refused = run("restore", str(file), data=data)
+        with live.client() as client:
+            assert client.get("/readyz").status_code == 200
+        assert live.stop() == 0
+
+    assert made.returncode == 0, made.stderr
+    assert refused.returncode == 2
+    assert "another pabal runs on" in refused.stderr

@@ -1,0 +1,88 @@
+"""`pabal migrate --check`: says what is missing, and changes nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from pabal.app import only_process
+from pabal.cli import main
+from pabal.config import load
+from pabal.store.base import Tx
+from pabal.store.migrate import known
+from tests import postgres
+from tests.cli.scenery import Desk
+from tests.virtual import NOON
+
+LAST = known()[-1]
+
+
+def step_back(tx: Tx) -> None:
+    tx.run("delete from migrations where number = ?", (LAST.number,))
+
+
+def step_ahead(tx: Tx) -> None:
+    tx.run("insert into migrations values (?, 'ahead', ?)", (LAST.number + 1, NOON))
+
+
+def test_a_schema_that_is_up_to_date_is_said_to_be_so(desk: Desk) -> None:
+    assert desk("migrate", "--check") == (0, "the schema is up to date\n", "")
+
+
+def test_what_is_missing_is_listed_and_still_missing_afterwards(desk: Desk) -> None:
+    desk.change(step_back)
+    files = desk.files()
+    before = desk.store.read_bytes()
+
+    twice = [desk("migrate", "--check") for _ in range(2)]
+
+    assert twice == [(1, f"missing {LAST.number:04} {LAST.name}\n", "")] * 2
+    assert desk.store.read_bytes() == before
+    assert desk.files() == files
+
+
+def test_a_store_that_is_not_there_lacks_everything_and_is_not_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = Desk(tmp_path / "nowhere", capsys)
+
+    checked = nowhere("migrate", "--check")
+
+    assert checked.status == 1
+    assert checked.out.splitlines() == [f"missing {step.number:04} {step.name}" for step in known()]
+    assert not nowhere.data.exists()
+
+
+def test_a_store_of_a_newer_version_is_said_to_be_so_and_what_to_do(desk: Desk) -> None:
+    desk.change(step_ahead)
+
+    checked = desk("migrate", "--check")
+
+    assert checked.status == 2
+    assert f"the store is at schema {LAST.number + 1}" in checked.err
+    assert "run the version that made it, or a newer one" in checked.err
+
+
+def test_it_works_while_a_service_runs(desk: Desk) -> None:
+    with only_process(load({}, data=desk.data)):
+        assert desk("migrate", "--check").status == 0
+
+
+def test_a_store_that_cannot_be_read_is_neither_up_to_date_nor_missing_anything(desk: Desk) -> None:
+    desk.store.write_text("no store, but a text that is long enough " * 100, encoding="utf-8")
+
+    checked = desk("migrate", "--check")
+
+    assert checked.status == 2
+    assert "see `pabal doctor`" in checked.err
+
+
+def test_on_postgresql_too_nothing_is_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    address = postgres.fresh("unmigrated", "template1")
+    config = tmp_path / "pabal.toml"
+    config.write_text(f'store = "{address}"\n', encoding="utf-8")
+
+    twice = [main(["migrate", "--check", "--config", str(config)]) for _ in range(2)]
+
+    assert twice == [1, 1]
+    assert capsys.readouterr().out.count(f"missing {LAST.number:04} {LAST.name}\n") == 2
+    postgres.drop("unmigrated")

@@ -1,0 +1,264 @@
+"""`pabal restore`: a backup in place of the store, and what was there kept aside."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from pabal.app import only_process
+from pabal.config import load
+from pabal.domain.message import Status
+from pabal.domain.when import HOUR, Instant
+from pabal.service.keep_house import expire
+from pabal.service.policy import policy_from
+from pabal.store import accounts, copies, jobs, messages
+from pabal.store.base import Tx
+from pabal.store.migrate import _statements, known
+from pabal.world import RealWorld
+from tests.cli.scenery import Desk, statuses
+from tests.store.kept import CARRIER, keep, message_id, sms
+
+LAST = known()[-1]
+NOW = RealWorld().now()
+WAITING, SENDING, CANCEL = Status.WAITING.number, Status.SENDING.number, Status.CANCEL.number
+
+
+@pytest.fixture
+def backup(desk: Desk, tmp_path: Path) -> Path:
+    """A backup of the store, to which an account `late` was added since."""
+    file = tmp_path / "backup.db"
+    desk("backup", file)
+    desk("key", "create", "--account", "late")
+    return file
+
+
+def names(tx: Tx) -> list[str]:
+    return [each.name for each in accounts.accounts(tx)]
+
+
+def aside(desk: Desk) -> Path:
+    (found,) = desk.data.glob("pabal.db.before-*")
+    return found
+
+
+def untouched(desk: Desk) -> bool:
+    return desk.files() - {"pabal.lock"} == {"pabal.db"} and copies.look(desk.store, names) == ["acme", "late"]
+
+
+def test_a_backup_takes_the_place_of_the_store_which_is_kept_aside(desk: Desk, backup: Path) -> None:
+    done = desk("restore", backup)
+
+    assert done.status == 0
+    assert copies.look(desk.store, names) == ["acme"]
+    assert copies.look(aside(desk), names) == ["acme", "late"]
+    assert f"what was there before is {aside(desk)}" in done.out
+    assert desk.store.stat().st_mode & 0o777 == 0o600
+    assert "acme" in desk("account", "list").out
+
+
+def test_a_backup_is_restored_where_nothing_was(
+    desk: Desk, backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = Desk(tmp_path / "new", capsys)
+
+    assert new("restore", backup).status == 0
+
+    assert new.files() == {"pabal.db", "pabal.lock"}
+    assert copies.look(new.store, names) == ["acme"]
+
+
+def test_nothing_is_restored_under_a_running_service(desk: Desk, backup: Path) -> None:
+    with only_process(load({}, data=desk.data)):
+        refused = desk("restore", backup)
+
+    assert refused.status == 2
+    assert "another pabal runs on" in refused.err
+    assert untouched(desk)
+
+
+def test_nothing_is_restored_while_another_command_has_the_store_open(desk: Desk, backup: Path) -> None:
+    other = apsw.Connection(str(desk.store))
+    other.execute("select count(*) from accounts")
+
+    refused = desk("restore", backup)
+    other.close()
+
+    assert refused.status == 2
+    assert "another process has" in refused.err
+    assert untouched(desk)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"not a database at all, but long enough to look like one " * 100, "it is not a SQLite file"),
+        (b"", "it is not a store of Pabal's"),
+    ],
+)
+def test_what_is_no_store_is_not_restored(desk: Desk, backup: Path, content: bytes, said: str) -> None:
+    backup.write_bytes(content)
+
+    refused = desk("restore", backup)
+
+    assert refused.status == 2
+    assert said in refused.err
+    assert untouched(desk)
+
+
+def test_a_store_of_something_else_is_not_restored(desk: Desk, backup: Path, tmp_path: Path) -> None:
+    other = apsw.Connection(str(tmp_path / "other.db"))
+    other.execute("create table migrations (number integer)")
+    other.close()
+
+    refused = desk("restore", tmp_path / "other.db")
+
+    assert "it is not a store of Pabal's" in refused.err
+    assert untouched(desk)
+
+
+def test_neither_the_store_itself_nor_what_is_not_there_is_restored(desk: Desk, backup: Path) -> None:
+    itself, absent = desk("restore", desk.store), desk("restore", desk.data / "absent")
+
+    assert (itself.status, absent.status) == (2, 2)
+    assert "is the store itself" in itself.err
+    assert "there is no file" in absent.err
+    assert untouched(desk)
+
+
+def test_a_backup_of_a_newer_version_is_not_restored(desk: Desk, backup: Path) -> None:
+    copies.change(backup, lambda tx: tx.run("insert into migrations values (?, 'x', 0)", (LAST.number + 1,)))
+
+    refused = desk("restore", backup)
+
+    assert refused.status == 2
+    assert "run the version that made it, or a newer one" in refused.err
+    assert untouched(desk)
+
+
+def test_a_damaged_backup_is_not_restored(desk: Desk, backup: Path) -> None:
+    copies.change(backup, lambda tx: keep(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
+    damaged = bytearray(backup.read_bytes())
+    damaged[4 * 4096 : -4096] = b"\xff" * (len(damaged) - 5 * 4096)
+    backup.write_bytes(damaged)
+
+    refused = desk("restore", backup)
+
+    assert refused.status == 2
+    assert "take another backup" in refused.err
+    assert untouched(desk)
+
+
+def test_what_a_killed_service_left_beside_the_store_is_not_taken_for_the_backups(
+    desk: Desk, backup: Path, tmp_path: Path
+) -> None:
+    service = apsw.Connection(str(desk.store))
+    service.execute("insert into marks values ('ahead', x'00')")
+    left = {each: each.read_bytes() for each in desk.data.iterdir()}
+    service.close()
+    for each, content in left.items():
+        each.write_bytes(content)
+    assert (desk.data / "pabal.db-wal").stat().st_size
+
+    assert desk("restore", backup).status == 0
+
+    assert desk.files() == {"pabal.db", "pabal.lock", aside(desk).name}
+    marks = [copies.look(each, lambda tx: tx.rows("select name from marks")) for each in (desk.store, aside(desk))]
+    assert marks == [[], [("ahead",)]]
+
+
+def queue(tx: Tx, now: Instant) -> None:
+    """Have messages of all kinds: two that are due, one in hand, one taken, one for later."""
+    keep(tx, 1, sms(["01000000001", "01000000002"]), at=now - HOUR)
+    for number in (2, 3):
+        keep(tx, number, at=now - HOUR)
+        jobs.claim(tx, [message_id(number, at=now - HOUR)], now, now + HOUR)
+        messages.begin_sending(tx, [message_id(number, at=now - HOUR)])
+    jobs.await_receipts(tx, [(message_id(3, at=now - HOUR), 1, "r3", now + HOUR)])
+    keep(tx, 4, at=now - HOUR, scheduled_at=now + 24 * HOUR)
+
+
+@pytest.fixture
+def busy(desk: Desk, tmp_path: Path) -> Path:
+    """A backup whose queue is not empty."""
+    file = tmp_path / "busy.db"
+    desk.change(queue, NOW)
+    desk("backup", file)
+    return file
+
+
+def test_what_may_have_been_sent_since_is_asked_about_first(desk: Desk, busy: Path) -> None:
+    before = desk.store.read_bytes()
+
+    asked = desk("restore", busy)
+
+    assert asked.status == 2
+    assert "holds 3 messages" in asked.err
+    assert "--due send" in asked.err
+    assert "--due cancel" in asked.err
+    assert desk.files() == {"pabal.db", "pabal.lock"}
+    assert desk.store.read_bytes() == before
+
+
+def test_what_may_have_been_sent_since_is_sent_if_so_asked(desk: Desk, busy: Path) -> None:
+    done = desk("restore", busy, "--due", "send")
+
+    assert done.status == 0
+    assert "3 messages will be sent at the next start" in done.out
+    assert "1 messages are for later, 1 wait for their receipts" in done.out
+    assert copies.look(desk.store, statuses) == [(WAITING, 3), (SENDING, 2)]
+    assert copies.look(desk.store, lambda tx: tx.row("select count(*) from jobs")) == (5,)
+
+
+def test_what_may_have_been_sent_since_is_cancelled_or_waits_for_its_receipt(desk: Desk, busy: Path) -> None:
+    done = desk("restore", busy, "--due", "cancel")
+
+    assert done.status == 0
+    assert "2 messages that may have been sent since are cancelled" in done.out
+    assert "1 that were being sent then wait for their receipts" in done.out
+    assert copies.look(desk.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+    due_tomorrow = desk.change(lambda tx: jobs.due(tx, 0, CARRIER, NOW + 48 * HOUR, 10))
+    assert due_tomorrow == [message_id(4, at=NOW - HOUR)], "nothing but what is for later is ever handed over"
+
+
+def test_what_was_being_sent_ends_as_unknown_when_no_receipt_comes(desk: Desk, busy: Path) -> None:
+    desk("restore", busy, "--due", "cancel")
+
+    policy = policy_from(load({}))
+    ended = desk.change(expire, 0, CARRIER, policy, RealWorld().now() + policy.sms_timeout + HOUR).ended
+
+    assert sorted(outcome.number for _, outcome, *_ in ended) == [2000, 9001]
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """A backup of the version that knew only the first step of the schema, with a message that is due."""
+
+    def make(tx: Tx) -> None:
+        tx.run(
+            "create table migrations (number integer primary key, name text not null, applied_at {big} not null)"
+        )
+        for statement in _statements(known()[0].sql):
+            tx.run(statement)
+        tx.run("insert into migrations values (1, 'start', 0)")
+        keep(tx, 1, at=NOW - HOUR)
+
+    file = tmp_path / "older.db"
+    copies.change(file, make)
+    return file
+
+
+def test_an_older_backup_is_restored_as_it_is(desk: Desk, older: Path) -> None:
+    done = desk("restore", older, "--due", "send")
+
+    assert done.status == 0
+    assert f"{LAST.number:04} {LAST.name}: `pabal migrate`, or the next start, applies it" in done.out
+    assert copies.look(desk.store, copies.schema) == 1
+
+
+def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelled(desk: Desk, older: Path) -> None:
+    done = desk("restore", older, "--due", "cancel")
+
+    assert done.status == 0
+    assert f"applied {LAST.number:04} {LAST.name}" in done.out
+    assert copies.look(desk.store, copies.schema) == LAST.number
+    assert copies.look(desk.store, statuses) == [(CANCEL, 1)]

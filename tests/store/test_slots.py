@@ -1,0 +1,345 @@
+"""Slots: shared evenly by any number of workers, each in one pair of hands, whoever comes, goes or dies."""
+
+import asyncio
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pabal.store import slots
+from pabal.store.base import Tx
+from pabal.store.postgres import PostgresStore
+from pabal.store.slots import Holding, Worker
+from tests import postgres
+from tests.store.scenes import play
+from tests.virtual import NOON
+
+ONE, TWO, THREE = b"1" * 16, b"2" * 16, b"3" * 16
+THREADS = 6
+ROUNDS = 15
+
+
+def begun(tx: Tx, count: int, *workers: bytes) -> None:
+    """Cut the queue into so many slots, and let workers join and take their shares."""
+    slots.ensure(tx, count)
+    for worker in workers:
+        slots.join(tx, worker, f"host:{worker[0]}", NOON)
+    for _ in range(2):
+        for worker in workers:
+            slots.beat(tx, worker, ())
+
+
+def beat(tx: Tx, worker: bytes, *dead: tuple[bytes, int]) -> Holding:
+    holding = slots.beat(tx, worker, dead)
+    assert holding is not None
+    return holding
+
+
+def owners(tx: Tx) -> dict[int, bytes | None]:
+    return dict(tx.rows("select slot, worker from slots order by slot"))
+
+
+def sizes(tx: Tx) -> list[int]:
+    return [count for _, count in slots.workers(tx)]
+
+
+def test_a_new_store_is_cut_into_slots_once_and_for_good(tx: Tx) -> None:
+    assert slots.total(tx) == 0
+
+    assert slots.ensure(tx, 8) == 8
+
+    assert slots.ensure(tx, 3) == 8
+    assert slots.ensure(tx, 200) == 8
+    assert owners(tx) == dict.fromkeys(range(8))
+
+
+def test_a_store_may_have_more_slots_than_one_statement_has_rows(tx: Tx) -> None:
+    assert slots.ensure(tx, 256) == 256
+
+    slots.join(tx, ONE, "host:1", NOON)
+    assert beat(tx, ONE).held == list(range(256))
+    assert set(owners(tx).values()) == {ONE}
+
+
+def test_a_worker_that_is_alone_takes_every_slot_at_its_first_beat(tx: Tx) -> None:
+    begun(tx, 4)
+    slots.join(tx, ONE, "host:1", NOON)
+
+    assert beat(tx, ONE) == Holding({ONE: 1}, [0, 1, 2, 3], [])
+    assert beat(tx, ONE) == Holding({ONE: 2}, [0, 1, 2, 3], [])
+    assert slots.workers(tx) == [(Worker(ONE, "host:1", 2, NOON), 4)]
+
+
+def test_one_that_joins_gets_its_share_when_the_others_have_given_it_up(tx: Tx) -> None:
+    begun(tx, 4, ONE)
+    slots.join(tx, TWO, "host:2", NOON)
+
+    assert beat(tx, TWO).held == []
+    assert beat(tx, ONE).held == [0, 1]
+    assert beat(tx, TWO) == Holding({ONE: 3, TWO: 2}, [2, 3], [])
+
+
+def test_what_was_given_up_is_no_orphan_and_neither_is_what_was_left(tx: Tx) -> None:
+    begun(tx, 4, ONE, TWO)
+    slots.leave(tx, TWO)
+
+    found = beat(tx, ONE)
+
+    assert (found.held, found.orphans) == ([0, 1, 2, 3], [])
+    assert TWO not in found.beats
+
+
+def test_slots_of_one_that_was_struck_off_are_orphans_for_whoever_takes_them_and_only_then(tx: Tx) -> None:
+    begun(tx, 6, ONE, TWO, THREE)
+
+    found = beat(tx, ONE, (THREE, 2))
+    assert (found.held, found.orphans) == ([0, 1, 4], [4])
+    assert beat(tx, ONE).orphans == []
+    other = beat(tx, TWO)
+
+    assert (other.held, other.orphans) == ([2, 3, 5], [5])
+    assert beat(tx, TWO).orphans == []
+
+
+def test_one_that_has_shown_life_since_is_not_struck_off(tx: Tx) -> None:
+    begun(tx, 4, ONE, TWO)
+
+    found = beat(tx, ONE, (TWO, 1))
+
+    assert found.beats == {ONE: 3, TWO: 2}
+    assert beat(tx, TWO).held == [2, 3]
+
+
+def test_one_that_was_struck_off_is_told_so_and_takes_nothing(tx: Tx) -> None:
+    begun(tx, 4, ONE, TWO)
+    beat(tx, ONE, (TWO, 2))
+
+    assert slots.beat(tx, TWO, [(ONE, 3)]) is None
+
+    assert set(owners(tx).values()) == {ONE}
+    assert not slots.is_held(tx, 2, TWO)
+    assert beat(tx, ONE).beats == {ONE: 4}
+
+
+def test_one_that_never_joined_is_told_so(tx: Tx) -> None:
+    begun(tx, 4)
+
+    assert slots.beat(tx, ONE, ()) is None
+
+
+def test_a_slot_is_held_by_its_worker_and_by_nobody_else(tx: Tx) -> None:
+    begun(tx, 2, ONE, TWO)
+
+    assert slots.is_held(tx, 0, ONE)
+    assert not slots.is_held(tx, 0, TWO)
+    assert not slots.is_held(tx, 7, ONE)
+    slots.leave(tx, ONE)
+    assert not slots.is_held(tx, 0, ONE)
+
+
+def test_leaving_frees_only_what_was_ones_own_and_may_be_done_twice(tx: Tx) -> None:
+    begun(tx, 4, ONE, TWO)
+
+    slots.leave(tx, TWO)
+    slots.leave(tx, TWO)
+
+    assert owners(tx) == {0: ONE, 1: ONE, 2: None, 3: None}
+    assert [worker.id for worker, _ in slots.workers(tx)] == [ONE]
+
+
+def test_orphans_that_are_in_disorder_when_they_are_given_up_or_left_stay_orphans(tx: Tx) -> None:
+    begun(tx, 4, ONE)
+    slots.join(tx, TWO, "host:2", NOON)
+
+    slots.beat(tx, ONE, (), in_disorder=[0, 3])
+    found = beat(tx, TWO)
+    assert (found.held, found.orphans) == ([2, 3], [3])
+    slots.leave(tx, ONE, in_disorder=[0, 3])
+    found = beat(tx, TWO)
+
+    assert (found.held, found.orphans) == ([0, 1, 2, 3], [0])
+
+
+def test_who_joins_again_because_it_does_not_know_whether_it_has_is_there_once(tx: Tx) -> None:
+    begun(tx, 4, ONE)
+
+    slots.join(tx, ONE, "host:1", NOON + 1)
+
+    assert beat(tx, ONE).held == [0, 1, 2, 3]
+    assert [worker.joined_at for worker, _ in slots.workers(tx)] == [NOON]
+
+
+def test_what_is_to_be_done_to_a_slot_in_ones_hands_is_not_done_once_it_is_in_others(tx: Tx) -> None:
+    begun(tx, 2, ONE, TWO)
+
+    assert slots.while_held(tx, 0, ONE, slots.total) == 2
+    assert slots.while_held(tx, 0, None, slots.total) == 2
+    with pytest.raises(slots.NotHeld):
+        slots.while_held(tx, 0, TWO, slots.total)
+
+
+def test_more_workers_than_slots_leave_some_standing_by_until_one_goes(tx: Tx) -> None:
+    begun(tx, 2, ONE, TWO, THREE)
+    assert sizes(tx) == [1, 1, 0]
+
+    slots.leave(tx, ONE)
+
+    assert beat(tx, THREE).held == [0]
+
+
+@given(st.integers(1, 40), st.integers(1, 300))
+def test_fair_shares_are_all_there_is_and_differ_by_one_at_most(workers: int, count: int) -> None:
+    shares = [slots.fair_share(place, workers, count) for place in range(workers)]
+
+    assert sum(shares) == count
+    assert max(shares) - min(shares) <= 1
+
+
+class Crowd:
+    """Workers that come, go and die, and what is known of them outside the store."""
+
+    def __init__(self, tx: Tx) -> None:
+        self._tx = tx
+        self._ids = itertools.cycle(range(7, 10_000, 13))
+        self.living: list[bytes] = []
+        self.dead: list[bytes] = []
+
+    def join(self, chance: int) -> None:
+        """Let one join whose id stands anywhere among those of the others."""
+        worker = chance.to_bytes(2, "big") + next(self._ids).to_bytes(14, "big")
+        slots.join(self._tx, worker, "host", NOON)
+        self.living.append(worker)
+
+    def act(self, event: str, chance: int) -> None:
+        if event == "join":
+            self.join(chance)
+            return
+        one = self.living[chance % len(self.living)]
+        if event == "beat":
+            assert all(slots.is_held(self._tx, slot, one) for slot in beat(self._tx, one).held)
+        elif len(self.living) > 1:
+            self.living.remove(one)
+            if event == "leave":
+                slots.leave(self._tx, one)
+            else:
+                self.dead.append(one)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    count=st.integers(1, 12),
+    events=st.lists(
+        st.tuples(st.sampled_from(["join", "beat", "beat", "leave", "die"]), st.integers(0, 999)), max_size=25
+    ),
+)
+def test_whoever_comes_goes_or_dies_in_the_end_every_slot_has_one_owner_and_shares_are_fair(
+    tx: Tx, count: int, events: list[tuple[str, int]]
+) -> None:
+    tx.run("delete from slots")
+    tx.run("delete from workers")
+    slots.ensure(tx, count)
+    crowd = Crowd(tx)
+    crowd.join(500)
+
+    for event, chance in events:
+        crowd.act(event, chance)
+    last = {worker.id: worker.beat for worker, _ in slots.workers(tx)}
+    struck_off = [(one, last[one]) for one in crowd.dead]
+    held = [beat(tx, one, *struck_off).held for _ in range(2) for one in crowd.living][-len(crowd.living) :]
+
+    assert sorted(itertools.chain(*held)) == list(range(count))
+    assert set(owners(tx).values()) <= set(crowd.living)
+    assert max(sizes(tx)) - min(sizes(tx)) <= 1
+
+
+# Several at once, each with connections of its own.
+
+
+def at_once(work: Callable[[int, PostgresStore], Any], count: int) -> list[Any]:
+    """Have so many threads work on one database at the same time; return what each found."""
+    address, start = postgres.emptied(), threading.Barrier(count)
+    found: dict[int, Any] = {}
+
+    def run(number: int) -> None:
+        async def scene(store: PostgresStore) -> None:
+            await store.read(slots.total)  # it is connected
+            await asyncio.to_thread(start.wait)
+            found[number] = await work(number, store)
+
+        play(address, scene, writers=1)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [found[number] for number in range(count)]
+
+
+@pytest.mark.parametrize("engine", ["postgresql"])
+def test_of_several_that_cut_a_new_store_at_once_one_decides_for_all(engine: str) -> None:
+    wanted = [8, 3, 250, 5]
+
+    async def ensure(number: int, store: PostgresStore) -> int:
+        return await store.write(slots.ensure, wanted[number])
+
+    for _ in range(5):
+        found = set(at_once(ensure, len(wanted)))
+
+        assert len(found) == 1
+        assert found <= set(wanted)
+
+
+@pytest.mark.parametrize("engine", ["postgresql"])
+def test_workers_that_beat_at_the_same_time_never_hold_the_same_slot(engine: str) -> None:
+    async def live(number: int, store: PostgresStore) -> list[int]:
+        me = bytes([number]) * 16
+        await store.write(slots.ensure, 16)
+        await store.write(slots.join, me, f"host:{number}", NOON)
+        for _ in range(ROUNDS):
+            holding = await store.write(slots.beat, me, ())
+            assert holding is not None
+            assert holding.orphans == []
+            held = [await store.read(slots.is_held, slot, me) for slot in holding.held]
+            assert all(held), "nobody takes a slot from one that lives"
+        await all_are_done(store)
+        await store.write(slots.beat, me, ())
+        await all_are_done(store)
+        holding = await store.write(slots.beat, me, ())
+        assert holding is not None
+        return holding.held
+
+    done = threading.Barrier(THREADS)
+
+    async def all_are_done(store: PostgresStore) -> None:
+        await asyncio.to_thread(done.wait)
+
+    held = at_once(live, THREADS)
+
+    assert sorted(itertools.chain(*held)) == list(range(16))
+    assert sorted(map(len, held)) == [2, 2, 3, 3, 3, 3]
+
+
+@pytest.mark.parametrize("engine", ["postgresql"])
+def test_of_two_that_give_each_other_up_for_dead_at_once_one_lives_and_has_everything(engine: str) -> None:
+    both = threading.Barrier(2)
+
+    async def strike(number: int, store: PostgresStore) -> Holding | None:
+        me, other = bytes([number]) * 16, bytes([1 - number]) * 16
+        await store.write(slots.ensure, 4)
+        await store.write(slots.join, me, f"host:{number}", NOON)
+        await asyncio.to_thread(both.wait)
+        await store.write(slots.beat, me, [(other, 0)])
+        await asyncio.to_thread(both.wait)
+        return await store.write(slots.beat, me, ())
+
+    for _ in range(5):
+        found = at_once(strike, 2)
+        living = [each for each in found if each is not None]
+
+        assert len(living) in (1, 2)  # two: the second saw that the first had shown life
+        assert sorted(slot for each in living for slot in each.held) in ([0, 1, 2, 3], [0, 1], [2, 3])
