@@ -4,15 +4,19 @@ import asyncio
 from pathlib import Path
 from random import Random
 
+import psycopg
 import pytest
 
+from pabal.store.postgres import ANSWER_WITHIN_S
 from tests.faults.clients import until, until_ready
+from tests.faults.meddling import meddling, said
 from tests.faults.scenes import ANSWERS_BETWEEN, under_load
 from tests.faults.servers import PASSWORD, own_folder, own_server
 from tests.live import run
 from tests.store.cutting import Cut, cutting
 
 STOPS = 2
+COLLISIONS = 2
 CUTS = 10
 COMMITS, CUT_SHARE = 1500, 0.02
 
@@ -107,3 +111,35 @@ def test_a_server_that_has_no_connection_left(tmp_path: Path) -> None:
             await scene.load.until(ANSWERS_BETWEEN)
 
         scene.play(trouble)
+
+
+@pytest.mark.slow
+def test_someone_who_meddles_with_the_same_rows_is_not_noticed_by_callers(tmp_path: Path) -> None:
+    with (
+        own_server(deadlock_timeout="10ms", log_line_prefix="%a ") as server,
+        under_load(server, tmp_path) as scene,
+    ):
+
+        async def trouble() -> None:
+            with meddling(server):
+                await until(lambda: said(server, "pabal ERROR:  deadlock detected") >= COLLISIONS)
+                await until(lambda: said(server, "pabal ERROR:  could not serialize access") >= COLLISIONS)
+            await scene.load.until(ANSWERS_BETWEEN)
+
+        scene.play(trouble)
+        assert set(scene.load.told) == {"SUCCESS"}
+
+
+@pytest.mark.torture
+def test_a_lock_that_someone_holds_for_longer_than_one_waits(tmp_path: Path) -> None:
+    with own_server() as server, under_load(server, tmp_path) as scene:
+
+        async def trouble() -> None:
+            await scene.load.until(ANSWERS_BETWEEN)
+            with psycopg.connect(server.store) as holder:
+                holder.execute("lock table jobs in exclusive mode")
+                await scene.load.until_told("SERVICE_UNAVAILABLE", 5)
+            await scene.load.until(ANSWERS_BETWEEN)
+
+        scene.play(trouble)
+        assert scene.load.slowest_s < ANSWER_WITHIN_S + 5

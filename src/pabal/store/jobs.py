@@ -87,6 +87,15 @@ def in_doubt(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
     return [row[0] for row in rows]
 
 
+def leased(tx: Tx, slot: int, carrier: str, since: Instant, until: Instant) -> list[bytes]:
+    """Return the ids of the jobs that are in hand since and until exactly these times."""
+    rows = tx.rows(
+        "select id from jobs where slot = ? and carrier = ? and lane in (0, 1) and ready_at = ? and claimed_at = ?",
+        (slot, carrier, until, since),
+    )
+    return [row[0] for row in rows]
+
+
 def in_hand(tx: Tx, slot: int, carrier: str, most: int) -> list[bytes]:
     """Return the ids of some jobs that are in a worker's hands."""
     rows = tx.rows(

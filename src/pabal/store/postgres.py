@@ -18,7 +18,7 @@ from pabal.store.postgres_tx import Connection, PostgresTx, adapt
 from pabal.world import World
 
 CONNECT_WITHIN_S = 5
-ANSWER_WITHIN_S = 30.0
+ANSWER_WITHIN_S = 20.0
 """How long a caller waits: longer than for a lock. A commit waits for a replica for as long as that is away."""
 MOST_PREPARED = 300
 MOST_RERUNS = 5
