@@ -85,7 +85,7 @@ def test_it_is_a_carrier_of_everything_that_knows_what_it_has_had() -> None:
     carrier: Carrier = Simulator(SIM, Notebook(), VirtualWorld())
 
     assert carrier.products == frozenset(Product)
-    assert (carrier.dedups, carrier.is_connected, carrier.window, carrier.answer_s) == (True, True, 10, 2)
+    assert (carrier.dedups, carrier.is_connected, carrier.window, carrier.answer_s) == (True, True, 10, 10)
     assert carrier.desk is not None
 
 

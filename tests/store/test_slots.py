@@ -322,7 +322,7 @@ def test_workers_that_beat_at_the_same_time_never_hold_the_same_slot() -> None:
     assert sorted(map(len, held)) == [2, 2, 3, 3, 3, 3]
 
 
-def test_of_two_that_give_each_other_up_for_dead_at_once_one_lives_and_has_everything() -> None:
+def test_of_two_that_give_each_other_up_for_dead_at_once_those_that_live_have_everything() -> None:
     both = threading.Barrier(2)
 
     async def strike(number: int, store: PostgresStore) -> Holding | None:
@@ -330,13 +330,14 @@ def test_of_two_that_give_each_other_up_for_dead_at_once_one_lives_and_has_every
         await store.write(slots.ensure, 4)
         await store.write(slots.join, me, f"host:{number}", NOON)
         await asyncio.to_thread(both.wait)
-        await store.write(slots.beat, me, [(other, 0)])
-        await asyncio.to_thread(both.wait)
-        return await store.write(slots.beat, me, ())
+        found = await store.write(slots.beat, me, [(other, 0)])
+        for _ in range(3):
+            await asyncio.to_thread(both.wait)
+            found = await store.write(slots.beat, me, ())
+        return found
 
     for _ in range(5):
         found = at_once(strike, 2)
         living = [each for each in found if each is not None]
 
-        assert len(living) in (1, 2)  # two: the second saw that the first had shown life
-        assert sorted(slot for each in living for slot in each.held) in ([0, 1, 2, 3], [0, 1], [2, 3])
+        assert sorted(slot for each in living for slot in each.held) == [0, 1, 2, 3]
