@@ -34,16 +34,7 @@ RESTRICTIONS = {
     "User": "pabal",
 }
 
-WAITING_FOR_ITS_COMMAND = pytest.mark.xfail(
-    strict=True, reason="`serve --no-deliver` and `work` come with several processes on one PostgreSQL"
-)
-with_commands = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=WAITING_FOR_ITS_COMMAND) if re.search("-(web|work)@", name) else name
-        for name in SERVICES
-    ],
-)
+with_commands = pytest.mark.parametrize("name", SERVICES)
 
 
 def lines(name: str) -> list[tuple[str, str]]:
