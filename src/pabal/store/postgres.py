@@ -23,13 +23,17 @@ DELIVERER_LOCK = 7_602_115_002
 """The advisory lock of the only delivering process."""
 
 # Every statement of ours is made for nested loops over indexes, as SQLite does them: no other plan is better when
-# the tables are large, and one that was made while they were empty may stay in use for long.
+# the tables are large, and one that was made while they were empty may stay in use for long. So one plan does for
+# all arguments: to plan anew over two years of months takes longer than to carry it out. Citus, though, must see the
+# arguments to know the shard.
 # Whoever is answered must find it kept: a synchronous_commit that says otherwise is overruled.
 _MANNERS = (
     b"set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off;"
     b" set lock_timeout = '10s';"
     b" set idle_in_transaction_session_timeout = '60s';"
-    b" select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"
+    b" select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off';"
+    b" select set_config('plan_cache_mode', 'force_generic_plan', false)"
+    b" where not exists (select 1 from pg_extension where extname = 'citus')"
 )
 _PATIENCE: dict[str, Any] = {
     "connect_timeout": CONNECT_WITHIN_S,
