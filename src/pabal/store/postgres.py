@@ -24,8 +24,8 @@ DELIVERER_LOCK = 7_602_115_002
 
 # Every statement of ours is made for nested loops over indexes, as SQLite does them: no other plan is better when
 # the tables are large, and one that was made while they were empty may stay in use for long. So one plan does for
-# all arguments: to plan anew over two years of months takes longer than to carry it out. Citus, though, must see the
-# arguments to know the shard.
+# all arguments: to plan anew over two years of months takes longer than to carry it out. Citus, though, must see
+# the arguments to know the shard.
 # Whoever is answered must find it kept: a synchronous_commit that says otherwise is overruled.
 _MANNERS = (
     b"set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off;"
