@@ -82,7 +82,9 @@ class Settings:
     )
     idempotency_hours: int = declared(24, "How long an Idempotency-Key is remembered.", least=1)
     token_minutes: int = declared(30, "How long the token of a sender profile is valid.", least=1)
-    retention_days: int = declared(180, "Days after which numbers and texts are blanked.", least=1)
+    retention_days: int = declared(
+        180, "Days after which numbers and texts go: blanked, or on PostgreSQL dropped by the month.", least=1
+    )
     key_rate: int = declared(1000, "Requests a second of a new key; 0: no limit.", least=0)
     simulator_messages: int = declared(
         100_000, "Messages that the simulator's phones hold in all; older ones are dropped.", least=1

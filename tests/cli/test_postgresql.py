@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from pabal.cli import main
-from tests import postgres
+from pabal.store.citus import DISTRIBUTED
+from tests import citus, postgres
 from tests.live import run, serving
 
 SECRET = "not-to-be-seen"
@@ -101,3 +102,32 @@ def test_without_postgresql_one_process_does_everything(
     said = capsys.readouterr().err
     assert said.startswith(f"pabal: `pabal {' '.join(command[:2])}` needs PostgreSQL")
     assert "set `store` to postgresql://" in said
+
+
+def test_citus_needs_a_database_that_has_it(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on_sqlite = said(capsys, "migrate", "--citus", "--data", str(tmp_path))
+    without = said(capsys, "migrate", "--citus", "--config", str(config))
+
+    assert on_sqlite.startswith("pabal: --citus: the store must be a database of PostgreSQL with Citus")
+    assert without.startswith("pabal: the database has no Citus: run `create extension citus`")
+
+
+if citus.is_there():  # else the summary says that it was not run
+
+    @pytest.mark.slow
+    def test_migrate_distributes_the_tables_of_a_coordinator_once(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        config = tmp_path / "pabal.toml"
+        config.write_text(f'store = "{citus.fresh("by_hand")}"\n', encoding="utf-8")
+
+        first = said(capsys, "migrate", "--citus", "--config", str(config))
+        again = said(capsys, "migrate", "--citus", "--config", str(config))
+
+        assert [line for line in first.splitlines() if line.startswith("distributed")] == [
+            f"distributed {table}" for table in DISTRIBUTED
+        ]
+        assert again == "the schema is up to date\n"
+        citus.drop("by_hand")

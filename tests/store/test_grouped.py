@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pabal.store.base import ROWS_A_STATEMENT, StoreAway, Tx, chunks, in_dialect, with_placeholders
+from pabal.store.base import ROWS_A_STATEMENT, StoreAway, Tx, chunks, done_alone, in_dialect, with_placeholders
 from pabal.store.grouped import MAX_COMMIT_CALLERS, Batch, GroupedStore
 from pabal.store.postgres_tx import WORDS as POSTGRES_WORDS
 from pabal.store.sqlite import WORDS
@@ -374,3 +374,29 @@ def test_every_word_of_this_engine_is_understood_by_it(modes: Modes) -> None:
             await store.write(use_all)
 
     modes.play(scene)
+
+
+def test_a_work_that_is_done_alone_shares_its_transaction_with_nobody(modes: Modes) -> None:
+    batches: list[Batch] = []
+
+    @done_alone
+    def alone(tx: Tx) -> int:
+        return put(tx, "alone")
+
+    async def scene(store: GroupedStore) -> None:
+        batches.clear()
+        await asyncio.gather(*[store.write(work) for work in (first, also, alone, last)])
+
+        assert sorted(batch.callers for batch in batches) == [1, 1, 2]
+
+    def first(tx: Tx) -> int:
+        return put(tx, "first")
+
+    def also(tx: Tx) -> int:
+        return put(tx, "also")
+
+    def last(tx: Tx) -> int:
+        return put(tx, "last")
+
+    modes.play(scene, watch=batches.append)
+    assert modes.on_disk() == ["first", "also", "alone", "last"]

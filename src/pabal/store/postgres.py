@@ -25,14 +25,18 @@ MOST_RERUNS = 5
 """How often calls are run again that collided with others, or whose connection was lost."""
 
 # Every statement of ours is made for nested loops over indexes, as SQLite does them: no other plan is better when
-# the tables are large, and one that was made while they were empty may stay in use for long.
+# the tables are large, and one that was made while they were empty may stay in use for long. So one plan does for
+# all arguments: to plan anew over two years of months takes longer than to carry it out. Citus, though, must see
+# the arguments to know the shard.
 # Whoever is answered must find it kept: a synchronous_commit that says otherwise is overruled.
 _MANNERS = (
     b"set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off;"
     b" set enable_bitmapscan = off;"  # it loses the order of the index: a claim would sort all that waits
     b" set lock_timeout = '10s';"
     b" set idle_in_transaction_session_timeout = '60s';"
-    b" select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"
+    b" select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off';"
+    b" select set_config('plan_cache_mode', 'force_generic_plan', false)"
+    b" where not exists (select 1 from pg_extension where extname = 'citus')"
 )
 # A commit that writes nothing waits for no replica. What is found again may be on this server alone: something must
 # be written, so that the commit returns only when all before it is where it has to be.
