@@ -10,7 +10,7 @@ import pytest
 from pabal.store.postgres import ANSWER_WITHIN_S
 from tests.faults.clients import until, until_ready
 from tests.faults.meddling import meddling, said
-from tests.faults.scenes import ANSWERS_BETWEEN, under_load
+from tests.faults.scenes import ANSWERS_BETWEEN, Scene, under_load
 from tests.faults.servers import PASSWORD, own_folder, own_server
 from tests.live import run
 from tests.store.cutting import Cut, cutting
@@ -18,33 +18,72 @@ from tests.store.cutting import Cut, cutting
 STOPS = 2
 COLLISIONS = 2
 CUTS = 10
-COMMITS, CUT_SHARE = 1500, 0.02
+COMMITS, CUT_SHARE = 800, 0.03
+
+
+async def unavailable(scene: Scene) -> None:
+    """Return once callers and those who ask after its health were told that the service cannot be used now."""
+    await scene.load.until_told("SERVICE_UNAVAILABLE", 5)
+    await until_ready(scene.live.base, False)
+
+
+async def stopped_at_once_and_started_again(scene: Scene) -> None:
+    for _ in range(STOPS):
+        await asyncio.to_thread(scene.server.stop, "immediate")
+        await unavailable(scene)
+        await asyncio.to_thread(scene.server.start)
+        await scene.load.until(ANSWERS_BETWEEN)
+
+
+async def cut_off_again_and_again(scene: Scene) -> None:
+    for _ in range(CUTS):
+        assert await asyncio.to_thread(scene.server.cut) > 0
+        await scene.load.until(5)
+
+
+async def read_only(scene: Scene) -> None:
+    scene.server.set("default_transaction_read_only", "on")
+    await unavailable(scene)
+    scene.server.set("default_transaction_read_only", None)
+
+
+async def slow_to_start(scene: Scene) -> None:
+    await asyncio.to_thread(scene.server.stop, "fast")
+    await asyncio.to_thread(scene.server.start_deaf)
+    await unavailable(scene)
+    await asyncio.to_thread(scene.server.stop, "fast")
+    await asyncio.to_thread(scene.server.start)
+
+
+async def without_a_connection_left(scene: Scene) -> None:
+    before = scene.load.told["SERVICE_UNAVAILABLE"]
+    with scene.server.exhausted() as take_what_is_free:
+        while scene.load.told["SERVICE_UNAVAILABLE"] < before + 5:
+            scene.server.cut()
+            await asyncio.to_thread(take_what_is_free)
+        await until_ready(scene.live.base, False)
+        refused = await asyncio.to_thread(run, "key", "list", data=scene.live.data)
+        assert refused.returncode == 1
+        assert "connection slots are reserved" in refused.stderr
+        assert PASSWORD not in refused.stderr
 
 
 @pytest.mark.slow
-def test_a_server_that_is_stopped_at_once_and_started_again(tmp_path: Path) -> None:
-    with own_server() as server, under_load(server, tmp_path) as scene:
+def test_nothing_is_lost_doubled_or_stuck_whatever_happens_to_the_server(tmp_path: Path) -> None:
+    """One service lives through all of it, so that every trouble meets what the one before has left."""
+    troubles = (
+        stopped_at_once_and_started_again,
+        cut_off_again_and_again,
+        read_only,
+        slow_to_start,
+        without_a_connection_left,
+    )
+    with own_server(max_connections="20") as server, under_load(server, tmp_path) as scene:
 
         async def trouble() -> None:
-            for _ in range(STOPS):
+            for each in troubles:
                 await scene.load.until(ANSWERS_BETWEEN)
-                await asyncio.to_thread(server.stop, "immediate")
-                await scene.load.until_told("SERVICE_UNAVAILABLE", 5)
-                await until_ready(scene.live.base, False)
-                await asyncio.to_thread(server.start)
-            await scene.load.until(ANSWERS_BETWEEN)
-
-        scene.play(trouble)
-
-
-@pytest.mark.slow
-def test_connections_that_are_cut_again_and_again(tmp_path: Path) -> None:
-    with own_server() as server, under_load(server, tmp_path) as scene:
-
-        async def trouble() -> None:
-            for _ in range(CUTS):
-                await scene.load.until(5)
-                assert await asyncio.to_thread(server.cut) > 0
+                await each(scene)
             await scene.load.until(ANSWERS_BETWEEN)
 
         scene.play(trouble)
@@ -64,50 +103,6 @@ def test_commits_that_are_cut_off_before_or_after_they_are_done(tmp_path: Path) 
         async def trouble() -> None:
             cutter.cuts[:] = cuts
             await until(lambda: not cutter.cuts)
-            await scene.load.until(ANSWERS_BETWEEN)
-
-        scene.play(trouble)
-
-
-@pytest.mark.slow
-def test_a_server_that_only_reads_then_stops_then_is_slow_to_start(tmp_path: Path) -> None:
-    with own_server() as server, under_load(server, tmp_path) as scene:
-
-        async def unavailable() -> None:
-            await scene.load.until_told("SERVICE_UNAVAILABLE", 5)
-            await until_ready(scene.live.base, False)
-
-        async def trouble() -> None:
-            await scene.load.until(ANSWERS_BETWEEN)
-            server.set("default_transaction_read_only", "on")
-            await unavailable()
-            server.set("default_transaction_read_only", None)
-            await scene.load.until(ANSWERS_BETWEEN)
-            await asyncio.to_thread(server.stop, "fast")
-            await asyncio.to_thread(server.start_deaf)
-            await unavailable()
-            await asyncio.to_thread(server.stop, "fast")
-            await asyncio.to_thread(server.start)
-            await scene.load.until(ANSWERS_BETWEEN)
-
-        scene.play(trouble)
-
-
-@pytest.mark.slow
-def test_a_server_that_has_no_connection_left(tmp_path: Path) -> None:
-    with own_server(max_connections="20") as server, under_load(server, tmp_path) as scene:
-
-        async def trouble() -> None:
-            await scene.load.until(ANSWERS_BETWEEN)
-            with server.exhausted() as take_what_is_free:
-                while scene.load.told["SERVICE_UNAVAILABLE"] < 5:
-                    server.cut()
-                    await asyncio.to_thread(take_what_is_free)
-                await until_ready(scene.live.base, False)
-                refused = await asyncio.to_thread(run, "key", "list", data=scene.live.data)
-                assert refused.returncode == 1
-                assert "connection slots are reserved" in refused.stderr
-                assert PASSWORD not in refused.stderr
             await scene.load.until(ANSWERS_BETWEEN)
 
         scene.play(trouble)

@@ -1,5 +1,6 @@
 """A claim that was kept, though its commit was not seen to end: what it took is handed over at once, and once."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from pabal.carriers.base import Taken
 from pabal.domain.message import Outcome, Status
 from pabal.service.claim import Claim
+from pabal.service.settle import settle
 from pabal.store.base import Store, StoreAway
 from tests.service.acting import PHONE, POST, Play, Post, ends, send, sms
 from tests.virtual import Town, VirtualWorld, open_store
@@ -48,3 +50,43 @@ def test_what_an_unseen_claim_took_is_handed_over_at_once_and_is_in_no_doubt(
         assert len(post.handed) == 2
 
     play(scene, carriers={POST: post}, world=world, store=store)
+
+
+class Away:
+    """A store that is away from a settlement on, for so many seconds."""
+
+    def __init__(self, inner: Store, seconds: float) -> None:
+        self._inner = inner
+        self._seconds = seconds
+        self._back_at: float | None = None
+        self.close = inner.close
+
+    async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if work is settle:
+            self._back_at = self._back_at or asyncio.get_running_loop().time() + self._seconds
+        self._check()
+        return await self._inner.write(work, *args, **kwargs)
+
+    async def read(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        self._check()
+        return await self._inner.read(work, *args, **kwargs)
+
+    def _check(self) -> None:
+        if self._back_at is not None and asyncio.get_running_loop().time() < self._back_at:
+            raise StoreAway("away")
+
+
+@pytest.mark.parametrize("holds_doubt", [False, True])
+def test_what_a_carrier_took_before_the_store_went_away_for_long_is_not_handed_over_again(
+    play: Play, tmp_path: Path, holds_doubt: bool
+) -> None:
+    post, world = Post(answer=lambda _: Taken(None), answer_s=2, holds_doubt=holds_doubt), VirtualWorld()
+
+    async def scene(town: Town) -> None:
+        sent = await send(town, sms(PHONE, "01087654321"))
+        await town.wait(100)
+
+        assert await ends(town, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+        assert len(post.handed) == 2
+
+    play(scene, carriers={POST: post}, world=world, store=Away(open_store(tmp_path, world), 60))

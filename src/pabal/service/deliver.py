@@ -11,7 +11,7 @@ from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Verdict
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.when import SECOND, Instant
 from pabal.service import compose
-from pabal.service.claim import LEASE_MARGIN, MAX_CLAIM, Claim, Turn, claim, lease_of, turn
+from pabal.service.claim import MAX_CLAIM, Claim, Turn, claim, lease_of, turn
 from pabal.service.fault import fault
 from pabal.service.finish import Finished
 from pabal.service.health import Health, State
@@ -63,6 +63,8 @@ class Deliverer:
         self._bell = station.bells.setdefault(carrier.name, asyncio.Event())
         self._has_room = asyncio.Event()
         self._in_hand = 0
+        self._unkept = 0
+        """How many times verdicts wait for a store that was away."""
         self._throttle = Throttle(station.world)
         self._weight = 1.0
         """How many places in its carrier's rate a message took of late: one that goes in parts takes several."""
@@ -115,6 +117,9 @@ class Deliverer:
         pause_s = max(self._carrier.ahead_s - AHEAD_S, self._throttle.pause_s)
         if pause_s > 0:
             await asyncio.sleep(max(pause_s, LEAST_PAUSE_S))
+            return
+        if self._unkept:
+            await _within(PAUSE_AFTER_TROUBLE_S, self._is_stopping)
             return
         self._bell.clear()
         station = self._station
@@ -314,21 +319,26 @@ class Deliverer:
             self._has_room.set()
 
     async def _keep(self, verdicts: Verdicts) -> None:
-        """Write the verdicts down; past the lease it would change nothing, so then it is given up."""
-        station = self._station
-        give_up_at = station.world.now() + LEASE_MARGIN
-        while True:
-            try:
-                now = station.world.now()
-                finished = await station.store.write(settle, verdicts, station.policy, station.world.chance(), now)
-            except StoreAway:
-                if station.world.now() >= give_up_at:
-                    log.warning("verdicts could not be kept", extra={"carrier": self._carrier.name})
-                    return
-                await asyncio.sleep(PAUSE_AFTER_TROUBLE_S)
-            else:
-                self._announce(finished)
-                return
+        """Write the verdicts down, however long the store is away: until then nothing more is claimed.
+
+        The lease may be over by then. But while nobody could claim, nobody has: it is the claim after that would
+        hand over again what the carrier has taken.
+        """
+        station, is_late = self._station, False
+        try:
+            while True:
+                try:
+                    now = station.world.now()
+                    finished = await station.store.write(
+                        settle, verdicts, station.policy, station.world.chance(), now
+                    )
+                    return self._announce(finished)
+                except StoreAway:
+                    self._unkept += not is_late
+                    is_late = True
+                    await asyncio.sleep(PAUSE_AFTER_TROUBLE_S)
+        finally:
+            self._unkept -= is_late
 
     def _announce(self, finished: Finished) -> None:
         self._station.watch.count_ended(finished.ended)
