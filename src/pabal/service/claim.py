@@ -66,14 +66,15 @@ def claim(
     now: Instant,
     *,
     holds_doubt: bool = False,
+    since: tuple[Instant, Instant] = (0, 0),
 ) -> Claim:
     """Take what is due in a slot in hand: the claim is the attempt, written before the carrier is called.
 
     What may not be sent any more is not: a deleted profile's messages end here, and advertisements that
     come due at night wait for the morning. What was in hand before is in doubt: a carrier that holds
-    doubt is not given it again.
+    doubt is not given it again. What is due before `since`, by lane, is left for another time.
     """
-    due = jobs.due(tx, slot, carrier, now, most)
+    due = jobs.due(tx, slot, carrier, now, most, since)
     kept = messages.get(tx, due)
     shared = requests.get(tx, {identity.request_of(one) for one in due})
     gone = profiles.deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})

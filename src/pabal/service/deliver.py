@@ -14,6 +14,7 @@ from pabal.service import compose
 from pabal.service.claim import LEASE_MARGIN, MAX_CLAIM, Claim, Turn, claim, lease_of, turn
 from pabal.service.fault import fault
 from pabal.service.finish import Finished
+from pabal.service.floors import Floors
 from pabal.service.health import Health, State
 from pabal.service.settle import Verdicts, settle
 from pabal.service.station import Station
@@ -66,6 +67,7 @@ class Deliverer:
         self._throttle = Throttle(station.world)
         self._weight = 1.0
         """How many places in its carrier's rate a message took of late: one that goes in parts takes several."""
+        self._floors = Floors()
         self._tasks: set[asyncio.Task[None]] = set()
         self._told: tuple[State, str] | None = None
         self._since: Instant = 0
@@ -119,7 +121,8 @@ class Deliverer:
             await self._rest(next_turn.next_due_at)
             return
         most = self._most(room)
-        claimed = await station.store.write(_claim_now, station, self._carrier, next_turn.slot, most)
+        slot, since = next_turn.slot, self._floors.of(next_turn.slot)
+        claimed = await station.store.write(_claim_now, station, self._carrier, slot, most, since)
         self._announce(claimed.finished)
         station.watch.cancelled.add(claimed.cancelled)
         if claimed.leased:
@@ -145,7 +148,10 @@ class Deliverer:
             return Turn(here.held[0], False, None)
         if not here.held:
             return Turn(None, False, None)
-        found = await self._station.store.read(jobs.next_due, self._carrier.name, here.held)
+        now = self._station.world.now()
+        lanes = self._floors.lanes(here.held, now)
+        found = await self._station.store.read(jobs.next_due, self._carrier.name, lanes)
+        self._floors.note(lanes, found, now)
         return turn(found, self._station.world.now())
 
     async def _try_out(self, task: asyncio.Task[None]) -> None:
@@ -320,7 +326,9 @@ async def _within(seconds: float, event: asyncio.Event) -> None:
             await event.wait()
 
 
-def _claim_now(tx: Tx, station: Station, carrier: Carrier, slot: int, most: int) -> Claim:
+def _claim_now(
+    tx: Tx, station: Station, carrier: Carrier, slot: int, most: int, since: tuple[Instant, Instant]
+) -> Claim:
     """Claim by the clock of the transaction: the lease begins when it is written, not when it was asked for.
 
     From a slot that has gone to another worker nothing is claimed.
@@ -329,7 +337,15 @@ def _claim_now(tx: Tx, station: Station, carrier: Carrier, slot: int, most: int)
     if here.are_shared and (here.worker_id is None or not slots.is_held(tx, slot, here.worker_id)):
         return Claim([], Finished([], set()), 0, False, None)
     return claim(
-        tx, slot, carrier.name, most, lease_of(carrier), station.policy, now, holds_doubt=carrier.holds_doubt
+        tx,
+        slot,
+        carrier.name,
+        most,
+        lease_of(carrier),
+        station.policy,
+        now,
+        holds_doubt=carrier.holds_doubt,
+        since=since,
     )
 
 
