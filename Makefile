@@ -57,7 +57,7 @@ torture: $(PEERS) postgres ## Run the slow and the very long tests
 	@echo "Running the slow and the torture tests"
 	@PABAL_TORTURE=1 $(PYTEST) -m "torture or slow" $(ARGS)
 
-bench: $(DEV) ## Measure the service
+bench: $(DEV) postgres ## Measure the service
 	@echo "Measuring"
 	@$(BIN)/python -m bench $(ARGS)
 
@@ -118,7 +118,7 @@ $(DEV): $(RUNTIME) requirements-dev.lock
 
 # The tests start a PostgreSQL of their own; only its programs must be there.
 POSTGRES := $(firstword $(wildcard /usr/lib/postgresql/*/bin/postgres) $(shell command -v postgres))
-NEEDS_POSTGRES := The tests need PostgreSQL 13 or newer
+NEEDS_POSTGRES := The tests and the bench need PostgreSQL 13 or newer
 INSTALL_POSTGRES := On Debian or Ubuntu: apt-get install postgresql
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq
 

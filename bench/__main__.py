@@ -6,6 +6,7 @@ import platform
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from bench import accept, campaign, deliver, history, months, postgres, queue, small, smpp, start, workers
@@ -13,7 +14,7 @@ from bench.figures import Figure, table
 from bench.load import LoadFailed
 from bench.server import DoesNotWork, Place, say
 
-MEASURES = {
+MEASURES: dict[str, Callable[[Place], list[Figure]]] = {
     "accept": accept.measure,
     "campaign": campaign.measure,
     "deliver": deliver.measure,

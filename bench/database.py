@@ -41,7 +41,7 @@ class PostgresPlace(Place):
         """Return a connection to the database of a data directory, each statement a transaction of its own."""
         return psycopg.connect(self._server.address(data.name), autocommit=True)
 
-    def cpu_s(self) -> float:
+    def store_cpu_s(self) -> float:
         """Return the processor time that PostgreSQL has used so far, all its processes together."""
         parent = int((self._server.folder / "data" / "postmaster.pid").read_text().split()[0])
         used = 0.0

@@ -20,7 +20,7 @@ def measure(place: Place) -> list[Figure]:
             return _copied(here, data, promises)
 
         figures = [
-            *accept.measure(here),
+            *accept.measure(here, most_servers=2),
             *campaign.measure(here, "COPY", copied),
             *deliver.measure(here, is_settled_enough=True),
         ]

@@ -16,7 +16,9 @@ from bench.looking import settings_of
 from bench.server import DoesNotWork, Place, say
 from pabal.domain.when import MINUTE
 from pabal.service.claim import MAX_CLAIM, claim
-from pabal.store import slots
+from pabal.service.floors import Floors
+from pabal.store import jobs, slots
+from pabal.store.base import Store
 from pabal.store.postgres import PostgresStore
 
 AIM = 1.5
@@ -87,17 +89,27 @@ def _deliver(data: Path, messages: int) -> None:
 
 
 async def _claimed(places: Sequence[Path]) -> list[list[float]]:
-    """Return how long claims took, each place's by itself; the first ones, whose plans are yet to be made, are not."""
+    """Return how long claims took, by place; the first do not count, their plans are yet to be made."""
     stores = [PostgresStore(settings_of(data).store, WORLD, writers=1) for data in places]
+    floors = [Floors() for _ in places]
     found: list[list[float]] = [[] for _ in places]
-    total = await stores[0].read(slots.total)
     for number in range(CLAIMS):
-        for store, times in zip(stores, found, strict=True):
-            began = time.perf_counter()
-            claimed = await store.write(claim, number % total, CARRIER, MAX_CLAIM, MINUTE, POLICY, WORLD.now())
-            times.append(time.perf_counter() - began)
-            if len(claimed.leased) != MAX_CLAIM:
-                raise DoesNotWork(f"{MAX_CLAIM - len(claimed.leased)} of {MAX_CLAIM} messages were not claimed")
+        for place, store in enumerate(stores):
+            found[place].append(await _claim(store, floors[place], number))
     for store in stores:
         await store.close()
     return [times[UNCOUNTED:] for times in found]
+
+
+async def _claim(store: Store, floors: Floors, number: int) -> float:
+    """Claim as a deliverer does: see what comes next in all slots, then claim from one."""
+    total = await store.read(slots.total)
+    began, now = time.perf_counter(), WORLD.now()
+    lanes = floors.lanes(range(total), now)
+    floors.note(lanes, await store.read(jobs.next_due, CARRIER, lanes), now)
+    slot = number % total
+    claimed = await store.write(claim, slot, CARRIER, MAX_CLAIM, MINUTE, POLICY, WORLD.now(), since=floors.of(slot))
+    took_s = time.perf_counter() - began
+    if len(claimed.leased) != MAX_CLAIM:
+        raise DoesNotWork(f"{MAX_CLAIM - len(claimed.leased)} of {MAX_CLAIM} messages were not claimed")
+    return took_s

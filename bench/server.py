@@ -94,6 +94,10 @@ class Place:
                     if process.poll() is None:
                         self.peaks[doing] = max(self.peaks.get(doing, 0), server.peak_bytes())
 
+    def store_cpu_s(self) -> float:
+        """Return the processor time that processes of the store have used so far: the embedded one has none."""
+        return 0.0
+
     @contextlib.contextmanager
     def bare(self) -> Iterator[Server]:
         """Run the server that has nothing behind it."""

@@ -76,9 +76,9 @@ def _paced(place: PostgresPlace, workers: int) -> Pace:
         _until_shared(data, workers)
         with place.connect(data) as connection:
             copy_all(connection, promises)
-        began_at, before, its_before = WORLD.now(), sum(each.cpu_s() for each in running), place.cpu_s()
+        began_at, before, its_before = WORLD.now(), sum(each.cpu_s() for each in running), place.store_cpu_s()
         took_s = (until_ended(data, MESSAGES) - began_at) / SECOND
-        ours, its = sum(each.cpu_s() for each in running) - before, place.cpu_s() - its_before
+        ours, its = sum(each.cpu_s() for each in running) - before, place.store_cpu_s() - its_before
     pace = Pace(MESSAGES / took_s, ours / MESSAGES * 1e6, its / MESSAGES * 1e6)
     say(
         f"  {workers} at work: {pace.rate:,.0f} messages/s,"

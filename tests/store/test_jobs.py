@@ -338,6 +338,25 @@ def test_the_next_job_of_some_lanes_is_known(tx: Tx) -> None:
     assert jobs.next_due_at(tx, SLOT, CARRIER, (TAKEN,)) == NOON + 1
 
 
+def test_what_comes_next_is_known_for_each_lane_from_a_time_on(tx: Tx) -> None:
+    for number, lane, ready_at in ((1, SMALL, NOON - 9), (2, SMALL, NOON - 3), (3, CAMPAIGN, NOON + 7)):
+        add(tx, number, lane, ready_at)
+    add(tx, 4, SMALL, NOON - 99, carrier="another")
+
+    both = [(SLOT, SMALL, 0), (SLOT, CAMPAIGN, 0)]
+    assert sorted(jobs.next_due(tx, CARRIER, both)) == [(SLOT, SMALL, NOON - 9), (SLOT, CAMPAIGN, NOON + 7)]
+    assert jobs.next_due(tx, CARRIER, [(SLOT, SMALL, NOON - 8)]) == [(SLOT, SMALL, NOON - 3)]
+    assert jobs.next_due(tx, CARRIER, [(SLOT, SMALL, NOON), (SLOT + 1, SMALL, 0)]) == []
+
+
+def test_what_is_due_before_a_time_is_left_out_lane_by_lane(tx: Tx) -> None:
+    old, small = add(tx, 1, SMALL, NOON - 9), add(tx, 2, SMALL, NOON - 3)
+    campaign = add(tx, 3, CAMPAIGN, NOON - 9)
+
+    assert jobs.due(tx, SLOT, CARRIER, NOON, 100, (NOON - 3, NOON - 9)) == [small, campaign]
+    assert jobs.due(tx, SLOT, CARRIER, NOON, 100, (NOON - 9, NOON - 8)) == [old, small]
+
+
 def test_the_carriers_that_have_jobs_are_known(tx: Tx) -> None:
     assert jobs.carriers(tx, SLOT) == []
     for number, carrier in enumerate(("b", "a", "b", "c")):
@@ -395,6 +414,7 @@ def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
     messages.begin_sending(explaining, found)
     messages.get(explaining, found)
     jobs.next_due_at(explaining, SLOT, CARRIER, (SMALL, CAMPAIGN))
+    jobs.next_due(explaining, CARRIER, [(SLOT, SMALL, NOON), (SLOT, CAMPAIGN, 0)])
     held = [(lease.id, lease.attempt) for lease in leases]
     jobs.still_held(explaining, held)
     jobs.await_receipts(explaining, [(*each, each[0].hex(), NOON + HOUR) for each in held[:20]])
@@ -425,7 +445,7 @@ def test_the_claim_finds_its_jobs_by_the_index_of_what_is_ready_in_its_order(tx:
     jobs.due(explaining, SLOT, CARRIER, NOON, 50)
     jobs.overdue(explaining, SLOT, CARRIER, NOON, 50)
 
-    assert explaining.uses("jobs_ready (carrier=? AND lane=? AND slot=? AND ready_at<?)")
+    assert explaining.uses("jobs_ready (carrier=? AND lane=? AND slot=? AND ready_at>? AND ready_at<?)")
     assert not any("TEMP B-TREE" in step or "Sort" in step for step, _ in explaining.plans)
 
 

@@ -71,18 +71,19 @@ def claim(
     holds_doubt: bool = False,
     fills_up: bool = True,
     unseen: Sequence[Instant] = (),
+    since: tuple[Instant, Instant] = (0, 0),
 ) -> Claim:
     """Take what is due in a slot in hand: the claim is the attempt, written before the carrier is called.
 
     What may not be sent any more is not: a deleted profile's messages end here, and advertisements that
     come due at night wait for the morning. What was in hand before is in doubt: a carrier that holds
-    doubt is not given it again.
+    doubt is not given it again. What is due before `since`, by lane, is left for another time.
 
     `unseen` are the times of own claims whose commit nobody saw end: what they took was never handed over, so
     it is taken again and is in no doubt.
     """
     untouched = [one for at in unseen for one in jobs.leased(tx, slot, carrier, at, at + lease)]
-    due = untouched + jobs.due(tx, slot, carrier, now, max(0, most - len(untouched)), fills_up=fills_up)
+    due = untouched + jobs.due(tx, slot, carrier, now, max(0, most - len(untouched)), since, fills_up=fills_up)
     kept = messages.get(tx, due)
     shared = requests.get(tx, {identity.request_of(one) for one in due})
     gone = profiles.deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})

@@ -11,14 +11,15 @@ from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Verdict
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.when import SECOND, Instant
 from pabal.service import compose
-from pabal.service.claim import MAX_CLAIM, Claim, Turn, claim, lease_of, turn
+from pabal.service.claim import MAX_CLAIM
+from pabal.service.claimer import Claimer
 from pabal.service.fault import fault
 from pabal.service.finish import Finished
 from pabal.service.health import Health, State
 from pabal.service.settle import Verdicts, settle
 from pabal.service.station import Station
 from pabal.service.throttle import Throttle
-from pabal.store import carriers, jobs, slots
+from pabal.store import carriers, jobs
 from pabal.store.base import StoreAway, Tx
 from pabal.store.carriers import CarrierState
 from pabal.store.jobs import Lease
@@ -68,13 +69,10 @@ class Deliverer:
         self._throttle = Throttle(station.world)
         self._weight = 1.0
         """How many places in its carrier's rate a message took of late: one that goes in parts takes several."""
+        self._claimer = Claimer(station, carrier)
         self._tasks: set[asyncio.Task[None]] = set()
         self._told: tuple[State, str] | None = None
         self._since: Instant = 0
-        self._unseen: dict[int, list[Instant]] = {}
-        """When claims were made, by slot, of which nobody knows whether they were kept."""
-        self._seen: dict[int, Instant] = {}
-        """When the last claim that was seen to be kept was made, by slot."""
         self._is_stopping = asyncio.Event()
         self._has_ended = asyncio.Event()
 
@@ -123,11 +121,11 @@ class Deliverer:
             return
         self._bell.clear()
         station = self._station
-        next_turn = await self._turn()
+        next_turn = await self._claimer.turn()
         if next_turn.slot is None:
             await self._rest(next_turn.next_due_at)
             return
-        claimed = await self._claim(next_turn, self._most(room))
+        claimed = await self._claimer.claim(next_turn, self._most(room))
         self._announce(claimed.finished)
         station.watch.cancelled.add(claimed.cancelled)
         if claimed.leased:
@@ -145,35 +143,6 @@ class Deliverer:
             await asyncio.sleep(GATHER_S)
         elif not claimed.is_full:
             await self._rest(claimed.next_due_at)
-
-    async def _claim(self, next_turn: Turn, most: int) -> Claim:
-        """Claim from a slot, and what claims before took that were perhaps kept, but never seen."""
-        slot = next_turn.slot
-        assert slot is not None
-        unseen, noted = self._unseen.get(slot, []), list[Instant]()
-        try:
-            claimed = await self._station.store.write(
-                _claim_now, self._station, self._carrier, next_turn, most, tuple(unseen), noted
-            )
-        except StoreAway:
-            oldest = self._station.world.now() - lease_of(self._carrier)  # older ones come due by themselves
-            self._unseen[slot] = [at for at in (*unseen, *noted) if at > oldest and at != self._seen.get(slot)]
-            raise
-        self._unseen.pop(slot, None)
-        self._seen[slot] = noted[-1] if noted else 0
-        return claimed
-
-    async def _turn(self) -> Turn:
-        """Return whose turn it is among the slots; where there is but one, a claim tells all there is to know."""
-        here = self._station.slots
-        if not here.are_shared:
-            return Turn(here.held[0], False, None)
-        if not here.held:
-            return Turn(None, False, None)
-        if unseen := [slot for slot, times in self._unseen.items() if times and slot in here.held]:
-            return Turn(unseen[0], True, None)
-        found = await self._station.store.read(jobs.next_due, self._carrier.name, here.held)
-        return turn(found, self._station.world.now())
 
     async def _try_out(self, task: asyncio.Task[None]) -> None:
         """Wait for the word on the one message that shows how a carrier does; meanwhile others get all the rest."""
@@ -350,39 +319,6 @@ async def _within(seconds: float, event: asyncio.Event) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
-
-
-def _claim_now(
-    tx: Tx,
-    station: Station,
-    carrier: Carrier,
-    turn: Turn,
-    most: int,
-    unseen: Sequence[Instant],
-    noted: list[Instant],
-) -> Claim:
-    """Claim by the clock of the transaction: the lease begins when it is written, not when it was asked for.
-
-    The time is noted, for whoever never gets the answer.
-    From a slot that has gone to another worker nothing is claimed.
-    """
-    now, here, slot = station.world.now(), station.slots, turn.slot
-    assert slot is not None
-    if here.are_shared and (here.worker_id is None or not slots.is_held(tx, slot, here.worker_id)):
-        return Claim([], Finished([], set()), 0, False, None)
-    noted.append(now)
-    return claim(
-        tx,
-        slot,
-        carrier.name,
-        most,
-        lease_of(carrier),
-        station.policy,
-        now,
-        holds_doubt=carrier.holds_doubt,
-        fills_up=turn.fills_up,
-        unseen=unseen,
-    )
 
 
 def _composed(

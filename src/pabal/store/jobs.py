@@ -56,13 +56,22 @@ def add(tx: Tx, message_id: bytes, carrier: str, lane: int, ready_at: Instant) -
     )
 
 
-def due(tx: Tx, slot: int, carrier: str, now: Instant, most: int, *, fills_up: bool = True) -> list[bytes]:
+def due(
+    tx: Tx,
+    slot: int,
+    carrier: str,
+    now: Instant,
+    most: int,
+    since: tuple[Instant, Instant] = (0, 0),
+    *,
+    fills_up: bool = True,
+) -> list[bytes]:
     """Return the ids of jobs to send now: small sends first, but a share for campaigns, and what those leave over.
 
-    Where others want the rest, campaigns do not fill it up.
+    What is due before `since`, by lane, is not looked for. Where others want the rest, campaigns do not fill it up.
     """
-    small = _due_in(tx, slot, carrier, SMALL, now, most)
-    campaign = _due_in(tx, slot, carrier, CAMPAIGN, now, most)
+    small = _due_in(tx, slot, carrier, SMALL, since[SMALL], now, most)
+    campaign = _due_in(tx, slot, carrier, CAMPAIGN, since[CAMPAIGN], now, most)
     share = most // CAMPAIGN_SHARE or int(is_campaigns_turn(now))
     reserved = min(len(campaign), share)
     taken = small[: most - reserved]
@@ -140,12 +149,15 @@ def movable(
     )
 
 
-def next_due(tx: Tx, carrier: str, slots: Iterable[int]) -> list[tuple[int, int, Instant]]:
-    """Return slot, lane and time of the next job to send in each lane of these slots that has any."""
+def next_due(tx: Tx, carrier: str, lanes: Iterable[tuple[int, int, Instant]]) -> list[tuple[int, int, Instant]]:
+    """Return slot, lane and time of the next job to send in each of these lanes that has any.
+
+    A lane is named by its slot, its number, and from when on to look.
+    """
     rows = tx.rows_each(
-        "select v.column1, v.column2, (select min(j.ready_at) from jobs j"
-        " where j.slot = v.column1 and j.carrier = ? and j.lane = v.column2) from (values {rows}) as v",
-        [(slot, lane) for slot in slots for lane in (SMALL, CAMPAIGN)],
+        "select v.column1, v.column2, (select min(j.ready_at) from jobs j where j.slot = v.column1"
+        " and j.carrier = ? and j.lane = v.column2 and j.ready_at >= v.column3) from (values {rows}) as v",
+        lanes,
         (carrier,),
     )
     return [row for row in rows if row[2] is not None]
@@ -322,10 +334,10 @@ def is_campaigns_turn(now: Instant) -> bool:
     return zlib.crc32(now.to_bytes(8, "big")) % CAMPAIGN_SHARE == 0
 
 
-def _due_in(tx: Tx, slot: int, carrier: str, lane: int, now: Instant, most: int) -> list[bytes]:
+def _due_in(tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: Instant, most: int) -> list[bytes]:
     rows = tx.rows(
-        "select id from jobs where slot = ? and carrier = ? and lane = ? and ready_at <= ?"
+        "select id from jobs where slot = ? and carrier = ? and lane = ? and ready_at >= ? and ready_at <= ?"
         " order by ready_at limit ? {skip_locked}",
-        (slot, carrier, lane, now, most),
+        (slot, carrier, lane, since, now, most),
     )
     return [row[0] for row in rows]
