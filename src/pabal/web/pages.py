@@ -1,5 +1,6 @@
 """What stands beside the interface: health, figures and the documentation."""
 
+import asyncio
 import logging
 from importlib import resources
 from typing import Any
@@ -24,6 +25,8 @@ COUNT_EVERY_S = 1.0
 """How often /metrics, which anyone may ask, counts the queue."""
 PROBE_EVERY_S = 1.0
 """How often /readyz, which anyone may ask, makes the store write."""
+PROBE_WITHIN_S = 2.0
+"""How long it waits for that: a store that has fallen silent is no store to send callers to."""
 _CODES = {404: Code.NOT_FOUND, 405: Code.METHOD_NOT_ALLOWED}
 _DOCS = """<!doctype html>
 <html lang="ko">
@@ -94,8 +97,9 @@ class Pages:
     async def _probe(self) -> bool:
         """Say whether the store still keeps what it is given: a full disk can be read well enough."""
         try:
-            await self._station.store.write(marks.put, "probed", b"")
-        except StoreAway:
+            async with asyncio.timeout(PROBE_WITHIN_S):
+                await self._station.store.write(marks.put, "probed", b"")
+        except (StoreAway, TimeoutError):
             return False
         return True
 
