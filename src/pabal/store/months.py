@@ -22,6 +22,8 @@ AHEAD = 2
 """So many months after this one are made ahead."""
 MOST_MOVED = 10_000
 """A month that has more rows in a table of the rest than this stays there."""
+_FULL = {"messages": 50}
+"""How full pages are made: a message changes twice, and finds room beside itself, with no new entry in any index."""
 _NAME = re.compile(r"messages_([0-9]{6})")
 
 Counts = dict[tuple[int, int, int, int, int], int]
@@ -106,7 +108,7 @@ def make(tx: Tx, month: int) -> bool:
     for table in KEYS:
         name = f"{table}_{month}"
         low, high = _literals(month, table)
-        tx.run(f"create table {name} (like {table})")
+        tx.run(f"create table {name} (like {table}) with (fillfactor = {_FULL.get(table, 100)})")
         if strays[table]:
             tx.run(f"insert into {name} select * from {_in_rest(table, month)}")
             tx.run(f"delete from {_in_rest(table, month)}")
