@@ -63,7 +63,7 @@ class Settings:
         least=1,
     )
     read_connections: int = declared(2, "Connections of the store for reading.", least=1, most=64)
-    write_connections: int = declared(4, "Connections to PostgreSQL for writing.", least=1, most=64)
+    write_connections: int = declared(2, "Connections to PostgreSQL for writing.", least=1, most=64)
     slots: int = declared(
         8,
         "Parts that the queue of a new PostgreSQL store is cut into, for good: so many processes can deliver.",

@@ -171,3 +171,17 @@ def pragma(tx: Tx, name: str) -> Any:
     row = tx.row(f"pragma {name}")
     assert row is not None
     return row[0]
+
+
+def test_no_index_is_made_up_for_a_single_statement(tmp_path: Path) -> None:
+    def said(tx: Tx) -> object:
+        return tx.row("pragma automatic_index")
+
+    async def scene() -> object:
+        store = SqliteStore(tmp_path / "kept.db", RealWorld())
+        try:
+            return await store.write(said)
+        finally:
+            await store.close()
+
+    assert asyncio.run(scene()) == (0,), "one over all messages would be made at every send"

@@ -187,6 +187,35 @@ def test_what_is_not_http_is_answered_in_the_envelope_too(live: Live, raw: bytes
     assert set(said) >= {"time", "result", "resultMessage", "locale"}
 
 
+def test_requests_that_do_not_wait_for_each_other_are_answered_in_turn_also_those_without_a_body(
+    live: Live,
+) -> None:
+    url = httpx.URL(live.base)
+    asked = [b"HEAD /healthz HTTP/1.1", b"GET /healthz HTTP/1.1", b"HEAD /docs HTTP/1.1", b"GET /nowhere HTTP/1.1"]
+    with socket.create_connection((url.host, url.port or 80), timeout=10) as connection:
+        connection.sendall(b"".join(each + b"\r\nHost: here\r\n\r\n" for each in asked[:-1]))
+        connection.sendall(asked[-1] + b"\r\nHost: here\r\nConnection: close\r\n\r\n")
+        said = b"".join(iter(lambda: connection.recv(65536), b""))
+
+    assert re.findall(rb"HTTP/1.1 ([0-9]+)", said) == [b"200", b"200", b"200", b"404"]
+    assert said.count(b'"status":"ok"') == 1
+
+
+def test_who_asks_for_leave_to_go_on_gets_it_before_the_body_is_sent(live: Live) -> None:
+    url = httpx.URL(live.base)
+    head = f"POST /api/message/list.v1.0 HTTP/1.1\r\nHost: here\r\napiKey: {live.key}\r\nExpect: 100-continue\r\n"
+    body = b'{"receivers":"010-1234-5678"}'
+    with socket.create_connection((url.host, url.port or 80), timeout=10) as connection:
+        connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+        leave = connection.recv(65536)
+        connection.sendall(body)
+        answer = connection.recv(65536)
+
+    assert leave == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b'"result":"SUCCESS"' in answer, "head and body came together"
+
+
 def test_a_stop_while_sends_are_under_way_loses_nothing_and_the_next_start_sends_the_rest(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with serving(data, key_rate=0) as live:

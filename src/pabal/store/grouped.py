@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
 from pabal.store.base import P, StoreAway, T, Tx, is_done_alone, may_take_long, together_of
+from pabal.store.patience import NO_ANSWER, Patience
 from pabal.world import World
 
 MAX_COMMIT_CALLERS = 512
@@ -19,8 +20,6 @@ MAX_ALIKE = 50
 CLOSE_WITHIN_S = 5.0
 MAX_COMMIT_S = 0.03
 """A commit takes in no further caller once it has worked this long: nobody waits behind a long queue."""
-
-NO_ANSWER = "no answer in time"
 
 
 class Batch(NamedTuple):
@@ -104,6 +103,7 @@ class GroupedStore(ABC):
         self._fresh: list[Call] = []
         self._waiting = 0
         self._reads_waiting = 0
+        self._patience = Patience(self.answer_within_s) if self.answer_within_s else None
         self._calls: queue.SimpleQueue[list[Call] | None] = queue.SimpleQueue()
         if world.in_threads:
             self._readers = ThreadPoolExecutor(readers, "pabal-read")
@@ -123,13 +123,9 @@ class GroupedStore(ABC):
         if len(self._fresh) == 1:
             loop.call_soon(self._hand_over)
         self._waiting += 1
-        if self.answer_within_s is None or may_take_long(work):
-            return await future
-        patience = loop.call_later(self.answer_within_s, _give_up, future)
-        try:
-            return await future
-        finally:
-            patience.cancel()
+        if self._patience and not may_take_long(work):
+            self._patience.watch(loop, future)
+        return await future
 
     async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         within_s = None if may_take_long(work) else self.answer_within_s
@@ -224,9 +220,10 @@ class GroupedStore(ABC):
                 calls = self._calls.get(block=not pending)
                 if calls is None:
                     return False
-                stale = [call for call in calls if call.is_given_up]
-                pending.extend(call for call in calls if not call.is_given_up)
-                self._tell([(call, None, None) for call in stale])
+                if self._patience:
+                    self._tell([(call, None, None) for call in calls if call.is_given_up])
+                    calls = [call for call in calls if not call.is_given_up]
+                pending.extend(calls)
         return True
 
     def _commit_some(self, session: Session, pending: deque[Call]) -> None:
@@ -328,8 +325,3 @@ class GroupedStore(ABC):
                 call.future.set_result(answer)
             else:
                 call.future.set_exception(error)
-
-
-def _give_up(future: "asyncio.Future[Any]") -> None:
-    if not future.done():
-        future.set_exception(StoreAway(NO_ANSWER))

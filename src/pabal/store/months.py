@@ -23,7 +23,7 @@ AHEAD = 2
 MOST_MOVED = 10_000
 """A month that has more rows in a table of the rest than this stays there."""
 _FULL = {"messages": 50}
-"""How full pages are made: a message changes twice, and finds room beside itself, with no new entry in any index."""
+"""How full pages are made: a message changes twice, and finds room beside itself, without new index entries."""
 _NAME = re.compile(r"messages_([0-9]{6})")
 
 Counts = dict[tuple[int, int, int, int, int], int]

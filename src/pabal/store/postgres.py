@@ -181,7 +181,7 @@ class PostgresStore(GroupedStore):
         world: World,
         *,
         readers: int = 2,
-        writers: int = 4,
+        writers: int = 2,
         most_waiting: int = 10_000,
         answer_within_s: float = ANSWER_WITHIN_S,
         watch: Callable[[Batch], None] = lambda batch: None,

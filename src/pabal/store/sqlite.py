@@ -147,6 +147,7 @@ class SqliteStore(GroupedStore):
         connection.execute(f"pragma cache_size = -{CACHE_KIB}")
         connection.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
         connection.execute("pragma temp_store = memory")
+        connection.execute("pragma automatic_index = off")  # what one would serve has an index already
         return connection
 
     def _read(self, work: Callable[..., T], args: Any, kwargs: Any) -> T:
