@@ -12,6 +12,7 @@ import pytest
 from pabal.store.base import StoreAway, Tx
 from pabal.store.grouped import Batch, GroupedStore
 from pabal.store.sqlite import SqliteStore
+from pabal.world import RealWorld
 from tests.store.modes import INLINE, THREADS, Modes, put, put_then_fail
 from tests.virtual import VirtualWorld, in_virtual_time
 
