@@ -133,7 +133,8 @@ class Holder:
         held = tuple(sorted((set(here.held) | (ready or set())) & self._mine))
         if held == here.held:
             return
-        log.info("slots held have changed", extra={"slots": len(held), "of": here.total})
+        if not self._preparing:  # else more will follow in a moment
+            log.info("slots held have changed", extra={"slots": len(held), "of": here.total})
         here.held = held
         self._station.ring(self._station.carriers)
 

@@ -10,6 +10,7 @@ from pabal.store.base import Tx
 
 SMALL, CAMPAIGN, TAKEN = 0, 1, 2
 """The lanes: small sends, campaigns, and what a carrier has taken and owes a receipt for."""
+LANES_A_STATEMENT = 64
 CAMPAIGN_SHARE = 4
 """A claim leaves campaigns one part in so many; one too small for that is theirs first one time in so many."""
 
@@ -154,13 +155,18 @@ def next_due(tx: Tx, carrier: str, lanes: Iterable[tuple[int, int, Instant]]) ->
 
     A lane is named by its slot, its number, and from when on to look.
     """
-    rows = tx.rows_each(
-        "select v.column1, v.column2, (select min(j.ready_at) from jobs j where j.slot = v.column1"
-        " and j.carrier = ? and j.lane = v.column2 and j.ready_at >= v.column3) from (values {rows}) as v",
-        lanes,
-        (carrier,),
-    )
-    return [row for row in rows if row[2] is not None]
+    found: list[tuple[int, int, Instant]] = []
+    wanted = list(lanes)
+    for begin in range(0, len(wanted), LANES_A_STATEMENT):
+        some = wanted[begin : begin + LANES_A_STATEMENT]
+        looks = [
+            f"select {slot}, {lane}, min(ready_at) from jobs"
+            f" where slot = {slot} and carrier = ? and lane = {lane} and ready_at >= ?"
+            for slot, lane, _ in some
+        ]
+        args = [each for _, _, since in some for each in (carrier, since)]
+        found += [row for row in tx.rows(" union all ".join(looks), args) if row[2] is not None]
+    return found
 
 
 def next_due_at(tx: Tx, slot: int, carrier: str, lanes: Sequence[int]) -> Instant | None:
