@@ -372,6 +372,8 @@ def test_what_a_carrier_has_still_to_be_given_is_known_due_or_not(tx: Tx) -> Non
 
     assert sorted(jobs.to_send(tx, SLOT, CARRIER, 10)) == waiting
     assert len(jobs.to_send(tx, SLOT, CARRIER, 1)) == 1
+    jobs.claim(tx, waiting[:1], NOON, NOON + LEASE)
+    assert sorted(jobs.to_send(tx, SLOT, CARRIER, 10, has_claimed=False)) == waiting[1:]
 
 
 def test_jobs_given_to_another_carrier_begin_their_tries_anew(tx: Tx) -> None:

@@ -42,12 +42,15 @@ def expire(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> Fin
     return finish(tx, ends, policy, now)
 
 
-def rehome(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> tuple[Finished, int]:
+def rehome(
+    tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant, *, has_claimed: bool = True
+) -> tuple[Finished, int]:
     """Give some jobs of a carrier that is configured no more to the first of their product's route.
 
-    Without a route they end as undeliverable. What it had taken waits on for its receipt or its time-out.
+    Without a route they end as undeliverable. What it had taken waits on for its receipt or its time-out. What is
+    in hand is left to a worker that lives, whose settings may be older.
     """
-    found = jobs.to_send(tx, slot, carrier, BATCH)
+    found = jobs.to_send(tx, slot, carrier, BATCH, has_claimed=has_claimed)
     kept = messages.get(tx, found)
     moves = [(one, policy.routes.first(kept[one].product)) for one in found]
     jobs.reroute(tx, [(one, name) for one, name in moves if name is not None])
@@ -96,7 +99,15 @@ async def prepare(station: Station, slot: int, worker: bytes | None = None, *, i
         moved = BATCH
         while moved:
             finished, moved = await store.write(
-                while_held, slot, worker, rehome, slot, name, policy, station.world.now()
+                while_held,
+                slot,
+                worker,
+                rehome,
+                slot,
+                name,
+                policy,
+                station.world.now(),
+                has_claimed=is_orphan,
             )
             station.watch.count_ended(finished.ended)
 

@@ -288,10 +288,12 @@ def carriers(tx: Tx, slot: int) -> list[str]:
     return found
 
 
-def to_send(tx: Tx, slot: int, carrier: str, most: int) -> list[bytes]:
-    """Return the ids of some jobs that a carrier has still to be given, due or not."""
+def to_send(tx: Tx, slot: int, carrier: str, most: int, *, has_claimed: bool = True) -> list[bytes]:
+    """Return the ids of some jobs that a carrier has still to be given, due or not, in someone's hands or not."""
     rows = tx.rows(
-        "select id from jobs where slot = ? and carrier = ? and lane in (0, 1) limit ?", (slot, carrier, most)
+        "select id from jobs where slot = ? and carrier = ? and lane in (0, 1)"
+        f"{'' if has_claimed else ' and claimed_at is null'} limit ?",
+        (slot, carrier, most),
     )
     return [row[0] for row in rows]
 
