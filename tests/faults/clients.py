@@ -86,7 +86,7 @@ class Load:
             began = asyncio.get_running_loop().time()
             try:
                 response = await client.post(f"/api/message/{what}.v1.0", json=body, headers=headers)
-            except httpx.NetworkError:
+            except (httpx.NetworkError, httpx.RemoteProtocolError):
                 self.told["lost"] += 1
             else:
                 answer: dict[str, Any] = response.json()

@@ -266,7 +266,7 @@ def test_a_carrier_that_is_back_is_used_again_and_what_had_moved_stays_where_it_
 
     async def scene(town: Town) -> None:
         moved = await send(town, sms())
-        await town.wait(70)
+        await town.wait(70.5)
         one.is_connected = True
         await town.wait(OFFLINE_S + 0.1)
 

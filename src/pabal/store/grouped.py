@@ -102,8 +102,8 @@ class GroupedStore(ABC):
         self._is_closed = False
         self._fresh: list[Call] = []
         self._waiting = 0
-        self._reads_waiting = 0
-        self._patience = Patience(self.answer_within_s) if self.answer_within_s else None
+        self.reads_waiting = 0
+        self._patience = Patience(self.answer_within_s, world) if self.answer_within_s else None
         self._calls: queue.SimpleQueue[list[Call] | None] = queue.SimpleQueue()
         if world.in_threads:
             self._readers = ThreadPoolExecutor(readers, "pabal-read")
@@ -133,12 +133,12 @@ class GroupedStore(ABC):
 
     async def _apart(self, job: Callable[[], T], within_s: float | None) -> T:
         """Run a job in one of the threads for reading."""
-        if self._is_closed or self._reads_waiting >= self._most_waiting:
+        if self._is_closed or self.reads_waiting >= self._most_waiting:
             raise StoreAway("closed" if self._is_closed else "too many are waiting")
         if not self._world.in_threads:
             await asyncio.sleep(0)
             return job()
-        self._reads_waiting += 1
+        self.reads_waiting += 1
         reading = asyncio.get_running_loop().run_in_executor(self._readers, job)
         reading.add_done_callback(self._has_read)
         try:
@@ -148,7 +148,7 @@ class GroupedStore(ABC):
             raise StoreAway(NO_ANSWER) from None
 
     def _has_read(self, _: "asyncio.Future[Any]") -> None:
-        self._reads_waiting -= 1
+        self.reads_waiting -= 1
 
     async def note(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
