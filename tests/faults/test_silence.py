@@ -97,7 +97,7 @@ def test_a_read_that_gets_no_answer_is_told_so_in_time(server: OwnServer) -> Non
             "no answer in time",
             "too many are waiting",
         ]
-        await until(lambda: store.reads_waiting == 0)
+        await until(lambda: server.say(f"select 1 from pg_stat_activity where {AT_WORK}") == [])
         assert await store.read(words) == []
 
     play(server.store, scene, readers=1, most_waiting=2, answer_within_s=0.2)
@@ -164,3 +164,32 @@ def test_a_send_that_is_not_on_the_replica_is_not_answered_though_it_is_found(
 
     play(server.store, scene)
     assert server.say("select count(*) from messages") == [(2,)]
+
+
+def test_what_its_caller_was_told_there_is_no_answer_to_is_not_done_later(server: OwnServer) -> None:
+    def sleep(tx: Tx) -> None:
+        tx.rows("select pg_sleep(1)")
+
+    async def scene(store: PostgresStore) -> None:
+        first = asyncio.create_task(store.write(sleep))
+        await until(lambda: server.say(f"select 1 from pg_stat_activity where {AT_WORK}") != [])
+        behind = [store.write(put, f"word {number}") for number in range(5)]
+        answers = await asyncio.gather(first, *behind, return_exceptions=True)
+        assert {str(answer) for answer in answers} == {"no answer in time"}
+        await until(lambda: server.say(f"select 1 from pg_stat_activity where {AT_WORK}") == [])
+        await store.write(put, "later")
+        assert await store.read(words) == ["later"]
+
+    play(server.store, scene, writers=1, answer_within_s=0.3)
+
+
+def test_a_process_that_froze_amid_a_transaction_does_not_hold_its_rows_for_long(server: OwnServer) -> None:
+    def told(tx: Tx) -> list[tuple[str]]:
+        tx.row("select count(*) from words")
+        states = "select state from pg_stat_activity where application_name = 'pabal' and state <> 'idle'"
+        return [(str(row[0]),) for row in server.say(states)]
+
+    async def scene(store: PostgresStore) -> None:
+        assert await store.write(told) == [("idle in transaction",)], "the server counts how long that lasts"
+
+    play(server.store, scene, writers=1)

@@ -370,10 +370,11 @@ def test_what_a_carrier_has_still_to_be_given_is_known_due_or_not(tx: Tx) -> Non
     add(tx, 3, TAKEN)
     add(tx, 4, carrier="another")
 
-    assert sorted(jobs.to_send(tx, SLOT, CARRIER, 10)) == waiting
-    assert len(jobs.to_send(tx, SLOT, CARRIER, 1)) == 1
+    assert sorted(jobs.to_send(tx, SLOT, CARRIER, NOON, 10)) == waiting
+    assert len(jobs.to_send(tx, SLOT, CARRIER, NOON, 1)) == 1
     jobs.claim(tx, waiting[:1], NOON, NOON + LEASE)
-    assert sorted(jobs.to_send(tx, SLOT, CARRIER, 10, has_claimed=False)) == waiting[1:]
+    assert sorted(jobs.to_send(tx, SLOT, CARRIER, NOON, 10, has_leased=False)) == waiting[1:]
+    assert sorted(jobs.to_send(tx, SLOT, CARRIER, NOON + LEASE, 10, has_leased=False)) == waiting
 
 
 def test_jobs_given_to_another_carrier_begin_their_tries_anew(tx: Tx) -> None:
@@ -433,7 +434,7 @@ def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
     jobs.add_requests(explaining, [(request_id(9999), CARRIER, SMALL, NOON)])
     jobs.void_leases(explaining, SLOT, CARRIER, NOON, LEASE)
     jobs.carriers(explaining, SLOT)
-    jobs.to_send(explaining, SLOT, CARRIER, 10)
+    jobs.to_send(explaining, SLOT, CARRIER, NOON, 10)
     jobs.reroute(explaining, [(one, CARRIER) for one in found])
     jobs.depths(explaining, [SLOT], [CARRIER], NOON)
 

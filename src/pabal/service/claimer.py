@@ -11,6 +11,9 @@ from pabal.service.station import Station
 from pabal.store import jobs, slots
 from pabal.store.base import StoreAway, Tx
 
+REST_S = 1.0
+"""What is due and cannot be claimed is locked by someone: so much later it is tried again."""
+
 
 class Claimer:
     """Claims from the slots that this process holds."""
@@ -23,6 +26,8 @@ class Claimer:
         """When claims were made, by slot, of which nobody knows whether they were kept."""
         self._seen: dict[int, Instant] = {}
         """When the last claim that was seen to be kept was made, by slot."""
+        self._rests_until: dict[int, float] = {}
+        """The slots that had something due of which nothing could be claimed: others come first for a while."""
 
     async def turn(self) -> Turn:
         """Return whose turn it is among the slots; where there is but one, a claim tells all there is to know.
@@ -36,8 +41,9 @@ class Claimer:
             return Turn(None, False, None)
         if unseen := [slot for slot, times in self._unseen.items() if times and slot in here.held]:
             return Turn(unseen[0], True, None)
-        now = self._station.world.now()
-        lanes = self._floors.lanes(here.held, now)
+        now, clock = self._station.world.now(), self._station.world.stopwatch()
+        awake = [slot for slot in here.held if self._rests_until.get(slot, 0.0) <= clock]
+        lanes = self._floors.lanes(awake, now)
         found = await self._station.store.read(jobs.next_due, self._carrier.name, lanes)
         self._floors.note(lanes, found, now)
         return turn(found, self._station.world.now())
@@ -58,6 +64,8 @@ class Claimer:
             raise
         self._unseen.pop(slot, None)
         self._seen[slot] = noted[-1] if noted else 0
+        if self._station.slots.are_shared and not claimed.leased and not claimed.is_full:
+            self._rests_until[slot] = self._station.world.stopwatch() + REST_S
         return claimed
 
     def _claim_now(

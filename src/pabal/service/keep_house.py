@@ -1,6 +1,8 @@
 """Keeps house: applies deadlines, so that every message ends, and forgets what need not be known any more."""
 
 import asyncio
+import contextlib
+import itertools
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
@@ -16,9 +18,11 @@ from pabal.service.policy import Policy
 from pabal.service.station import Station
 from pabal.store import answers, carriers, jobs, marks, messages, months, profiles, receipts, requests, simulated
 from pabal.store.base import StoreAway, Tx
-from pabal.store.slots import while_held
+from pabal.store.slots import NotHeld, while_held
 
 ROUND_S = 10.0
+ROUNDS_A_THOROUGH_ONE = 6
+"""Which carriers have jobs at all is asked only now and then: PostgreSQL may have to walk what has long ended."""
 KEEPERS_SLOT = 0
 """Whoever holds this slot does for all workers what need be done only once."""
 BATCH = 500
@@ -43,20 +47,22 @@ def expire(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> Fin
 
 
 def rehome(
-    tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant, *, has_claimed: bool = True
+    tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant, *, is_orphan: bool, are_shared: bool
 ) -> tuple[Finished, int]:
     """Give some jobs of a carrier that is configured no more to the first of their product's route.
 
-    Without a route they end as undeliverable. What it had taken waits on for its receipt or its time-out. What is
-    in hand is left to a worker that lives, whose settings may be older.
+    Without a route they end as undeliverable, but where others may know one they wait for those. What it had taken
+    waits on for its receipt or its time-out. Unless the slot is an orphan, what is in hand is left to whoever has
+    it. Returns also how many were found a place, or ended.
     """
-    found = jobs.to_send(tx, slot, carrier, BATCH, has_claimed=has_claimed)
+    found = jobs.to_send(tx, slot, carrier, now, BATCH, has_leased=is_orphan)
     kept = messages.get(tx, found)
     moves = [(one, policy.routes.first(kept[one].product)) for one in found]
-    jobs.reroute(tx, [(one, name) for one, name in moves if name is not None])
-    lost = [(one, Outcome.UNDELIVERABLE) for one, name in moves if name is None]
+    moved = [(one, name) for one, name in moves if name is not None]
+    jobs.reroute(tx, moved)
+    lost = [] if are_shared else [(one, Outcome.UNDELIVERABLE) for one, name in moves if name is None]
     messages.begin_sending(tx, [one for one, _ in lost])  # nothing fails that was only waiting
-    return finish(tx, lost, policy, now), len(found)
+    return finish(tx, lost, policy, now), len(moved) + len(lost)
 
 
 def blank(tx: Tx, policy: Policy, now: Instant) -> int:
@@ -89,27 +95,33 @@ async def prepare(station: Station, slot: int, worker: bytes | None = None, *, i
     Of an orphan the leases are void: whoever held them is gone. `worker` is who holds the slot among others.
     Raises NotHeld when it has gone to another, who may have claimed from it since.
     """
-    policy, store = station.policy, station.store
     for carrier in station.carriers.values() if is_orphan else ():
         await _void(station, slot, worker, carrier)
-    for name in await store.read(jobs.carriers, slot):
-        if name in station.carriers:
-            continue
-        log.warning("jobs of an unknown carrier are given to others", extra={"carrier": name})
-        moved = BATCH
+    await _rehome_all(station, slot, worker, is_orphan=is_orphan)
+
+
+async def _rehome_all(station: Station, slot: int, worker: bytes | None, *, is_orphan: bool) -> None:
+    """Find another carrier for what waits for one that is not known here."""
+    for name in await station.store.read(jobs.carriers, slot):
+        moved = 0 if name in station.carriers else BATCH
         while moved:
-            finished, moved = await store.write(
+            finished, moved = await station.store.write(
                 while_held,
                 slot,
                 worker,
                 rehome,
                 slot,
                 name,
-                policy,
+                station.policy,
                 station.world.now(),
-                has_claimed=is_orphan,
+                is_orphan=is_orphan,
+                are_shared=station.slots.are_shared,
             )
             station.watch.count_ended(finished.ended)
+            if moved:
+                log.warning(
+                    "jobs of an unknown carrier are given to others", extra={"carrier": name, "jobs": moved}
+                )
 
 
 async def _void(station: Station, slot: int, worker: bytes | None, carrier: Carrier) -> None:
@@ -131,30 +143,36 @@ async def _void(station: Station, slot: int, worker: bytes | None, carrier: Carr
 
 async def keep_house(station: Station) -> None:
     """Go round for good; the store being away only delays it."""
-    while True:
+    for number in itertools.count():
         try:
-            await go_round(station)
+            await go_round(station, is_thorough=number % ROUNDS_A_THOROUGH_ONE == 0)
         except StoreAway:
             log.warning("housekeeping waits for the store")
         await asyncio.sleep(ROUND_S)
 
 
-async def go_round(station: Station) -> None:
-    """Do everything there is to do, in small transactions."""
+async def go_round(station: Station, *, is_thorough: bool = True) -> None:
+    """Do everything there is to do, in small transactions; being thorough, also for carriers that are no more."""
     for slot in station.slots.held:
-        await _expire_all(station, slot)
+        names = set(station.carriers)
+        if is_thorough:
+            names.update(await station.store.read(jobs.carriers, slot))
+        for name in sorted(names):
+            await _expire_all(station, slot, name)
+        if is_thorough:
+            with contextlib.suppress(NotHeld):  # it has gone to another worker just now
+                await _rehome_all(station, slot, station.slots.worker_id, is_orphan=False)
     if KEEPERS_SLOT in station.slots.held:
         await _tidy(station)
 
 
-async def _expire_all(station: Station, slot: int) -> None:
-    for name in await station.store.read(jobs.carriers, slot):
-        is_done = False
-        while not is_done:
-            finished = await station.store.write(expire, slot, name, station.policy, station.world.now())
-            station.watch.count_ended(finished.ended)
-            station.ring(finished.carriers)
-            is_done = len(finished.ended) < BATCH
+async def _expire_all(station: Station, slot: int, carrier: str) -> None:
+    is_done = False
+    while not is_done:
+        finished = await station.store.write(expire, slot, carrier, station.policy, station.world.now())
+        station.watch.count_ended(finished.ended)
+        station.ring(finished.carriers)
+        is_done = len(finished.ended) < BATCH
 
 
 async def _tidy(station: Station) -> None:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from pabal.domain.when import SECOND, Instant
 from pabal.store import key_uses
-from pabal.store.base import Store
+from pabal.store.base import Store, Tx
+from pabal.store.key_uses import Grant
 from pabal.world import World
 
 MAX_BUCKETS = 10_000
@@ -81,12 +82,15 @@ class SharedLimiter:
         finally:
             purse.wanted -= 1
 
+    def _take_now(self, tx: Tx, key_id: int, rate: int, most: int) -> Grant:
+        return key_uses.take(tx, key_id, rate, most, self._world.now())
+
     async def _fill(self, purse: "_Purse", key_id: int, rate: int) -> None:
         now = self._world.now()
         if purse.has_some(now) or purse.is_closed(now):  # somebody else has asked meanwhile
             return
         most = max(rate // AHEAD_PARTS, purse.wanted)
-        grant = await self._store.note(key_uses.take, key_id, rate, most, now)
+        grant = await self._store.note(self._take_now, key_id, rate, most)
         purse.left, purse.filled_at, purse.left_in_store = grant.granted, now, grant.left
         purse.closed_until = now if grant.granted else grant.next_at
 

@@ -8,7 +8,7 @@ from pabal.domain.when import Instant
 from pabal.service.claim import hold
 from pabal.service.policy import Policy
 from pabal.store import jobs, messages, restored
-from pabal.store.base import Tx
+from pabal.store.base import Tx, takes_its_time
 
 BATCH = 500
 
@@ -20,13 +20,16 @@ class StoodDown(NamedTuple):
     held: int
 
 
+@takes_its_time
 def stand_down(tx: Tx, policy: Policy, now: Instant) -> StoodDown:
     """Hand over none of what is due or had begun: it may have been, by whoever had the queue since.
 
     What waited is cancelled. What was being sent cannot be: it waits for its receipt, or for the end of its time.
     """
     cancelled = held = 0
-    while found := restored.maybe_sent(tx, now, BATCH):
+    last = b""
+    while found := restored.maybe_sent(tx, now, last, BATCH):
+        last = found[-1][0]
         cancelled += messages.cancel(tx, jobs.drop_unclaimed(tx, [one for one, _, _ in found]), now)
         begun = sorted((carrier, one) for one, carrier, has_begun in found if has_begun)
         held += len(begun)

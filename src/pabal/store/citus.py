@@ -1,10 +1,10 @@
 """Citus: spreads what follows from a request over its workers, by slot; all else stays on the coordinator."""
 
-from pabal.store.base import Tx, done_alone
+from pabal.store.base import Tx, done_alone, takes_its_time
 
 DISTRIBUTED = ("requests", "images", "messages", "attempts", "jobs", "answers")
 """Tables whose rows name their slot, with those of one slot side by side on one worker."""
-_MANNERS = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit")
+_MANNERS = ("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit")
 """Turned off in our own sessions (see store/postgres.py); Citus does not pass that on to its workers."""
 
 
@@ -13,6 +13,7 @@ class NoCitus(Exception):
 
 
 @done_alone
+@takes_its_time
 def distribute(tx: Tx) -> list[str]:
     """Distribute the tables that are not yet, with what they hold, and return their names.
 

@@ -131,6 +131,7 @@ def give_away(path: Path, like: Path) -> None:
 
 def _copy(source: Path, part: Path, descriptor: int, told: Told) -> None:
     """Copy in steps, but from one view: a step from another would begin all over after each commit in between."""
+    before = _still(source)
     with contextlib.closing(_opened(source)) as there, contextlib.closing(apsw.Connection(str(part))) as here:
         here.execute("pragma journal_mode = off")
         here.execute("pragma synchronous = off")
@@ -142,6 +143,8 @@ def _copy(source: Path, part: Path, descriptor: int, told: Told) -> None:
                 os.fsync(descriptor)
                 told(backup.page_count - backup.remaining, backup.page_count)
         here.execute("pragma journal_mode = delete")  # one file, which opens wherever it lies
+    if before and _still(source) != before:
+        raise StoreAway("a service began to use it meanwhile; try again")
     os.fsync(descriptor)
 
 
@@ -156,6 +159,12 @@ def _check(path: Path) -> None:
             raise NotAStore(f"it is damaged: {found[0]}")
 
     look(path, work)
+
+
+def _still(path: Path) -> int:
+    """Return when a file that nobody has open was changed last; 0 where somebody has: then SQLite sees to it."""
+    path = path.resolve()
+    return 0 if _beside(path, "-wal").exists() else path.stat().st_mtime_ns
 
 
 def _opened(path: Path) -> apsw.Connection:

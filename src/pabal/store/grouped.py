@@ -102,7 +102,7 @@ class GroupedStore(ABC):
         self._is_closed = False
         self._fresh: list[Call] = []
         self._waiting = 0
-        self.reads_waiting = 0
+        self._reads_waiting = 0
         self._patience = Patience(self.answer_within_s, world) if self.answer_within_s else None
         self._calls: queue.SimpleQueue[list[Call] | None] = queue.SimpleQueue()
         if world.in_threads:
@@ -133,22 +133,23 @@ class GroupedStore(ABC):
 
     async def _apart(self, job: Callable[[], T], within_s: float | None) -> T:
         """Run a job in one of the threads for reading."""
-        if self._is_closed or self.reads_waiting >= self._most_waiting:
+        if self._is_closed or self._reads_waiting >= self._most_waiting:
             raise StoreAway("closed" if self._is_closed else "too many are waiting")
         if not self._world.in_threads:
             await asyncio.sleep(0)
             return job()
-        self.reads_waiting += 1
+        self._reads_waiting += 1
         reading = asyncio.get_running_loop().run_in_executor(self._readers, job)
         reading.add_done_callback(self._has_read)
         try:
             async with asyncio.timeout(within_s):
                 return await asyncio.shield(reading)
         except TimeoutError:
+            reading.cancel()  # what has not begun by now is not done later
             raise StoreAway(NO_ANSWER) from None
 
     def _has_read(self, _: "asyncio.Future[Any]") -> None:
-        self.reads_waiting -= 1
+        self._reads_waiting -= 1
 
     async def note(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
@@ -211,23 +212,29 @@ class GroupedStore(ABC):
                 self._commit_some(session, pending)
 
     def _gather(self, pending: deque[Call]) -> bool:
-        """Take in what has been handed over, waiting if there is nothing to do; say whether more may come.
-
-        Who was told that there is no answer may ask again: it must not be done then.
-        """
+        """Take in what has been handed over, waiting if there is nothing to do; say whether more may come."""
         with contextlib.suppress(queue.Empty):
             while True:
                 calls = self._calls.get(block=not pending)
                 if calls is None:
                     return False
-                if self._patience:
-                    self._tell([(call, None, None) for call in calls if call.is_given_up])
-                    calls = [call for call in calls if not call.is_given_up]
                 pending.extend(calls)
         return True
 
+    def _without_given_up(self, pending: deque[Call]) -> int:
+        """Leave undone what callers were told there is no answer to: they may ask again. Say how many are left."""
+        stale = [call for call in pending if call.is_given_up]
+        if stale:
+            left = [call for call in pending if not call.is_given_up]
+            pending.clear()
+            pending.extend(left)
+            self._tell([(call, None, None) for call in stale])
+        return len(pending)
+
     def _commit_some(self, session: Session, pending: deque[Call]) -> None:
         """Commit calls from the front of the queue together, and tell their callers."""
+        if self._patience and not self._without_given_up(pending):
+            return
         began = self._world.stopwatch()
         taken: list[Call] = []
         try:

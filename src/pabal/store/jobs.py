@@ -268,7 +268,7 @@ def drop_unclaimed(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
 
 
 def void_leases(tx: Tx, slot: int, carrier: str, now: Instant, longest_lease: int) -> int:
-    """Let all that was in hand come due at once: for the start of the only worker there is."""
+    """Let all that was in hand come due at once: for whoever takes a slot over from one that is gone."""
     rows = tx.rows(
         "update jobs set ready_at = ?, claimed_at = null where slot = ? and carrier = ? and lane in (0, 1)"
         " and ready_at > ? and ready_at <= ? and claimed_at is not null returning id",
@@ -288,12 +288,12 @@ def carriers(tx: Tx, slot: int) -> list[str]:
     return found
 
 
-def to_send(tx: Tx, slot: int, carrier: str, most: int, *, has_claimed: bool = True) -> list[bytes]:
+def to_send(tx: Tx, slot: int, carrier: str, now: Instant, most: int, *, has_leased: bool = True) -> list[bytes]:
     """Return the ids of some jobs that a carrier has still to be given, due or not, in someone's hands or not."""
     rows = tx.rows(
         "select id from jobs where slot = ? and carrier = ? and lane in (0, 1)"
-        f"{'' if has_claimed else ' and claimed_at is null'} limit ?",
-        (slot, carrier, most),
+        " and (claimed_at is null or ready_at <= ? or ?) limit ?",
+        (slot, carrier, now, has_leased, most),
     )
     return [row[0] for row in rows]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pabal.domain import identity
 from pabal.domain.when import SECOND, Instant
-from pabal.store.base import Tx, done_alone
+from pabal.store.base import Tx, done_alone, takes_its_time
 
 KEYS = {"requests": "id", "images": "request_id", "messages": "id", "attempts": "message_id"}
 """The tables that are kept by month, each with the id that says which."""
@@ -127,6 +127,7 @@ def over(tx: Tx, before: Instant) -> list[int]:
 
 
 @done_alone
+@takes_its_time
 def drop(tx: Tx, month: int) -> bool:
     """Drop a month, whatever it held, and keep how many messages ended how.
 

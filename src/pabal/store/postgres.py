@@ -33,7 +33,9 @@ _MANNERS = (
     b"set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off;"
     b" set enable_bitmapscan = off;"  # it loses the order of the index: a claim would sort all that waits
     b" set lock_timeout = '10s';"
-    b" set idle_in_transaction_session_timeout = '60s';"
+    b" set idle_in_transaction_session_timeout = '10s';"  # a frozen or lost process must not hold its rows for long
+    b" set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;"
+    b" set tcp_user_timeout = 15000;"
     b" select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off';"
     b" select set_config('plan_cache_mode', 'force_generic_plan', false)"
     b" where not exists (select 1 from pg_extension where extname = 'citus')"
@@ -72,6 +74,7 @@ class _Session:
         self._begin = begin
         self._is_durable = is_durable
         self._connection: Connection | None = None
+        self._open = contextlib.ExitStack()
         self.has_begun = False
         self.is_committing = False
         self.is_again = False
@@ -277,9 +280,13 @@ class PostgresStore(GroupedStore):
         """Return the calls that it is safe, and may help, to run again, and the others.
 
         A commit that was under way when the connection was lost may have been kept: then only for works that
-        would notice.
+        would notice. What a caller was told there is no answer to is not begun anew.
         """
         session.abandon(error)
+        stale = [call for call in taken if call.is_given_up]
+        if stale:
+            again, others = self._to_run_again(session, [call for call in taken if not call.is_given_up], error)
+            return again, others + stale
         if isinstance(error, errors.ReadOnlySqlTransaction):
             return [], taken
         if isinstance(error, CONFUSION):

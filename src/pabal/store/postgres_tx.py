@@ -160,10 +160,16 @@ class PostgresTx:
         return max(cursor.rowcount, 0)
 
     def rows(self, sql: str, args: Sequence[Value] = ()) -> list[Found]:
-        return self._connection.execute(_spelled(sql), args, binary=True).fetchall()
+        return self._answered(self._connection.execute(_spelled(sql), args, binary=True)).fetchall()
 
     def row(self, sql: str, args: Sequence[Value] = ()) -> Found | None:
-        return self._connection.execute(_spelled(sql), args, binary=True).fetchone()
+        return self._answered(self._connection.execute(_spelled(sql), args, binary=True)).fetchone()
+
+    def _answered(self, cursor: psycopg.Cursor[Found]) -> psycopg.Cursor[Found]:
+        """Wait for an answer so that the server knows that it is our turn: it counts how long that lasts."""
+        if self._pipeline:
+            self._pipeline.sync()
+        return cursor
 
     def rows_each(self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Found]:
         answer: list[Found] = []
@@ -177,7 +183,7 @@ class PostgresTx:
             statement, is_answered = _spelled_for(sql, tuple(column.kind for column in columns), slot is not None)
             cursor = self._connection.execute(statement, values, binary=True)
             if is_answered:
-                answer += cursor.fetchall()
+                answer += self._answered(cursor).fetchall()
         return answer
 
 

@@ -31,9 +31,15 @@ def queue(tx: Tx, now: Instant) -> Queue:
     )
 
 
-def maybe_sent(tx: Tx, now: Instant, most: int) -> list[tuple[bytes, str, bool]]:
-    """Return id and carrier of some messages that may have been sent since, and whether they had begun before."""
-    rows = tx.rows(f"select id, carrier, attempt from jobs where {_MAYBE_SENT} limit ?", (now, most))
+def maybe_sent(tx: Tx, now: Instant, after: bytes, most: int) -> list[tuple[bytes, str, bool]]:
+    """Return id and carrier of some messages that may have been sent since, and whether they had begun before.
+
+    They come in the order of their ids, from `after` on.
+    """
+    rows = tx.rows(
+        f"select id, carrier, attempt from jobs where {_MAYBE_SENT} and id > ? order by id limit ?",
+        (now, after, most),
+    )
     return [(one, carrier, attempt > 0) for one, carrier, attempt in rows]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Concatenate, NamedTuple
 
 from pabal.domain.when import Instant
-from pabal.store.base import P, T, Tx
+from pabal.store.base import P, T, Tx, done_alone
 
 NOBODY = b""
 """Never among the workers: a slot in its hands is an orphan."""
@@ -49,6 +49,7 @@ def ensure(tx: Tx, count: int) -> int:
     return total(tx)
 
 
+@done_alone
 def join(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     """Let a worker be one of them, if it is not yet."""
     tx.run(
@@ -57,6 +58,7 @@ def join(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     )
 
 
+@done_alone
 def beat(
     tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], in_disorder: Collection[int] = ()
 ) -> Holding | None:
@@ -87,6 +89,7 @@ def beat(
     )
 
 
+@done_alone
 def leave(tx: Tx, worker: bytes, in_disorder: Collection[int] = ()) -> None:
     """Let a worker go, and its slots be free; those that are still in disorder stay orphans."""
     _give(tx, NOBODY, [slot for slot in in_disorder if is_held(tx, slot, worker)])

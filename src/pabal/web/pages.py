@@ -98,7 +98,7 @@ class Pages:
         """Say whether the store still keeps what it is given: a full disk can be read well enough."""
         try:
             async with asyncio.timeout(PROBE_WITHIN_S):
-                await self._station.store.write(marks.put, "probed", b"")
+                await self._station.store.write(marks.probe)
         except (StoreAway, TimeoutError):
             return False
         return True
