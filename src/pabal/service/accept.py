@@ -7,7 +7,7 @@ from pabal.domain import identity
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.image import Image
 from pabal.domain.profile import AuthStatus, Profile
-from pabal.domain.sending import Sending
+from pabal.domain.sending import SMALL_RECEIVERS, Sending
 from pabal.domain.template import Design
 from pabal.domain.when import MINUTE, Instant
 from pabal.service.station import Station
@@ -48,6 +48,8 @@ class Promise(NamedTuple):
     now: Instant
     repeatable: Repeatable | None
     remembered_since: Instant
+    jobs: Sequence[Sequence[Value]] = ()
+    """Those of a few messages; those of many are made of what is kept, in the store."""
 
 
 async def accept(
@@ -65,11 +67,13 @@ async def accept(
     request_id = new_request_id(station.world, _slot(station, account_id, repeatable))
     now = identity.requested_at(request_id)  # one look at the clock: sent now is sent when requested
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
+    rows = messages.rows_of(request_id, account_id, sending.product, sending.receivers)
+    few = rows if len(rows) <= SMALL_RECEIVERS else ()
     promise = Promise(
         request_id,
         account_id,
         requests.row_of(request_id, account_id, sending, scheduled_at),
-        messages.rows_of(request_id, account_id, sending.product, sending.receivers),
+        rows,
         sending.image,
         carrier,
         sending.lane,
@@ -77,6 +81,7 @@ async def accept(
         now,
         repeatable,
         now - station.policy.idempotency,
+        [(*row[:2], carrier, sending.lane, scheduled_at) for row in few],
     )
     kept = await station.store.write(keep, promise)
     if kept.is_new:
@@ -98,8 +103,14 @@ def keep_all(tx: Tx, promises: Sequence[Promise]) -> list[Kept]:
         if promise.image:
             requests.add_image(tx, promise.request_id, promise.image)
     messages.add_all(tx, [row for promise in new for row in promise.messages])
+    jobs.add_all(tx, [row for promise in new for row in promise.jobs])
     jobs.add_requests(
-        tx, [(promise.request_id, promise.carrier, promise.lane, promise.scheduled_at) for promise in new]
+        tx,
+        [
+            (promise.request_id, promise.carrier, promise.lane, promise.scheduled_at)
+            for promise in new
+            if not promise.jobs
+        ],
     )
     return kept
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pabal.domain import identity
 from pabal.domain.when import Instant
-from pabal.store.base import Tx
+from pabal.store.base import Tx, Value
 
 SMALL, CAMPAIGN, TAKEN = 0, 1, 2
 """The lanes: small sends, campaigns, and what a carrier has taken and owes a receipt for."""
@@ -46,6 +46,15 @@ def add_requests(tx: Tx, requests: Iterable[tuple[bytes, str, int, Instant]]) ->
             (*identity.bounds(one), carrier, lane, ready_at, identity.slot_of(one))
             for one, carrier, lane, ready_at in requests
         ],
+    )
+
+
+def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
+    """Promise to deliver messages: id, slot, carrier, lane, and when each is due."""
+    tx.rows_each(
+        "insert {or_fail} into jobs (id, slot, carrier, lane, ready_at, attempt, tries)"
+        " select v.column1, v.column2, v.column3, v.column4, v.column5, 0, 0 from (values {rows}) as v",
+        rows,
     )
 
 
