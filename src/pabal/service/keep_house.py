@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pabal.carriers.base import Carrier
 from pabal.domain import identity
 from pabal.domain.message import Outcome
-from pabal.domain.when import HOUR, MINUTE, Instant
+from pabal.domain.when import DAY, HOUR, MINUTE, Instant
 from pabal.service.cancel import sweep_deleted
 from pabal.service.claim import hold_in_hand, lease_of
 from pabal.service.finish import Finished, finish
@@ -187,6 +187,7 @@ async def _tidy(station: Station) -> None:
     await keep_months(station)
     await _until_none(station, lambda tx: trim(tx, names, slots, policy, world.now()))
     await station.store.write(carriers.forget_workers)
+    await station.store.write(marks.forget_probes, world.now() - DAY)
 
 
 async def _until_none(station: Station, forget_some: Callable[[Tx], int]) -> None:

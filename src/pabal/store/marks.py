@@ -1,6 +1,9 @@
 """How far housekeeping has come, by name."""
 
-from pabal.store.base import Tx, done_alone
+from pabal.domain.when import Instant
+from pabal.store.base import Tx
+
+PROBED = "probed "
 
 
 def get(tx: Tx, name: str) -> bytes | None:
@@ -9,10 +12,20 @@ def get(tx: Tx, name: str) -> bytes | None:
     return row[0] if row else None
 
 
-@done_alone
-def probe(tx: Tx) -> None:
-    """Write something, to see whether that can be done; nobody else is to wait for it, or to fail with it."""
-    put(tx, "probed", b"")
+def probe(tx: Tx, process: str, now: Instant) -> None:
+    """Write something, to see whether that can be done, each process in a row of its own.
+
+    It is kept together with what else is written: alone, so little finds room on a disk that is full to others.
+    """
+    put(tx, f"{PROBED}{process}", now.to_bytes(8, "big"))
+
+
+def forget_probes(tx: Tx, before: Instant) -> None:
+    """Drop what processes that are no more have written so."""
+    tx.run(
+        "delete from marks where name >= ? and name < ? and value < ?",
+        (PROBED, PROBED[:-1] + chr(ord(PROBED[-1]) + 1), before.to_bytes(8, "big")),
+    )
 
 
 def put(tx: Tx, name: str, value: bytes) -> None:

@@ -98,7 +98,7 @@ class Pages:
         """Say whether the store still keeps what it is given: a full disk can be read well enough."""
         try:
             async with asyncio.timeout(PROBE_WITHIN_S):
-                await self._station.store.write(marks.probe)
+                await self._station.store.write(marks.probe, self._station.slots.worker, self._station.world.now())
         except (StoreAway, TimeoutError):
             return False
         return True
