@@ -13,7 +13,7 @@ from pabal.service import history
 from pabal.service.accept import Repeatable, accept, answered_before
 from pabal.service.keep_house import BLANK_REQUESTS, go_round
 from pabal.service.profiles import Registration, register
-from pabal.store import marks, requests
+from pabal.store import requests
 from pabal.store.history import Filter
 from tests.engines import embedded
 from tests.service.acting import (
@@ -302,20 +302,5 @@ def test_a_round_with_nothing_to_do_changes_nothing(play: Play) -> None:
 
         assert await ends(town, request_id) == [(WAITING, None)]
         assert town.world.now() - NOON < SECOND
-
-    play(scene)
-
-
-def test_what_processes_that_are_no_more_wrote_to_see_whether_they_can_is_forgotten(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await town.store.write(marks.probe, "gone:1", town.world.now())
-        await town.wait(86_400)
-        await town.store.write(marks.probe, "here:2", town.world.now())
-        await town.store.write(marks.put, "probing", b"another")
-        await town.wait(60)
-
-        assert await town.store.read(marks.get, "probed gone:1") is None
-        assert await town.store.read(marks.get, "probed here:2") is not None
-        assert await town.store.read(marks.get, "probing") == b"another"
 
     play(scene)
