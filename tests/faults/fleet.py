@@ -10,6 +10,9 @@ from typing import Self
 
 from tests.live import STOP_WITHIN_S, Live, serving, working
 
+SETTINGS = {"simulator_messages": 10_000_000}
+"""Phones forget nothing until all is reckoned up."""
+
 
 class Member:
     """One process of the fleet; it keeps its port when it is started again."""
@@ -24,9 +27,9 @@ class Member:
     def start(self) -> None:
         if self._port:
             words = ("--no-deliver", "--port", str(self._port))
-            self.live: Live = self._running.enter_context(serving(self._name, *words))
+            self.live: Live = self._running.enter_context(serving(self._name, *words, **SETTINGS))
         else:
-            self.live = self._running.enter_context(working(self._name))
+            self.live = self._running.enter_context(working(self._name, **SETTINGS))
 
     def kill(self) -> None:
         """End it without a word."""
