@@ -78,8 +78,7 @@ class Fleet:
 
     def __exit__(self, *_: object) -> None:
         for each in self.members:
-            if each.live.process.poll() is None:
-                each.kill()
+            each.kill()
 
 
 def _free_port() -> int:
