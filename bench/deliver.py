@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from bench.figures import Figure
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
-from bench.looking import reading
+from bench.looking import reading, until_no_job
 from bench.server import DoesNotWork, Place, say
 from pabal.carriers.base import Receipt, Taken
 from pabal.domain.message import Outcome
@@ -20,8 +20,6 @@ from pabal.store.base import Store
 
 AIM = 0.3
 MESSAGES = 100_000
-ENDED_WITHIN_S = 180.0
-LOOK_EVERY_S = 0.25
 """Seldom: PostgreSQL walks all that was deleted to find out that nothing is left."""
 
 
@@ -109,11 +107,7 @@ def until_ended(data: Path, messages: int) -> Instant:
     Raises DoesNotWork where not so many were completed.
     """
     looking = reading(data)
-    give_up_at = time.perf_counter() + ENDED_WITHIN_S
-    while looking.one("select 1 from jobs limit 1"):
-        if time.perf_counter() > give_up_at:
-            raise DoesNotWork(f"after {ENDED_WITHIN_S} s there are messages that have not ended")
-        time.sleep(LOOK_EVERY_S)
+    until_no_job(looking)
     done, ended_at = looking.rows("select count(*), max(completed_at) from messages where status = 2")[0]
     looking.close()
     if done != messages:

@@ -1,5 +1,6 @@
 """Looks at a store from outside, beside the server that uses it."""
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,10 +9,12 @@ from typing import Any
 import apsw
 import psycopg
 
-from bench.server import SETTINGS_FILE
+from bench.server import SETTINGS_FILE, DoesNotWork
 from pabal.config import Settings, load
 
 BUSY_MS = 10_000
+ENDED_WITHIN_S = 180.0
+LOOK_EVERY_S = 0.05
 
 
 class Looking(ABC):
@@ -29,6 +32,18 @@ class Looking(ABC):
         """Return the first value that a query finds, None where it finds none."""
         rows = self.rows(sql, args)
         return rows[0][0] if rows else None
+
+
+def until_no_job(looking: Looking) -> None:
+    """Wait until no message waits or is on its way.
+
+    Raises DoesNotWork where that takes too long.
+    """
+    give_up_at = time.perf_counter() + ENDED_WITHIN_S
+    while looking.one("select 1 from jobs limit 1"):
+        if time.perf_counter() > give_up_at:
+            raise DoesNotWork(f"after {ENDED_WITHIN_S:.0f} s there are messages that have not ended")
+        time.sleep(LOOK_EVERY_S)
 
 
 def settings_of(data: Path) -> Settings:

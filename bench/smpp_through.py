@@ -1,12 +1,11 @@
 """How fast one-receiver requests reach their end through HTTP, SMPP and receipt, beside the simulator."""
 
-import time
 from pathlib import Path
 from typing import NamedTuple
 
 from bench import bodies, load
 from bench.figures import Figure, middle
-from bench.looking import reading
+from bench.looking import reading, until_no_job
 from bench.server import DoesNotWork, Place, Server, say
 from bench.sink import Sink
 from pabal.domain import identity
@@ -17,8 +16,6 @@ AIM_SHARE = 0.5
 ROUNDS = 2
 CONNECTIONS = 64
 MESSAGES = 20_000
-ENDED_WITHIN_S = 60.0
-LOOK_EVERY_S = 0.05
 EDGE = MESSAGES // 10
 """What ends at the beginning and at the end of a run is left out of its pace: it starts up, and it waits."""
 
@@ -99,11 +96,7 @@ def _ended(data: Path) -> tuple[float, float]:
     Raises DoesNotWork where one was not completed.
     """
     looking = reading(data)
-    give_up_at = time.perf_counter() + ENDED_WITHIN_S
-    while looking.one("select 1 from jobs limit 1"):
-        if time.perf_counter() > give_up_at:
-            raise DoesNotWork(f"after {ENDED_WITHIN_S} s there are messages that have not ended")
-        time.sleep(LOOK_EVERY_S)
+    until_no_job(looking)
     first = looking.one("select min(id) from messages")
     ends = [row[0] for row in looking.rows("select completed_at from messages where status = 2 order by 1")]
     looking.close()

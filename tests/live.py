@@ -1,12 +1,13 @@
 """The real service as a process of its own: started by its command, told to stop by a signal."""
 
+import asyncio
 import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from tests import postgres
 
 MOST_LINES = 100
 STOP_WITHIN_S = 60
+POLLS = 600
+POLL_EVERY_S = 0.05
 
 _BASE = re.compile(r"running at (http://[^\s,]+)")
 _KEY = re.compile(r"apiKey\s+(pb_[0-9A-Za-z]{40})")
@@ -116,3 +119,17 @@ def _greeting(process: "subprocess.Popen[str]", log: Path) -> str:
             return "".join(lines)
         assert len(lines) < MOST_LINES, lines
     raise AssertionError(f"it ended with {process.wait()}: {log.read_text(encoding='utf-8')}")
+
+
+def until(look: Callable[[], Any], is_so: Callable[[Any], bool]) -> Any:
+    """Look again and again until it is so; what a real process does cannot be waited for otherwise."""
+
+    async def poll() -> Any:
+        for _ in range(POLLS):
+            seen = look()
+            if is_so(seen):
+                return seen
+            await asyncio.sleep(POLL_EVERY_S)
+        raise AssertionError(f"it never came to be so; last seen: {seen}")
+
+    return asyncio.run(poll())

@@ -1,24 +1,19 @@
 """`pabal work` and several interfaces on one PostgreSQL, as processes of their own."""
 
-import asyncio
 import re
 import signal
 import socket
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from tests import postgres
-from tests.live import Live, run, serving, working
+from tests.live import Live, run, serving, until, working
 
 pytestmark = pytest.mark.slow
-POLLS = 600
-POLL_EVERY_S = 0.05
 BODY = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
 GREETING = re.compile(r"Pabal delivers as \S+:[0-9]+\. Stop with Ctrl-C\.\n")
 
@@ -34,20 +29,6 @@ def port() -> int:
     """A port that nobody listens on."""
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         return int(taken.getsockname()[1])
-
-
-def until(look: Callable[[], Any], is_so: Callable[[Any], bool]) -> Any:
-    """Look again and again until it is so."""
-
-    async def poll() -> Any:
-        for _ in range(POLLS):
-            seen = look()
-            if is_so(seen):
-                return seen
-            await asyncio.sleep(POLL_EVERY_S)
-        raise AssertionError(f"it never came to be so; last seen: {seen}")
-
-    return asyncio.run(poll())
 
 
 def send(client: httpx.Client, key: str | None = None) -> str:

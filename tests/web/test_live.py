@@ -7,7 +7,7 @@ import shlex
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,10 @@ import httpx
 import pytest
 
 from pabal.web.endpoints import ENDPOINTS
-from tests.live import Live, run, serving
+from tests.live import Live, run, serving, until
 from tests.web.scenery import PHONE, alimtalk, channel, friendtalk, picture, sms, template, to
 
 pytestmark = pytest.mark.slow
-POLLS = 600
-POLL_EVERY_S = 0.05
 BUSY_AT_FIRST = "010-0000-0005"
 """It takes seconds to be reached: what is sent to it is surely under way when the service stops."""
 RECEIVERS = [*[PHONE] * 24, BUSY_AT_FIRST]
@@ -45,20 +43,6 @@ def _call(client: httpx.Client, operation: str, body: Any = None, **query: Any) 
     return said
 
 
-def _until(look: Callable[[], Any], is_so: Callable[[Any], bool]) -> Any:
-    """Look again and again until it is so; what a real process does cannot be waited for otherwise."""
-
-    async def poll() -> Any:
-        for _ in range(POLLS):
-            seen = look()
-            if is_so(seen):
-                return seen
-            await asyncio.sleep(POLL_EVERY_S)
-        raise AssertionError(f"it never came to be so; last seen: {seen}")
-
-    return asyncio.run(poll())
-
-
 def _run_as_printed(line: str) -> Any:
     if shutil.which("curl"):
         done = subprocess.run(line, shell=True, capture_output=True, check=True, timeout=30)  # noqa: S602 - as printed
@@ -76,7 +60,7 @@ def test_the_commands_of_the_greeting_work_exactly_as_printed(tmp_path: Path) ->
         send, look_up, look_at_phone = live.commands
 
         sent = _run_as_printed(send)
-        listed = _until(
+        listed = until(
             lambda: _run_as_printed(look_up), lambda seen: seen["items"][0]["sendingStatus"]["value"] == "completed"
         )
         on_phone = _run_as_printed(look_at_phone)
@@ -115,7 +99,7 @@ def test_every_endpoint_answers_over_real_http(live: Live) -> None:
         _call(client, "message/sendMMS", sms(image=picture(51_200)))
         _call(client, "message/sendAlimtalk", alimtalk(sender_key))
         last = _call(client, "message/sendFriendtalk", friendtalk(sender_key))["item"]["requestId"]
-        _until(
+        until(
             lambda: _call(client, "message/list", {"receivers": phone, "sendingStatus": "completed"}),
             lambda seen: seen["totalCount"] == 5,
         )
@@ -230,7 +214,7 @@ def test_a_stop_while_sends_are_under_way_loses_nothing_and_the_next_start_sends
             return [item["requestId"] for item in items if item["counts"]["completed"] != len(RECEIVERS)]
 
         left = unfinished()
-        _until(unfinished, lambda seen: not seen)
+        until(unfinished, lambda seen: not seen)
         held = [_call(client, "simulator/phone", phoneNumber=each)["totalCount"] for each in (PHONE, BUSY_AT_FIRST)]
         assert again.stop() == 0
 
@@ -317,7 +301,7 @@ def test_a_key_made_and_revoked_on_the_command_line_works_and_stops_within_a_sec
         before = client.get("/api/sender/list.v1.0").json()["result"]
 
         revoked = run("key", "revoke", listed[-1].split("\t")[0], data=live.data)
-        after = _until(
+        after = until(
             lambda: client.get("/api/sender/list.v1.0").json()["result"], lambda result: result != "SUCCESS"
         )
 
