@@ -90,7 +90,62 @@ class SmppSettings(CarrierSettings):
     enquire_seconds: int = declared(30, "How often a quiet connection is tested.", least=1, most=3600)
 
 
-KINDS: Mapping[str, type[CarrierSettings]] = {"simulator": SimulatorSettings, "smpp": SmppSettings}
+TEXTS = (Product.SMS, Product.LMS, Product.MMS)
+TALKS = tuple(product for product in SENDABLE if product not in TEXTS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NhnCloudSettings(CarrierSettings):
+    """NHN Cloud Notification: SMS for texts, KakaoTalk Bizmessage for Alimtalk and friend talk."""
+
+    kind: str = "nhncloud"
+    window: int = declared(5000, "How many messages may be in its hands without an answer.", least=1, most=10_000)
+    sms_app_key: str = declared("", "App key of its SMS service; none: it carries no texts.", is_secret=True)
+    sms_secret_key: str = declared("", "Secret key of its SMS service; or with _env or _file.", is_secret=True)
+    talk_app_key: str = declared(
+        "", "App key of its KakaoTalk Bizmessage service; none: neither Alimtalk nor friend talk.", is_secret=True
+    )
+    talk_secret_key: str = declared("", "Secret key of that service; or with _env or _file.", is_secret=True)
+    sms_address: str = declared("https://api-sms.cloud.toast.com", "Where its SMS interface is.")
+    talk_address: str = declared(
+        "https://kakaotalk-bizmessage.api.nhncloudservice.com", "Where its KakaoTalk Bizmessage interface is."
+    )
+    tls_ca: Path | None = declared(None, "File of the authority that signed them; none: those of the system.")
+    answer_seconds: int = declared(20, "How long a call may take.", least=1, most=60)
+    poll_seconds: int = declared(5, "How often results are asked for.", least=1, most=60)
+    webhook_signature: str = declared(
+        "",
+        "The signature its webhooks carry, at least 16 characters; none: webhooks are not taken.",
+        is_secret=True,
+    )
+    unsubscribe_number: str = declared(
+        "", "080 number to refuse advertisements with; none: texts that are advertisements are not carried."
+    )
+
+    def __post_init__(self) -> None:
+        """Leave out what there is no key for. Raises BadSetting where key and secret do not go together."""
+        for service, products in (("sms", TEXTS), ("talk", TALKS)):
+            app_key, secret_key = getattr(self, f"{service}_app_key"), getattr(self, f"{service}_secret_key")
+            if bool(app_key) != bool(secret_key):
+                raise BadSetting(f"carriers.{self.name}: give both {service}_app_key and {service}_secret_key")
+            if not app_key:
+                left = tuple(each for each in self.products if each not in products)
+                object.__setattr__(self, "products", left)
+            place = f"carriers.{self.name}.{service}_address"
+            if not getattr(self, f"{service}_address").startswith(("https://", "http://127.0.0.1", "http://[::1]")):
+                raise BadSetting(f"{place}: must begin with https://")
+        if not self.products:
+            raise BadSetting(f"carriers.{self.name}: give sms_app_key or talk_app_key, or it carries nothing")
+        if self.webhook_signature and len(self.webhook_signature) < LEAST_SIGNATURE:
+            raise BadSetting(f"carriers.{self.name}.webhook_signature: at least {LEAST_SIGNATURE} characters")
+
+
+LEAST_SIGNATURE = 16
+KINDS: Mapping[str, type[CarrierSettings]] = {
+    "simulator": SimulatorSettings,
+    "smpp": SmppSettings,
+    "nhncloud": NhnCloudSettings,
+}
 
 
 def read_carriers(table: Any, environment: Mapping[str, str]) -> dict[str, CarrierSettings]:

@@ -1,0 +1,149 @@
+"""Calls to one of NHN Cloud's interfaces, and what can be said of a call that brought no answer."""
+
+import logging
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import msgspec
+
+from pabal.setting import BadSetting
+
+CONNECT_S = 5.0
+IDLE_S = 30.0
+"""A connection that nothing was sent over for so long is not used again: the far end may just be closing it."""
+MOST_CONNECTIONS = 50
+THROTTLED = 429
+GATEWAY_STATUSES = frozenset((500, 502, 504))
+"""Said by whatever stands before the interface, or by it in trouble: the call may have arrived all the same."""
+
+logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every address, and app keys stand in them
+
+
+class NotReached(Exception):
+    """The call never left: nobody is there, or nobody answered the connection."""
+
+
+class NoAnswer(Exception):
+    """The call may have arrived, but what became of it nobody said."""
+
+
+class Throttled(Exception):
+    """Too many calls: this one was not looked at."""
+
+
+class Said(Exception):
+    """The interface answered that it will not; `answer` is all that it said."""
+
+    def __init__(self, code: int, message: str, answer: Mapping[str, Any]) -> None:
+        super().__init__(f"{code} {message}")
+        self.code = code
+        self.message = message
+        self.answer = answer
+
+
+class File(NamedTuple):
+    """A file to upload, in the form field of this name."""
+
+    field: str
+    name: str
+    content_type: str
+    body: bytes
+
+
+class Client:
+    """One of its interfaces: an address, an app key and the secret that goes with it."""
+
+    def __init__(self, address: str, app_key: str, secret_key: str, authority: Path | None = None) -> None:
+        """Raises BadSetting for an authority that cannot be read; `address` must be http:// or https://."""
+        try:
+            context = ssl.create_default_context(cafile=authority)
+        except OSError as error:
+            raise BadSetting(f"tls_ca: cannot be read ({error.strerror})") from None
+        self._app_key = app_key
+        self._http = httpx.AsyncClient(
+            base_url=address,
+            headers={"X-Secret-Key": secret_key},
+            verify=context,
+            follow_redirects=False,
+            trust_env=False,
+            limits=httpx.Limits(
+                max_connections=MOST_CONNECTIONS,
+                max_keepalive_connections=MOST_CONNECTIONS,
+                keepalive_expiry=IDLE_S,
+            ),
+        )
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        within_s: float,
+        body: Any = None,
+        query: Mapping[str, str | int] | None = None,
+        headers: Mapping[str, str] | None = None,
+        file: File | None = None,
+    ) -> dict[str, Any]:
+        """Call, and return what was answered; `{appkey}` in the path is filled in.
+
+        Raises NotReached, NoAnswer, Throttled, Said.
+        """
+        content = None if body is None else msgspec.json.encode(body)
+        all_headers = dict(headers or {})
+        if content is not None:
+            all_headers["Content-Type"] = "application/json;charset=UTF-8"
+        request = self._http.build_request(
+            method,
+            path.replace("{appkey}", self._app_key),
+            content=content,
+            params=dict(query) if query else None,
+            headers=all_headers,
+            files={file.field: (file.name, file.body, file.content_type)} if file else None,
+            timeout=httpx.Timeout(within_s, connect=min(CONNECT_S, within_s), pool=within_s),
+        )
+        try:
+            response = await self._http.send(request)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            raise NotReached(_in_words(error)) from None
+        except httpx.HTTPError as error:
+            raise NoAnswer(_in_words(error)) from None
+        return _read(response)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+
+def _read(response: httpx.Response) -> dict[str, Any]:
+    if response.status_code == THROTTLED:
+        raise Throttled
+    try:
+        answer = msgspec.json.decode(response.content)
+        header = answer["header"]
+        is_successful, code = header["isSuccessful"], int(header["resultCode"])
+        message = str(header.get("resultMessage") or "")
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError):
+        if response.status_code in GATEWAY_STATUSES or response.status_code < 400:
+            raise NoAnswer(f"an answer that is none (HTTP {response.status_code})") from None
+        raise NotReached(f"HTTP {response.status_code}") from None
+    if is_successful is not True:
+        raise Said(code, message, answer)
+    return dict(answer)
+
+
+def _in_words(error: Exception) -> str:
+    """Return why there was no answer, without the address: a key stands in it."""
+    cause = error.__cause__ or error.__context__ or error
+    if isinstance(error, httpx.ConnectTimeout):
+        return "the connection was not answered"
+    if isinstance(error, httpx.TimeoutException):
+        return "no answer in time"
+    for each in (cause, getattr(cause, "__cause__", None), getattr(cause, "__context__", None)):
+        if isinstance(each, ssl.SSLError):
+            return f"TLS: {getattr(each, 'verify_message', '') or each.reason or type(each).__name__}"
+        if isinstance(each, OSError) and each.strerror:
+            return each.strerror
+    return type(error).__name__
