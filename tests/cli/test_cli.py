@@ -14,10 +14,11 @@ from pabal import __version__
 from pabal.app import build_station, only_process, open_store
 from pabal.cli import main
 from pabal.config import FIELDS, load
+from pabal.domain.profile import Registration
 from pabal.domain.template import Design
 from pabal.service import templates
 from pabal.service.keys import hash_of
-from pabal.service.profiles import Registration, authenticate, register
+from pabal.service.profiles import authenticate, register
 from pabal.service.station import Station
 from pabal.service.templates import Place
 from pabal.service.watch import Watch

@@ -1,0 +1,159 @@
+"""Keeps sender profiles and templates in step with the relays that keep them, whose consoles may change them."""
+
+import asyncio
+import logging
+
+from pabal.carriers.desk import Relay, Sheet, Standing, Unsure
+from pabal.domain.bar import Bar
+from pabal.domain.codes import Refused
+from pabal.domain.profile import AuthStatus, Profile
+from pabal.domain.template import Template, TemplateStatus
+from pabal.domain.when import HOUR, Instant
+from pabal.service import categories, follow
+from pabal.service.keep_house import KEEPERS_SLOT
+from pabal.service.profiles import accept_proof
+from pabal.service.station import Station
+from pabal.store import profiles, templates
+from pabal.store.base import StoreAway
+
+ROUND_S = 30.0
+CATEGORIES_EVERY = 1 * HOUR
+MOST_MISSED = 50
+"""How many templates that a list lacks are asked for one by one in a round: the rest waits for the next."""
+MOST_TROUBLES = 3
+"""How many profiles may give trouble in a round before it is ended."""
+
+log = logging.getLogger("pabal.keep_in_step")
+
+
+async def keep_in_step(station: Station) -> None:
+    """Look round for good; a relay or the store being away only delays it."""
+    looker = Looker(station)
+    while station.relays:
+        if KEEPERS_SLOT in station.slots.held:
+            try:
+                await looker.go_round()
+            except StoreAway:
+                log.warning("keeping in step with relays waits for the store")
+        await asyncio.sleep(ROUND_S)
+
+
+class Looker:
+    """Looks at each relay; remembers when it was asked for its categories, and whether it answered."""
+
+    def __init__(self, station: Station) -> None:
+        self._station = station
+        self._asked_at: dict[str, Instant] = {}
+        self._silent: set[str] = set()
+        self._rounds = 0
+
+    async def go_round(self) -> None:
+        """Look at every relay once."""
+        for carrier, relay in self._station.relays.items():
+            try:
+                await self._look(carrier, relay)
+            except Refused as refusal:
+                if carrier not in self._silent:
+                    reason = refusal.problems[0].message("en")
+                    log.warning("a relay's profiles cannot be seen", extra={"carrier": carrier, "reason": reason})
+                self._silent.add(carrier)
+            else:
+                if carrier in self._silent:
+                    log.info("a relay's profiles are seen again", extra={"carrier": carrier})
+                self._silent.discard(carrier)
+
+    async def _look(self, carrier: str, relay: Relay) -> None:
+        await self._ask_categories(carrier, relay)
+        ours = await self._station.store.read(profiles.of_carrier, carrier)
+        if not ours:
+            return
+        theirs = [each for each in await relay.profiles() if each.sender_key is not None]
+        by_key = {each.sender_key: each for each in theirs}
+        by_channel = {each.channel_id: each for each in theirs}
+        troubles: list[Unsure] = []
+        for profile in self._in_turn(ours):
+            if profile.status is AuthStatus.WAITING:
+                await self._take_proof(profile, by_channel.get(profile.channel_id))
+                continue
+            try:
+                await self._look_at_profile(relay, profile, by_key.get(profile.sender_key))
+            except Unsure as trouble:  # what is odd about one need not hold up the others
+                troubles.append(trouble)
+                if len(troubles) == MOST_TROUBLES:
+                    break
+        if troubles:
+            raise troubles[0]
+
+    def _in_turn(self, ours: list[Profile]) -> list[Profile]:
+        """Begin with another one each time, so that no one waits for ever behind others that give trouble."""
+        self._rounds += 1
+        first = self._rounds * MOST_TROUBLES % len(ours)
+        return ours[first:] + ours[:first]
+
+    async def _look_at_profile(self, relay: Relay, profile: Profile, standing: Standing | None) -> None:
+        assert profile.sender_key is not None
+        if standing is None and profile.bar is not Bar.GONE:
+            standing = await relay.profile(profile.sender_key)
+        await self._follow_profile(profile, standing)
+        if standing is not None:
+            await self._look_at_templates(relay, profile, profile.sender_key)
+
+    async def _ask_categories(self, carrier: str, relay: Relay) -> None:
+        now = self._station.world.now()
+        if now - self._asked_at.get(carrier, 0) >= CATEGORIES_EVERY:
+            await categories.ask(self._station, carrier, relay)
+            self._asked_at[carrier] = now
+
+    async def _take_proof(self, profile: Profile, standing: Standing | None) -> None:
+        """Approve a profile that its relay approved when its answer was lost."""
+        if not profile.is_proving or standing is None or standing.sender_key is None:
+            return
+        try:
+            await self._station.store.write(accept_proof, profile, standing.sender_key, self._station.world.now())
+        except Refused:  # it was deleted, or another account has the channel by now
+            return
+        log.info("a profile was approved whose answer was lost", extra={"profile": profile.id})
+
+    async def _follow_profile(self, profile: Profile, standing: Standing | None) -> None:
+        bar = standing.bar if standing else Bar.GONE
+        category = standing.category or profile.category if standing else profile.category
+        if (profile.category, profile.bar) == (category, bar):
+            return
+        now = self._station.world.now()
+        if await self._station.store.write(follow.follow_profile, profile, category, bar, now):
+            log.info(
+                "a profile follows its relay",
+                extra={"profile": profile.id, "state": bar.word if bar else "in use"},
+            )
+
+    async def _look_at_templates(self, relay: Relay, profile: Profile, sender_key: str) -> None:
+        store, world = self._station.store, self._station.world
+        before = {each.code for each in await store.read(templates.of_profile, profile.id)}
+        sheets = {each.code: each for each in await relay.templates(sender_key)}
+        ours = await store.read(templates.of_profile, profile.id)
+        for template in ours:
+            if template.code in sheets:
+                await self._follow_template(relay, template, sheets[template.code])
+        for code in sheets.keys() - {each.code for each in ours} - before:  # what was there before was just deleted
+            if await store.write(follow.add_template, profile, sheets[code], world.now()):
+                log.info("a template was made at the relay", extra={"profile": profile.id, "code": code})
+        missing = [each for each in ours if each.code not in sheets and follow.is_missed(each, world.now())]
+        for template in missing[:MOST_MISSED]:
+            await self._miss_template(relay, template)
+
+    async def _follow_template(self, relay: Relay, template: Template, sheet: Sheet) -> None:
+        change = None
+        is_changing = sheet.status is TemplateStatus.APPROVED and not relay.is_same(template.design, sheet.design)
+        if is_changing and template.status is TemplateStatus.INSPECTING:
+            change = await relay.change_of(template.sender_key, template.code)
+        now = self._station.world.now()
+        new = follow.followed(relay, template, sheet, change, now)
+        if new != (template.design, template.in_use, template.status, template.comment, template.bar):
+            await self._station.store.write(follow.follow_template, relay, template, sheet, change, now)
+
+    async def _miss_template(self, relay: Relay, template: Template) -> None:
+        """Ask for what a list lacks: only what the relay says it does not have is out of use."""
+        if await relay.template(template.sender_key, template.code) is not None:
+            return
+        if await self._station.store.write(follow.miss_template, template, self._station.world.now()):
+            log.info("a template is gone at the relay", extra={"template": template.id})
