@@ -7,6 +7,9 @@ from typing import NamedTuple, Protocol
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.template import Design, Review
 
+BATCH = 500
+"""How many messages a carrier is handed at once, unless it says otherwise."""
+
 
 class Taken(NamedTuple):
     """The carrier has it and will report on `reference`; None: it never reports, so this is its last word.
@@ -88,8 +91,12 @@ class Carrier(Protocol):
     """Whether it knows a message it has had before, so that handing it over again does no harm."""
     window: int
     """How many messages may be in its hands without an answer."""
+    batch: int = BATCH
+    """How many messages it is handed at once at most."""
     holds_doubt: bool = False
     """Whether a message in doubt waits for its receipt instead of being handed over again."""
+    asks: bool = False
+    """Whether it can find out if it has a message in doubt: such a message goes to no other carrier meanwhile."""
     answer_s: float
     """How long it may take to answer."""
     patience_s: float = 60.0
