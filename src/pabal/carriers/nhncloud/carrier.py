@@ -62,7 +62,7 @@ class Surroundings:
 class NhnCloud(Carrier):
     """NHN Cloud Notification."""
 
-    dedups = True
+    dedups = False
     asks = True
     batch = MOST_RECIPIENTS
     answer_s = ANSWER_S
@@ -128,6 +128,10 @@ class NhnCloud(Carrier):
         unlawful = [each for each in attempts if each.is_ad and each.product.is_text and not unsubscribe]
         batch.say(unlawful, Declined(Outcome.UNDELIVERABLE))
         carried = [each for each in attempts if not each.is_ad or not each.product.is_text or unsubscribe]
+        if away := [each for each in carried if self._trouble[self._client(door_of(each, unsubscribe))]]:
+            batch.say(away, Away())
+            gone = {each.message_id for each in away}
+            carried = [each for each in carried if each.message_id not in gone]
         async with asyncio.TaskGroup() as group:
             for call in calls_of([each for each in carried if not each.is_in_doubt], unsubscribe):
                 group.create_task(self._give(call, batch))
@@ -142,9 +146,10 @@ class NhnCloud(Carrier):
     async def run(self, hand_on: HandOn) -> None:
         try:
             await self._results.run(hand_on)
-        finally:
+        except asyncio.CancelledError:  # after a fault it is run again
             for client in self._trouble:
                 await client.close()
+            raise
 
     # Handing over.
 
@@ -280,7 +285,7 @@ class NhnCloud(Carrier):
     ) -> list[Attempt]:
         """Tell of those that it has; return the others, of which nobody knows if this was the last look."""
         found = await self._asker.find(door, attempts, self._within_s(batch))
-        batch.say_each([(each, Taken(found[each.message_id])) for each in attempts if each.message_id in found])
+        batch.say_each([(each, found[each.message_id]) for each in attempts if each.message_id in found])
         for one in found:
             self._given_up.pop(one, None)
         left = [each for each in attempts if each.message_id not in found]

@@ -171,4 +171,4 @@ def _in_words(error: Exception) -> str:
             return f"TLS: {getattr(each, 'verify_message', '') or each.reason or type(each).__name__}"
         if isinstance(each, OSError) and each.strerror:
             return each.strerror
-    return type(error).__name__
+    return f"the connection failed ({type(error).__name__})"
