@@ -156,7 +156,7 @@ class NhnCloud(Carrier):
     async def _give(self, call: Call, batch: Batch) -> None:
         """Make a call when its turn comes, and tell what it brought."""
         first = self._pacer.reserve(len(call.attempts))
-        await self._pacer.due(first, 0, len(call.attempts))
+        await self._pacer.due(first, len(call.attempts) - 1, 1)  # it goes as one, when its last message may
         client = self._client(call.door)
         async with self._turns:
             if batch.left_s < LEAST_S:

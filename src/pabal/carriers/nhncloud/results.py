@@ -77,11 +77,13 @@ class Results:
         """Hashes of what was handed on, by the minute it was."""
         self._round_s = WITH_WEBHOOKS_S if settings.webhook_signature else settings.poll_seconds
         self._next_round = self._next_thorough = world.stopwatch()
+        self._asked_s = 0.0
+        """How long it took to ask, in this round."""
 
     async def run(self, hand_on: HandOn) -> None:
         """Read results for good; where another process does, only see whether the interfaces can be reached."""
         while True:
-            began = self._world.stopwatch()
+            began, self._asked_s = self._world.stopwatch(), 0.0
             is_round = self._cursor.is_ours and began >= self._next_round
             if is_round:
                 self._next_round = began + self._round_s
@@ -91,7 +93,7 @@ class Results:
             for source in self._sources:
                 await self._try(source, hand_on if is_round else None, look_back)
             took_s = self._world.stopwatch() - began
-            await asyncio.sleep(max(self._settings.poll_seconds - took_s, took_s * (SHARE - 1)))
+            await asyncio.sleep(max(self._settings.poll_seconds - took_s, self._asked_s * (SHARE - 1)))
 
     async def hear(self, headers: Mapping[str, str], read: Read, hand_on: HandOn) -> None:
         """Hand on what a webhook tells.
@@ -166,6 +168,7 @@ class Results:
     ) -> list[dict[str, Any]]:
         """Return one page of results that were updated between two times."""
         digits = 19 if source.is_text else 16  # seconds there, minutes elsewhere
+        began = self._world.stopwatch()
         answer = await source.client.ask(
             "GET",
             source.path,
@@ -177,6 +180,7 @@ class Results:
             },
             within_s=self._settings.answer_seconds,
         )
+        self._asked_s += self._world.stopwatch() - began
         return _rows(answer, is_text=source.is_text)
 
     def _receipts(self, rows: Sequence[Mapping[str, Any]], *, is_text: bool) -> list[Receipt]:
