@@ -139,6 +139,7 @@ _WHY = {
     -2024: "LMS/MMS Type is not sent to outside of Korea.",
     -2044: "Invalid countryCode for sending.",
     -6001: "Recipient Number is refused.",
+    -2052: "Blocked by organization message sending count exceed.",
     4: "The recipientGroupingKey is too long.",
 }
 
@@ -154,6 +155,8 @@ def _refusal(state: State, recipient: Recipient, interface: str, unsubscribe_num
     number = _number(recipient).replace("-", "")
     if not number:
         return -2018
+    if number in state.manners.refusals:
+        return state.manners.refusals[number]
     if (recipient.countryCode or "82") != "82":
         return -2024 if interface == "mms" else -2044
     if not _NUMBER.fullmatch(number):

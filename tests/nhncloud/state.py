@@ -217,6 +217,8 @@ class Manners:
     """Whether results are told in any order."""
     most_calls_a_second: float | None = None
     """With more calls than this in a second the rest is answered with HTTP 429."""
+    refusals: dict[str, int] = field(default_factory=dict)
+    """By recipient: the code it is refused with when a text to it is called for."""
     fates: dict[tuple[str, str], tuple[tuple[float, str], ...]] = field(default_factory=dict)
     """By product and recipient: after how many seconds it comes to which result; the usual ones are in fates.py."""
 
