@@ -80,7 +80,10 @@ class Relay(Desk, Protocol):
         """Delete a profile with its templates; one that is gone is no trouble."""
 
     async def templates(self, sender_key: str) -> list[Sheet]:
-        """Return every template of a profile; of one that is being changed, what it was before."""
+        """Return every template of a profile; of one that is being changed, what it was before.
+
+        That one is blocked or dormant need not show here.
+        """
 
     async def template(self, sender_key: str, code: str) -> Sheet | None:
         """Return one template; None: it says that there is none."""

@@ -5,7 +5,7 @@ import logging
 
 from pabal.carriers.desk import Relay, Sheet, Standing, Unsure
 from pabal.domain.bar import Bar
-from pabal.domain.codes import Refused
+from pabal.domain.codes import Code, Refused
 from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.template import Template, TemplateStatus
 from pabal.domain.when import HOUR, Instant
@@ -20,6 +20,8 @@ ROUND_S = 30.0
 CATEGORIES_EVERY = 1 * HOUR
 MOST_MISSED = 50
 """How many templates that a list lacks are asked for one by one in a round: the rest waits for the next."""
+MOST_CLOSELY = 10
+"""How many templates of a profile are asked for one by one in a round, to see whether they are blocked."""
 MOST_TROUBLES = 3
 """How many profiles may give trouble in a round before it is ended."""
 
@@ -70,14 +72,16 @@ class Looker:
         theirs = [each for each in await relay.profiles() if each.sender_key is not None]
         by_key = {each.sender_key: each for each in theirs}
         by_channel = {each.channel_id: each for each in theirs}
-        troubles: list[Unsure] = []
+        troubles: list[Refused] = []
         for profile in self._in_turn(ours):
             if profile.status is AuthStatus.WAITING:
                 await self._take_proof(profile, by_channel.get(profile.channel_id))
                 continue
             try:
                 await self._look_at_profile(relay, profile, by_key.get(profile.sender_key))
-            except Unsure as trouble:  # what is odd about one need not hold up the others
+            except Refused as trouble:  # what is odd about one need not hold up the others
+                if trouble.code is Code.SERVICE_UNAVAILABLE and not isinstance(trouble, Unsure):
+                    raise
                 troubles.append(trouble)
                 if len(troubles) == MOST_TROUBLES:
                     break
@@ -131,15 +135,29 @@ class Looker:
         before = {each.code for each in await store.read(templates.of_profile, profile.id)}
         sheets = {each.code: each for each in await relay.templates(sender_key)}
         ours = await store.read(templates.of_profile, profile.id)
-        for template in ours:
-            if template.code in sheets:
-                await self._follow_template(relay, template, sheets[template.code])
+        there = [each for each in ours if each.code in sheets]
+        closely = self._to_look_at_closely(there)
+        for template in there:
+            sheet = sheets[template.code]
+            if template.id in closely:
+                sheet = await relay.template(sender_key, template.code) or sheet
+            await self._follow_template(relay, template, sheet)
         for code in sheets.keys() - {each.code for each in ours} - before:  # what was there before was just deleted
             if await store.write(follow.add_template, profile, sheets[code], world.now()):
                 log.info("a template was made at the relay", extra={"profile": profile.id, "code": code})
         missing = [each for each in ours if each.code not in sheets and follow.is_missed(each, world.now())]
         for template in missing[:MOST_MISSED]:
             await self._miss_template(relay, template)
+
+    def _to_look_at_closely(self, there: list[Template]) -> set[int]:
+        """Return the templates to ask for one by one: lists do not say what is blocked, or is so no more.
+
+        Those that are said to be so, and of the rest a few each time, in turn.
+        """
+        barred = {each.id for each in there if each.bar in (Bar.BLOCKED, Bar.DORMANT)}
+        used = [each.id for each in there if each.in_use is not None]
+        first = self._rounds * MOST_CLOSELY % max(len(used), 1)
+        return barred | set((used[first:] + used[:first])[:MOST_CLOSELY])
 
     async def _follow_template(self, relay: Relay, template: Template, sheet: Sheet) -> None:
         change = None

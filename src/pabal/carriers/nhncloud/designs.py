@@ -66,6 +66,8 @@ class Theirs(msgspec.Struct):
     comments: list[Comment] | None = None
     securityFlag: bool | None = None
     categoryCode: str | None = None
+    block: bool | None = None
+    dormant: bool | None = None
 
 
 def check(design: Design) -> None:
@@ -140,6 +142,8 @@ def from_relay(theirs: Theirs) -> Sheet:
         bar = bar or Bar.OTHER_BUTTON
     if status is None or message_type is None or emphasis_type is None:
         bar = Bar.UNREADABLE
+    elif theirs.block or theirs.dormant:  # told only of one template, not in lists
+        bar = Bar.BLOCKED if theirs.block else Bar.DORMANT
     status = status or TemplateStatus.INSPECTING
     return Sheet(theirs.templateCode, design, status, _comment(theirs, status), bar)
 

@@ -29,6 +29,7 @@ MOST_A_PAGE = 1000
 MOST_PAGES = 100
 MAX_TOKEN_DIGITS = 18
 MAX_DEPTH = 3
+JPEG = "image/jpeg"
 _REGISTERED = "YSC03"
 _BLOCKED_BY_KAKAO = "S"
 _BARS = {"B": Bar.BLOCKED, "C": Bar.INACTIVE, "D": Bar.DELETED, "E": Bar.DELETED}
@@ -99,7 +100,7 @@ class NhnCloudDesk(Relay):
         return [_standing(each) for each in await self._list("/senders", ("senders",), _Sender)]
 
     async def remove_profile(self, sender_key: str) -> None:
-        await self._remove(f"/senders/{quote(sender_key, safe='')}", NO_SUCH_PROFILE, "senderKey")
+        await self._remove(f"/senders/{quote(sender_key, safe='')}", "senderKey")
 
     async def submit(self, sender_key: str, code: str, design: Design, image: Image | None) -> Review | None:
         designs.check(design)
@@ -108,11 +109,11 @@ class NhnCloudDesk(Relay):
             return None
         picture = await self._upload(image) if image is not None and design.emphasisType == "image" else None
         body = designs.to_relay(design, picture)
-        place = _templates_of(sender_key)
         if known is None:
-            await refusing(self._ask("POST", place, body={"templateCode": code, **body}), "templateCode")
+            new = {"templateCode": code, **body}
+            await refusing(self._ask("POST", _templates_of(sender_key), body=new), "templateCode")
         else:
-            await refusing(self._ask("PUT", f"{place}/{quote(code, safe='')}", body=body), "templateCode")
+            await refusing(self._ask("PUT", _template_of(sender_key, code), body=body), "templateCode")
         return None
 
     async def templates(self, sender_key: str) -> list[Sheet]:
@@ -120,19 +121,18 @@ class NhnCloudDesk(Relay):
         return [designs.from_relay(each) for each in await self._list(_templates_of(sender_key), within, Theirs)]
 
     async def template(self, sender_key: str, code: str) -> Sheet | None:
-        answer = await self._one(f"{_templates_of(sender_key)}/{quote(code, safe='')}", NO_SUCH_TEMPLATE)
-        return None if answer is None else designs.from_relay(_read(answer.get("template"), Theirs))
+        answer = await self._one(_template_of(sender_key, code), NO_SUCH_TEMPLATE)
+        return None if answer is None else designs.from_relay(_read(answer.get("templates"), Theirs))
 
     async def change_of(self, sender_key: str, code: str) -> Sheet | None:
-        path = f"{_templates_of(sender_key)}/{quote(code, safe='')}/modifications"
-        answer = await self._one(path, NO_SUCH_TEMPLATE)
+        answer = await self._one(f"{_template_of(sender_key, code)}/modifications", NO_SUCH_TEMPLATE)
         within = (answer or {}).get("templateModificationsResponse") or {}
         found = [designs.from_relay(each) for each in _read(within.get("templates") or [], list[Theirs])]
         return found[0] if found else None
 
     async def remove_template(self, sender_key: str, code: str) -> None:
-        path = f"{_templates_of(sender_key)}/{quote(code, safe='')}"
-        await self._remove(path, NO_SUCH_TEMPLATE, "templateCode")
+        path = _template_of(sender_key, code)
+        await self._remove(path, "templateCode")
 
     async def categories(self) -> Categories:
         senders = await refusing(self._ask("GET", "/sender/categories"))
@@ -165,7 +165,11 @@ class NhnCloudDesk(Relay):
         return True
 
     async def _upload(self, image: Image) -> Picture:
-        file = File("file", image.file_name, image.content_type, image.body)
+        if image.content_type != JPEG:
+            detail = Words("중계사는 JPEG만 받습니다.", "The relay takes nothing but JPEG.")
+            raise Refused(Code.INVALID_IMAGE, "image", detail)
+        is_named = image.file_name.lower().endswith((".jpg", ".jpeg"))
+        file = File("file", image.file_name if is_named else f"{image.file_name}.jpg", JPEG, image.body)
         answer = await refusing(self._ask("POST", "/template-image", file=file), "image")
         found = answer.get("templateImage") or {}
         name, address = found.get("templateImageName"), found.get("templateImageUrl")
@@ -200,16 +204,17 @@ class NhnCloudDesk(Relay):
 
     async def _one(self, path: str, none: int) -> Mapping[str, Any] | None:
         """Return what there is at a path; None: it says that there is nothing, with the code `none`."""
-        return await refusing(self._unless(none, "GET", path))
+        return await refusing(self._unless((none,), "GET", path))
 
-    async def _remove(self, path: str, none: int, field: str) -> None:
-        await refusing(self._unless(none, "DELETE", path), field)
+    async def _remove(self, path: str, field: str) -> None:
+        """Delete what is at a path; a profile that is gone has taken its templates along."""
+        await refusing(self._unless((NO_SUCH_PROFILE, NO_SUCH_TEMPLATE), "DELETE", path), field)
 
-    async def _unless(self, none: int, method: str, path: str) -> Mapping[str, Any] | None:
+    async def _unless(self, none: tuple[int, ...], method: str, path: str) -> Mapping[str, Any] | None:
         try:
             return await self._ask(method, path)
         except Said as said:
-            if said.code == none:
+            if said.code in none:
                 return None
             raise
 
@@ -238,6 +243,10 @@ _OTHER_IN_REVIEW = Words(
 
 def _templates_of(sender_key: str) -> str:
     return f"/senders/{quote(sender_key, safe='')}/templates"
+
+
+def _template_of(sender_key: str, code: str) -> str:
+    return f"{_templates_of(sender_key)}/{quote(code, safe='')}"
 
 
 def _read(part: Any, shape: type[T]) -> T:
