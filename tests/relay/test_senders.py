@@ -7,6 +7,7 @@ import pytest
 from pabal.domain.codes import Code, Refused
 from pabal.service import profiles
 from pabal.store import accounts
+from pabal.store import profiles as kept_profiles
 from tests.relay.scenery import A_ROUND_S, CARRIER, CHANNEL, Stage, begun, send, sender, written
 from tests.virtual import Caller, Town
 from tests.web.scenery import accepted, channel, told
@@ -233,7 +234,7 @@ def test_what_the_operator_has_disabled_stays_so_whatever_the_relay_says(stage: 
         call = await begun(town)
         key = await stage.opened(call)
         profile_id = int((await sender(call))["id"])
-        await town.store.write(profiles.profiles.set_enabled, profile_id, False, town.world.now())
+        await town.store.write(kept_profiles.set_enabled, profile_id, False, town.world.now())
 
         for is_blocked in (True, False):
             block(stage, key, is_blocked)
