@@ -99,3 +99,6 @@ class Relay(Desk, Protocol):
 
     def is_same(self, ours: Design, theirs: Design) -> bool:
         """Say whether two designs are the same as far as it can tell: not all of ours has a place there."""
+
+    async def close(self) -> None:
+        """Close its connections; for those who ask it without running its carrier."""

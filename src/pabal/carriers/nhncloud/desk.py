@@ -145,6 +145,9 @@ class NhnCloudDesk(Relay):
     def is_same(self, ours: Design, theirs: Design) -> bool:
         return designs.is_same(ours, theirs)
 
+    async def close(self) -> None:
+        await self._client.close()
+
     async def _check_new(self, channel_id: str) -> None:
         """Refuse a channel that has been proved there before: whose it is here, only an operator can say."""
         known = await self.find(channel_id)
