@@ -15,12 +15,11 @@ from tests.nhncloud.talk import FINE, Button, Refusal, Resend
 MOST_CONTENT = 1300
 MOST_TITLE = 50
 _VARIABLE = re.compile(r"#\{([^}]*)\}")
-_LINKS = ("linkMo", "linkPc", "schemeIos", "schemeAndroid")
 NOT_MATCHED = "are not matched to template. This message can be resend by sms service if the resend setting is on."
 TITLE_DIFFERS = "3028"
 
 
-class Raw(msgspec.Struct, forbid_unknown_fields=True):
+class Raw(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A recipient with the whole text."""
 
     recipientNo: str | None = None
@@ -36,7 +35,7 @@ class Raw(msgspec.Struct, forbid_unknown_fields=True):
     recipientGroupingKey: str | None = None
 
 
-class Filled(msgspec.Struct, forbid_unknown_fields=True):
+class Filled(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A recipient with what is to be filled in."""
 
     recipientNo: str | None = None
@@ -90,11 +89,12 @@ def _send(state: State, request: Request, call: RawCall | FilledCall) -> Json:
     profile, begins_at = talk.check_call(state, request, app_key, call)
     template = _usable(state, profile.sender_key, talk.needed("templateCode", call.templateCode, 20))
     fields = template.current.fields
+    buttons = sorted(fields.get("buttons") or (), key=lambda each: each.get("ordering") or 0)
     now, request_id = state.clock(), state.new_id()
     made = []
     recipients: Sequence[Raw | Filled] = call.recipientList or ()
     for seq, given in enumerate(recipients, 1):
-        content, (refused, why) = _read(profile, fields, given)
+        content, (refused, why) = _read(profile, fields, buttons, given)
         message = Message(
             ALIMTALK,
             "ALIMTALK",
@@ -112,9 +112,9 @@ def _send(state: State, request: Request, call: RawCall | FilledCall) -> Json:
             refused=refused,
         )
         made.append((message, why))
-    answer = talk.take(
-        state, request, app_key, call, profile, made, lambda message: _title_code(fields, message.given)
-    )
+    has_title = fields.get("templateEmphasizeType") == "TEXT"
+    late_code = (lambda message: _title_code(fields, message.given)) if has_title else None
+    answer = talk.take(state, request, app_key, call, profile, made, late_code)
     template.last_request = (now, request_id)
     return answer
 
@@ -128,7 +128,7 @@ def _usable(state: State, sender_key: str, code: str) -> Template:
     return template
 
 
-def _read(profile: Profile, fields: Json, given: Raw | Filled) -> tuple[str, Refusal]:
+def _read(profile: Profile, fields: Json, buttons: Sequence[Json], given: Raw | Filled) -> tuple[str, Refusal]:
     """Return the text of a message, and why it is refused."""
     refusal = talk.check_recipient(profile, given)
     if isinstance(given, Filled):
@@ -142,10 +142,10 @@ def _read(profile: Profile, fields: Json, given: Raw | Filled) -> tuple[str, Ref
             return content, (-2019, why)
         return content, refusal
     content = given.content or ""
-    return content, refusal if refusal[0] else _compare(fields, given, content)
+    return content, refusal if refusal[0] else _compare(fields, buttons, given, content)
 
 
-def _compare(fields: Json, given: Raw, content: str) -> Refusal:
+def _compare(fields: Json, buttons: Sequence[Json], given: Raw, content: str) -> Refusal:
     if not content.strip():
         return -2001, "The 'content' must not be blank."
     if len(content) > MOST_CONTENT:
@@ -155,7 +155,7 @@ def _compare(fields: Json, given: Raw, content: str) -> Refusal:
         return -2032, why
     if not matches(fields["templateContent"], content):
         return -3010, f"The contents {NOT_MATCHED}"
-    if not _are_alike(fields.get("buttons") or (), given.buttons or ()) or given.quickReplies:
+    if not _are_alike(buttons, given.buttons or ()) or given.quickReplies:
         return -3011, f"The buttons or quickReplies {NOT_MATCHED}"
     return FINE
 
@@ -172,26 +172,31 @@ def _pattern(template: str) -> "re.Pattern[str]":
 
 
 def _are_alike(registered: Sequence[Json], given: Sequence[Button]) -> bool:
-    if len(registered) != len(given):
+    """Whether buttons are those of the template, which are in order."""
+    if len(registered) != len(given) or any(each.ordering is None for each in given):
         return False
-    if any(each.ordering is None for each in given):
-        return False
-    in_order = sorted(given, key=lambda each: each.ordering or 0)
-    wanted = sorted(registered, key=lambda each: each.get("ordering") or 0)
-    return all(_is_alike(*pair) for pair in zip(wanted, in_order, strict=True))
+    in_order = sorted(given, key=lambda each: each.ordering or 0) if len(given) > 1 else given
+    return all(_is_alike(*pair) for pair in zip(registered, in_order, strict=True))
 
 
 def _is_alike(registered: Json, given: Button) -> bool:
     return (
         registered["type"] == given.type
         and registered["name"] == given.name
-        and all(matches(registered.get(link) or "", getattr(given, link) or "") for link in _LINKS)
+        and _is_link(registered.get("linkMo"), given.linkMo)
+        and _is_link(registered.get("linkPc"), given.linkPc)
+        and _is_link(registered.get("schemeIos"), given.schemeIos)
+        and _is_link(registered.get("schemeAndroid"), given.schemeAndroid)
     )
+
+
+def _is_link(registered: str | None, given: str | None) -> bool:
+    return matches(registered, given or "") if registered else not given
 
 
 def _title_code(fields: Json, given: Raw | Filled) -> str | None:
     """Return the result that Kakao answers with if the emphasised title is another one."""
-    if isinstance(given, Filled) or fields.get("templateEmphasizeType") != "TEXT":
+    if isinstance(given, Filled):
         return None
     return None if matches(fields["templateTitle"] or "", given.templateTitle or "") else TITLE_DIFFERS
 

@@ -11,6 +11,8 @@
 | 010-0000-0008 | arrives; 1 s later it has failed (2001, 3006) | the same | the same |
 """
 
+from collections.abc import Callable
+
 from tests.nhncloud.answers import minute_of_day
 from tests.nhncloud.state import ALIMTALK, DELIVERED, FRIENDTALK, SMS, Manners, Message, Results
 
@@ -56,8 +58,13 @@ def name_of(message: Message) -> str | None:
     return (_TEXT_NAMES if message.product == SMS else _TALK_NAMES).get(message.code, "실패")
 
 
-def decide(messages: list[Message], manners: Manners, results: Results, code: str | None = None) -> None:
-    """Let messages come to what is fixed for their recipients, or all of them to `code`."""
+def decide(
+    messages: list[Message],
+    manners: Manners,
+    results: Results,
+    code_of: Callable[[Message], str | None] | None = None,
+) -> None:
+    """Let messages come to what is fixed for their recipients, unless `code_of` knows better."""
     usual_s = manners.receipt_after_s
     for message in messages:
         if message.refused:
@@ -65,7 +72,8 @@ def decide(messages: list[Message], manners: Manners, results: Results, code: st
         number = message.recipient_no.replace("-", "")
         fate = manners.fates.get((message.product, number))
         if fate is None:
-            sure = code or _code_at_night(message, manners)
+            sure = code_of(message) if code_of else None
+            sure = sure or _code_at_night(message, manners)
             if sure is None and number not in _ODD:
                 fate = ((usual_s, DELIVERED),)
             else:

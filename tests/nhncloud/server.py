@@ -1,7 +1,46 @@
 """A local server that answers as NHN Cloud's public documentation says: SMS v3.0 and KakaoTalk Bizmessage v2.x.
 
-It was written from the documentation alone. Where that contradicts itself or says nothing, this was chosen:
+It was written from the documentation alone. Where that contradicts itself, its examples are followed:
 
+- SMS `message-results`: rows in `body.data`, as in the example; the table has `body.data.resultUpdateList`.
+- SMS webhook: `_link` as in the example (the table has `_links`), and both `recipientGropuingKey` as in the example
+  and `recipientGroupingKey` as in the table. The webhook of KakaoTalk has `_links` in both.
+- SMS `recipientGroupingKey`: at most 100 characters for SMS, 1000 for MMS, as the tables say.
+- SMS lists: `fileName` of an attachment as in the example; the table has `filename`.
+- `tempalteTitle` in tables of templates is `templateTitle`, `createAt` of a comment `createdAt`, as in the
+  examples.
+- Friend talk: at most 1,000 characters, as its tables say, refused with -2024, whose words say 1,300.
+- A time to send at: at most 60 days ahead, as the tables say; the words of -2026 say 90.
+- Lists of KakaoTalk: the guide says at most 30 days, the code -4003 says 31; 31 it is.
+- -2014 of SMS is documented as "title or body is empty" with words about a recipient; those words are answered.
+- The list of templates has no `block` and no `dormant`, as in the example; one template has them.
+- Alimtalk `message-results` has no `totalCount` and no grouping keys; that of friend talk has both.
+
+Where it says nothing, this was chosen; what is in Manners can be set the other way:
+
+- A wrong secret key of SMS: -1000, for want of a code of its own. Every answer with a header has HTTP status 200.
+- Recipients are refused one by one (-2018, -2019, -2024, -2044, -6001; -2001, -5000, -3004, -3010, -3011 and the
+  like), the rest of the call is taken; KakaoTalk says -1031, with each result, if all are refused; SMS then says
+  statusCode 3. Refused recipients are not in lists. An idempotency key counts once something was taken with it,
+  for ten minutes, per app key; it is looked at before all else in the body.
+- Fields that the documentation does not have are refused: 4 for SMS, -3002 for KakaoTalk.
+- More than 1000 recipients: -2004 for KakaoTalk. Too large a page: -2005, for SMS 4. Results of SMS over more
+  than a day: -1005. Dates that are none: -4000 for KakaoTalk.
+- The end of a span includes its whole second; an end without seconds, as KakaoTalk has, is the minute's first
+  second.
+- Numbers: -2019 and -5000 unless they begin with 0 and have 9 to 12 digits; -2023 for what is beyond U+FFFF, and
+  for dingbats.
+- A title that differs from the template's: the result 3028, as Kakao would report it. Friend talk to somebody who
+  is no friend: the result 3018. Friend talk at night: the result 3022; a text that is an advertisement: E919.
+- `messageStatus` is COMPLETED until a result says otherwise, then FAILED.
+- A channel that Kakao does not know or that is registered already, and a wrong token: -7000. A profile whose
+  token is not proved is listed with YSC02 and no key.
+- A rejected template that is changed is replaced; an approved one keeps its text until the change is approved,
+  and the change is listed under modifications. A change under review does not show in the list of templates.
+- The event of a template's webhook has no documented name: TEMPLATE_STATUS_UPDATE. A webhook is posted again
+  every second, ten times, until it is answered with 2xx.
+- Pictures of templates: the limits of friend talk's (JPG or PNG, 5 MB).
+- `X-Convert-To-Brand-Message: true` is needed to send friend talk, not to list it.
 """
 
 import asyncio
@@ -13,16 +52,21 @@ from urllib.parse import parse_qsl
 
 import httpx
 
-from tests.nhncloud import alimtalk, sms, sms_lists
+from tests.nhncloud import alimtalk, friendtalk, page, senders, sms, sms_lists, templates
 from tests.nhncloud.answers import Json, No, Reply, Request, header, json_reply
+from tests.nhncloud.console import Console
 from tests.nhncloud.meddling import THROTTLED, Cut, Meddle, Meddling, NobodyThere
 from tests.nhncloud.state import Call, Clock, Draft, Manners, Profile, SendNumber, State, Template
+from tests.nhncloud.webhooks import Webhooks
 from tests.nhncloud.wire import Listener, listening
 
 Handler = Callable[[State, Request], Json]
 
 SMS_BASE = "/sms/v3.0/appKeys/{appKey}/"
 ALIMTALK_BASE = "/alimtalk/v2.3/appkeys/{appkey}/"
+FRIENDTALK_BASE = "/friendtalk/v2.4/appkeys/{appkey}/"
+TEMPLATES = ALIMTALK_BASE + "senders/{senderKey}/templates"
+INTERFACES = ("/sms/", "/alimtalk/", "/friendtalk/")
 SENDINGS = frozenset(("sms", "mms", "ad-sms", "ad-mms"))
 LISTS = frozenset(("sms", "mms"))
 
@@ -39,6 +83,27 @@ _ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", ALIMTALK_BASE + "messages/{requestId}/{recipientSeq}", alimtalk.one),
     ("GET", ALIMTALK_BASE + "message-results", alimtalk.results),
     ("GET", ALIMTALK_BASE + "message-results/count", alimtalk.count_results),
+    ("POST", FRIENDTALK_BASE + "messages", friendtalk.send),
+    ("GET", FRIENDTALK_BASE + "messages", friendtalk.search),
+    ("GET", FRIENDTALK_BASE + "messages/{requestId}/{recipientSeq}", friendtalk.one),
+    ("GET", FRIENDTALK_BASE + "message-results", friendtalk.results),
+    ("POST", FRIENDTALK_BASE + "images", friendtalk.upload),
+    ("GET", ALIMTALK_BASE + "sender/categories", senders.categories),
+    ("POST", ALIMTALK_BASE + "sender/token", senders.prove),
+    ("POST", ALIMTALK_BASE + "senders", senders.register),
+    ("GET", ALIMTALK_BASE + "senders", senders.search),
+    ("GET", ALIMTALK_BASE + "senders/{senderKey}", senders.one),
+    ("DELETE", ALIMTALK_BASE + "senders/{senderKey}", senders.remove),
+    ("GET", ALIMTALK_BASE + "template/categories", templates.categories),
+    ("POST", ALIMTALK_BASE + "template-image", templates.upload),
+    ("POST", TEMPLATES, templates.register),
+    ("GET", TEMPLATES, templates.search),
+    ("GET", TEMPLATES + "/{templateCode}", templates.one),
+    ("PUT", TEMPLATES + "/{templateCode}", templates.change),
+    ("DELETE", TEMPLATES + "/{templateCode}", templates.remove),
+    ("POST", TEMPLATES + "/{templateCode}/comments", templates.comment),
+    ("POST", TEMPLATES + "/{templateCode}/comments_file", templates.comment),
+    ("GET", TEMPLATES + "/{templateCode}/modifications", templates.modifications),
 )
 _BY_LENGTH: dict[tuple[str, int], list[tuple[str, list[str], Handler]]] = {}
 for _method, _path, _handler in _ROUTES:
@@ -55,13 +120,13 @@ class Relay(State):
 
     def __init__(self, clock: Clock = real_clock, seed: int | None = None, **manners: Any) -> None:
         super().__init__(clock, seed, Manners(**manners))
-        self.sms_app_key, self.sms_secret_key = "smsAppKey0123456", "smsSecret"
-        self.talk_app_key, self.talk_secret_key = "talkAppKey012345", "talkSecret"
         self.meddling = Meddling()
+        self.console = Console(self)
+        self.webhooks = Webhooks(self, self.settle)
         self.add_number("15880000")
         self.unsubscribe_numbers.add("0801234567")
 
-    # What its console would do.
+    # What is there before anyone calls.
 
     def add_number(self, number: str) -> SendNumber:
         """Register a sender number."""
@@ -70,17 +135,27 @@ class Relay(State):
 
     def add_profile(self, channel: str = "@pabal", category: str = "00100010001") -> Profile:
         """Register a sender profile, proved already."""
-        key = self.new_key()
-        self.profiles[key] = Profile(channel, key, "01012345678", category, self.clock())
-        return self.profiles[key]
+        profile = Profile(channel, self.new_key(), "01012345678", category, self.clock())
+        self.profiles[profile.sender_key] = profile
+        return profile
 
     def add_template(self, sender_key: str, code: str, content: str, **fields: Any) -> Template:
         """Register a template, approved already; `fields` as a registration has them."""
         now = self.clock()
         given = {"templateCode": code, "templateName": code, "templateContent": content, **fields}
-        draft = Draft(given, now, "TSC03", updated_at=now)
-        self.templates[sender_key, code] = Template(sender_key, code, self.new_key(), draft)
-        return self.templates[sender_key, code]
+        template = Template(sender_key, code, self.new_key(), Draft(given, now, "TSC03", updated_at=now))
+        self.templates[sender_key, code] = template
+        return template
+
+    @property
+    def last_token(self) -> int:
+        """The token that arrived last on an administrator's phone."""
+        return self.tokens_sent[-1][3]
+
+    def settle(self) -> None:
+        """Let everything become known that is due by now: results, and reviews of templates."""
+        super().settle()
+        templates.settle(self)
 
     def meddle(self, kind: str, on: str = "", times: float = 1, **more: Any) -> Meddle:
         """Let something go wrong; see meddling.py for the kinds. `on` is part of "METHOD path"."""
@@ -90,6 +165,9 @@ class Relay(State):
 
     async def answer(self, request: Request) -> Reply:
         """Return the answer to a request. Raises Cut where the connection is to be broken."""
+        if not request.path.startswith(INTERFACES):
+            self.settle()
+            return page.answer(self, self.console, request)
         before = len(self.calls)
         reply = await self.meddling.through(request, self._answer)
         if len(self.calls) == before:
@@ -109,6 +187,7 @@ class Relay(State):
             code = no.code
             reply = json_reply({**header(no.code, no.message), **no.extra})
         self._record(request, path, reply.status, code)
+        self.changed.set()
         return reply
 
     def _record(self, request: Request, path: str, status: int, code: int | None) -> None:
@@ -208,4 +287,11 @@ async def serving(port: int = 0, **options: Any) -> AsyncIterator[Served]:
     """Run a server in this event loop until the end of the block; options are those of Relay."""
     relay = Served(**options)
     async with listening(relay.answer, port) as relay.listener:
-        yield relay
+        relay.base = relay.address
+        posting = asyncio.create_task(relay.webhooks.run())
+        try:
+            yield relay
+        finally:
+            posting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await posting

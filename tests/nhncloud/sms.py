@@ -24,7 +24,7 @@ _EMOJI = re.compile("[\U00010000-\U0010ffff\u200d\u2600-\u27bf\ufe0f]")
 _AD = re.compile(r"\(광고\).*무료(?:수신)?거부\]?:?(080\d{7,8})", re.DOTALL)
 
 
-class Recipient(msgspec.Struct, forbid_unknown_fields=True):
+class Recipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A recipient of a text."""
 
     recipientNo: str | None = None

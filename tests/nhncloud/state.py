@@ -1,5 +1,6 @@
 """What the server keeps: messages and their results, phones, profiles, templates, files."""
 
+import asyncio
 import heapq
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
@@ -228,6 +229,8 @@ class State:
     def __init__(self, clock: Clock, seed: int | None, manners: Manners) -> None:
         self.clock = clock
         self.manners = manners
+        self.sms_app_key, self.sms_secret_key = "smsAppKey0123456", "smsSecret"
+        self.talk_app_key, self.talk_secret_key = "talkAppKey012345", "talkSecret"
         self.random = Random(seed)
         self.results = Results()
         self.messages: list[Message] = []
@@ -250,7 +253,21 @@ class State:
         """Images of friend talk and of templates, by address."""
         self.tokens_sent: list[tuple[int, str, str, int]] = []
         """What arrived in the KakaoTalk of administrators: when, phone, channel, token."""
+        self.unknown_channels: set[str] = set()
+        """Channels that Kakao does not have."""
+        self.under_review: list[tuple[Template, Draft]] = []
+        self.template_events: list[tuple[Template, Draft]] = []
+        """What changed of templates and is still to be posted to the webhook."""
+        self.base = "http://relay.invalid"
+        """Where pictures are said to lie."""
+        self.changed = asyncio.Event()
+        """Set whenever something may have to be posted to a webhook."""
         self._numbers_given = 0
+
+    def tell_of(self, template: Template, draft: Draft) -> None:
+        """Let a webhook tell of a template."""
+        self.template_events.append((template, draft))
+        self.changed.set()
 
     def new_number(self) -> int:
         """Return a number that nothing has yet."""

@@ -23,7 +23,7 @@ Refusal = tuple[int, str]
 FINE: Refusal = (0, "SUCCESS")
 
 
-class Button(msgspec.Struct, forbid_unknown_fields=True):
+class Button(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A button under a message or a template."""
 
     ordering: int | None = None
@@ -45,7 +45,7 @@ class Button(msgspec.Struct, forbid_unknown_fields=True):
     telNumber: str | None = None
 
 
-class Resend(msgspec.Struct, forbid_unknown_fields=True):
+class Resend(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """What is to be sent as a text if the message fails."""
 
     isResend: bool | None = None
@@ -137,6 +137,21 @@ def check_recipient(profile: Profile, recipient: Any) -> Refusal:
     return FINE
 
 
+def check_links(button: Any) -> Refusal:
+    """Return what a button lacks to lead somewhere."""
+    if button.type == "WL" and not button.linkMo:
+        return -3000, "If template have a WL(webLink), must input linkMo"
+    if button.type == "AL" and sum(map(bool, (button.schemeAndroid, button.schemeIos, button.linkMo))) < 2:
+        return -3007, (
+            "If there is an AL(appLink) in the template, at least two of schemeAndroid, schemeIos, linkMo"
+            " must be entered."
+        )
+    for link in (button.linkMo, button.linkPc):
+        if link and not link.startswith(("http://", "https://", "#{")):
+            return -3006, "The linkMo/linkPc must include http:// or https://"
+    return FINE
+
+
 def take(
     state: State,
     request: Request,
@@ -144,7 +159,7 @@ def take(
     call: Any,
     profile: Profile,
     made: list[tuple[Message, str]],
-    late_code: Callable[[Message], str | None] = lambda message: None,
+    late_code: Callable[[Message], str | None] | None = None,
 ) -> Json:
     """Keep the messages that were not refused and answer with what became of each."""
     failed = [(message, why) for message, why in made if message.refused]
@@ -157,7 +172,7 @@ def take(
         wants = profile.resends if resend is None or resend.isResend is None else resend.isResend
         if wants:
             message.resend_status = "RSC02"
-        fates.decide([message], state.manners, state.results, None if message.refused else late_code(message))
+    fates.decide(messages, state.manners, state.results, late_code)
     answer: Json = {
         "message": {
             "requestId": messages[0].request_id,
