@@ -9,6 +9,7 @@ from tests.carriers.nhncloud.scenery import (
     RELAY,
     SENDER,
     SENDER_KEY,
+    TEMPLATE,
     UNSUBSCRIBE,
     Scenery,
     play,
@@ -179,6 +180,24 @@ def test_a_friend_talk_has_its_picture_its_link_its_buttons_and_says_whether_it_
             ("BK", "묻기", None),
         ]
         assert len(scenery.relay.pictures) == 2, "one upload a request"
+
+    play(tmp_path, scene)
+
+
+def test_an_emphasized_title_goes_along_filled_in(tmp_path: Path) -> None:
+    async def scene(town: Town, scenery: Scenery) -> None:
+        call = await with_channel(town, title="#{name}님께")
+        scenery.relay.add_template(
+            SENDER_KEY, "T2", TEMPLATE, templateEmphasizeType="TEXT", templateTitle="#{name}님께"
+        )
+        await accepted(
+            call, "message/sendAlimtalk", alimtalk(SENDER_KEY, templateCode="T2", receivers=to(PHONE, **NAMED))
+        )
+        await town.wait(10)
+
+        assert [each.given.templateTitle for each in scenery.taken] == ["길동님께"]
+        (record,) = await records(call)
+        assert (end(record), record["subject"]) == ("completed 1000", "길동님께")
 
     play(tmp_path, scene)
 
