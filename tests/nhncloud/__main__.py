@@ -54,8 +54,8 @@ async def _run(words: argparse.Namespace) -> None:
         review_after_s=review_after_s,
         has_nights=not words.no_nights,
     ) as relay:
-        profile = relay.console.add_profile(CHANNEL)
-        relay.console.add_template(profile.sender_key, TEMPLATE, CONTENT)
+        profile = relay.add_profile(CHANNEL)
+        relay.add_template(profile.sender_key, TEMPLATE, CONTENT)
         if words.webhook:
             relay.webhooks.set(words.webhook, words.signature)
         print(_greeting(relay, profile.sender_key, words.signature if words.webhook else None), flush=True)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.nhncloud import senders, templates
-from tests.nhncloud.state import Draft, Profile, SendNumber, State, Template
+from tests.nhncloud.state import Draft, State
 
 
 class Console:
@@ -12,11 +12,6 @@ class Console:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def add_number(self, number: str) -> SendNumber:
-        """Register a sender number."""
-        self._state.numbers[number] = SendNumber(number, self._state.clock())
-        return self._state.numbers[number]
-
     def block_number(self, number: str, reason: str | None = "도용 신고") -> None:
         """Block a sender number; without a reason, allow it again."""
         self._state.numbers[number].block_reason = reason
@@ -24,12 +19,6 @@ class Console:
     def remove_number(self, number: str) -> None:
         """Remove a sender number."""
         del self._state.numbers[number]
-
-    def add_profile(self, channel: str = "@pabal", category: str = "00100010001") -> Profile:
-        """Register a sender profile, proved already."""
-        profile = Profile(channel, self._state.new_key(), "01012345678", category, self._state.clock())
-        self._state.profiles[profile.sender_key] = profile
-        return profile
 
     def block_profile(self, sender_key: str, is_blocked: bool = True) -> None:
         """Block a profile, or allow it again."""
@@ -43,14 +32,6 @@ class Console:
     def remove_profile(self, sender_key: str) -> None:
         """Remove a profile with its templates."""
         senders.forget(self._state, sender_key)
-
-    def add_template(self, sender_key: str, code: str, content: str, **fields: Any) -> Template:
-        """Register a template, approved already; `fields` as a registration has them."""
-        now = self._state.clock()
-        given = {"templateCode": code, "templateName": code, "templateContent": content, **fields}
-        template = Template(sender_key, code, self._state.new_key(), Draft(given, now, "TSC03", updated_at=now))
-        self._state.templates[sender_key, code] = template
-        return template
 
     def approve(self, sender_key: str, code: str, comment: str | None = None) -> None:
         """Approve a template, or the change to it that is under review."""

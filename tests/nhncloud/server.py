@@ -56,7 +56,7 @@ from tests.nhncloud import alimtalk, friendtalk, page, senders, sms, sms_lists, 
 from tests.nhncloud.answers import Json, No, Reply, Request, header, json_reply
 from tests.nhncloud.console import Console
 from tests.nhncloud.meddling import THROTTLED, Cut, Meddle, Meddling, NobodyThere
-from tests.nhncloud.state import Call, Clock, Manners, State
+from tests.nhncloud.state import Call, Clock, Draft, Manners, Profile, SendNumber, State, Template
 from tests.nhncloud.webhooks import Webhooks
 from tests.nhncloud.wire import Listener, listening
 
@@ -123,8 +123,29 @@ class Relay(State):
         self.meddling = Meddling()
         self.console = Console(self)
         self.webhooks = Webhooks(self, self.settle)
-        self.console.add_number("15880000")
+        self.add_number("15880000")
         self.unsubscribe_numbers.add("0801234567")
+
+    # What is there before anyone calls.
+
+    def add_number(self, number: str) -> SendNumber:
+        """Register a sender number."""
+        self.numbers[number] = SendNumber(number, self.clock())
+        return self.numbers[number]
+
+    def add_profile(self, channel: str = "@pabal", category: str = "00100010001") -> Profile:
+        """Register a sender profile, proved already."""
+        profile = Profile(channel, self.new_key(), "01012345678", category, self.clock())
+        self.profiles[profile.sender_key] = profile
+        return profile
+
+    def add_template(self, sender_key: str, code: str, content: str, **fields: Any) -> Template:
+        """Register a template, approved already; `fields` as a registration has them."""
+        now = self.clock()
+        given = {"templateCode": code, "templateName": code, "templateContent": content, **fields}
+        template = Template(sender_key, code, self.new_key(), Draft(given, now, "TSC03", updated_at=now))
+        self.templates[sender_key, code] = template
+        return template
 
     @property
     def last_token(self) -> int:
