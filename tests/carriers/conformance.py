@@ -245,7 +245,7 @@ class CountedRelay(Relay):
     def __init__(self) -> None:
         super().__init__(virtual_clock, seed=1)
         self.manners.refusals = {REFUSED: -6001, BUSY: -2052}
-        self.console.add_number("0212345678")
+        self.add_number("0212345678")
         self.given_at: list[float] = []
 
     def keep(self, messages: list[Message]) -> None:
@@ -266,7 +266,7 @@ class NhnCloudAdapter(Adapter):
     def __init__(self) -> None:
         self._relay = CountedRelay()
         self._relay.profiles[SENDER_KEY] = Profile("@shop", SENDER_KEY, "01012345678", "00100010001", 0)
-        self._relay.console.add_template(SENDER_KEY, TEMPLATE_CODE, "안녕하세요")
+        self._relay.add_template(SENDER_KEY, TEMPLATE_CODE, "안녕하세요")
         self._notes = Notes()
         self._transports: list[Transport] = []
         self._is_gone = False

@@ -71,7 +71,7 @@ def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], relay: Served) ->
 
 
 def test_a_profile_of_the_relays_console_is_given_to_an_account(office: Office, relay: Served) -> None:
-    key = relay.console.add_profile("@shop").sender_key
+    key = relay.add_profile("@shop").sender_key
 
     adopted = office.adopt("shop", "--account", "acme")
 
@@ -84,7 +84,7 @@ def test_a_profile_of_the_relays_console_is_given_to_an_account(office: Office, 
 
 
 def test_what_cannot_be_adopted_is_told_with_what_to_do(office: Office, relay: Served) -> None:
-    relay.console.add_profile("@shop")
+    relay.add_profile("@shop")
 
     for words, says in (
         (("@nothing", "--account", "acme"), "no approved profile of this channel"),
@@ -105,7 +105,7 @@ def test_what_cannot_be_adopted_is_told_with_what_to_do(office: Office, relay: S
 
 
 def test_lists_say_why_something_is_out_of_use(office: Office, relay: Served) -> None:
-    relay.console.add_profile("@shop")
+    relay.add_profile("@shop")
     office.adopt("@shop", "--account", "acme")
 
     async def block(station: Station) -> None:

@@ -124,7 +124,7 @@ def test_the_second_account_that_asks_for_a_channel_is_told_that_it_is_taken(sta
 
 
 def test_a_channel_that_was_registered_in_the_relays_console_is_for_the_operator_to_give(stage: Stage) -> None:
-    stage.relay.console.add_profile(CHANNEL)
+    stage.relay.add_profile(CHANNEL)
 
     async def scene(town: Town) -> None:
         call = await begun(town)
@@ -143,8 +143,8 @@ async def adopt(town: Town, name: str = "acme", channel_id: str = CHANNEL) -> No
 
 
 def test_an_adopted_profile_is_approved_and_its_templates_follow(stage: Stage) -> None:
-    key = stage.relay.console.add_profile(CHANNEL).sender_key
-    stage.relay.console.add_template(key, "T1", "배송이 시작되었습니다.")
+    key = stage.relay.add_profile(CHANNEL).sender_key
+    stage.relay.add_template(key, "T1", "배송이 시작되었습니다.")
 
     async def scene(town: Town) -> None:
         call = await begun(town)
@@ -317,7 +317,7 @@ def test_lists_are_read_page_by_page(stage: Stage) -> None:
             await stage.opened(call, channelId=f"@shop{number}", cellphone=f"010-9999-000{number}")
         key = (await sender(call, "@shop3"))["senderKey"]
         for number in range(4):
-            stage.relay.console.add_template(key, f"T{number}", "글", categoryCode=written(key)["category"])
+            stage.relay.add_template(key, f"T{number}", "글", categoryCode=written(key)["category"])
         block(stage, key, True)
 
         await town.wait(A_ROUND_S)

@@ -138,7 +138,7 @@ def test_what_the_console_makes_changes_and_removes_is_seen_within_a_minute(stag
         call, key = await opened(stage, town)
         console = stage.relay.console
 
-        console.add_template(key, "made", OLD, categoryCode="002009", buttons=[link("보기")])
+        stage.relay.add_template(key, "made", OLD, categoryCode="002009", buttons=[link("보기")])
         await town.wait(ONE_MINUTE_S)
         made = await template_of(call, "made")
         assert (made["content"], made["category"], made["status"]["value"]) == (OLD, "002009", "approved")
@@ -157,7 +157,7 @@ def test_what_the_console_makes_changes_and_removes_is_seen_within_a_minute(stag
         refused = await send(call, key, "made")
         assert told(refused) == ("TEMPLATE_NOT_APPROVED", {"templateCode": "TEMPLATE_NOT_APPROVED"})
 
-        console.add_template(key, "made", NEW)
+        stage.relay.add_template(key, "made", NEW)
         await town.wait(ONE_MINUTE_S)
         assert (await send(call, key, "made")).result == "SUCCESS"
 
@@ -203,7 +203,7 @@ def test_a_template_with_parts_that_cannot_be_sent_is_listed_with_the_reason(
 ) -> None:
     async def scene(town: Town) -> None:
         call, key = await opened(stage, town)
-        stage.relay.console.add_template(key, "T1", OLD, **fields)
+        stage.relay.add_template(key, "T1", OLD, **fields)
 
         await town.wait(A_ROUND_S)
 
@@ -219,7 +219,7 @@ def test_parts_that_are_there_but_empty_are_none(stage: Stage) -> None:
         call, key = await opened(stage, town)
         nothing = {"linkMo": None, "linkPc": "", "schemeIos": None, "schemeAndroid": None}
         items = {"list": [], "summary": {"title": None, "description": ""}}
-        stage.relay.console.add_template(key, "T1", OLD, templateRepresentLink=nothing, templateItem=items)
+        stage.relay.add_template(key, "T1", OLD, templateRepresentLink=nothing, templateItem=items)
 
         await town.wait(A_ROUND_S)
 
@@ -354,7 +354,7 @@ def test_what_the_relay_does_not_take_is_refused_with_its_reason_and_stays_regis
 ) -> None:
     async def scene(town: Town) -> None:
         call, key = await opened(stage, town)
-        stage.relay.console.add_template(key, "other", OLD, templateName="taken")
+        stage.relay.add_template(key, "other", OLD, templateName="taken")
         await accepted(call, "template/create", written(key, **changes))
 
         answer = await call("template/request", {"senderKey": key, "templateCode": "T1"})

@@ -263,7 +263,7 @@ def test_a_profile_that_gives_trouble_does_not_hold_up_the_others(stage: Stage) 
         ]
         for key in keys[:4]:
             stage.relay.meddle("garbage", f"/senders/{key}", times=AGAIN)
-        stage.relay.console.add_template(keys[4], "T1", "글")
+        stage.relay.add_template(keys[4], "T1", "글")
 
         await town.wait(3 * A_ROUND_S)
 
