@@ -13,8 +13,17 @@ from pabal.carriers.nhncloud.desk import NhnCloudDesk
 from tests.carriers.conformance import Notes, virtual_clock
 from tests.nhncloud.server import Relay, Transport
 from tests.nhncloud.state import Profile, Template
-from tests.virtual import Answer, Caller, Town, VirtualWorld, build_town, in_virtual_time, settings_for
-from tests.web.scenery import accepted, alimtalk, channel, template
+from tests.virtual import (
+    Answer,
+    Caller,
+    Town,
+    VirtualWorld,
+    build_town,
+    in_virtual_time,
+    open_store,
+    settings_for,
+)
+from tests.web.scenery import BreakingStore, accepted, alimtalk, channel, template
 
 CARRIER = "simulator"
 """What the carrier is called: the name that a route has without settings."""
@@ -37,7 +46,12 @@ class Stage:
 
         async def whole() -> None:
             settings = settings_for(self._folder, **options)
-            town = await build_town(self._folder, carriers={CARRIER: self._carrier()}, settings=settings)
+            world = VirtualWorld()
+            self.store = BreakingStore(open_store(self._folder, world))
+            carriers = {CARRIER: self.carrier()}
+            town = await build_town(
+                self._folder, world=world, store=self.store, carriers=carriers, settings=settings
+            )
             try:
                 await scene(town)
             finally:
@@ -45,7 +59,8 @@ class Stage:
 
         in_virtual_time(whole())
 
-    def _carrier(self) -> NhnCloud:
+    def carrier(self) -> NhnCloud:
+        """Return the carrier, with connections of its own."""
         keys = (self.relay.talk_app_key, self.relay.talk_secret_key)
         self.transport = Transport(self.relay)
         talk = Client("http://127.0.0.1", *keys, transport=self.transport)

@@ -1,11 +1,12 @@
 """The relay is away, slow, busy or odd, or its answer is lost: nothing is left half-way, what was done is found."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from pabal.store import accounts, profiles, templates
-from pabal.store.base import Tx
+from pabal.store.base import StoreAway, Tx
 from tests.nhncloud.state import Profile
 from tests.relay.scenery import (
     A_ROUND_S,
@@ -326,5 +327,58 @@ def test_a_profile_that_is_kept_here_alone_is_told_to_be_registered_anew(stage: 
         await town.wait(2 * A_ROUND_S)
         assert (await sender(call, "@old"))["enable"] is True
         assert len(await town.store.read(templates.everyone)) == 1
+
+    stage.play(scene)
+
+
+def test_an_answer_that_was_lost_long_ago_gives_nobody_a_channel_that_another_has_proved_since(
+    stage: Stage,
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await quiet(town, stage)
+        await accepted(call, "sender/create", channel())
+        stage.relay.meddle("lose request", "POST")
+        check_away(await call("sender/auth", right(stage)), "did not answer")
+        await town.wait(31 * 60)
+        stage.profile().token = None  # the operator has proved it in the console
+
+        await town.wait(2 * A_ROUND_S)
+
+        assert (await sender(call))["authStatus"]["value"] == "waiting"
+        assert (await call("sender/auth", {"channelId": CHANNEL, "token": "1"})).result == "TOKEN_EXPIRED"
+
+    stage.play(scene)
+
+
+@pytest.mark.parametrize(
+    ("step", "operation"), [("POST", "sender/auth"), ("DELETE", "sender/delete"), ("POST", "template/request")]
+)
+def test_what_the_relay_did_while_the_store_was_away_is_found_when_it_is_back(
+    stage: Stage, step: str, operation: str
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await quiet(town, stage)
+        await accepted(call, "sender/create", channel())
+        body: dict[str, Any] = right(stage)
+        if operation != "sender/auth":
+            await accepted(call, "sender/auth", body)
+            key = stage.profile().sender_key
+            await accepted(call, "template/create", written(key))
+            body = {"senderKey": key, "templateCode": "T1"} if step == "POST" else {"senderKey": key}
+        stage.relay.meddle("slow", f"{step} /alimtalk", seconds=2)
+        asked = asyncio.ensure_future(call(operation, body))
+        await town.wait(1)
+        stage.store.write_trouble = StoreAway("told to be")
+
+        assert (await asked).result == "SERVICE_UNAVAILABLE"
+        stage.store.write_trouble = None
+        await town.wait(2 * A_ROUND_S)
+
+        if operation == "sender/auth":
+            assert (await sender(call))["authStatus"]["value"] == "approval"
+        elif operation == "sender/delete":
+            assert (await sender(call))["disabledReason"]["value"] == "gone"
+        else:
+            assert await state_of(call) == "inspecting"
 
     stage.play(scene)

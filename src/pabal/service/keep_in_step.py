@@ -11,7 +11,7 @@ from pabal.domain.template import Template, TemplateStatus
 from pabal.domain.when import HOUR, Instant
 from pabal.service import categories, follow
 from pabal.service.keep_house import KEEPERS_SLOT
-from pabal.service.profiles import accept_proof
+from pabal.service.profiles import accept_proof, is_answer_lost
 from pabal.service.station import Station
 from pabal.store import profiles, templates
 from pabal.store.base import StoreAway
@@ -110,7 +110,7 @@ class Looker:
 
     async def _take_proof(self, profile: Profile, standing: Standing | None) -> None:
         """Approve a profile that its relay approved when its answer was lost."""
-        if not profile.is_proving or standing is None or standing.sender_key is None:
+        if standing is None or standing.sender_key is None or not is_answer_lost(self._station, profile):
             return
         try:
             await self._station.store.write(accept_proof, profile, standing.sender_key, self._station.world.now())

@@ -84,7 +84,7 @@ async def _have_proved(station: Station, profile: Profile, relay: Relay, token: 
     refused = await station.store.write(_begin_proof, profile, station.world.now())
     if refused:
         raise _refusal(refused)
-    if profile.is_proving:
+    if is_answer_lost(station, profile):
         standing = await relay.find(profile.channel_id)
         if standing is not None and standing.sender_key is not None:
             await station.store.write(accept_proof, profile, standing.sender_key, station.world.now())
@@ -97,6 +97,15 @@ async def _have_proved(station: Station, profile: Profile, relay: Relay, token: 
         await station.store.write(_end_proof, profile, refusal.code is Code.TOKEN_INVALID)
         raise
     await station.store.write(accept_proof, profile, sender_key, station.world.now())
+
+
+def is_answer_lost(station: Station, profile: Profile) -> bool:
+    """Say whether a profile may have been approved at its relay by a token of its own, without our knowing.
+
+    Only while that token was good: who has the channel approved there later is another.
+    """
+    at = profile.proving_at
+    return at is not None and station.world.now() < at + station.policy.token_validity
 
 
 async def adopt(station: Station, account_id: int, carrier: str, channel_id: str) -> Profile:
@@ -206,12 +215,12 @@ def _begin_proof(tx: Tx, profile: Profile, now: Instant) -> Code | None:
     _check_free(tx, profile.carrier, profile.channel_id, but=profile.id)
     obstacle = _obstacle(tx, known, now)
     if obstacle is None:
-        profiles.set_proving(tx, profile.id, True)
+        profiles.set_proving(tx, profile.id, now)
     return obstacle
 
 
 def _end_proof(tx: Tx, profile: Profile, is_wrong: bool) -> None:
-    profiles.set_proving(tx, profile.id, False)
+    profiles.set_proving(tx, profile.id, None)
     token = profiles.newest_token(tx, profile.id)
     if is_wrong and token is not None:
         profiles.count_wrong(tx, token.id)

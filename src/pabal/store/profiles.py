@@ -9,7 +9,7 @@ from pabal.store.base import Found, Tx, Value
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
-    " carrier, bar, is_proving"
+    " carrier, bar, proving_at"
 )
 
 
@@ -88,9 +88,9 @@ def change(
     )
 
 
-def set_proving(tx: Tx, profile_id: int, is_proving: bool) -> None:
-    """Note that a relay is being asked to prove a profile, or that its answer is known."""
-    tx.run("update profiles set is_proving = ? where id = ?", (int(is_proving), profile_id))
+def set_proving(tx: Tx, profile_id: int, at: Instant | None) -> None:
+    """Note that a relay is being asked to prove a profile, or, with None, that its answer is known."""
+    tx.run("update profiles set proving_at = ? where id = ?", (at, profile_id))
 
 
 def follow(tx: Tx, profile_id: int, category: str, bar: Bar | None, now: Instant) -> None:
@@ -109,7 +109,7 @@ def free_key(tx: Tx, sender_key: str) -> None:
 def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant) -> None:
     """Approve a profile: from now on it has a sender key."""
     tx.run(
-        "update profiles set status = ?, sender_key = ?, changed_at = ?, is_proving = 0 where id = ?",
+        "update profiles set status = ?, sender_key = ?, changed_at = ?, proving_at = null where id = ?",
         (AuthStatus.APPROVAL.word, sender_key, now, profile_id),
     )
 
@@ -239,7 +239,7 @@ def _one(tx: Tx, where: str, args: tuple[Value, ...]) -> Profile | None:
 
 def _profile(row: Found) -> Profile:
     id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, *rest = row
-    created_at, changed_at, carrier, bar, is_proving = rest
+    created_at, changed_at, carrier, bar, proving_at = rest
     return Profile(
         id,
         account_id,
@@ -253,5 +253,5 @@ def _profile(row: Found) -> Profile:
         changed_at,
         carrier,
         read_bar(bar),
-        bool(is_proving),
+        proving_at,
     )

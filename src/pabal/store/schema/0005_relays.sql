@@ -2,7 +2,7 @@
 
 alter table profiles add column carrier text;         -- none: kept here alone
 alter table profiles add column bar text;             -- none: the relay has nothing against it
-alter table profiles add column is_proving {small} not null default 0;  -- 1: how its relay proved it is not known
+alter table profiles add column proving_at {big};     -- when its relay was asked to prove it; none: it answered
 
 alter table templates add column bar text;
 
