@@ -1,11 +1,18 @@
 """Sender profiles that NHN Cloud keeps: registered, proved and deleted there, and looked at."""
 
+import asyncio
+import dataclasses
 from typing import Any
 
 import pytest
 
+from pabal.app import build_station
+from pabal.config import load
 from pabal.domain.codes import Code, Refused
-from pabal.service import profiles
+from pabal.service import categories, profiles
+from pabal.service.keep_in_step import keep_in_step
+from pabal.service.slots import Slots
+from pabal.service.watch import Watch
 from pabal.store import accounts
 from pabal.store import profiles as kept_profiles
 from tests.relay.scenery import A_ROUND_S, CARRIER, CHANNEL, Stage, begun, send, sender, written
@@ -324,5 +331,53 @@ def test_lists_are_read_page_by_page(stage: Stage) -> None:
 
         assert [each["enable"] for each in (await call("sender/list")).items] == [True, False, True, True, True]
         assert len((await call("template/list")).items) == 4
+
+    stage.play(scene)
+
+
+def test_a_process_that_does_not_deliver_knows_what_the_keeper_has_seen(stage: Stage) -> None:
+    async def scene(town: Town) -> None:
+        call = await begun(town)
+        asked = stage.calls("GET", "categories")
+        desk_only = build_station(load({}), town.store, town.world, Watch(), {CARRIER: stage.carrier()})
+
+        assert "00200010009" in await categories.of_senders(desk_only)
+        assert "002009" in await categories.of_templates(desk_only)
+        assert stage.calls("GET", "categories") == asked
+        assert (await call("sender/list")).items == []
+
+    stage.play(scene)
+
+
+def test_only_who_keeps_house_looks_at_the_relay(stage: Stage) -> None:
+    async def scene(town: Town) -> None:
+        await begun(town)
+        before = len(stage.relay.calls)
+        other = Slots(2, worker="other")
+        station = dataclasses.replace(town.station, slots=other)
+
+        looking = asyncio.ensure_future(keep_in_step(station))
+        await town.wait(20)
+
+        assert not other.held
+        assert not any("categories" in each.path for each in stage.relay.calls[before:])
+        looking.cancel()
+
+    stage.play(scene)
+
+
+def test_a_profile_whose_carrier_is_configured_no_more_can_be_deleted_but_not_proved(stage: Stage) -> None:
+    async def scene(town: Town) -> None:
+        call = await begun(town)
+        key = await stage.opened(call)
+        await accepted(call, "sender/create", channel(channelId="@other"))
+        account_id = await town.store.write(accounts.ensure_account, "acme", town.world.now())
+        station = dataclasses.replace(town.station, carriers={})
+
+        with pytest.raises(Refused) as refused:
+            await profiles.authenticate(station, account_id, "@other", "1")
+        assert refused.value.code is Code.PRODUCT_NOT_AVAILABLE
+        await profiles.delete(station, account_id, key, None)
+        assert await names(call) == ["@other"]
 
     stage.play(scene)

@@ -408,3 +408,38 @@ def test_templates_of_a_profile_that_was_blocked_there_cannot_be_handed_in(stage
         assert told(answer) == ("SENDER_NOT_APPROVED", {"senderKey": "SENDER_NOT_APPROVED"})
 
     stage.play(scene)
+
+
+def test_a_text_that_was_not_handed_in_stays_whatever_the_console_does(stage: Stage) -> None:
+    async def scene(town: Town) -> None:
+        call, key = await opened(stage, town)
+        await stage.approved(town, call, key)
+        await accepted(call, "template/update", written(key, content=NEW))
+
+        stage.relay.console.change_template(key, "T1", templateContent="셋째 글")
+        await town.wait(A_ROUND_S)
+
+        mine = await template_of(call)
+        assert (mine["content"], mine["status"]["value"]) == (NEW, "registered")
+        await accepted(call, "message/sendAlimtalk", sending(key))
+        await town.wait(5)
+        assert [each.content for each in stage.relay.messages] == ["셋째 글"]
+
+    stage.play(scene)
+
+
+def test_what_was_sent_with_lately_is_not_deleted_there_and_stays_here(stage: Stage) -> None:
+    async def scene(town: Town) -> None:
+        call, key = await opened(stage, town)
+        await stage.approved(town, call, key)
+        await accepted(call, "message/sendAlimtalk", sending(key))
+        await town.wait(5)
+        await accepted(call, "template/update", written(key, content=NEW))
+
+        answer = await call("template/delete", {"senderKey": key, "templateCode": "T1"})
+
+        assert told(answer) == ("INVALID_STATE", {"templateCode": "INVALID_STATE"})
+        assert "recently sent" in answer.body["errors"][0]["message"]
+        assert await state_of(call) == "registered"
+
+    stage.play(scene)
