@@ -46,7 +46,7 @@ def by_sender_key(tx: Tx, account_id: int, sender_key: str) -> Profile | None:
 
 def of_carrier(tx: Tx, carrier: str) -> list[Profile]:
     """Return the profiles that a carrier's relay keeps, oldest first."""
-    return [_profile(row) for row in tx.rows(f"{_OF_CARRIER} order by id", (carrier,))]
+    return sorted(_profile(row) for row in tx.rows(_OF_CARRIER, (carrier,)))
 
 
 def approved_at(tx: Tx, carrier: str, channel_id: str) -> Profile | None:
