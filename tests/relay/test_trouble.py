@@ -382,3 +382,23 @@ def test_what_the_relay_did_while_the_store_was_away_is_found_when_it_is_back(
             assert await state_of(call) == "inspecting"
 
     stage.play(scene)
+
+
+def test_a_relay_that_refuses_our_keys_is_the_operators_to_mend(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scene(town: Town) -> None:
+        call = await quiet(town, stage)
+        key = await stage.opened(call)
+        stage.relay.talk_secret_key = "another"
+
+        answer = await call("sender/create", channel(channelId="@other"))
+        await town.wait(5 * A_ROUND_S)
+
+        check_away(answer, "tell the operator")
+        assert (await sender(call))["senderKey"] == key
+        told_of = [each for each in caplog.records if each.name == "pabal.keep_in_step"]
+        assert [each.__dict__["reason"] for each in told_of] == ["it refuses the keys of the settings (code -1001)"]
+
+    with caplog.at_level("WARNING"):
+        stage.play(scene)

@@ -4,14 +4,26 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from pabal.domain.bar import Bar
 from pabal.domain.category import Category
-from pabal.domain.codes import Refused
+from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.image import Image
 from pabal.domain.profile import Registration
 from pabal.domain.template import Design, Review, TemplateStatus
 
 
+class Unreached(Refused):
+    """Whoever looks after it cannot be asked now; nothing was done. `reason` is for the operator."""
+
+    def __init__(self, reason: str, detail: Words, retry_after_s: float | None = None) -> None:
+        super().__init__(Code.SERVICE_UNAVAILABLE, detail=detail, retry_after_s=retry_after_s)
+        self.reason = reason
+
+
 class Unsure(Refused):
-    """The answer is no, but it may have been done all the same: nobody knows."""
+    """The answer is no, but it may have been done all the same: nobody knows. `reason` is for the operator."""
+
+    def __init__(self, reason: str, detail: Words) -> None:
+        super().__init__(Code.SERVICE_UNAVAILABLE, detail=detail)
+        self.reason = reason
 
 
 class Standing(NamedTuple):
@@ -44,7 +56,7 @@ class Categories(NamedTuple):
 class Desk(Protocol):
     """The part of some carriers that looks after sender profiles and templates.
 
-    What it refuses is a Refused for the caller; where it cannot be reached, SERVICE_UNAVAILABLE.
+    What it refuses is a Refused for the caller; Unreached and Unsure are answered as SERVICE_UNAVAILABLE.
     """
 
     async def register(self, account_id: int, registration: Registration, token: str | None) -> None:

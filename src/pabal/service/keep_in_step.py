@@ -3,9 +3,9 @@
 import asyncio
 import logging
 
-from pabal.carriers.desk import Relay, Sheet, Standing, Unsure
+from pabal.carriers.desk import Relay, Sheet, Standing, Unreached
 from pabal.domain.bar import Bar
-from pabal.domain.codes import Code, Refused
+from pabal.domain.codes import Refused
 from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.template import Template, TemplateStatus
 from pabal.domain.when import HOUR, Instant
@@ -56,7 +56,7 @@ class Looker:
                 await self._look(carrier, relay)
             except Refused as refusal:
                 if carrier not in self._silent:
-                    reason = refusal.problems[0].message("en")
+                    reason = getattr(refusal, "reason", refusal.problems[0].message("en"))
                     log.warning("a relay's profiles cannot be seen", extra={"carrier": carrier, "reason": reason})
                 self._silent.add(carrier)
             else:
@@ -79,9 +79,9 @@ class Looker:
                 continue
             try:
                 await self._look_at_profile(relay, profile, by_key.get(profile.sender_key))
+            except Unreached:
+                raise
             except Refused as trouble:  # what is odd about one need not hold up the others
-                if trouble.code is Code.SERVICE_UNAVAILABLE and not isinstance(trouble, Unsure):
-                    raise
                 troubles.append(trouble)
                 if len(troubles) == MOST_TROUBLES:
                     break

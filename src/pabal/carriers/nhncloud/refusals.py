@@ -1,10 +1,9 @@
 """What NHN Cloud's refusals to register, change or delete something are to our callers."""
 
-import logging
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from pabal.carriers.desk import Unsure
+from pabal.carriers.desk import Unreached, Unsure
 from pabal.carriers.nhncloud.client import NoAnswer, NotReached, Said, Throttled
 from pabal.domain.codes import Code, Refused, Words
 
@@ -32,57 +31,47 @@ _CODES = {
 _OF_BUTTONS = (-2018, -3000, -3006, -3007, -3008, -3009, -3024, -3025, -3026, -3050, -3103, -3309, -3310, -3348)
 _OF_IMAGES = (-3032, -4007, -4009, -4010, -4018, -4020, -4021, -8001, -8010)
 
-log = logging.getLogger("pabal.nhncloud")
-
 
 async def refusing(call: Awaitable[T], field: str = "") -> T:
     """Wait for a call, and return its answer; `field` is what a refusal without a place of its own is about.
 
-    Raises Refused, Unsure.
+    Raises Refused, Unreached, Unsure.
     """
     try:
         return await call
     except NotReached as error:
-        raise _away(f"{error}") from None
+        raise Unreached(f"{error}", _AWAY) from None
     except NoAnswer as error:
         raise unsure(f"{error}") from None
     except Throttled:
-        raise _away("HTTP 429", retry_after_s=THROTTLED_S) from None
+        raise Unreached("too many calls (HTTP 429)", _AWAY, THROTTLED_S) from None
     except Said as said:
         raise _refusal(said, field) from None
 
 
 def unsure(reason: str) -> Unsure:
     """Return that nobody knows whether something was done."""
-    log.warning("NHN Cloud did not answer as it should", extra={"reason": reason})
-    return Unsure(Code.SERVICE_UNAVAILABLE, detail=_NO_ANSWER)
+    return Unsure(reason, _NO_ANSWER)
 
 
 _NO_ANSWER = Words(
     "중계사가 제대로 답하지 않았습니다. 상태를 확인하고 다시 시도하세요.",
     "The relay did not answer as it should: look up the state, and try again.",
 )
-
-
-def _away(reason: str, retry_after_s: float | None = None) -> Refused:
-    log.warning("NHN Cloud cannot be reached", extra={"reason": reason})
-    detail = Words(
-        "중계사에 연결할 수 없습니다. 잠시 뒤 다시 시도하세요.",
-        "The relay cannot be reached: try again in a while.",
-    )
-    return Refused(Code.SERVICE_UNAVAILABLE, detail=detail, retry_after_s=retry_after_s)
+_AWAY = Words(
+    "중계사에 연결할 수 없습니다. 잠시 뒤 다시 시도하세요.", "The relay cannot be reached: try again in a while."
+)
+_LOCKED_OUT = Words(
+    "중계사가 이 서비스의 키를 받아들이지 않습니다. 운영자에게 알리세요.",
+    "The relay does not accept this service's keys: tell the operator.",
+)
 
 
 def _refusal(said: Said, field: str) -> Refused:
     if said.code in _IN_TROUBLE:
-        return unsure(f"{said.code}")
+        return unsure(f"code {said.code}")
     if said.code in _KEYS_REFUSED:
-        log.error("NHN Cloud refuses our keys: check the carrier's settings", extra={"answer": said.code})
-        detail = Words(
-            "중계사가 이 서비스의 키를 받아들이지 않습니다. 운영자에게 알리세요.",
-            "The relay does not accept this service's keys: tell the operator.",
-        )
-        return Refused(Code.SERVICE_UNAVAILABLE, detail=detail)
+        return Unreached(f"it refuses the keys of the settings (code {said.code})", _LOCKED_OUT)
     code, place = _CODES.get(said.code, (Code.INVALID_PARAMETER, field))
     if said.code in _OF_BUTTONS:
         code, place = Code.INVALID_BUTTON, "buttons"
