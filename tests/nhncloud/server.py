@@ -29,7 +29,7 @@ Where it says nothing, this was chosen; what is in Manners can be set the other 
 - The end of a span includes its whole second; an end without seconds, as KakaoTalk has, is the minute's first
   second.
 - Numbers: -2019 and -5000 unless they begin with 0 and have 9 to 12 digits; -2023 for what is beyond U+FFFF, and
-  for dingbats.
+  for dingbats that EUC-KR does not have.
 - A title that differs from the template's: the result 3028, as Kakao would report it. Friend talk to somebody who
   is no friend: the result 3018. Friend talk at night: the result 3022; a text that is an advertisement: E919.
 - `messageStatus` is COMPLETED until a result says otherwise, then FAILED.
