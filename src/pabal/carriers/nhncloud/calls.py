@@ -28,6 +28,11 @@ class Door(Enum):
     def is_text(self) -> bool:
         return self in (Door.SMS, Door.MMS)
 
+    @property
+    def service(self) -> str:
+        """Which of its services is behind the door: each may fail, or end, by itself."""
+        return "sms" if self.is_text else self.name.lower()
+
 
 class Call(NamedTuple):
     """A call that hands messages over."""

@@ -90,7 +90,7 @@ class NhnCloud(Carrier):
         self._pictures = Pictures(around.show, texts, talk, around.world)
         self._asker = Asker(texts, talk, around.world)
         self._results = Results(settings, around.world, around.cursor, texts, talk, self._heard)
-        self._trouble: dict[Client, str] = {each: "not reached yet" for each in (texts, talk) if each is not None}
+        self._trouble = dict.fromkeys(self._results.services, "not reached yet")
         self._given_up: dict[bytes, float] = {}
         """When a call with a message in it brought no answer."""
         self._began = around.world.stopwatch()
@@ -128,7 +128,7 @@ class NhnCloud(Carrier):
         unlawful = [each for each in attempts if each.is_ad and each.product.is_text and not unsubscribe]
         batch.say(unlawful, Declined(Outcome.UNDELIVERABLE))
         carried = [each for each in attempts if not each.is_ad or not each.product.is_text or unsubscribe]
-        if away := [each for each in carried if self._trouble[self._client(door_of(each, unsubscribe))]]:
+        if away := [each for each in carried if self._trouble[door_of(each, unsubscribe).service]]:
             batch.say(away, Away())
             gone = {each.message_id for each in away}
             carried = [each for each in carried if each.message_id not in gone]
@@ -147,7 +147,7 @@ class NhnCloud(Carrier):
         try:
             await self._results.run(hand_on)
         except asyncio.CancelledError:  # after a fault it is run again
-            for client in self._trouble:
+            for client in filter(None, (self._texts, self._talk)):
                 await client.close()
             raise
 
@@ -157,56 +157,55 @@ class NhnCloud(Carrier):
         """Make a call when its turn comes, and tell what it brought."""
         first = self._pacer.reserve(len(call.attempts))
         await self._pacer.due(first, len(call.attempts) - 1, 1)  # it goes as one, when its last message may
-        client = self._client(call.door)
         async with self._turns:
             if batch.left_s < LEAST_S:
                 batch.say(call.attempts, Away())
                 return
             smaller: tuple[Call, ...] = ()
-            with self._as_verdicts(call, client, batch):
-                smaller = await self._call(call, client, batch)
+            with self._as_verdicts(call, batch):
+                smaller = await self._call(call, batch)
         for each in smaller:
             await self._give(each, batch)
 
-    async def _call(self, call: Call, client: Client, batch: Batch) -> tuple[Call, ...]:
+    async def _call(self, call: Call, batch: Batch) -> tuple[Call, ...]:
         """Make a call, and tell what it brought; return those to make instead, if it is to be made in parts.
 
         Raises NotCarried, and what Client.ask raises, where nothing of it can have been taken.
         """
         image = await self._image(call, batch)
         try:
-            answer = await self._ask(call, client, image, batch)
+            answer = await self._ask(call, image, batch)
         except NoAnswer:
             self._note("no answer to a call")
             self._give_up(call.attempts)
             if not call.door.is_text:
-                return await self._repeat(call, client, image, batch)
+                return await self._repeat(call, image, batch)
             batch.say(call.attempts, Unknown())
             return ()
         except Said as said:
-            return self._refused(call, client, said, batch)
-        self._heard(client, "")
+            return self._refused(call, said, batch)
+        self._heard(call.door.service, "")
         self._give_up(call.attempts)  # unless the answer can be read
         with self._as_unknown(call, batch):
             self._taken(call, answer, batch)
         return ()
 
-    async def _repeat(self, call: Call, client: Client, image: str | int | None, batch: Batch) -> tuple[Call, ...]:
+    async def _repeat(self, call: Call, image: str | int | None, batch: Batch) -> tuple[Call, ...]:
         """Make a call again that brought no answer; its key keeps it from being taken twice."""
         await asyncio.sleep(min(REPEAT_S, batch.left_s))
         with self._as_unknown(call, batch):
             try:
-                answer = await self._ask(call, client, image, batch)
-                self._heard(client, "")
+                answer = await self._ask(call, image, batch)
+                self._heard(call.door.service, "")
                 self._taken(call, answer, batch)
             except Said as said:
                 if said.code != TAKEN_BEFORE:
-                    return self._refused(call, client, said, batch)
+                    return self._refused(call, said, batch)
                 await self._look_up(call.door, call.attempts, batch)
         return ()
 
-    async def _ask(self, call: Call, client: Client, image: str | int | None, batch: Batch) -> dict[str, object]:
-        return await client.ask(
+    async def _ask(self, call: Call, image: str | int | None, batch: Batch) -> dict[str, object]:
+        return await self._client(call.door).ask(
             "POST", call.path, body=call.body(image), headers=call.headers, within_s=self._within_s(batch)
         )
 
@@ -216,9 +215,9 @@ class NhnCloud(Carrier):
             return None
         return await self._pictures.name(first.image_of, first.product, self._within_s(batch))
 
-    def _refused(self, call: Call, client: Client, said: Said, batch: Batch) -> tuple[Call, ...]:
+    def _refused(self, call: Call, said: Said, batch: Batch) -> tuple[Call, ...]:
         """Tell what follows from a refusal of a whole call; return its halves if it may be about one message."""
-        self._heard(client, "")
+        self._heard(call.door.service, "")
         if said.code == FILE_GONE and call.door.is_text and call.attempts[0].image_of:
             self._pictures.forget(call.attempts[0].image_of)
             batch.say(call.attempts, Busy())
@@ -232,7 +231,7 @@ class NhnCloud(Carrier):
             return ()
         refusal = refusal_of(said.code, is_text=call.door.is_text)
         if refusal is Refusal.CLOSED:
-            self._hear(client, said)
+            self._hear(call.door, said)
             batch.say(call.attempts, Away())
         elif is_about_one(refusal) and len(call.attempts) > 1:
             return call.halves()
@@ -267,11 +266,10 @@ class NhnCloud(Carrier):
 
     async def _clear_up(self, door: Door, doubtful: list[Attempt], batch: Batch) -> None:
         """Find out about messages in doubt; hand over what it does not have, once its lists can be believed."""
-        client = self._client(door)
         sure: list[Attempt] = []
         with self._as_unknown(Call(door, "", {}, doubtful), batch):
             left = await self._look_up(door, doubtful, batch, is_last=False)
-            self._heard(client, "")
+            self._heard(door.service, "")
             now = self._world.stopwatch()
             sure = [each for each in left if now - self._given_up.get(each.message_id, self._began) >= LAG_S]
             if len(sure) < len(left):
@@ -304,12 +302,12 @@ class NhnCloud(Carrier):
     # How it does.
 
     @contextlib.contextmanager
-    def _as_verdicts(self, call: Call, client: Client, batch: Batch) -> Iterator[None]:
+    def _as_verdicts(self, call: Call, batch: Batch) -> Iterator[None]:
         """Turn what went wrong before anything can have been taken into verdicts."""
         try:
             yield
         except NotReached as gone:
-            self._hear(client, gone)
+            self._hear(call.door, gone)
             batch.say(call.attempts, Away())
         except (Throttled, NoAnswer):  # no answer to an upload: nothing was sent
             batch.say(call.attempts, Busy())
@@ -326,7 +324,7 @@ class NhnCloud(Carrier):
                 yield
         except (NotReached, NoAnswer, Throttled, Said) as wrong:
             if isinstance(wrong, NotReached):
-                self._hear(self._client(call.door), wrong)
+                self._hear(call.door, wrong)
             batch.say(call.attempts, Unknown())
 
     def _client(self, door: Door) -> Client:
@@ -337,11 +335,11 @@ class NhnCloud(Carrier):
     def _within_s(self, batch: Batch) -> float:
         return max(0.1, min(self._settings.answer_seconds, batch.left_s))
 
-    def _hear(self, client: Client, wrong: Exception) -> None:
-        self._trouble[client] = str(wrong) or type(wrong).__name__
+    def _hear(self, door: Door, wrong: Exception) -> None:
+        self._heard(door.service, str(wrong) or type(wrong).__name__)
 
-    def _heard(self, client: Client, trouble: str) -> None:
-        self._trouble[client] = trouble
+    def _heard(self, service: str, trouble: str) -> None:
+        self._trouble[service] = trouble
 
 
 def build(settings: NhnCloudSettings, around: Surroundings) -> NhnCloud:

@@ -34,8 +34,8 @@ RESULT_EVENT = "MESSAGE_RESULT_UPDATE"
 
 log = logging.getLogger("pabal.nhncloud")
 
-Heard = Callable[[Client, str], None]
-"""Told, after every call, what is wrong with an interface; nothing, if it is well."""
+Heard = Callable[[str, str], None]
+"""Told, after every call, what is wrong with a service, by its name; nothing, if it is well."""
 
 
 class Cursor(Protocol):
@@ -79,6 +79,11 @@ class Results:
         self._next_round = self._next_thorough = world.stopwatch()
         self._asked_s = 0.0
         """How long it took to ask, in this round."""
+
+    @property
+    def services(self) -> list[str]:
+        """The names of the services that something is carried by."""
+        return [source.name for source in self._sources]
 
     async def run(self, hand_on: HandOn) -> None:
         """Read results for good; where another process does, only see whether the interfaces can be reached."""
@@ -136,7 +141,7 @@ class Results:
             pass
         except (NotReached, NoAnswer, Said) as wrong:
             trouble = str(wrong)
-        self._heard(source.client, trouble)
+        self._heard(source.name, trouble)
 
     async def _read(self, source: _Source, hand_on: HandOn, look_back: int) -> None:
         """Hand on all results since the last time."""
