@@ -96,15 +96,18 @@ def test_it_can_be_gone_and_come_back() -> None:
     asyncio.run(main())
 
 
-def test_callers_lose_patience_in_virtual_time() -> None:
+@pytest.mark.parametrize(("kind", "taken_at_once"), [("slow", 1), ("slow to take", 0)])
+def test_callers_lose_patience_in_virtual_time_and_the_call_goes_on(kind: str, taken_at_once: int) -> None:
     async def main() -> None:
         world = VirtualWorld()
         relay = Relay(world.now)
         caller = Caller(relay)
-        relay.meddle("slow", on=SEND, seconds=60)
+        relay.meddle(kind, on=SEND, seconds=60)
         with pytest.raises(httpx.ReadTimeout):
             await caller.texts("POST", SEND, text(PHONE))
         assert world.stopwatch() == 5
+        assert len(relay.messages) == taken_at_once
+        await asyncio.sleep(60)
         assert len(relay.messages) == 1
 
     in_virtual_time(main())
@@ -127,7 +130,8 @@ def test_too_many_calls_a_second_are_turned_away() -> None:
 
 def test_lists_can_lag_and_results_can_come_twice_and_in_any_order() -> None:
     async def main() -> None:
-        relay = Relay(VirtualWorld().now, seed=2, lists_lag_s=10, result_copies=2, shuffles_results=True)
+        manners: dict[str, Any] = {"result_copies": 2, "shuffles_results": True}
+        relay = Relay(VirtualWorld().now, seed=2, lists_lag_s=10, results_lag_s=20, **manners)
         caller = Caller(relay)
         day = {"startCreateDate": "2026-11-15 00:00:00", "endCreateDate": "2026-11-15 23:59:59"}
         await caller.texts("POST", SEND, text(*[f"0101234{each:04}" for each in range(10)]))
@@ -135,6 +139,8 @@ def test_lists_can_lag_and_results_can_come_twice_and_in_any_order() -> None:
         await asyncio.sleep(10)
         assert (await caller.texts("GET", SEND, params=day))["body"]["totalCount"] == 10
         span = {"startUpdateDate": "2026-11-15 12:00:00", "endUpdateDate": "2026-11-15 12:00:59", "pageSize": "100"}
+        assert (await caller.texts("GET", "message-results", params=span))["body"]["totalCount"] == 0
+        await asyncio.sleep(10.3)
         rows = (await caller.texts("GET", "message-results", params=span))["body"]["data"]
         order = [each["recipientSeq"] for each in rows]
         assert sorted(order) == sorted([*range(1, 11), *range(1, 11)])
