@@ -14,7 +14,6 @@ from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu, Submit
 from pabal.domain.arrival import Arrival
-from pabal.domain.message import Product
 from pabal.world import World
 from tests.carriers.smpp.far_end import BINDS, DELIVER_ANSWER, Line, Smsc, answer, receipt, refuse, silent, take
 from tests.carriers.test_simulator import Notebook
@@ -283,7 +282,6 @@ class NhnCloudAdapter(Adapter):
             sms_secret_key=sms_secret,
             talk_app_key=talk_key,
             talk_secret_key=talk_secret,
-            products=(Product.SMS, Product.LMS, Product.MMS, Product.ALIMTALK),
         )
         self._transports = [Transport(relay), Transport(relay)]
         texts, talk = (

@@ -52,9 +52,14 @@ class Design(NamedTuple):
     buttons: tuple["dict[str, str | int]", ...] = ()
 
     @property
+    def title(self) -> str | None:
+        """The title above the text, where the text is emphasized by one."""
+        return self.emphasisTitle if self.emphasisType == "text" else None
+
+    @property
     def variables(self) -> tuple[str, ...]:
         links = [str(value) for one in self.buttons for key, value in one.items() if key.endswith("Url")]
-        return variables.names(self.content, *links)
+        return variables.names(self.title, self.content, *links)
 
 
 class Template(NamedTuple):

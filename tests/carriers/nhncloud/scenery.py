@@ -19,7 +19,7 @@ from pabal.store.base import Store, Tx
 from tests.carriers.conformance import virtual_clock
 from tests.nhncloud.server import Relay, Transport
 from tests.nhncloud.state import Message, Profile
-from tests.virtual import Town, VirtualWorld, build_town, in_virtual_time, open_store, settings_for
+from tests.virtual import Caller, Town, VirtualWorld, build_town, in_virtual_time, open_store, settings_for
 
 SENDER, SENDER_KEY = "0212345678", "5e" * 20
 RELAY = "relay"
@@ -127,21 +127,25 @@ async def town_of(
     return await build_town(folder, world=world, store=store, carriers=carriers, settings=settings)
 
 
-async def with_channel(town: Town, account: str = "acme") -> Any:
-    """Return a caller whose account has the channel and the template that the relay has."""
-    call = await town.caller(account)
-    key = await town.store.read(lambda tx: tx.row("select id from accounts where name = ?", (account,)))
-    assert key is not None
-    await town.store.write(_open, int(key[0]), town.world.now())
+async def with_channel(town: Town, title: str | None = None) -> Caller:
+    """Return a caller whose account has the channel and template T1 of the relay, and T2 with a title."""
+    call = await town.caller()
+    row = await town.store.read(lambda tx: tx.row("select id from accounts where name = 'acme'"))
+    assert row is not None
+    await town.store.write(_open, int(row[0]), title, town.world.now())
     return call
 
 
-def _open(tx: Tx, account_id: int, now: int) -> None:
+def _open(tx: Tx, account_id: int, title: str | None, now: int) -> None:
     profile_id = profiles.add(tx, account_id, "@shop", "00100010001", "01099990000", now)
     profiles.approve(tx, profile_id, SENDER_KEY, now)
     assert profiles.by_sender_key(tx, account_id, SENDER_KEY).status is AuthStatus.APPROVAL  # type: ignore[union-attr]
-    template_id = templates.add(tx, account_id, profile_id, "T1", Design("배송", TEMPLATE, "006003"), None, now)
-    templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, now)
+    designs = {"T1": Design("배송", TEMPLATE, "006003")}
+    if title:
+        designs["T2"] = designs["T1"]._replace(emphasisType="text", emphasisTitle=title)
+    for code, design in designs.items():
+        template_id = templates.add(tx, account_id, profile_id, code, design, None, now)
+        templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, now)
 
 
 def attempt(number: int = 1, request: int = 1, **fields: Any) -> Attempt:

@@ -10,7 +10,6 @@ TAKEN_BEFORE = -1005
 """KakaoTalk Bizmessage to a call whose idempotency key it has had within ten minutes."""
 FILE_GONE = -2004
 """SMS to an attachment that it has no more."""
-ALL_FAILED = -1031
 
 
 class Refusal(Enum):
@@ -49,14 +48,14 @@ _SMS = _table(
 _TALK = _table(
     [
         (Refusal.CLOSED, (-1000, -1001, -1030, -4004, -4005)),
-        (Refusal.BUSY, (-8010,)),
-        (Refusal.UNSURE, (-9999, TAKEN_BEFORE)),
-        (Refusal.NO_NUMBER, (-4019,)),
+        (Refusal.BUSY, (-4018, -8010)),
+        (Refusal.UNSURE, (-7000, -9999, TAKEN_BEFORE)),
+        (Refusal.NO_NUMBER, (-4019, -5000)),
         (Refusal.REFUSED, (-3301,)),
         (Refusal.SPAM, (-8008,)),
         (Refusal.DIFFERS, (-3010, -3011, -3033, -3042, -3043, -3046, -3049)),
         (Refusal.NOT_HERE, (-1006, -1014, -1024, -1027, -1028, -2017, -2019, -2023, -2024, -2030, -2031, -2032)),
-        (Refusal.NOT_HERE, (-2018, -3003, -3004, -3005, -8002, -9992)),
+        (Refusal.NOT_HERE, (-2018, -3003, -3004, -3005, -4007, -4009, -8001, -8002, -8005, -9992)),
     ]
 )
 
