@@ -134,6 +134,42 @@ def test_an_alimtalk_must_be_its_template(
     assert results_of(run(caller.alimtalk("POST", "raw-messages", body))) == [0, code]
 
 
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({}, 0),
+        ({"linkMo": "https://example.com/8"}, 0),
+        ({"name": "열기"}, -3011),
+        ({"type": "AL"}, -3011),
+        ({"linkMo": "https://example.org/7"}, -3011),
+        ({"linkPc": "https://example.com"}, -3011),
+        ({"ordering": None}, -3011),
+    ],
+)
+def test_the_buttons_of_an_alimtalk_must_be_its_templates(
+    caller: Caller, relay: Relay, changes: dict[str, Any], code: int
+) -> None:
+    body = talk(relay, PHONE)
+    button = {"ordering": 1, "type": "WL", "name": "보기", "linkMo": "https://example.com/#{번호}"}
+    relay.add_template(body["senderKey"], "hello", "#{이름}님, 안녕하세요.", buttons=[button])
+    body["recipientList"][0]["buttons"] = [{**button, "linkMo": "https://example.com/7", **changes}]
+
+    assert results_of(run(caller.alimtalk("POST", "raw-messages", body))) == [code]
+
+
+def test_an_alimtalk_with_another_title_fails_at_kakao(caller: Caller, relay: Relay, clock: Moving) -> None:
+    body = talk(relay, PHONE, PHONE)
+    title = {"templateEmphasizeType": "TEXT", "templateTitle": "#{금액}원", "templateSubtitle": "결제"}
+    relay.add_template(body["senderKey"], "hello", "#{이름}님, 안녕하세요.", **title)
+    body["recipientList"][0]["templateTitle"] = "100원"
+    body["recipientList"][1]["templateTitle"] = "백 달러"
+    run(caller.alimtalk("POST", "raw-messages", body))
+    clock.pass_s(1)
+    relay.settle()
+
+    assert [each.code for each in relay.messages] == ["1000", "3028"]
+
+
 def test_an_alimtalk_that_nobody_can_get_is_answered_with_each_reason(caller: Caller, relay: Relay) -> None:
     answer = run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE, content="다른 말")))
 
