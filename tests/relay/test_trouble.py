@@ -398,7 +398,9 @@ def test_a_relay_that_refuses_our_keys_is_the_operators_to_mend(
         check_away(answer, "tell the operator")
         assert (await sender(call))["senderKey"] == key
         told_of = [each for each in caplog.records if each.name == "pabal.keep_in_step"]
-        assert [each.__dict__["reason"] for each in told_of] == ["it refuses the keys of the settings (code -1001)"]
+        assert [(each.getMessage(), each.__dict__["reason"]) for each in told_of] == [
+            ("a relay does not show its profiles", "it refuses the keys of the settings (code -1001)")
+        ]
 
     with caplog.at_level("WARNING"):
         stage.play(scene)

@@ -46,26 +46,30 @@ class Looker:
     def __init__(self, station: Station) -> None:
         self._station = station
         self._asked_at: dict[str, Instant] = {}
-        self._silent: set[str] = set()
+        self._unseen: set[tuple[str, str]] = set()
         self._rounds = 0
 
     async def go_round(self) -> None:
-        """Look at every relay once."""
+        """Look at every relay once; that one thing cannot be seen does not keep the other from being looked at."""
         for carrier, relay in self._station.relays.items():
-            try:
-                await self._look(carrier, relay)
-            except Refused as refusal:
-                if carrier not in self._silent:
-                    reason = getattr(refusal, "reason", refusal.problems[0].message("en"))
-                    log.warning("a relay's profiles cannot be seen", extra={"carrier": carrier, "reason": reason})
-                self._silent.add(carrier)
-            else:
-                if carrier in self._silent:
-                    log.info("a relay's profiles are seen again", extra={"carrier": carrier})
-                self._silent.discard(carrier)
+            for what, look in (("profiles", self._look), ("categories", self._ask_categories)):
+                try:
+                    await look(carrier, relay)
+                except Refused as refusal:
+                    self._tell(carrier, what, getattr(refusal, "reason", refusal.problems[0].message("en")))
+                else:
+                    self._tell(carrier, what, "")
+
+    def _tell(self, carrier: str, what: str, trouble: str) -> None:
+        """Tell the operator of trouble, and of its end, once."""
+        if trouble and (carrier, what) not in self._unseen:
+            log.warning("a relay does not show its %s", what, extra={"carrier": carrier, "reason": trouble})
+            self._unseen.add((carrier, what))
+        elif not trouble and (carrier, what) in self._unseen:
+            log.info("a relay shows its %s again", what, extra={"carrier": carrier})
+            self._unseen.discard((carrier, what))
 
     async def _look(self, carrier: str, relay: Relay) -> None:
-        await self._ask_categories(carrier, relay)
         ours = await self._station.store.read(profiles.of_carrier, carrier)
         if not ours:
             return
