@@ -99,6 +99,13 @@ class Stage:
         await town.wait(A_ROUND_S)
 
 
+class Unlisted(dict[Any, Any]):
+    """Things that no list shows, though the server has them."""
+
+    def values(self) -> Any:
+        return ()
+
+
 async def _no_picture(request_id: bytes) -> None:
     return None
 

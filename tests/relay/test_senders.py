@@ -15,7 +15,7 @@ from pabal.service.slots import Slots
 from pabal.service.watch import Watch
 from pabal.store import accounts
 from pabal.store import profiles as kept_profiles
-from tests.relay.scenery import A_ROUND_S, CARRIER, CHANNEL, Stage, begun, send, sender, written
+from tests.relay.scenery import A_ROUND_S, CARRIER, CHANNEL, Stage, Unlisted, begun, send, sender, written
 from tests.virtual import Caller, Town
 from tests.web.scenery import accepted, channel, told
 
@@ -256,20 +256,13 @@ def test_a_list_that_lacks_a_profile_is_not_believed_while_the_relay_has_it(stag
         call = await begun(town)
         await stage.opened(call)
         there = stage.relay.profiles
-        stage.relay.profiles = _Unlisted(there)
+        stage.relay.profiles = Unlisted(there)
 
         await town.wait(3 * A_ROUND_S)
 
         assert (await sender(call))["enable"] is True
 
     stage.play(scene)
-
-
-class _Unlisted(dict[str, Any]):
-    """Profiles that no list shows."""
-
-    def values(self) -> Any:
-        return [].__iter__()
 
 
 def test_a_deleted_profile_that_the_relay_has_no_more_is_deleted_here_too(stage: Stage) -> None:

@@ -11,6 +11,7 @@ from tests.relay.scenery import (
     A_ROUND_S,
     CHANNEL,
     Stage,
+    Unlisted,
     begun,
     requested,
     send,
@@ -441,5 +442,18 @@ def test_what_was_sent_with_lately_is_not_deleted_there_and_stays_here(stage: St
         assert told(answer) == ("INVALID_STATE", {"templateCode": "INVALID_STATE"})
         assert "recently sent" in answer.body["errors"][0]["message"]
         assert await state_of(call) == "registered"
+
+    stage.play(scene)
+
+
+def test_a_list_that_lacks_a_template_is_not_believed_while_the_relay_has_it(stage: Stage) -> None:
+    async def scene(town: Town) -> None:
+        call, key = await opened(stage, town)
+        await stage.approved(town, call, key)
+        stage.relay.templates = Unlisted(stage.relay.templates)
+
+        await town.wait(3 * A_ROUND_S)
+
+        assert (await send(call, key)).result == "SUCCESS"
 
     stage.play(scene)
