@@ -20,17 +20,25 @@ def add_to(relay: Relay) -> None:
     relay.add_template(SENDER_KEY, TEMPLATE_CODE, TEMPLATE)
 
 
-def open_here(tx: Tx, account: str, now: int, title: str | None = None) -> None:
-    """Let an account have the channel with template T1; with a title also T2, which shows it."""
+def open_here(
+    tx: Tx,
+    account: str,
+    now: int,
+    title: str | None = None,
+    sender_key: str = SENDER_KEY,
+    template: tuple[str, str] = (TEMPLATE_CODE, TEMPLATE),
+) -> None:
+    """Let an account have the channel and a template, by code and content; with a title also T2, which shows it."""
     row = tx.row("select id from accounts where name = ?", (account,))
     assert row is not None
     account_id = int(row[0])
     profile_id = profiles.add(tx, account_id, CHANNEL, CATEGORY, PHONE, now)
-    profiles.approve(tx, profile_id, SENDER_KEY, now)
-    assert profiles.by_sender_key(tx, account_id, SENDER_KEY).status is AuthStatus.APPROVAL  # type: ignore[union-attr]
-    designs = {TEMPLATE_CODE: Design("배송", TEMPLATE, "006003")}
+    profiles.approve(tx, profile_id, sender_key, now)
+    assert profiles.by_sender_key(tx, account_id, sender_key).status is AuthStatus.APPROVAL  # type: ignore[union-attr]
+    code, content = template
+    designs = {code: Design("배송", content, "006003")}
     if title:
-        designs["T2"] = designs[TEMPLATE_CODE]._replace(emphasisType="text", emphasisTitle=title)
-    for code, design in designs.items():
-        template_id = templates.add(tx, account_id, profile_id, code, design, None, now)
+        designs["T2"] = designs[code]._replace(emphasisType="text", emphasisTitle=title)
+    for each, design in designs.items():
+        template_id = templates.add(tx, account_id, profile_id, each, design, None, now)
         templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, now)
