@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ from pabal.carriers.base import (
     Unknown,
     Verdict,
 )
-from pabal.carriers.nhncloud.asking import Asker, reference_of
+from pabal.carriers.nhncloud.asking import Search, reference_of
 from pabal.carriers.nhncloud.batch import Batch
 from pabal.carriers.nhncloud.calls import MOST_RECIPIENTS, Call, Door, calls_of, door_of
 from pabal.carriers.nhncloud.client import Client, NoAnswer, NotReached, Said, Throttled, read_as_documented
@@ -45,6 +46,10 @@ LAG_S = 20.0
 """What its lists do not show so long after a call was given up, it does not have."""
 LEAST_S = 1.0
 """With less time left than this no call is begun."""
+ASKS = 10
+"""How many portions of messages in doubt are looked for at once."""
+ASK_S = 20.0
+"""With less time left than this none is looked for any more: those that are not there are to be handed over."""
 REPEAT_S = 0.5
 """Pause before a call that brought no answer is repeated."""
 
@@ -88,13 +93,13 @@ class NhnCloud(Carrier):
         self._talk = talk
         self._pacer = Pacer(settings.rate, around.world)
         self._pictures = Pictures(around.show, texts, talk, around.world)
-        self._asker = Asker(texts, talk, around.world)
         self._results = Results(settings, around.world, around.cursor, texts, talk, self._heard)
         self._trouble = dict.fromkeys(self._results.services, "not reached yet")
         self._given_up: dict[bytes, float] = {}
         """When a call with a message in it brought no answer."""
         self._began = around.world.stopwatch()
         self._turns = asyncio.Semaphore(settings.calls)
+        self._asks = asyncio.Semaphore(ASKS)
 
     @property
     def is_connected(self) -> bool:
@@ -203,7 +208,9 @@ class NhnCloud(Carrier):
             except Said as said:
                 if said.code != TAKEN_BEFORE:  # the first may have been taken all the same: that is asked later
                     raise
-                await self._look_up(call.door, call.attempts, batch)
+                search = self._search(call.door, call.attempts)
+                for portion in search.portions:
+                    batch.say(await self._look_up(search, portion, batch), Unknown())
 
     async def _ask(self, call: Call, image: str | int | None, batch: Batch) -> dict[str, object]:
         return await self._client(call.door).ask(
@@ -270,30 +277,40 @@ class NhnCloud(Carrier):
 
     async def _clear_up(self, door: Door, doubtful: list[Attempt], batch: Batch) -> None:
         """Find out about messages in doubt; hand over what it does not have, once its lists can be believed."""
+        search = self._search(door, doubtful)
+        left = await asyncio.gather(*(self._missing(search, portion, batch) for portion in search.portions))
         sure: list[Attempt] = []
-        with self._as_unknown(Call(door, "", {}, doubtful), batch):
-            left = await self._look_up(door, doubtful, batch, is_last=False)
-            self._heard(door.service, "")
-            now = self._world.stopwatch()
-            sure = [each for each in left if now - self._given_up.get(each.message_id, self._began) >= LAG_S]
-            if len(sure) < len(left):
-                known = {each.message_id for each in sure}
-                batch.say([each for each in left if each.message_id not in known], Unknown())
+        unsure: list[Attempt] = []
+        now = self._world.stopwatch()
+        for each in itertools.chain.from_iterable(left):
+            is_sure = now - self._given_up.get(each.message_id, self._began) >= LAG_S
+            (sure if is_sure else unsure).append(each)
+        batch.say(unsure, Unknown())
         for again in calls_of(sure, self._settings.unsubscribe_number):
             await self._give(again, batch)
 
-    async def _look_up(
-        self, door: Door, attempts: Sequence[Attempt], batch: Batch, *, is_last: bool = True
-    ) -> list[Attempt]:
-        """Tell of those that it has; return the others, of which nobody knows if this was the last look."""
-        found = await self._asker.find(door, attempts, self._within_s(batch))
-        batch.say_each([(each, found[each.message_id]) for each in attempts if each.message_id in found])
+    async def _missing(self, search: Search, portion: Sequence[Attempt], batch: Batch) -> list[Attempt]:
+        """Tell what there is to tell of some messages in doubt; return those that it does not have."""
+        left: list[Attempt] = []
+        async with self._asks:
+            if batch.left_s < ASK_S:
+                batch.say(portion, Unknown())
+                return []
+            with self._as_unknown(Call(search.door, "", {}, list(portion)), batch):
+                left = await self._look_up(search, portion, batch)
+                self._heard(search.door.service, "")
+        return left
+
+    async def _look_up(self, search: Search, portion: Sequence[Attempt], batch: Batch) -> list[Attempt]:
+        """Tell of those that it has; return the others."""
+        found = await search.find(portion, lambda: self._within_s(batch))
+        batch.say_each([(each, found[each.message_id]) for each in portion if each.message_id in found])
         for one in found:
             self._given_up.pop(one, None)
-        left = [each for each in attempts if each.message_id not in found]
-        if is_last:
-            batch.say(left, Unknown())
-        return left
+        return [each for each in portion if each.message_id not in found]
+
+    def _search(self, door: Door, attempts: Sequence[Attempt]) -> Search:
+        return Search(door, self._client(door), attempts, self._world)
 
     def _give_up(self, attempts: Sequence[Attempt]) -> None:
         now = self._world.stopwatch()
