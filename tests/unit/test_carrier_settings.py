@@ -79,7 +79,12 @@ SPELLINGS: dict[str, dict[str, tuple[str, Any]]] = {
 """For each kind and setting: how the file spells a value, and what it is."""
 EVERY = [(kind, name) for kind, names in SPELLINGS.items() for name in names]
 NEEDED = {"simulator": {}, "smpp": {"host": '"smsc.example"', "system_id": '"pabal"'}, "nhncloud": {}}
-KEYS = {"sms_app_key": "one", "sms_secret_key": "two", "talk_app_key": "three", "talk_secret_key": "four"}
+KEYS: dict[str, Any] = {
+    "sms_app_key": "one",
+    "sms_secret_key": "two",
+    "talk_app_key": "three",
+    "talk_secret_key": "four",
+}
 USUAL = {"nhncloud": {name: f'"{value}"' for name, value in KEYS.items()}}
 """What is not needed by itself, but some of it must be there."""
 

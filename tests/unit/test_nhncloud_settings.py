@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from pabal.config import Settings, described, load
 from pabal.domain.message import Product
 from pabal.setting import BadSetting, fields
 
-SECRETS = {
+SECRETS: dict[str, Any] = {
     "sms_app_key": "Sms-App-Key-Value",
     "sms_secret_key": "Sms-Secret-Value",
     "talk_app_key": "Talk-App-Key-Value",
