@@ -17,6 +17,7 @@ MANY_OBJECTS = 200_000
 def _words() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.nhncloud", description=__doc__)
     parser.add_argument("--port", type=int, default=7080, help="port on 127.0.0.1; 0: any that is free")
+    parser.add_argument("--number", action="append", default=[], help="one more sender number; may be repeated")
     parser.add_argument("--receipt-after", type=float, default=0.3, help="seconds until a result is known")
     parser.add_argument("--review-after", type=float, default=10, help="seconds a review takes; negative: by hand")
     parser.add_argument("--webhook", help="address to post results and states of templates to")
@@ -54,6 +55,8 @@ async def _run(words: argparse.Namespace) -> None:
         review_after_s=review_after_s,
         has_nights=not words.no_nights,
     ) as relay:
+        for number in words.number:
+            relay.add_number(number.replace("-", ""))
         profile = relay.add_profile(CHANNEL)
         relay.add_template(profile.sender_key, TEMPLATE, CONTENT)
         if words.webhook:

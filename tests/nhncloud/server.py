@@ -29,7 +29,7 @@ Where it says nothing, this was chosen; what is in Manners can be set the other 
 - The end of a span includes its whole second; an end without seconds, as KakaoTalk has, is the minute's first
   second.
 - Numbers: -2019 and -5000 unless they begin with 0 and have 9 to 12 digits; -2023 for what is beyond U+FFFF, and
-  for dingbats.
+  for dingbats that EUC-KR does not have.
 - A title that differs from the template's: the result 3028, as Kakao would report it. Friend talk to somebody who
   is no friend: the result 3018. Friend talk at night: the result 3022; a text that is an advertisement: E919.
 - `messageStatus` is COMPLETED until a result says otherwise, then FAILED.
@@ -228,26 +228,48 @@ class Relay(State):
 
 
 class Transport(httpx.AsyncBaseTransport):
-    """Calls the server in this process; it keeps to the caller's time limit and breaks as connections do."""
+    """Calls the server in this process; it keeps to the caller's time limit and breaks as connections do.
+
+    As over a socket, a call goes on when its caller has lost patience, until the transport is closed.
+    """
 
     def __init__(self, relay: Relay) -> None:
         self._inner = httpx.ASGITransport(relay)
+        self._under_way: set[asyncio.Task[httpx.Response]] = set()
         self.is_gone = False
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self.is_gone:
+            raise httpx.ConnectError("All connection attempts failed", request=request)
         within_s = request.extensions.get("timeout", {}).get("read")
+        call = asyncio.create_task(self._inner.handle_async_request(request))
+        self._under_way.add(call)
+        call.add_done_callback(self._is_over)
+        await asyncio.wait((call,), timeout=within_s)
+        if not call.done():
+            raise httpx.ReadTimeout("no answer in time", request=request)
         try:
-            if self.is_gone:
-                raise NobodyThere
-            async with asyncio.timeout(within_s):
-                return await self._inner.handle_async_request(request)
-        except TimeoutError:
-            raise httpx.ReadTimeout("no answer in time", request=request) from None
+            return call.result()
+        except asyncio.CancelledError:
+            raise httpx.ReadError("the transport was closed", request=request) from None
         except NobodyThere:
             raise httpx.ConnectError("All connection attempts failed", request=request) from None
         except Cut:
             why = "Server disconnected without sending a response."
             raise httpx.RemoteProtocolError(why, request=request) from None
+
+    async def aclose(self) -> None:
+        """End what nobody waits for any more."""
+        left = tuple(self._under_way)
+        for call in left:
+            call.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    def _is_over(self, call: "asyncio.Task[httpx.Response]") -> None:
+        self._under_way.discard(call)
+        if not call.cancelled() and (error := call.exception()) and not isinstance(error, Cut):
+            context = {"message": "the documented server failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
 
 
 def _route(request: Request) -> tuple[str, Handler]:

@@ -180,7 +180,7 @@ def _check(state: State, sending: Sending, interface: str, is_ad: bool) -> int:
         raise No(-2014, "The recipient can not be empty.")
     if len(sending.body) > MOST_BODY[interface] or len(sending.title or "") > MOST_TITLE:
         raise No(-2015, "Title or Body exceed maximum byte.")
-    if _EMOJI.search(sending.body + (sending.title or "")):
+    if any(not _is_korean(each) for each in _EMOJI.findall(sending.body + (sending.title or ""))):
         raise No(-2023, "Unacceptable characters in title and body.")
     number = state.numbers.get((sending.sendNo or "").replace("-", ""))
     if number is None or not number.is_used:
@@ -196,6 +196,14 @@ def _check(state: State, sending: Sending, interface: str, is_ad: bool) -> int:
         raise No(4, "An SMS has neither title nor attachments.")
     _check_attachments(state, sending.attachFileIdList or [])
     return _begins_at(state, sending.requestDate)
+
+
+def _is_korean(character: str) -> bool:
+    """Whether EUC-KR has a character; it has some that look like emoji."""
+    try:
+        return bool(character.encode("cp949"))
+    except UnicodeEncodeError:
+        return False
 
 
 def _check_attachments(state: State, numbers: list[int]) -> None:

@@ -211,6 +211,8 @@ class Manners:
     """Whether pictures are refused for their width and height."""
     lists_lag_s: float = 0.0
     """How long a new message is missing in the lists."""
+    results_lag_s: float = 0.0
+    """How long after the moment that it bears a result is missing in the lists of results."""
     result_copies: int = 1
     """How many times each result is told, in lists of results and in webhooks."""
     shuffles_results: bool = False
@@ -308,7 +310,8 @@ class State:
 
     def told(self, product: str, first: int, last: int) -> list[Message]:
         """Return the results of this time as they are told: once each and in order, unless set otherwise."""
-        found = self.results.updated(product, first, last) * self.manners.result_copies
+        newest = self.clock() - round(self.manners.results_lag_s * 1000)
+        found = self.results.updated(product, first, min(last, newest)) * self.manners.result_copies
         if self.manners.shuffles_results:
             self.random.shuffle(found)
         return found

@@ -63,6 +63,9 @@ class Webhooks:
 
     async def run(self) -> None:
         """Post whatever is due, for ever."""
+        while not self._addresses:  # a client takes time to make, and mostly nobody listens
+            self._state.changed.clear()
+            await self._state.changed.wait()
         async with httpx.AsyncClient(transport=self.transport, timeout=WITHIN_S, trust_env=False) as client:
             while True:
                 self._state.changed.clear()
@@ -73,8 +76,6 @@ class Webhooks:
 
     def _pause_s(self) -> float | None:
         """Return how long nothing will be due; none: until something happens."""
-        if not self._addresses:
-            return None
         state = self._state
         moments = [post.next_at for post in self.owed]
         for _, draft in state.under_review:

@@ -2,8 +2,11 @@
 
 import dataclasses
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 from pabal.carrier_settings import NhnCloudSettings
 from pabal.carriers.base import Carrier
@@ -12,6 +15,7 @@ from pabal.carriers.nhncloud.client import Client
 from pabal.domain.message import Attempt, Product
 from pabal.domain.profile import AuthStatus
 from pabal.domain.template import Design, TemplateStatus
+from pabal.domain.when import MINUTE
 from pabal.service.remember import StoredCursor
 from pabal.service.slots import Slots
 from pabal.store import profiles, requests, templates
@@ -28,6 +32,21 @@ TEMPLATE = "배송이 시작되었습니다. #{name}님"
 PRODUCTS = ("sms", "lms", "mms", "alimTalk", "friendTalkText", "friendTalkImage", "friendTalkWideImage")
 
 
+class Way(Transport):
+    """A way to the relay, whose answers may bear its date, as those of web servers do."""
+
+    def __init__(self, relay: Relay) -> None:
+        super().__init__(relay)
+        self._relay = relay
+        self.shows_date = False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await super().handle_async_request(request)
+        if self.shows_date:
+            response.headers["date"] = formatdate(self._relay.clock() / 1000, usegmt=True)
+        return response
+
+
 class Scenery:
     """A relay, the ways to it, and the town behind it."""
 
@@ -36,7 +55,7 @@ class Scenery:
         self.relay.add_number(SENDER)
         self.relay.profiles[SENDER_KEY] = Profile("@shop", SENDER_KEY, "01099990000", "00100010001", 0)
         self.relay.add_template(SENDER_KEY, "T1", TEMPLATE)
-        self.ways: list[Transport] = []
+        self.ways: list[Way] = []
         self.noted: list[str] = []
         self.settings: dict[str, Any] = {}
 
@@ -56,10 +75,16 @@ class Scenery:
             StoredCursor(store, RELAY, slots or Slots()),
             self.noted.append,
         )
-        self.ways = [Transport(relay), Transport(relay)]
+        self.ways = [Way(relay), Way(relay)]
         texts = Client("http://127.0.0.1", given.sms_app_key, given.sms_secret_key, transport=self.ways[0])
         talk = Client("http://127.0.0.1", given.talk_app_key, given.talk_secret_key, transport=self.ways[1])
         return NhnCloud(given, around, texts, talk)
+
+    def set_clock(self, minutes: int) -> None:
+        """Let the relay's clock be ahead of ours by so much, and show it in its answers."""
+        self.relay.clock = lambda: virtual_clock() + minutes * MINUTE
+        for way in self.ways:
+            way.shows_date = True
 
     def leave(self) -> None:
         """Be out of reach from now on."""

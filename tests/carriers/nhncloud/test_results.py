@@ -169,3 +169,17 @@ def test_more_results_than_a_page_holds_are_read_to_the_end(tmp_path: Path) -> N
         assert len(pages) < 60
 
     play(tmp_path, scene, manners={"receipt_after_s": 20})
+
+
+@pytest.mark.parametrize("minutes", [-90, -3, 3, 90])
+def test_results_are_found_by_the_clock_of_the_relay(tmp_path: Path, minutes: int) -> None:
+    async def scene(town: Town, scenery: Scenery) -> None:
+        scenery.set_clock(minutes)
+        call = await with_channel(town)
+        await town.wait(10)
+        await accepted(call, "message/sendSMS", sms(MANY[0]))
+        await town.wait(15)
+
+        assert end(await record(call, MANY[0])) == "completed 1000"
+
+    play(tmp_path, scene)

@@ -11,13 +11,13 @@ from pabal.carriers.nhncloud.client import Client, read_as_documented
 from pabal.carriers.nhncloud.codes import outcome_of
 from pabal.domain import identity, when
 from pabal.domain.message import Attempt, Outcome
-from pabal.domain.when import DAY, HOUR, Instant
+from pabal.domain.when import DAY, Instant
 from pabal.world import World
 
 SEOUL = ZoneInfo("Asia/Seoul")
 """The zone of every date in its interfaces."""
 PAGE = 1000
-FURTHEST_BACK = 29 * DAY
+FURTHEST_BACK = 28 * DAY
 """Its lists go back a month at most."""
 AT_ONCE = 10
 FAILED_TEXT = "0"
@@ -58,8 +58,8 @@ class Asker:
         assert client is not None
         now = self._world.now()
         query: dict[str, str | int] = {
-            "startCreateDate": _date(door, max(identity.requested_at(name) - HOUR, now - FURTHEST_BACK)),
-            "endCreateDate": _date(door, now + HOUR),
+            "startCreateDate": _date(door, max(identity.requested_at(name) - DAY, now - FURTHEST_BACK)),
+            "endCreateDate": _date(door, now + DAY),
             key: name.hex(),
             "pageSize": PAGE,
         }

@@ -5,12 +5,14 @@ import contextlib
 import logging
 import ssl
 from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 import msgspec
 
+from pabal.domain.when import SECOND, Instant
 from pabal.setting import BadSetting
 
 CONNECT_S = 5.0
@@ -83,6 +85,8 @@ class Client:
             context = ssl.create_default_context(cafile=authority)
         except OSError as error:
             raise BadSetting(f"tls_ca: cannot be read ({error.strerror})") from None
+        self.date: Instant | None = None
+        """What its clock showed when it answered last, to the second."""
         self._app_key = app_key
         self._http = httpx.AsyncClient(
             base_url=address,
@@ -135,6 +139,7 @@ class Client:
             raise NotReached(_in_words(error)) from None
         except httpx.HTTPError as error:
             raise NoAnswer(_in_words(error)) from None
+        self.date = _date(response)
         return _read(response)
 
     async def close(self) -> None:
@@ -157,6 +162,13 @@ def _read(response: httpx.Response) -> dict[str, Any]:
     if is_successful is not True:
         raise Said(code, message, answer)
     return dict(answer)
+
+
+def _date(response: httpx.Response) -> Instant | None:
+    try:
+        return round(parsedate_to_datetime(response.headers["date"]).timestamp()) * SECOND
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return None
 
 
 def _in_words(error: Exception) -> str:

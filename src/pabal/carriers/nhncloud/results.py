@@ -16,7 +16,7 @@ from pabal.carriers.nhncloud.codes import outcome_of
 from pabal.domain import when
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Product
-from pabal.domain.when import DAY, HOUR, MINUTE, Instant
+from pabal.domain.when import DAY, HOUR, MINUTE, SECOND, Instant
 from pabal.world import World
 
 PAGE = 1000
@@ -27,6 +27,8 @@ THOROUGH_LOOK_BACK = 15 * MINUTE
 THOROUGH_EVERY_S = 600.0
 WITH_WEBHOOKS_S = 60.0
 """How often results are asked for where webhooks tell them: those may get lost."""
+SLIGHTLY = 10 * SECOND
+"""By how much two clocks may differ without anyone minding."""
 SHARE = 3
 """Asking takes one part of the time in so many at most."""
 SIGNATURE_HEADER = "x-toast-webhook-signature"
@@ -79,6 +81,8 @@ class Results:
         self._next_round = self._next_thorough = world.stopwatch()
         self._asked_s = 0.0
         """How long it took to ask, in this round."""
+        self._ahead: dict[str, int] = {}
+        """By how much each service's clock is ahead of ours."""
 
     @property
     def services(self) -> list[str]:
@@ -136,7 +140,8 @@ class Results:
             if hand_on:
                 await self._read(source, hand_on, look_back)
             else:
-                await self._page(source, self._world.now() - MINUTE, self._world.now(), 1, 1)
+                now = self._their_now(source)
+                await self._page(source, now - MINUTE, now, 1, 1)
         except Throttled:
             pass
         except (NotReached, NoAnswer, Said) as wrong:
@@ -145,15 +150,20 @@ class Results:
 
     async def _read(self, source: _Source, hand_on: HandOn, look_back: int) -> None:
         """Hand on all results since the last time."""
-        now = self._world.now()
+        now = self._their_now(source)
         kept = await self._cursor.get(source.name)
         since = now - FIRST_LOOK_BACK if kept is None else min(kept, now)
-        while since < now:
+        until = 0
+        while until < now:
             until = min(since + DAY - HOUR, now)
             await self._read_between(source, since - look_back, until, hand_on)
             await self._cursor.put(source.name, until)
             since = until
-        self._forget_seen(now)
+        self._forget_seen()
+
+    def _their_now(self, source: _Source) -> Instant:
+        """Return the time by the relay's clock: results are asked for by it, and ours may be wrong by more."""
+        return self._world.now() + self._ahead.get(source.name, 0)
 
     async def _read_between(self, source: _Source, start: Instant, end: Instant, hand_on: HandOn) -> None:
         number = 1
@@ -186,6 +196,8 @@ class Results:
             within_s=self._settings.answer_seconds,
         )
         self._asked_s += self._world.stopwatch() - began
+        ahead = (source.client.date or self._world.now()) - self._world.now()
+        self._ahead[source.name] = ahead if abs(ahead) > SLIGHTLY else 0
         return _rows(answer, is_text=source.is_text)
 
     def _receipts(self, rows: Sequence[Mapping[str, Any]], *, is_text: bool) -> list[Receipt]:
@@ -205,8 +217,8 @@ class Results:
         some = self._seen.setdefault(self._world.now() // MINUTE, set())
         some.update(hash(each.reference) for each in receipts)
 
-    def _forget_seen(self, now: Instant) -> None:
-        oldest = (now - THOROUGH_LOOK_BACK) // MINUTE - 2
+    def _forget_seen(self) -> None:
+        oldest = (self._world.now() - THOROUGH_LOOK_BACK) // MINUTE - 2
         for minute in [minute for minute in self._seen if minute < oldest]:
             del self._seen[minute]
 
