@@ -43,6 +43,8 @@ SETTLE_S = 2.0
 """No call lasts longer than until so long before the time to answer is over."""
 LAG_S = 20.0
 """What its lists do not show so long after a call was given up, it does not have."""
+REMEMBERED_S = 900.0
+"""How long it is known when a call was given up: longer than any pause before its messages are asked about again."""
 LEAST_S = 1.0
 """With less time left than this no call is begun."""
 REPEAT_S = 0.5
@@ -92,8 +94,7 @@ class NhnCloud(Carrier):
         self._results = Results(settings, around.world, around.cursor, texts, talk, self._heard)
         self._trouble = dict.fromkeys(self._results.services, "not reached yet")
         self._given_up: dict[bytes, float] = {}
-        """When a call with a message in it brought no answer."""
-        self._began = around.world.stopwatch()
+        """When a call with a message in it brought no answer, or when a doubt of others was first heard of."""
         self._turns = asyncio.Semaphore(settings.calls)
 
     @property
@@ -271,7 +272,9 @@ class NhnCloud(Carrier):
             left = await self._look_up(door, doubtful, batch, is_last=False)
             self._heard(door.service, "")
             now = self._world.stopwatch()
-            sure = [each for each in left if now - self._given_up.get(each.message_id, self._began) >= LAG_S]
+            for each in left:  # who had it before, here or in another process, may have made its call just now
+                self._given_up.setdefault(each.message_id, now)
+            sure = [each for each in left if now - self._given_up[each.message_id] >= LAG_S]
             if len(sure) < len(left):
                 known = {each.message_id for each in sure}
                 batch.say([each for each in left if each.message_id not in known], Unknown())
@@ -293,7 +296,7 @@ class NhnCloud(Carrier):
 
     def _give_up(self, attempts: Sequence[Attempt]) -> None:
         now = self._world.stopwatch()
-        while self._given_up and next(iter(self._given_up.values())) + LAG_S < now - self.answer_s:
+        while self._given_up and next(iter(self._given_up.values())) < now - REMEMBERED_S:
             self._given_up.pop(next(iter(self._given_up)))
         for each in attempts:
             self._given_up.pop(each.message_id, None)
