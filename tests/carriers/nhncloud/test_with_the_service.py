@@ -359,6 +359,23 @@ def test_a_bad_receiver_fails_alone_even_where_the_whole_call_is_refused(tmp_pat
     play(tmp_path, scene, manners={"refuses_whole_calls": True})
 
 
+def test_a_campaign_that_is_refused_as_a_whole_is_not_called_for_one_by_one(tmp_path: Path) -> None:
+    async def scene(town: Town, scenery: Scenery) -> None:
+        del scenery.relay.numbers[SENDER]
+        call = await with_channel(town)
+        await accepted(call, "message/sendSMS", sms(*MANY))
+        await town.wait(10)
+        assert scenery.calls("/sender/sms") == [1000]
+        scenery.relay.add_number(SENDER)
+        scenery.relay.manners.refusals = {number.replace("-", ""): -2019 for number in MANY}
+        await accepted(call, "message/sendSMS", sms(*MANY))
+        await town.wait(1)
+
+        assert len(scenery.calls("/sender/sms")) < 150
+
+    play(tmp_path, scene, manners={"refuses_whole_calls": True})
+
+
 def test_a_number_it_does_not_know_goes_by_the_next_carrier(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         del scenery.relay.numbers[SENDER]

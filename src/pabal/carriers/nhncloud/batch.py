@@ -6,6 +6,8 @@ from pabal.carriers.base import Tell, Verdict
 from pabal.domain.message import Attempt
 from pabal.world import World
 
+MOST_SPLITS = 64
+
 
 class Batch:
     """What was handed over at once: tells each message's verdict, the first that there is."""
@@ -15,11 +17,17 @@ class Batch:
         self._world = world
         self._give_up_at = give_up_at
         self._told: set[bytes] = set()
+        self._splits = 0
 
     @property
     def left_s(self) -> float:
         """How much time there is left."""
         return max(0.0, self._give_up_at - self._world.stopwatch())
+
+    def may_split(self) -> bool:
+        """Say whether another call may be made in halves: if most of its messages are bad, that never ends."""
+        self._splits += 1
+        return self._splits <= MOST_SPLITS
 
     def say(self, attempts: Sequence[Attempt], verdict: Verdict) -> None:
         """Tell one verdict of several messages."""

@@ -28,7 +28,6 @@ from pabal.carriers.nhncloud.codes import (
     FILE_GONE,
     TAKEN_BEFORE,
     Refusal,
-    is_about_one,
     refusal_of,
     verdict_of,
 )
@@ -103,7 +102,8 @@ class NhnCloud(Carrier):
 
     @property
     def trouble(self) -> str:
-        return "; ".join(sorted({trouble for trouble in self._trouble.values() if trouble}))
+        found = {*self._trouble.values(), *self._results.unread.values()}
+        return "; ".join(sorted(found - {""}))
 
     @property
     def rate(self) -> float:
@@ -179,9 +179,10 @@ class NhnCloud(Carrier):
         except NoAnswer:
             self._note("no answer to a call")
             self._give_up(call.attempts)
-            if not call.door.is_text:
-                return await self._repeat(call, image, batch)
-            batch.say(call.attempts, Unknown())
+            if call.door.is_text:
+                batch.say(call.attempts, Unknown())
+            else:
+                await self._repeat(call, image, batch)
             return ()
         except Said as said:
             return self._refused(call, said, batch)
@@ -191,7 +192,7 @@ class NhnCloud(Carrier):
             self._taken(call, answer, batch)
         return ()
 
-    async def _repeat(self, call: Call, image: str | int | None, batch: Batch) -> tuple[Call, ...]:
+    async def _repeat(self, call: Call, image: str | int | None, batch: Batch) -> None:
         """Make a call again that brought no answer; its key keeps it from being taken twice."""
         await asyncio.sleep(min(REPEAT_S, batch.left_s))
         with self._as_unknown(call, batch):
@@ -200,10 +201,9 @@ class NhnCloud(Carrier):
                 self._heard(call.door.service, "")
                 self._taken(call, answer, batch)
             except Said as said:
-                if said.code != TAKEN_BEFORE:
-                    return self._refused(call, said, batch)
+                if said.code != TAKEN_BEFORE:  # the first may have been taken all the same: that is asked later
+                    raise
                 await self._look_up(call.door, call.attempts, batch)
-        return ()
 
     async def _ask(self, call: Call, image: str | int | None, batch: Batch) -> dict[str, object]:
         return await self._client(call.door).ask(
@@ -234,8 +234,10 @@ class NhnCloud(Carrier):
         if refusal is Refusal.CLOSED:
             self._hear(call.door, said)
             batch.say(call.attempts, Away())
-        elif is_about_one(refusal) and len(call.attempts) > 1:
-            return call.halves()
+        elif refusal.is_about_one and len(call.attempts) > 1:
+            if batch.may_split():
+                return call.halves()
+            batch.say(call.attempts, Busy())
         else:
             if refusal is Refusal.UNSURE:
                 self._give_up(call.attempts)
@@ -259,8 +261,9 @@ class NhnCloud(Carrier):
                 told.append((each, Taken(reference)))
             else:
                 told.append((each, verdict_of(refusal_of(code, is_text=call.door.is_text))))
-        for each in call.attempts:
-            self._given_up.pop(each.message_id, None)
+        for each, verdict in told:
+            if not isinstance(verdict, Unknown):
+                self._given_up.pop(each.message_id, None)
         batch.say_each(told)
 
     # What is in doubt.

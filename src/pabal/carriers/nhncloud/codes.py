@@ -13,21 +13,32 @@ FILE_GONE = -2004
 
 
 class Refusal(Enum):
-    """What follows from a code that answers a call."""
+    """What follows from a code that answers a call: a word, and how a message ends by it where it does."""
 
-    CLOSED = "closed"
+    CLOSED = ("closed", None)
     """The account is not served: nothing can be given to it until someone mends that."""
-    BUSY = "busy"
-    UNSURE = "unsure"
+    BUSY = ("busy", None)
+    UNSURE = ("unsure", None)
     """It failed over the call: whether it has the messages must be asked."""
-    NO_NUMBER = Outcome.NUMBER_NOT_ASSIGNED
-    REFUSED = Outcome.REFUSED_BY_RECEIVER
-    SPAM = Outcome.SPAM
-    DIFFERS = Outcome.DIFFERS_FROM_TEMPLATE
-    NOT_HERE = Outcome.UNDELIVERABLE
-    """Not by this carrier: a sender, a template or a text that it does not take."""
-    ODD = Outcome.CARRIER_ERROR
+    NO_NUMBER = ("no number", Outcome.NUMBER_NOT_ASSIGNED)
+    REFUSED = ("refused", Outcome.REFUSED_BY_RECEIVER)
+    SPAM = ("spam", Outcome.SPAM)
+    DIFFERS = ("differs", Outcome.DIFFERS_FROM_TEMPLATE)
+    NOT_THIS = ("not this", Outcome.UNDELIVERABLE)
+    """Not by this carrier, for what is in one message: its text or its buttons."""
+    NOT_HERE = ("not here", Outcome.UNDELIVERABLE)
+    """Not by this carrier, for what all messages of a call share: their sender, their template, their picture."""
+    ODD = ("odd", Outcome.CARRIER_ERROR)
     """It did not understand us, or said something that its documentation does not tell of."""
+
+    def __init__(self, word: str, outcome: Outcome | None) -> None:
+        self.word = word
+        self.outcome = outcome
+
+    @property
+    def is_about_one(self) -> bool:
+        """Whether a whole call may have been refused for what one of its messages is alone in."""
+        return self in (Refusal.NO_NUMBER, Refusal.REFUSED, Refusal.SPAM, Refusal.DIFFERS, Refusal.NOT_THIS)
 
 
 def _table(rows: Iterable[tuple[Refusal, Iterable[int]]]) -> dict[int, Refusal]:
@@ -54,8 +65,9 @@ _TALK = _table(
         (Refusal.REFUSED, (-3301,)),
         (Refusal.SPAM, (-8008,)),
         (Refusal.DIFFERS, (-3010, -3011, -3033, -3042, -3043, -3046, -3049)),
-        (Refusal.NOT_HERE, (-1006, -1014, -1024, -1027, -1028, -2017, -2019, -2023, -2024, -2030, -2031, -2032)),
-        (Refusal.NOT_HERE, (-2018, -3003, -3004, -3005, -4007, -4009, -8001, -8002, -8005, -9992)),
+        (Refusal.NOT_THIS, (-1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004)),
+        (Refusal.NOT_HERE, (-1006, -1014, -1024, -1027, -2017, -3003, -3005)),
+        (Refusal.NOT_HERE, (-4007, -4009, -8001, -8002, -8005, -9992)),
     ]
 )
 
@@ -67,19 +79,11 @@ def refusal_of(code: int, *, is_text: bool) -> Refusal:
 
 def verdict_of(refusal: Refusal) -> Verdict:
     """Return what a refusal says of one message."""
-    if refusal in (Refusal.BUSY, Refusal.CLOSED):
-        return Busy()
-    if refusal is Refusal.UNSURE:
-        return Unknown()
-    assert isinstance(refusal.value, Outcome)
-    if refusal in (Refusal.NOT_HERE, Refusal.ODD):
-        return Declined(refusal.value)
-    return Rejected(refusal.value)
-
-
-def is_about_one(refusal: Refusal) -> bool:
-    """Say whether a whole call was refused for what one of its messages may be alone in."""
-    return isinstance(refusal.value, Outcome)
+    if refusal.outcome is None:
+        return Unknown() if refusal is Refusal.UNSURE else Busy()
+    if refusal in (Refusal.NOT_THIS, Refusal.NOT_HERE, Refusal.ODD):
+        return Declined(refusal.outcome)
+    return Rejected(refusal.outcome)
 
 
 def _ends(rows: Iterable[tuple[Outcome, Iterable[str]]]) -> Mapping[str, Outcome]:

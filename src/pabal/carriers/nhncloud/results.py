@@ -12,7 +12,7 @@ from pabal.carrier_settings import TEXTS, NhnCloudSettings
 from pabal.carriers.base import HandOn, Read, Receipt
 from pabal.carriers.nhncloud.asking import SEOUL, reference_of
 from pabal.carriers.nhncloud.client import Client, NoAnswer, NotReached, Said, Throttled, read_as_documented
-from pabal.carriers.nhncloud.codes import outcome_of
+from pabal.carriers.nhncloud.codes import Refusal, outcome_of, refusal_of
 from pabal.domain import when
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Product
@@ -81,6 +81,8 @@ class Results:
         self._next_round = self._next_thorough = world.stopwatch()
         self._asked_s = 0.0
         """How long it took to ask, in this round."""
+        self.unread: dict[str, str] = {}
+        """Why the results of a service cannot be read although it can be reached."""
         self._ahead: dict[str, int] = {}
         """By how much each service's clock is ahead of ours."""
 
@@ -135,7 +137,7 @@ class Results:
         return self._receipts(list(told["hooks"]), is_text=app_key == self._settings.sms_app_key)
 
     async def _try(self, source: _Source, hand_on: HandOn | None, look_back: int) -> None:
-        trouble = ""
+        trouble = unread = ""
         try:
             if hand_on:
                 await self._read(source, hand_on, look_back)
@@ -144,9 +146,15 @@ class Results:
                 await self._page(source, now - MINUTE, now, 1, 1)
         except Throttled:
             pass
-        except (NotReached, NoAnswer, Said) as wrong:
+        except (NotReached, NoAnswer) as wrong:
             trouble = str(wrong)
+        except Said as said:
+            is_closed = refusal_of(said.code, is_text=source.is_text) is Refusal.CLOSED
+            trouble, unread = (str(said), "") if is_closed else ("", f"results cannot be read: {said}")
         self._heard(source.name, trouble)
+        if unread and unread != self.unread.get(source.name):
+            log.warning("results cannot be read", extra={"carrier": self._settings.name, "reason": unread})
+        self.unread[source.name] = unread
 
     async def _read(self, source: _Source, hand_on: HandOn, look_back: int) -> None:
         """Hand on all results since the last time."""
