@@ -30,8 +30,8 @@ async def running(scenery: Scenery, store: Store, world: VirtualWorld) -> AsyncI
     """Run a carrier, as one of several processes does."""
     carrier = scenery.carrier(store, world)
     task = asyncio.create_task(carrier.run(keep))
-    while not carrier.is_connected:
-        await asyncio.sleep(0.1)
+    await asyncio.sleep(1)
+    assert carrier.is_connected
     try:
         yield carrier
     finally:

@@ -43,7 +43,7 @@ SETTLE_S = 2.0
 LAG_S = 20.0
 """What its lists do not show so long after a call was given up, it does not have."""
 REMEMBERED_S = 900.0
-"""How long it is known when a call was given up: longer than any pause before its messages are asked about again."""
+"""How long it is remembered when a call was given up: longer than any pause between two questions."""
 LEAST_S = 1.0
 """With less time left than this no call is begun."""
 REPEAT_S = 0.5
