@@ -33,7 +33,8 @@ Pabal is running at {base}
   apiKey    {key}
             (shown only this once; `pabal key create` makes more)
   docs      {base}/docs
-
+"""
+_TRYING = """
 Try it:
 
   curl -s {base}/api/message/sendSMS.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"content":"#{{name}}님, 파발입니다.","sender":"02-1234-5678","receivers":[{{"phoneNumber":"010-1234-5678","templateData":{{"name":"홍길동"}}}}]}}'
@@ -43,6 +44,9 @@ Try it:
   curl -s '{base}/api/simulator/phone.v1.0?phoneNumber=010-1234-5678' -H 'apiKey: {key}'
 
 Nothing leaves this machine: the simulator plays every phone. Stop with Ctrl-C.
+"""
+_IN_EARNEST = """
+What is sent goes out by: {carriers}. See that they do: `pabal doctor`. Stop with Ctrl-C.
 """
 
 
@@ -80,7 +84,7 @@ def _run(main: Coroutine[Any, Any, int]) -> int:
 async def _served(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
     service = await build_service(settings, delivers=delivers, worker=_name())
     key = await service.station.store.write(_first_key, settings)
-    server = _Server(_server_settings(service, settings), _greeting(listener, key))
+    server = _Server(_server_settings(service, settings), _greeting(settings, listener, key))
     await _while_started(service, server.serve(sockets=[listener]))
     return 0
 
@@ -187,13 +191,15 @@ def _first_key(tx: Tx, settings: Settings) -> str | None:
     return keys.issue(tx, RealWorld(), FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
 
 
-def _greeting(listener: socket.socket, key: str | None) -> str:
+def _greeting(settings: Settings, listener: socket.socket, key: str | None) -> str:
     host, port = listener.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     base = f"http://{shown}:{port}"
     if key is None:
         return f"Pabal is running at {base}, its documentation at {base}/docs. Stop with Ctrl-C."
-    return _GREETING.format(base=base, account=FIRST_ACCOUNT, key=key)
+    rest = _IN_EARNEST if settings.is_in_earnest else _TRYING
+    told = {"base": base, "account": FIRST_ACCOUNT, "key": key, "carriers": ", ".join(settings.carriers)}
+    return (_GREETING + rest).format(**told)
 
 
 def _leave_be() -> None:

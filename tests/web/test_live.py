@@ -75,6 +75,19 @@ def test_the_commands_of_the_greeting_work_exactly_as_printed(tmp_path: Path) ->
         assert again.commands == []
 
 
+def test_where_messages_leave_the_machine_the_greeting_does_not_say_otherwise(tmp_path: Path) -> None:
+    file = tmp_path / "pabal.toml"
+    file.write_text(
+        '[carriers.relay]\nkind = "nhncloud"\nsms_app_key = "k"\nsms_secret_key = "s"\n'
+        'sms_address = "http://127.0.0.1:9"\n[routes]\nsms = ["relay"]\n'
+    )
+    with serving(tmp_path / "data", "--config", str(file)) as live:
+        assert live.key
+        assert live.commands == []
+        assert "What is sent goes out by: relay." in live.greeting
+        assert "simulator" not in live.greeting
+
+
 def test_every_endpoint_answers_over_real_http(live: Live) -> None:
     asked: set[str] = set()
     with live.client() as client:

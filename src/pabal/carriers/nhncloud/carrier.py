@@ -44,6 +44,8 @@ SETTLE_S = 2.0
 """No call lasts longer than until so long before the time to answer is over."""
 LAG_S = 20.0
 """What its lists do not show so long after a call was given up, it does not have."""
+REMEMBERED_S = 900.0
+"""How long it is remembered when a call was given up: longer than any pause between two questions."""
 LEAST_S = 1.0
 """With less time left than this no call is begun."""
 ASKS = 10
@@ -96,8 +98,7 @@ class NhnCloud(Carrier):
         self._results = Results(settings, around.world, around.cursor, texts, talk, self._heard)
         self._trouble = dict.fromkeys(self._results.services, "not reached yet")
         self._given_up: dict[bytes, float] = {}
-        """When a call with a message in it brought no answer."""
-        self._began = around.world.stopwatch()
+        """When a call with a message in it brought no answer, or when a doubt of others was first heard of."""
         self._turns = asyncio.Semaphore(settings.calls)
         self._asks = asyncio.Semaphore(ASKS)
 
@@ -283,8 +284,9 @@ class NhnCloud(Carrier):
         unsure: list[Attempt] = []
         now = self._world.stopwatch()
         for each in itertools.chain.from_iterable(left):
-            is_sure = now - self._given_up.get(each.message_id, self._began) >= LAG_S
-            (sure if is_sure else unsure).append(each)
+            # who had it before, here or in another process, may have made its call just now
+            given_up_at = self._given_up.setdefault(each.message_id, now)
+            (sure if now - given_up_at >= LAG_S else unsure).append(each)
         batch.say(unsure, Unknown())
         for again in calls_of(sure, self._settings.unsubscribe_number):
             await self._give(again, batch)
@@ -314,7 +316,7 @@ class NhnCloud(Carrier):
 
     def _give_up(self, attempts: Sequence[Attempt]) -> None:
         now = self._world.stopwatch()
-        while self._given_up and next(iter(self._given_up.values())) + LAG_S < now - self.answer_s:
+        while self._given_up and next(iter(self._given_up.values())) < now - REMEMBERED_S:
             self._given_up.pop(next(iter(self._given_up)))
         for each in attempts:
             self._given_up.pop(each.message_id, None)
