@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from pabal.carriers.desk import Desk as Desk
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Attempt, Outcome, Product
-from pabal.domain.template import Design, Review
 
 BATCH = 500
 """How many messages a carrier is handed at once, unless it says otherwise."""
@@ -74,16 +74,6 @@ Read = Callable[[], Awaitable[bytes]]
 
 Note = Callable[[str], None]
 """Tells the operator's counters of something odd that a carrier did, in a few fixed words."""
-
-
-class Desk(Protocol):
-    """The part of some carriers that looks after sender profiles and templates."""
-
-    async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
-        """Bring a token to a channel administrator's phone."""
-
-    async def review(self, design: Design) -> Review | None:
-        """Take a template in for review; return the decision where it falls at once."""
 
 
 class Carrier(Protocol):

@@ -4,6 +4,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain import variables
+from pabal.domain.bar import Bar
 from pabal.domain.codes import Words
 from pabal.domain.when import Instant
 
@@ -82,6 +83,14 @@ class Template(NamedTuple):
     is_enabled: bool
     created_at: Instant
     changed_at: Instant
+    carrier: str | None = None
+    """The carrier whose relay keeps its profile, and reviews it; None: it is kept here alone."""
+    bar: Bar | None = None
+
+    @property
+    def is_deletable(self) -> bool:
+        """Whether it may be deleted: it is neither approved nor under review, or its relay has it no more."""
+        return self.status in DELETABLE or self.bar is Bar.GONE
 
 
 class Review(NamedTuple):

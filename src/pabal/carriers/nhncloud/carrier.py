@@ -31,6 +31,7 @@ from pabal.carriers.nhncloud.codes import (
     refusal_of,
     verdict_of,
 )
+from pabal.carriers.nhncloud.desk import NhnCloudDesk
 from pabal.carriers.nhncloud.pictures import NotCarried, Pictures, Show
 from pabal.carriers.nhncloud.results import Cursor, Results
 from pabal.carriers.pace import Pacer
@@ -358,4 +359,5 @@ def build(settings: NhnCloudSettings, around: Surroundings) -> NhnCloud:
         texts = Client(settings.sms_address, settings.sms_app_key, settings.sms_secret_key, settings.tls_ca)
     if settings.talk_app_key:
         talk = Client(settings.talk_address, settings.talk_app_key, settings.talk_secret_key, settings.tls_ca)
-    return NhnCloud(settings, around, texts, talk)
+    desk = NhnCloudDesk(talk, settings.answer_seconds) if talk is not None else None
+    return NhnCloud(settings, around, texts, talk, desk)
