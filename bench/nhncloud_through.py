@@ -60,7 +60,7 @@ def measure_campaigns(place: Place, bare: float, engine: str) -> list[Figure]:
                 pace.ended,
                 "/s",
                 AIM if engine == "SQLite" else None,
-                made_of=f"{MESSAGES:,} messages, {pace.sends:.0f} calls, {pace.asks:.0f} asked for results,"
+                made_of=f"{MESSAGES:,} messages, {pace.sends:.0f} calls and {pace.asks:.0f} that asked,"
                 f" {pace.cpu_us:.0f} µs CPU a message, the server {pace.far_cpu_us:.0f} µs",
             ),
             Figure(
