@@ -60,7 +60,7 @@ def measure_campaigns(place: Place, bare: float, engine: str) -> list[Figure]:
                 pace.ended,
                 "/s",
                 AIM if engine == "SQLite" else None,
-                made_of=f"{MESSAGES:,} messages, {pace.sends:.0f} calls, {pace.asks:.0f} asked for results,"
+                made_of=f"{MESSAGES:,} messages, {pace.sends:.0f} calls and {pace.asks:.0f} that asked,"
                 f" {pace.cpu_us:.0f} µs CPU a message, the server {pace.far_cpu_us:.0f} µs",
             ),
             Figure(
@@ -142,7 +142,7 @@ def _paced(data: Path, server: Server, relay: Apart, plans: list[load.Plan], mes
     if seen.messages != messages or seen.doubles:
         raise DoesNotWork(f"the relay has taken {seen.messages} messages, {len(seen.doubles)} of them twice")
     looking = reading(data)
-    first = looking.one("select min(id) from messages")
+    first = looking.one("select id from messages order by id limit 1")
     looking.close()
     seconds = (ended_at - identity.requested_at(bytes(first))) / SECOND
     sends = seen.sends()

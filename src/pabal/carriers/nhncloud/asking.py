@@ -100,9 +100,9 @@ def _portions(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
     return found
 
 
-def reference_of(row: Mapping[str, Any]) -> str:
-    """Return the name by which a message's answer and its result meet."""
-    return f"{row['requestId']}.{row['recipientSeq']}"
+def reference_of(call: Any, place: Any) -> str:
+    """Return the name by which a message's answer and its result meet: its call's there, and its place in that."""
+    return f"{call}.{place}"
 
 
 def _verdict(door: Door, row: Mapping[str, Any]) -> Verdict:
@@ -112,7 +112,7 @@ def _verdict(door: Door, row: Mapping[str, Any]) -> Verdict:
         return Taken(None) if outcome is Outcome.DELIVERED else Rejected(outcome)
     if str(row.get("msgStatus")) == FAILED_TEXT or row.get("messageStatus") in FAILED_TALK:
         return Rejected(Outcome.UNDELIVERABLE)
-    return Taken(reference_of(row))
+    return Taken(reference_of(row["requestId"], row["recipientSeq"]))
 
 
 def _date(door: Door, at: Instant) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -135,17 +136,20 @@ class NhnCloud(Carrier):
         unlawful = [each for each in attempts if each.is_ad and each.product.is_text and not unsubscribe]
         batch.say(unlawful, Declined(Outcome.UNDELIVERABLE))
         carried = [each for each in attempts if not each.is_ad or not each.product.is_text or unsubscribe]
-        if away := [each for each in carried if self._trouble[door_of(each, unsubscribe).service]]:
+        closed = {service for service, trouble in self._trouble.items() if trouble}
+        if closed and (away := [each for each in carried if door_of(each, unsubscribe).service in closed]):
             batch.say(away, Away())
             gone = {each.message_id for each in away}
             carried = [each for each in carried if each.message_id not in gone]
+        doubtful: dict[Door, list[Attempt]] = defaultdict(list)
+        for each in carried:
+            if each.is_in_doubt:
+                doubtful[door_of(each, unsubscribe)].append(each)
         async with asyncio.TaskGroup() as group:
             for call in calls_of([each for each in carried if not each.is_in_doubt], unsubscribe):
                 group.create_task(self._give(call, batch))
-            for door in Door:
-                doubtful = [each for each in carried if each.is_in_doubt and door_of(each, unsubscribe) is door]
-                if doubtful:
-                    group.create_task(self._clear_up(door, doubtful, batch))
+            for door, some in doubtful.items():
+                group.create_task(self._clear_up(door, some, batch))
 
     async def hear(self, headers: Mapping[str, str], read: Read, hand_on: HandOn) -> None:
         await self._results.hear(headers, read, hand_on)
@@ -258,17 +262,17 @@ class NhnCloud(Carrier):
         """Tell what an answer says of each message. Raises what reading another one than documented raises."""
         assert isinstance(answer, dict)
         body = answer["body"]["data"] if call.door.is_text else answer["message"]
-        rows = body["sendResultList"] if call.door.is_text else body["sendResults"]
+        is_text, name = call.door.is_text, body["requestId"]
+        rows = body["sendResultList"] if is_text else body["sendResults"]
         by_name = {str(row["recipientGroupingKey"]): row for row in rows}
         told: list[tuple[Attempt, Verdict]] = []
         for each in call.attempts:
             row = by_name[each.message_id.hex()]
             code = int(row["resultCode"] or 0)
             if code == 0:
-                reference = reference_of({"requestId": body["requestId"], "recipientSeq": row["recipientSeq"]})
-                told.append((each, Taken(reference)))
+                told.append((each, Taken(reference_of(name, row["recipientSeq"]))))
             else:
-                told.append((each, verdict_of(refusal_of(code, is_text=call.door.is_text))))
+                told.append((each, verdict_of(refusal_of(code, is_text=is_text))))
         for each, verdict in told:
             if not isinstance(verdict, Unknown):
                 self._given_up.pop(each.message_id, None)
