@@ -27,6 +27,8 @@ LOOK_BACKS = ((0.0, 15 * SECOND), (60.0, 2 * MINUTE), (600.0, 15 * MINUTE))
 What is looked back on is read again, so most rounds look back little.
 """
 FURTHEST_BACK = max(back for _, back in LOOK_BACKS)
+MOST_SEEN = 500_000
+"""How many results are remembered, so that none is handed on again; more than once does no harm."""
 WITH_WEBHOOKS_S = 60.0
 """How often results are asked for where webhooks tell them: those may get lost."""
 SLIGHTLY = 10 * SECOND
@@ -242,6 +244,8 @@ class Results:
         oldest = (self._world.now() - FURTHEST_BACK) // MINUTE - 2
         for minute in [minute for minute in self._seen if minute < oldest]:
             del self._seen[minute]
+        while sum(map(len, self._seen.values())) > MOST_SEEN and len(self._seen) > 1:
+            del self._seen[min(self._seen)]
 
 
 def _sources(settings: NhnCloudSettings, texts: Client | None, talk: Client | None) -> Sequence[_Source]:
