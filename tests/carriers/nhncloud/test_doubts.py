@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.carriers.nhncloud.scenery import SENDER_KEY, Scenery, play, with_channel
 from tests.virtual import Caller, Town
 from tests.web.scenery import accepted, alimtalk, end, sms, to
@@ -53,6 +55,7 @@ def test_what_went_in_one_call_is_found_with_the_first_of_it(tmp_path: Path) -> 
     play(tmp_path, scene)
 
 
+@pytest.mark.slow
 def test_lists_that_take_long_only_delay_what_is_in_doubt(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)

@@ -156,6 +156,7 @@ def test_results_are_still_read_where_webhooks_get_lost(tmp_path: Path) -> None:
     play(tmp_path, scene, webhook_signature=SIGNATURE)
 
 
+@pytest.mark.slow
 def test_more_results_than_a_page_holds_are_read_to_the_end(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)
