@@ -8,20 +8,22 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Coroutine, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import uvicorn
 
 from pabal import logs
 from pabal.app import AlreadyRunning, Service, build_service, only_process
 from pabal.config import Settings
-from pabal.service import keys
+from pabal.domain.user import Role
+from pabal.service import keys, passwords, users
 from pabal.store import accounts
-from pabal.store.base import Tx
+from pabal.store.base import Store, Tx
 from pabal.web.protocol import Protocol
-from pabal.world import RealWorld
+from pabal.world import RealWorld, new_password
 
 FIRST_ACCOUNT = "first"
+FIRST_USER = "admin"
 BACKLOG = 2048
 GARBAGE_THRESHOLD = 10_000
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -33,6 +35,11 @@ Pabal is running at {base}
   apiKey    {key}
             (shown only this once; `pabal key create` makes more)
   docs      {base}/docs
+
+  console   {base}/console
+  user      {user}
+  password  {password}
+            (shown only this once; `pabal user create` makes more users)
 
 Try it:
 
@@ -79,8 +86,8 @@ def _run(main: Coroutine[Any, Any, int]) -> int:
 
 async def _served(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
     service = await build_service(settings, delivers=delivers, worker=_name())
-    key = await service.station.store.write(_first_key, settings)
-    server = _Server(_server_settings(service, settings), _greeting(listener, key))
+    first = await _first(service.station.store, settings)
+    server = _Server(_server_settings(service, settings), _greeting(listener, first))
     await _while_started(service, server.serve(sockets=[listener]))
     return 0
 
@@ -180,20 +187,43 @@ def _listening(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _first_key(tx: Tx, settings: Settings) -> str | None:
-    """Return the key of a first account, made where there is no account yet."""
+class First(NamedTuple):
+    """What a first start makes: a key to call with, and a password to sign in with."""
+
+    key: str
+    password: str
+
+
+async def _first(store: Store, settings: Settings) -> First | None:
+    """Return the key and the password of a first account and a first user, made where there is no account yet."""
+    if await store.read(accounts.accounts):
+        return None
+    password = new_password(RealWorld())
+    key = await store.write(_make_first, settings, passwords.hashed(password, RealWorld()))
+    return First(key, password) if key else None
+
+
+def _make_first(tx: Tx, settings: Settings, hash: str) -> str | None:
+    """Return the key of the first account; None where somebody else was faster."""
     if accounts.accounts(tx):
         return None
-    return keys.issue(tx, RealWorld(), FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
+    world = RealWorld()
+    users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
+    return keys.issue(tx, world, FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
 
 
-def _greeting(listener: socket.socket, key: str | None) -> str:
+def _greeting(listener: socket.socket, first: First | None) -> str:
     host, port = listener.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     base = f"http://{shown}:{port}"
-    if key is None:
-        return f"Pabal is running at {base}, its documentation at {base}/docs. Stop with Ctrl-C."
-    return _GREETING.format(base=base, account=FIRST_ACCOUNT, key=key)
+    if first is None:
+        return (
+            f"Pabal is running at {base}, its console at {base}/console, its documentation at {base}/docs."
+            " Stop with Ctrl-C."
+        )
+    return _GREETING.format(
+        base=base, account=FIRST_ACCOUNT, key=first.key, user=FIRST_USER, password=first.password
+    )
 
 
 def _leave_be() -> None:
