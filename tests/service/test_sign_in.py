@@ -13,7 +13,7 @@ from pabal.service.sign_in import IDLE, LASTS, MOST_OF_BOTH, MOST_OF_NAME, WINDO
 from pabal.store import accounts, deeds
 from pabal.store.base import Tx
 from tests.service.acting import Play
-from tests.virtual import Town
+from tests.virtual import Town, VirtualWorld
 from tests.web.scenery import world_at_noon
 
 WORD = "correct horse battery"
@@ -99,14 +99,7 @@ def test_whoever_may_not_enter_gets_the_same_nothing(play: Play, who: str) -> No
 def test_a_hash_is_checked_also_for_who_is_unknown() -> None:
     assert not passwords.is_right(None, "")
     assert not passwords.is_right(None, WORD)
-    assert passwords._nobodys().split("$")[1:4] == passwords.hashed(WORD, _World()).split("$")[1:4]
-
-
-class _World:
-    """Chance that is always the same."""
-
-    def bits(self, count: int) -> int:
-        return 1
+    assert passwords._nobodys().split("$")[1:4] == passwords.hashed(WORD, VirtualWorld()).split("$")[1:4]
 
 
 def test_after_a_few_wrong_tries_even_the_right_password_has_to_wait(play: Play) -> None:
