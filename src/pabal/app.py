@@ -1,5 +1,6 @@
 """Wires everything together: the only place, with the command line, that knows every part."""
 
+import asyncio
 import contextlib
 import fcntl
 import logging
@@ -30,13 +31,15 @@ from pabal.store.base import Store
 from pabal.store.grouped import Batch
 from pabal.store.migrate import migrate, pending
 from pabal.store.sqlite import SqliteStore
-from pabal.web.api import Api, Receive, Scope, Send
+from pabal.web.api import Api, AsgiApp, Receive, Scope, Send
 from pabal.web.guard import Guard
 from pabal.web.pages import Pages
 from pabal.world import RealWorld, World
 
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread may keep the interpreter: the store's writer asks for it after every statement."""
+
+CONSOLE = "/console"
 
 log = logging.getLogger("pabal")
 
@@ -138,6 +141,33 @@ def _carrier(settings: CarrierSettings, store: Store, world: World, watch: Watch
     return Simulator(settings, StoredMemory(store, settings.name, slots), world)
 
 
+class Beside:
+    """What is not under /api/: the console, made when it is first asked for, and all other pages."""
+
+    def __init__(self, station: Station, settings: Settings, pages: AsgiApp) -> None:
+        self._station = station
+        self._settings = settings
+        self._pages = pages
+        self._console: AsgiApp | None = None
+        self._making = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path: str = scope["path"]
+        if path != CONSOLE and not path.startswith(f"{CONSOLE}/"):
+            await self._pages(scope, receive, send)
+            return
+        async with self._making:
+            if self._console is None:
+                in_threads = self._station.world.in_threads
+                self._console = await asyncio.to_thread(self._made) if in_threads else self._made()
+        await self._console(scope, receive, send)
+
+    def _made(self) -> AsgiApp:
+        from pabal.console.app import build_console  # costs the start 0.2 s, and many never open it
+
+        return build_console(self._station, self._settings)
+
+
 class Service:
     """The service in one process: an ASGI application, to be started before it is asked anything."""
 
@@ -151,7 +181,7 @@ class Service:
         self._api = Api(
             station,
             guard,
-            self.pages.app,
+            Beside(station, settings, self.pages.app),
             max_body_bytes=settings.max_body_bytes,
             always_ok=settings.always_ok,
             logs_all=settings.log_requests == "all",

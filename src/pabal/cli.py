@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pabal import __version__, backup, manage, restore, serve
+from pabal import __version__, backup, manage, manage_users, restore, serve
 from pabal.app import NotMigrated, open_store
 from pabal.command import WORLD, Stop, command
 from pabal.config import Settings, described, load
@@ -68,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     backup.add_command(words)
     restore.add_commands(words)
     manage.add_commands(words)
+    manage_users.add_commands(words)
     return parser
 
 

@@ -8,20 +8,23 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Coroutine, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import uvicorn
 
 from pabal import logs
 from pabal.app import AlreadyRunning, Service, build_service, only_process
 from pabal.config import Settings
-from pabal.service import keys
+from pabal.domain.user import Role
+from pabal.service import keys, passwords, users
 from pabal.store import accounts
-from pabal.store.base import Tx
+from pabal.store import users as kept_users
+from pabal.store.base import Store, Tx
 from pabal.web.protocol import Protocol
-from pabal.world import RealWorld
+from pabal.world import RealWorld, new_password
 
 FIRST_ACCOUNT = "first"
+FIRST_USER = "admin"
 BACKLOG = 2048
 GARBAGE_THRESHOLD = 10_000
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -33,6 +36,12 @@ Pabal is running at {base}
   apiKey    {key}
             (shown only this once; `pabal key create` makes more)
   docs      {base}/docs
+"""
+_SIGNING_IN = """
+  console   {base}/console
+  user      {user}
+  password  {password}
+            (shown only this once; `pabal user create` makes more users)
 """
 _TRYING = """
 Try it:
@@ -83,8 +92,8 @@ def _run(main: Coroutine[Any, Any, int]) -> int:
 
 async def _served(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
     service = await build_service(settings, delivers=delivers, worker=_name())
-    key = await service.station.store.write(_first_key, settings)
-    server = _Server(_server_settings(service, settings), _greeting(settings, listener, key))
+    first = await _first(service.station.store, settings)
+    server = _Server(_server_settings(service, settings), _greeting(settings, listener, first))
     await _while_started(service, server.serve(sockets=[listener]))
     return 0
 
@@ -184,22 +193,46 @@ def _listening(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _first_key(tx: Tx, settings: Settings) -> str | None:
-    """Return the key of a first account, made where there is no account yet."""
+class First(NamedTuple):
+    """What a first start makes: a key to call with, and a password to sign in with unless someone can already."""
+
+    key: str
+    password: str | None
+
+
+async def _first(store: Store, settings: Settings) -> First | None:
+    """Return the key and the password of a first account and a first user, made where there is no account yet."""
+    if await store.read(accounts.accounts):
+        return None
+    password = new_password(RealWorld())
+    return await store.write(_make_first, settings, password, passwords.hashed(password, RealWorld()))
+
+
+def _make_first(tx: Tx, settings: Settings, password: str, hash: str) -> First | None:
+    """Return what was made; None where somebody else was faster."""
     if accounts.accounts(tx):
         return None
-    return keys.issue(tx, RealWorld(), FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
+    world = RealWorld()
+    is_nobody_there = kept_users.are_none(tx)
+    if is_nobody_there:
+        users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
+    key = keys.issue(tx, world, FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
+    return First(key, password if is_nobody_there else None)
 
 
-def _greeting(settings: Settings, listener: socket.socket, key: str | None) -> str:
+def _greeting(settings: Settings, listener: socket.socket, first: First | None) -> str:
     host, port = listener.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     base = f"http://{shown}:{port}"
-    if key is None:
-        return f"Pabal is running at {base}, its documentation at {base}/docs. Stop with Ctrl-C."
+    if first is None:
+        return (
+            f"Pabal is running at {base}, its console at {base}/console, its documentation at {base}/docs."
+            " Stop with Ctrl-C."
+        )
+    signing_in = _SIGNING_IN.format(base=base, user=FIRST_USER, password=first.password) if first.password else ""
     rest = _IN_EARNEST if settings.is_in_earnest else _TRYING
-    told = {"base": base, "account": FIRST_ACCOUNT, "key": key, "carriers": ", ".join(settings.carriers)}
-    return (_GREETING + rest).format(**told)
+    told = {"base": base, "account": FIRST_ACCOUNT, "key": first.key, "carriers": ", ".join(settings.carriers)}
+    return _GREETING.format(**told) + signing_in + rest.format(**told)
 
 
 def _leave_be() -> None:

@@ -13,6 +13,7 @@ KEY_PREFIX = "pb_"
 KEY_CHARACTERS = 40
 AHEAD_OCTETS = 4096
 _ALPHABET = string.digits + string.ascii_letters
+_LEGIBLE = "23456789abcdefghjkmnpqrstuvwxyz"
 
 
 class World(Protocol):
@@ -68,6 +69,13 @@ def new_request_id(world: World, slot: int) -> bytes:
 def new_key(world: World) -> str:
     """Mint an API key: `pb_` and 40 letters and digits."""
     return KEY_PREFIX + "".join(_ALPHABET[_below(world, len(_ALPHABET))] for _ in range(KEY_CHARACTERS))
+
+
+def new_password(world: World, groups: int = 4, characters: int = 5) -> str:
+    """Mint a password that can be read aloud: letters and digits in groups, none easily taken for another."""
+    return "-".join(
+        "".join(_LEGIBLE[_below(world, len(_LEGIBLE))] for _ in range(characters)) for _ in range(groups)
+    )
 
 
 def new_token(world: World, digits: int) -> str:

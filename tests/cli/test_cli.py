@@ -56,6 +56,11 @@ COMMANDS = [
     ["template", "list"],
     ["template", "approve", "1"],
     ["template", "reject", "1"],
+    ["user", "create", "KIM", "--account", "acme"],
+    ["user", "list"],
+    ["user", "disable", "KIM"],
+    ["user", "enable", "KIM"],
+    ["user", "password", "KIM"],
 ]
 
 MAKING_NO_STORE = [

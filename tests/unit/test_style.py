@@ -106,7 +106,7 @@ def test_sql_would_be_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(NAMES) - {"backup.py", "cli.py", "manage.py", "restore.py", "serve.py"})
+    "name", sorted(set(NAMES) - {"backup.py", "cli.py", "manage.py", "manage_users.py", "restore.py", "serve.py"})
 )
 def test_only_the_command_line_prints(name: str) -> None:
     assert "print" not in set(used(tree(name)))

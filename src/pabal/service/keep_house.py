@@ -16,7 +16,21 @@ from pabal.service.finish import Finished, finish
 from pabal.service.keep_months import keep_months
 from pabal.service.policy import Policy
 from pabal.service.station import Station
-from pabal.store import answers, carriers, jobs, marks, messages, months, profiles, receipts, requests, simulated
+from pabal.store import (
+    answers,
+    carriers,
+    deeds,
+    jobs,
+    marks,
+    messages,
+    months,
+    profiles,
+    receipts,
+    requests,
+    sessions,
+    sign_in_tries,
+    simulated,
+)
 from pabal.store.base import StoreAway, Tx
 from pabal.store.slots import NotHeld, while_held
 
@@ -31,6 +45,9 @@ TOKENS_FOR = 2 * HOUR
 SIMULATED_FOR = 1 * MINUTE
 UNMATCHED_FOR = 1 * HOUR
 """How long a receipt may be ahead of its answer; carriers use their ids again, so it is not kept for long."""
+TRIES_FOR = 1 * DAY
+DEEDS_FOR = 400 * DAY
+"""How long it is known who did what: somewhat more than a year."""
 _BLANKED = "blanked"
 
 log = logging.getLogger("pabal.keep_house")
@@ -186,6 +203,9 @@ async def _tidy(station: Station) -> None:
     await _until_none(station, lambda tx: blank(tx, policy, world.now()))
     await keep_months(station)
     await _until_none(station, lambda tx: trim(tx, names, slots, policy, world.now()))
+    await _until_none(station, lambda tx: sessions.forget(tx, world.now(), BATCH))
+    await _until_none(station, lambda tx: sign_in_tries.forget(tx, world.now() - TRIES_FOR, BATCH))
+    await _until_none(station, lambda tx: deeds.forget(tx, world.now() - DEEDS_FOR, BATCH))
     await station.store.write(carriers.forget_workers)
     await station.store.write(marks.forget_probes, world.now() - DAY)
 

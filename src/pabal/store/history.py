@@ -41,7 +41,7 @@ class Page(NamedTuple):
 
 def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> Page:
     """Return a page of the messages that fit, newest first."""
-    where, args, needs_request = _conditions(wanted)
+    where, args, needs_request = conditions(wanted)
     join = " join requests r on r.id = substr(m.id, 1, 13) and r.slot = m.slot" if needs_request else ""
     row = tx.row(f"select count(*) from messages m{join} where {where}", args)
     total = int(row[0]) if row else 0
@@ -57,7 +57,7 @@ def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> Page:
     return Page(total, [(message, shared[identity.request_of(message.id)]) for message in messages])
 
 
-def _conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
+def conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
     """Return the where clause, its arguments, and whether it speaks of the request `r`."""
     plus = "+" if wanted.receiver is None else ""
     own: list[tuple[str, Value]] = [(f"{plus}m.account_id = ?", wanted.account_id)]
@@ -74,7 +74,7 @@ def _conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
     if wanted.status is not None:
         own.append(("m.status = ?", wanted.status.number))
     own += _requested(wanted.requested)
-    own += _within("m.completed_at", wanted.completed)
+    own += within("m.completed_at", wanted.completed)
     for column, value in (
         ("channel_id", wanted.channel_id),
         ("sender_key", wanted.sender_key),
@@ -85,13 +85,13 @@ def _conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
     if wanted.template_code is not None:
         own.append(("m.product = ?", Product.ALIMTALK.number))  # the text that stood in for one has no template
     for period in (wanted.scheduled, wanted.month):
-        shared += _within("r.scheduled_at", period)
-        own += _requested(_around(period))
+        shared += within("r.scheduled_at", period)
+        own += _requested(around(period))
     conditions = own + shared
     return " and ".join(sql for sql, _ in conditions), [value for _, value in conditions], bool(shared)
 
 
-def _within(column: str, period: Period | None) -> list[tuple[str, Value]]:
+def within(column: str, period: Period | None) -> list[tuple[str, Value]]:
     if period is None:
         return []
     sides = ((f"{column} >= ?", period.start), (f"{column} < ?", period.end))
@@ -105,7 +105,7 @@ def _requested(period: Period | None) -> list[tuple[str, Value]]:
     return [(sql, identity.first_since(at)) for sql, at in sides if at is not None]
 
 
-def _around(period: Period | None) -> Period | None:
+def around(period: Period | None) -> Period | None:
     """Return when the messages scheduled in a period can have been requested."""
     if period is None:
         return None

@@ -9,6 +9,9 @@ from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
 from pabal.domain.when import Instant
 from pabal.store.base import Tx
 
+OF_LATE = 2000
+"""Which phones are in use is told by so many messages, the last of all accounts."""
+
 
 def take(tx: Tx, carrier: str, arrivals: Sequence[Arrival]) -> None:
     """Keep messages and the receipts owed for them; one taken before is not taken again."""
@@ -128,6 +131,16 @@ def on_phone(
         for message_id, taken_at, arrives_at, kind, sender, subject, content, buttons, has_image in rows
     ]
     return (int(row[0]) if row else 0), found
+
+
+def phones(tx: Tx, account_id: int, now: Instant, most: int) -> list[str]:
+    """Return the phones that received something from an account of late, the last one first."""
+    rows = tx.rows(
+        "select phone from simulated where id > coalesce((select max(id) from simulated), 0) - ?"
+        " and +account_id = ? and arrives_at <= ? group by phone order by max(arrives_at) desc, phone limit ?",
+        (OF_LATE, account_id, now, most),
+    )
+    return [f"0{phone}" for (phone,) in rows]
 
 
 def trim(tx: Tx, keep: int, before: Instant, forget_before: Instant, most: int) -> int:

@@ -1,0 +1,1 @@
+"""The console: pages for people who send, look things up and manage."""

@@ -1,0 +1,98 @@
+"""The history as a file for spreadsheets, written while it is read."""
+
+import csv
+import io
+import logging
+from collections.abc import AsyncIterator
+
+from starlette.responses import Response, StreamingResponse
+
+from pabal.console import filters
+from pabal.console.visit import Visit
+from pabal.domain import identity
+from pabal.domain.codes import Refused
+from pabal.service import compose, look_through
+from pabal.store.base import StoreAway
+from pabal.store.history import Filter
+from pabal.store.messages import Message
+from pabal.store.requests import Request
+from pabal.store.walk import NEWEST
+
+BATCH = 1000
+MOST_ROWS = 1_000_000
+"""A spreadsheet holds hardly more."""
+BOM = "\ufeff"
+"""Without it Excel takes UTF-8 for something else."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+COLUMNS = (
+    "requestDate", "scheduledDate", "completedDate", "product", "receiver", "status", "resultCode", "result",
+    "sender", "channelId", "templateCode", "subject", "content", "reference", "requestId", "messageId",
+)  # fmt: skip
+
+log = logging.getLogger("pabal.console")
+
+
+async def export(visit: Visit) -> Response:
+    """Answer with every message that the visitor looks for, newest first.
+
+    Raises Refused for a search that cannot be understood.
+    """
+    search = filters.read(visit.given, visit.account_id, visit.speech)
+    if search.problems:
+        raise Refused.for_all(search.problems)
+    name = f"pabal-{visit.speech.stamp(visit.now)[:10]}.csv"
+    return StreamingResponse(
+        _written(visit, search.wanted),
+        media_type="text/csv; charset=utf-8",
+        headers={"content-disposition": f'attachment; filename="{name}"'},
+    )
+
+
+async def _written(visit: Visit, wanted: Filter | None) -> AsyncIterator[bytes]:
+    yield (BOM + _line([visit.say(f"export.{column}") for column in COLUMNS])).encode()
+    before: bytes | None = NEWEST if wanted else None
+    rows = 0
+    while wanted and before and rows < MOST_ROWS:
+        try:
+            walked = await look_through.look_through(visit.station, wanted, before, BATCH)
+        except StoreAway:
+            log.warning("an export ends early: the store is away")
+            raise
+        before = walked.further
+        rows += len(walked.found)
+        if walked.found:
+            yield "".join(_line(_cells(visit, *each)) for each in walked.found).encode()
+
+
+def _cells(visit: Visit, message: Message, request: Request) -> list[str]:
+    is_fallback = compose.is_fallback(message, request)
+    outcome, stamp = message.outcome, visit.speech.stamp
+    return [
+        stamp(identity.requested_at(request.id)),
+        stamp(request.scheduled_at),
+        stamp(message.completed_at) if message.completed_at is not None else "",
+        visit.words(message.product.label),
+        visit.number(message.receiver),
+        visit.words(message.status.label),
+        str(outcome.number) if outcome else "",
+        visit.words(outcome.label) if outcome else "",
+        (request.fallback_sender if is_fallback else request.sender) or "",
+        request.channel_id or "",
+        (None if is_fallback else request.template_code) or "",
+        compose.subject_of(message, request) or "",
+        compose.content_of(message, request),
+        message.reference or "",
+        request.id.hex(),
+        message.id.hex(),
+    ]
+
+
+def _line(cells: list[str]) -> str:
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\r\n").writerow([_harmless(cell) for cell in cells])
+    return written.getvalue()
+
+
+def _harmless(cell: str) -> str:
+    """Return a cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell

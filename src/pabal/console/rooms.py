@@ -1,0 +1,74 @@
+"""What all pages share: the station, the templates, the files, and which pages there are."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pabal.console import assets
+from pabal.console.visit import Page
+from pabal.domain.codes import LOCALES
+from pabal.domain.user import Role
+from pabal.service.passwords import Beside
+from pabal.service.station import Station
+
+if TYPE_CHECKING:
+    from pabal.console.visit import Visit
+
+HTMX = (
+    '{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,'
+    '"historyCacheSize":0,"refreshOnHistoryMiss":true,"timeout":20000}'
+)
+"""No style or script is put into a page, and nothing of a page is kept in the browser."""
+
+
+class Rooms:
+    """The pages of the console, ready to be shown."""
+
+    def __init__(self, station: Station, pages: Iterable[Page], *, has_simulator: bool, is_test: bool) -> None:
+        self.station = station
+        self.is_test_environment = is_test
+        """Whether the simulator is the only carrier, so that nothing leaves the machine."""
+        self.beside = Beside(station.world)
+        self.pages = [page for page in pages if has_simulator or not page.is_for_simulator]
+        self.assets = assets.load()
+        self._may = {(page.path, page.method): page.may for page in self.pages}
+        self._environment = Environment(
+            loader=PackageLoader("pabal.console", "html"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            auto_reload=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals |= {
+            "asset": lambda name: self.assets[name].address,
+            "htmx_config": HTMX,
+            "locales": LOCALES,
+        }
+        for name in self._environment.list_templates(["html"]):
+            self._environment.get_template(name)
+
+    def is_for(self, path: str, method: str, role: Role) -> bool:
+        """Say whether there is such a page for this role."""
+        if (path, method) not in self._may:
+            return False
+        may = self._may[path, method]
+        return may is None or role in may
+
+    def menu(self, visit: "Visit") -> list[tuple[str, str, bool]]:
+        """Return path and name of each page in the visitor's menu, and whether it is the one shown."""
+        if visit.session is None:
+            return []
+        here = visit.request.url.path
+        return [
+            (page.path, visit.say(page.menu), here == page.path or here.startswith(f"{page.path}/"))
+            for page in self.pages
+            if page.menu and page.may is not None and visit.user.role in page.may
+        ]
+
+    def render(self, template: str, visit: "Visit", values: Mapping[str, object]) -> str:
+        """Return a page as text, every value in it escaped."""
+        return self._environment.get_template(template).render(
+            {"visit": visit, "say": visit.say, "words": visit.words, "menu": self.menu(visit), **values}
+        )

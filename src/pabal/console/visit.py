@@ -1,0 +1,153 @@
+"""One request for a page, as its handler sees it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from pabal.console.words.table import say
+from pabal.domain import phone
+from pabal.domain.codes import Words
+from pabal.domain.user import Role, User
+from pabal.domain.when import Instant
+from pabal.service.sign_in import Address
+from pabal.service.station import Station
+from pabal.store.deeds import Deed
+from pabal.store.sessions import Session
+from pabal.web import forms
+from pabal.web.call import Call
+from pabal.web.speech import Speech
+
+if TYPE_CHECKING:
+    from pabal.console.rooms import Rooms
+
+HOME = "/console"
+SIGN_IN = "/console/login"
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Who asks for what, and how to answer."""
+
+    rooms: "Rooms"
+    request: Request
+    session: Session | None
+    token: str
+    """What the browser holds of the session; empty without one."""
+    csrf: str
+    """What every form must carry."""
+    speech: Speech
+    given: Mapping[str, str]
+    """The fields of the form, or of the address where nothing is posted."""
+    address: Address | None
+    is_safe: bool
+    """Whether it came over TLS."""
+
+    @property
+    def station(self) -> Station:
+        return self.rooms.station
+
+    @property
+    def now(self) -> Instant:
+        return self.station.world.now()
+
+    @property
+    def user(self) -> User:
+        """Who is signed in; only for pages that are for somebody."""
+        assert self.session is not None
+        return self.session.user
+
+    @property
+    def account_id(self) -> int:
+        """Whose things are looked at; only for pages that are about an account."""
+        assert self.session is not None
+        assert self.session.account_id is not None
+        return self.session.account_id
+
+    @property
+    def here(self) -> str:
+        """The address of this page, to come back to."""
+        url = self.request.url
+        return f"{url.path}?{url.query}" if url.query and self.request.method == "GET" else url.path
+
+    @property
+    def may_see_numbers(self) -> bool:
+        return self.session is not None and self.user.role.sees_numbers
+
+    def field(self, name: str) -> str:
+        """Return a field without blanks around it, empty where it is absent."""
+        return self.given.get(name, "").strip()
+
+    def may(self, path: str, method: str = "GET") -> bool:
+        """Say whether a page is for whoever is signed in."""
+        return self.session is not None and self.rooms.is_for(path, method, self.user.role)
+
+    def say(self, key: str, **values: object) -> str:
+        """Return words of the table in the visitor's language."""
+        return say(self.speech.locale, key, **values)
+
+    def words(self, words: Words) -> str:
+        """Return words in the visitor's language."""
+        return words.in_locale(self.speech.locale)
+
+    def number(self, digits: str) -> str:
+        """Return a phone number as this visitor may see it."""
+        if not digits:
+            return ""
+        return phone.hyphenated(digits) if self.may_see_numbers else phone.masked(digits)
+
+    def call(self, shape: type[msgspec.Struct], fields: Mapping[str, Any]) -> Call:
+        """Return a call of the interface with these fields: pages check what is typed as it checks bodies."""
+        return Call(self.station, self.account_id, forms.from_fields(shape, fields), self.speech, self.now)
+
+    def deed(self, what: str, target: str = "") -> Deed:
+        """Return what is noted of something that the visitor does."""
+        return Deed(self.now, self.user.id, self.user.name, self.account_id, what, target)
+
+    def page(self, template: str, status: int = 200, /, **values: object) -> Response:
+        """Answer with a page, or with a part of one."""
+        return HTMLResponse(self.rooms.render(template, self, values), status)
+
+    def elsewhere(self, path: str) -> Response:
+        """Send the visitor to another page."""
+        if self.request.headers.get("hx-request") == "true":
+            return Response(status_code=200, headers={"hx-redirect": path})
+        return RedirectResponse(path, 303)
+
+
+Handler = Callable[[Visit], Awaitable[Response]]
+
+EVERYONE = frozenset(Role)
+SENDERS = frozenset({Role.OWNER, Role.SENDER, Role.OPERATOR})
+OPERATORS = frozenset({Role.OPERATOR})
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page or an action: where it is, who may, and who answers."""
+
+    path: str
+    handle: Handler = field(repr=False)
+    may: frozenset[Role] | None
+    """Whose roles it is for; None: for anyone, signed in or not."""
+    method: str = "GET"
+    menu: str = ""
+    """The key of its name in the menu, if it has a place there."""
+    is_about_account: bool = True
+    is_for_simulator: bool = False
+    """Only there where the simulator is a carrier."""
+    is_passive: bool = False
+    """Asked by a page itself, again and again: no use of the session."""
+    max_body_bytes: int = 256 * 1024
+
+
+def local(path: str) -> str:
+    """Return a path to go on to, the first page for what leads out of the console."""
+    split = urlsplit(path)
+    is_ours = split.path == HOME or split.path.startswith(f"{HOME}/")
+    is_plain = path.isprintable() and "\\" not in path and not split.scheme and not split.netloc
+    return path if is_ours and is_plain and split.path != SIGN_IN else HOME

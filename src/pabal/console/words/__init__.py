@@ -1,0 +1,1 @@
+"""What pages say, in Korean and in English."""

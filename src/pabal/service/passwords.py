@@ -1,0 +1,64 @@
+"""Hashes passwords and checks them, slowly on purpose, beside the event loop."""
+
+import asyncio
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+from pabal.world import World
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+T = TypeVar("T")
+
+MEMORY_KIB = 19 * 1024
+ROUNDS = 2
+SALT_BYTES = 16
+MOST_AT_ONCE = 2
+"""How many are hashed at a time: each takes 19 MiB and a core."""
+
+
+@lru_cache(maxsize=1)
+def _hasher() -> "PasswordHasher":
+    from argon2 import PasswordHasher  # costs the start of the service, which hardly ever needs it
+
+    return PasswordHasher(time_cost=ROUNDS, memory_cost=MEMORY_KIB, parallelism=1)
+
+
+@lru_cache(maxsize=1)
+def _nobodys() -> str:
+    """Return a hash that no password has: who is unknown is checked against it, and takes as long."""
+    return _hasher().hash("", salt=bytes(SALT_BYTES))
+
+
+def hashed(password: str, world: World) -> str:
+    """Return what is kept of a password."""
+    salt = world.bits(8 * SALT_BYTES).to_bytes(SALT_BYTES, "big")
+    return _hasher().hash(password.encode("utf-8", "surrogatepass"), salt=salt)
+
+
+def is_right(hash: str | None, password: str) -> bool:
+    """Say whether a password is the one of this hash; with no hash it never is, after the same time."""
+    from argon2.exceptions import VerificationError
+
+    try:
+        _hasher().verify(hash or _nobodys(), password.encode("utf-8", "surrogatepass"))
+    except VerificationError:
+        return False
+    return hash is not None
+
+
+class Beside:
+    """Runs such work beside the event loop, a few at a time."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._room = asyncio.Semaphore(MOST_AT_ONCE)
+
+    async def do(self, work: Callable[..., T], *args: object) -> T:
+        """Return what the work returns; where the world has no threads, it is done here and now."""
+        if not self._world.in_threads:
+            return work(*args)
+        async with self._room:
+            return await asyncio.to_thread(work, *args)

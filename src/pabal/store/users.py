@@ -1,0 +1,59 @@
+"""People who may sign in to the console."""
+
+from typing import NamedTuple
+
+from pabal.domain.user import ROLE_BY_WORD, Role, User
+from pabal.domain.when import Instant
+from pabal.store.base import Found, Tx
+
+COLUMNS = "u.id, u.account_id, a.name, u.name, u.role, u.created_at, u.disabled_at, a.disabled_at"
+_FROM = "from users u left join accounts a on a.id = u.account_id"
+
+
+class Credentials(NamedTuple):
+    """A user, and the hash of the password."""
+
+    user: User
+    hash: str
+
+
+def add(tx: Tx, account_id: int | None, name: str, role: Role, hash: str, now: Instant) -> int | None:
+    """Keep a new user and return the id, None where the name is taken."""
+    rows = tx.rows(
+        "insert into users (account_id, name, role, hash, created_at) values (?, ?, ?, ?, ?)"
+        " on conflict (name) do nothing returning id",
+        (account_id, name, role.word, hash, now),
+    )
+    return int(rows[0][0]) if rows else None
+
+
+def by_name(tx: Tx, name: str) -> Credentials | None:
+    """Return the user of this name, whatever the state."""
+    row = tx.row(f"select {COLUMNS}, u.hash {_FROM} where u.name = ?", (name,))
+    return Credentials(read(row[:-1]), row[-1]) if row else None
+
+
+def everyone(tx: Tx) -> list[User]:
+    """Return every user, oldest first."""
+    return [read(row) for row in tx.rows(f"select {COLUMNS} {_FROM} order by u.id")]
+
+
+def are_none(tx: Tx) -> bool:
+    """Say whether nobody may sign in yet."""
+    return tx.row("select 1 from users limit 1") is None
+
+
+def set_hash(tx: Tx, user_id: int, hash: str) -> None:
+    """Give a user another password."""
+    tx.run("update users set hash = ? where id = ?", (hash, user_id))
+
+
+def set_disabled(tx: Tx, user_id: int, at: Instant | None) -> None:
+    """Disable a user, or enable with None."""
+    tx.run("update users set disabled_at = ? where id = ?", (at, user_id))
+
+
+def read(row: Found) -> User:
+    """Return the user that a row of COLUMNS holds."""
+    id, account_id, account, name, role, *rest = row
+    return User(id, account_id, account, name, ROLE_BY_WORD[role], *rest)

@@ -1,0 +1,25 @@
+"""A real Chromium before a real service."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.scenery import FLAGS, House, chromium
+from tests.live import serving
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser without a window; while it is driven, this thread can have no event loop of its own."""
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def house(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A fresh service with the simulator, and a user of each role."""
+    with serving(tmp_path_factory.mktemp("console") / "data", key_rate=0) as live:
+        yield House(live, browser)

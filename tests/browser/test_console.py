@@ -1,0 +1,210 @@
+"""The console in a real browser: sign-in, the phone, the history; in both languages, at a desk and on a phone."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pabal.domain.user import Role
+from tests.browser.scenery import House, check_page, weight_bytes
+from tests.web.scenery import channel, sms, to
+
+pytestmark = pytest.mark.slow
+
+in_each_way = pytest.mark.parametrize(
+    ("language", "screen"), [("ko", "desk"), ("en", "desk"), ("ko", "phone"), ("en", "phone")]
+)
+FIRST_PAGE_BYTES = 100_000
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
+
+
+def send(house: House, *numbers: str, **changes: object) -> str:
+    """Send an SMS and return its request's id when it has ended."""
+    request_id = str(house.call("message/sendSMS", sms(*numbers, **changes))["item"]["requestId"])
+    house.wait_for_end(request_id)
+    return request_id
+
+
+@in_each_way
+def test_signing_in_and_out(house: House, language: str, screen: str) -> None:
+    name = house.user(Role.OWNER)
+    with house.visitor(language=language, screen=screen) as page:
+        page.goto("/console/history?status=fail")
+        expect(page).to_have_url(re.compile("/console/login"))
+        check_page(page, f"sign-in-{language}-{screen}")
+        page.locator("[name=name]").fill(name)
+        page.locator("[name=password]").fill("wrong")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_be_visible()
+        expect(page.locator("[name=name]")).to_have_value(name)
+        check_page(page, f"sign-in-wrong-{language}-{screen}")
+        page.locator("[name=password]").fill(house.password(name))
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile(r"/console/history\?status=fail"))
+        page.locator("form[action='/console/logout'] button").click()
+        expect(page).to_have_url(re.compile("/console/login"))
+        page.goto("/console/history")
+        expect(page).to_have_url(re.compile("/console/login"))
+
+
+def test_the_language_is_changed_where_one_is_and_stays_changed(house: House) -> None:
+    with house.signed_in() as page:
+        page.goto("/console/history?status=fail")
+        page.get_by_role("button", name="English").click()
+        expect(page).to_have_url(re.compile(r"/console/history\?status=fail"))
+        expect(page.locator("h1")).to_have_text("History")
+        expect(page.locator("html")).to_have_attribute("lang", "en")
+        page.goto("/console/phone")
+        expect(page.locator("h1")).to_have_text("Simulated phone")
+
+
+@in_each_way
+def test_messages_arrive_on_the_phone_while_one_watches(house: House, language: str, screen: str) -> None:
+    number = f"010-7777-{['ko', 'en'].index(language)}{['desk', 'phone'].index(screen)}00"
+    with house.signed_in(language=language, screen=screen) as page:
+        page.goto("/console/phone")
+        page.locator("[name=number]").fill(number)
+        page.keyboard.press("Enter")
+        expect(page.locator(".screen .empty")).to_be_visible()
+
+        house.call("message/sendSMS", sms(number, content=f"첫째 {HOSTILE[:30]}"))
+        expect(page.locator(".bubble")).to_have_count(1)
+        house.call("message/sendLMS", sms(number, content="둘째 줄\n셋째 줄", subject="제목"))
+        expect(page.locator(".bubble")).to_have_count(2)
+        house.call("sender/create", channel(channelId=f"@{language}{screen}", cellphone=number))
+        expect(page.locator(".bubble.token")).to_have_count(1)
+
+        expect(page.locator("#news")).not_to_be_empty()
+        check_page(page, f"phone-{language}-{screen}")
+
+
+@in_each_way
+def test_a_message_is_found_in_the_history_with_its_reason_and_what_to_do(
+    house: House, language: str, screen: str
+) -> None:
+    send(house, "010-1111-2222", content="무사히 도착")
+    send(house, "010-0000-0001", content="없는 번호로")
+    with house.signed_in(language=language, screen=screen) as page:
+        page.locator("[name=status]").select_option("fail")
+        page.locator("button.main").click()
+        expect(page.locator("tbody tr").first).to_contain_text("010-0000-0001")
+        expect(page.locator(".state.completed")).to_have_count(0)
+        check_page(page, f"history-{language}-{screen}")
+        page.locator("tbody a").first.click()
+        expect(page.locator(".advice")).to_be_visible()
+        expect(page.locator(".story li")).to_have_count(2)
+        check_page(page, f"message-{language}-{screen}")
+
+
+def test_the_history_is_exported_as_it_was_searched(house: House) -> None:
+    send(house, "010-3333-4444", content="=HYPERLINK(1)")
+    with house.signed_in() as page:
+        page.goto("/console/history?receiver=010-3333-4444")
+        with page.expect_download() as download:
+            page.get_by_role("link", name="CSV").click()
+        text = download.value.path().read_text(encoding="utf-8")
+
+    assert text.startswith("\ufeff요청 시각,")
+    assert len(text.splitlines()) == 2
+    assert "'=HYPERLINK(1)" in text
+
+
+def test_nothing_that_someone_wrote_runs_as_a_script(house: House) -> None:
+    hostile = to("010-5555-6666", reference=HOSTILE)
+    request_id = send(house, content=HOSTILE, receivers=hostile)
+    dialogs: list[str] = []
+    with house.signed_in() as page:
+        page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+        for path in ("/console/phone?number=010-5555-6666", f"/console/history?request={request_id}"):
+            page.goto(path)
+            expect(page.get_by_text(HOSTILE[:20]).first).to_be_visible()
+        page.locator("tbody a").first.click()
+        expect(page.get_by_text(HOSTILE).first).to_be_visible()
+        page.goto(f"/console/history?receiver={HOSTILE}")
+        expect(page.locator("[name=receiver]")).to_have_value(HOSTILE)
+
+    assert dialogs == []
+
+
+def test_a_keyboard_is_enough(house: House) -> None:
+    with house.signed_in() as page:
+        page.keyboard.press("Tab")
+        assert _focused(page) == "#content"
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.name") == "receiver"
+
+
+def test_it_is_dark_where_the_system_is(house: House) -> None:
+    with house.signed_in(color_scheme="dark") as page:
+        check_page(page, "history-dark")
+        page.goto("/console/phone")
+        check_page(page, "phone-dark")
+
+
+def test_an_operator_chooses_the_account_to_look_at(house: House) -> None:
+    house.user(Role.VIEWER, "second")
+    send(house, "010-1111-2222")
+    with house.signed_in(Role.OPERATOR) as page:
+        expect(page.locator("tbody tr").first).to_be_visible()
+        page.locator(".whose a").click()
+        check_page(page, "accounts")
+        page.get_by_role("button", name="second").click()
+        expect(page.locator(".whose")).to_contain_text("second")
+        expect(page.locator("tbody tr")).to_have_count(0)
+
+
+def test_a_viewer_sees_no_whole_number(house: House) -> None:
+    send(house, "010-1111-2222")
+    with house.signed_in(Role.VIEWER) as page:
+        page.goto("/console/history?receiver=010-1111-2222")
+        expect(page.locator("tbody tr").first).to_contain_text("010-****-2222")
+        assert "1111-2222" not in page.locator("table").inner_text()
+        expect(page.locator("a[href='/console/phone']")).to_have_count(0)
+
+
+def test_the_first_page_is_light(house: House) -> None:
+    with house.signed_in() as page:
+        cookies = {each["name"]: each["value"] for each in page.context.cookies()}
+
+    assert weight_bytes(house.live, "/console/login", {}) < FIRST_PAGE_BYTES
+    assert weight_bytes(house.live, "/console/history", cookies) < FIRST_PAGE_BYTES
+
+
+def _focused(page: Page) -> str:
+    return str(page.evaluate("document.activeElement.getAttribute('href')"))
+
+
+@in_each_way
+def test_a_template_is_written_with_a_preview_reviewed_and_approved(
+    house: House, language: str, screen: str
+) -> None:
+    house.open_channel("@templates", "010-8888-0000")
+    code = f"T-{language}-{screen}"
+    with house.signed_in(Role.SENDER, language=language, screen=screen) as page:
+        page.goto("/console/templates/new")
+        page.locator("[name=templateCode]").fill(code)
+        page.locator("[name=name]").fill("보류: 배송 안내")
+        page.locator("[name=content]").fill("#{이름}님, 주문하신 물건이 출발했습니다.")
+        expect(page.locator("#preview mark")).to_have_text("#{이름}")
+        page.locator("summary").first.click()
+        page.locator("[name='buttons[0].buttonType']").select_option("webLink")
+        page.locator("[name='buttons[0].name']").fill("배송 조회")
+        page.locator("button.main").click()
+        expect(page.get_by_role("alert")).to_be_visible()
+        check_page(page, f"template-form-{language}-{screen}")
+        page.locator("[name='buttons[0].mobileUrl']").fill("https://shop.example/#{번호}")
+        page.locator("button.main").click()
+        expect(page.locator(".state.registered")).to_be_visible()
+        page.locator("form[action$='/request'] button").click()
+        expect(page.locator(".state.inspecting")).to_be_visible()
+        address = page.url
+        check_page(page, f"template-{language}-{screen}")
+    with house.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
+        page.goto(address)
+        check_page(page, f"template-review-{language}-{screen}")
+        page.locator("[value=approve]").click()
+        expect(page.locator(".state.approved")).to_be_visible()
+        page.goto("/console/templates")
+        expect(page.locator("tbody")).to_contain_text(code)
+        check_page(page, f"templates-{language}-{screen}")

@@ -1,0 +1,166 @@
+"""Users, their sessions, counts of wrong sign-ins and deeds, as they are kept."""
+
+import pytest
+
+from pabal.domain.user import Role
+from pabal.store import accounts, deeds, sessions, sign_in_tries, users
+from pabal.store.base import Tx
+from pabal.store.deeds import Deed
+from pabal.store.sign_in_tries import Subject
+from tests.virtual import NOON
+
+WINDOW = 1000
+ONE = Subject(b"one", 2)
+OTHER = Subject(b"other", 5)
+
+
+def add(tx: Tx, name: str = "kim", role: Role = Role.OWNER, account: str | None = "acme") -> int:
+    account_id = None if account is None else accounts.ensure_account(tx, account, NOON)
+    added = users.add(tx, account_id, name, role, "hash", NOON)
+    assert added is not None
+    return added
+
+
+def test_a_user_is_read_as_it_was_kept(tx: Tx) -> None:
+    added = add(tx)
+
+    found = users.by_name(tx, "kim")
+
+    assert found is not None
+    assert found.hash == "hash"
+    assert (found.user.id, found.user.account, found.user.role) == (added, "acme", Role.OWNER)
+    assert found.user.is_live
+    assert users.everyone(tx) == [found.user]
+    assert users.by_name(tx, "lee") is None
+
+
+def test_a_name_is_taken_once_whoever_has_it(tx: Tx) -> None:
+    add(tx)
+    other = accounts.ensure_account(tx, "other", NOON)
+
+    assert users.add(tx, other, "kim", Role.VIEWER, "another", NOON) is None
+    assert len(users.everyone(tx)) == 1
+
+
+def test_an_operator_has_no_account(tx: Tx) -> None:
+    assert users.are_none(tx)
+    add(tx, "op", Role.OPERATOR, None)
+
+    found = users.by_name(tx, "op")
+
+    assert not users.are_none(tx)
+    assert found is not None
+    assert (found.user.account_id, found.user.account, found.user.is_live) == (None, None, True)
+
+
+@pytest.mark.parametrize("whose", ["user", "account"])
+def test_who_is_disabled_or_whose_account_is_is_not_live(tx: Tx, whose: str) -> None:
+    added = add(tx)
+
+    if whose == "user":
+        users.set_disabled(tx, added, NOON)
+    else:
+        accounts.set_disabled(tx, "acme", NOON)
+
+    found = users.by_name(tx, "kim")
+    assert found is not None
+    assert not found.user.is_live
+
+
+def test_a_session_says_who_it_is_and_whose_things_are_looked_at(tx: Tx) -> None:
+    op = add(tx, "op", Role.OPERATOR, None)
+    acme = accounts.ensure_account(tx, "acme", NOON)
+    other = accounts.ensure_account(tx, "other", NOON)
+    sessions.add(tx, b"h", op, acme, "csrf", NOON, NOON + 100)
+
+    sessions.look_at(tx, b"h", other)
+    sessions.touch(tx, b"h", NOON + 5)
+
+    found = sessions.by_hash(tx, b"h")
+    assert found is not None
+    assert (found.user.name, found.account_id, found.account, found.csrf) == ("op", other, "other", "csrf")
+    assert (found.used_at, found.expires_at) == (NOON + 5, NOON + 100)
+    assert sessions.by_hash(tx, b"another") is None
+
+
+def test_sessions_end_one_by_one_by_user_and_by_age(tx: Tx) -> None:
+    kim, lee = add(tx), add(tx, "lee")
+    for hash, owner, until in ((b"1", kim, 10), (b"2", kim, 20), (b"3", lee, 30), (b"4", lee, 40)):
+        sessions.add(tx, hash, owner, None, "csrf", NOON, NOON + until)
+
+    sessions.end(tx, b"1")
+    sessions.end_all_of(tx, kim)
+    dropped = sessions.forget(tx, NOON + 30, 10)
+
+    assert dropped == 1
+    assert [hash for hash in (b"1", b"2", b"3", b"4") if sessions.by_hash(tx, hash)] == [b"4"]
+
+
+def test_tries_are_counted_until_a_subject_has_none_left_and_again_after_its_window(tx: Tx) -> None:
+    taken = [sign_in_tries.take(tx, [ONE, OTHER], WINDOW, NOON + each) for each in range(3)]
+
+    assert taken == [None, None, NOON + WINDOW]
+    assert sign_in_tries.take(tx, [OTHER], WINDOW, NOON + 4) is None
+    assert sign_in_tries.take(tx, [ONE], WINDOW, NOON + WINDOW) is None
+
+
+def test_what_is_turned_away_is_not_counted_for_others(tx: Tx) -> None:
+    for each in range(20):
+        sign_in_tries.take(tx, [ONE, OTHER], WINDOW, NOON + each)
+
+    assert [sign_in_tries.take(tx, [OTHER], WINDOW, NOON + 30) for _ in range(4)] == [
+        None,
+        None,
+        None,
+        NOON + WINDOW,
+    ]
+
+
+def test_nothing_is_kept_of_names_that_are_tried_by_someone_who_is_turned_away(tx: Tx) -> None:
+    for each in range(20):
+        sign_in_tries.take(tx, [ONE, Subject(b"name %d" % each, 5)], WINDOW, NOON + each)
+
+    assert tx.row("select count(*) from sign_in_tries") == (1 + ONE.most,)
+
+
+def test_a_right_try_is_given_back(tx: Tx) -> None:
+    for each in range(10):
+        assert sign_in_tries.take(tx, [ONE, OTHER], WINDOW, NOON + each) is None
+        sign_in_tries.give_back(tx, [ONE, OTHER])
+
+    sign_in_tries.take(tx, [ONE], WINDOW, NOON)
+    sign_in_tries.clear(tx, ONE)
+    assert sign_in_tries.take(tx, [ONE], WINDOW, NOON) is None
+
+
+def test_a_clock_that_is_set_back_locks_nobody_out(tx: Tx) -> None:
+    for _ in range(3):
+        sign_in_tries.take(tx, [ONE], WINDOW, NOON)
+
+    assert sign_in_tries.take(tx, [ONE], WINDOW, NOON - 10 * WINDOW) is None
+
+
+def test_old_counts_are_forgotten(tx: Tx) -> None:
+    sign_in_tries.take(tx, [ONE], WINDOW, NOON)
+    sign_in_tries.take(tx, [OTHER], WINDOW, NOON + 10)
+
+    assert sign_in_tries.forget(tx, NOON + 5, 10) == 1
+    assert sign_in_tries.forget(tx, NOON + 5, 10) == 0
+
+
+def test_deeds_are_told_newest_first_an_account_sees_its_own_and_old_ones_go(tx: Tx) -> None:
+    acme = accounts.ensure_account(tx, "acme", NOON)
+    done = [
+        Deed(NOON, 1, "kim", acme, "template.create", "T1"),
+        Deed(NOON + 1, None, deeds.COMMAND_LINE, None, "user.create", "op"),
+        Deed(NOON + 2, 1, "kim", acme, "session.end"),
+    ]
+
+    for deed in done:
+        deeds.note(tx, deed)
+
+    assert deeds.latest(tx, None, 10) == done[::-1]
+    assert deeds.latest(tx, acme, 10) == [done[2], done[0]]
+    assert deeds.latest(tx, acme, 1) == [done[2]]
+    assert deeds.forget(tx, NOON + 1, 10) == 1
+    assert deeds.latest(tx, None, 10) == done[:0:-1]
