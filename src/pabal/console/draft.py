@@ -96,7 +96,8 @@ class Draft:
         if self.product.is_text:
             if self.is_ad and texts["content"]:
                 given["content"] = text.marked_as_ad(text.cleaned(texts["content"]))
-            given |= {"sender": texts["sender"], "subject": texts["subject"]}
+            given["sender"] = texts["sender"]
+            given["subject"] = texts["subject"] if self.kind.word != SMS else ""
         else:
             given |= {name: texts[name] for name in ("resendPhoneNumber", "resendContent")}
             given["resend"] = self.boxes["resend"]

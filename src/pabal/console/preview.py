@@ -70,7 +70,6 @@ class Preview(NamedTuple):
     sender: str
     subject: str
     content: list[Piece]
-    title: str
     assist: str
     more: str
     buttons: list[str]
@@ -87,16 +86,16 @@ def written(draft: Draft, design: Design | None, policy: Policy) -> Written:
     content, subject = str(body.get("content", "")), str(body.get("subject", ""))
     buttons: tuple[Button, ...] = ()
     if draft.kind.word == ALIMTALK:
-        content = design.content if design else ""
+        content, subject = (design.content, design.title or "") if design else ("", "")
         buttons = tuple(Button(**one) for one in design.buttons) if design else ()  # type: ignore[arg-type]
     elif not draft.product.is_text:
         content = _marked(draft, content)
         buttons = _readable(draft)
     lost = _lost(content + subject) if draft.product.is_text else ""
-    content, subject = _tidied(clean, content), _tidied(clean, subject) if draft.product is not Product.SMS else ""
+    content, subject = _tidied(clean, content), _tidied(clean, subject)
     own = draft.texts["resendContent"] if draft.boxes["resend"] and not draft.product.is_text else ""
     stand_in = _marked(draft, _tidied(clean, own)) or None
-    names = variables.names(content, subject, *button.links_of(buttons), stand_in)
+    names = variables.names(subject, content, *button.links_of(buttons), stand_in)
     return Written(content, subject, buttons, names, stand_in, clean, lost)
 
 
@@ -106,7 +105,7 @@ def fit_of(draft: Draft, done: Written) -> Callable[[bodies.Receiver], Fitted]:
         return as_it_is
     if draft.product.is_text:
         return fitted_text(draft.product, done.content, done.subject or None, done.names, done.clean)
-    return fitted_talk(draft.product, done.content, done.buttons, done.names)
+    return fitted_talk(draft.product, done.content, done.buttons, done.names, done.subject or None)
 
 
 def preview(
@@ -131,7 +130,6 @@ def preview(
         sender=sender,
         subject=subject,
         content=pieces(content, draft.product),
-        title=(design.emphasisTitle if design else None) or "",
         assist=(design.emphasisAssistPhrase if design else None) or "",
         more=(design.moreInfo if design else None) or "",
         buttons=[one.name for one in buttons],

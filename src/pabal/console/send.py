@@ -11,9 +11,10 @@ from pabal.console import draft as drafts
 from pabal.console import look_over
 from pabal.console.draft import ALIMTALK, KINDS, TALKS, Draft
 from pabal.console.look_over import MOST_BAD, Seen
+from pabal.console.template_form import BUTTON_LABELS
 from pabal.console.typed_receivers import Line
 from pabal.console.visit import Visit
-from pabal.domain import button, identity, phone
+from pabal.domain import identity, phone
 from pabal.domain.codes import Refused
 from pabal.domain.image import MAX_IMAGE_BYTES
 from pabal.domain.message import Status
@@ -148,7 +149,7 @@ async def _page(visit: Visit, seen: Seen, refused: Refused | None = None, last: 
         test_key=_new_key(visit),
         kinds=list(KINDS.values()),
         talks=TALKS,
-        types=list(button.KOREAN_NAMES),
+        types=BUTTON_LABELS,
         button_fields=drafts.BUTTON_FIELDS,
         policy=visit.station.policy,
         earliest=visit.speech.stamp(visit.now)[:16].replace(" ", "T"),
@@ -167,7 +168,7 @@ async def _choices(visit: Visit, draft: Draft) -> Choices:
     if draft.kind.word == ALIMTALK and draft.texts["senderKey"]:
         of_profile = templates.Filter(account_id, draft.texts["senderKey"])
         _, kept = await read(templates.find, of_profile, 1, MOST_CHOICES)
-    usable = [each for each in kept if each.in_use and each.is_enabled]
+    usable = [each for each in kept if each.in_use and each.is_enabled and each.bar is None]
     return Choices(await _profiles(visit), usable, numbers, own_number)
 
 
@@ -175,7 +176,7 @@ async def _profiles(visit: Visit) -> list[Profile]:
     """Return the profiles that can be sent under."""
     approved = profiles.Filter(visit.account_id, status=AuthStatus.APPROVAL)
     _, found = await visit.station.store.read(profiles.find, approved, 1, MOST_CHOICES)
-    return [each for each in found if each.is_enabled]
+    return [each for each in found if each.is_usable]
 
 
 async def _begun(visit: Visit, draft: Draft) -> Draft:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pabal.domain import identity, sending, text
 from pabal.domain.message import Attempt, Product
 from pabal.service.policy import Policy
+from pabal.store.jobs import Lease
 from pabal.store.messages import Message
 from pabal.store.requests import Request
 
@@ -57,13 +58,13 @@ def subject_instead(product: Product, channel_id: str | None) -> str | None:
     return channel_id if product is Product.LMS and sending.fits_subject(channel_id or "") else None
 
 
-def attempt_of(message: Message, request: Request, number: int, tries: int) -> Attempt:
+def attempt_of(message: Message, request: Request, lease: Lease) -> Attempt:
     """Return what a carrier is handed for a message."""
     is_stand_in = is_fallback(message, request)
     sender = request.fallback_sender if is_stand_in else request.sender or request.channel_id
     return Attempt(
         message.id,
-        number,
+        lease.attempt,
         message.account_id,
         message.product,
         message.receiver,
@@ -74,5 +75,8 @@ def attempt_of(message: Message, request: Request, number: int, tries: int) -> A
         request.id if request.has_image and not is_stand_in else None,
         request.sender_key,
         request.template_code,
-        tries,
+        lease.tries,
+        request.is_ad,
+        None if is_stand_in else request.image_link,
+        lease.is_in_doubt,
     )

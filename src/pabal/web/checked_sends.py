@@ -19,7 +19,7 @@ from pabal.domain.sending import (
     filled,
     filled_buttons,
 )
-from pabal.domain.template import Design
+from pabal.domain.template import MAX_EMPHASIS_CHARACTERS, Design
 from pabal.domain.when import Instant
 from pabal.service.policy import Policy
 from pabal.web import bodies
@@ -113,12 +113,14 @@ def _gauged(
 
 
 def fitted_talk(
-    product: Product, content: str, buttons: Sequence[Button], names: Sequence[str]
+    product: Product, content: str, buttons: Sequence[Button], names: Sequence[str], title: str | None = None
 ) -> Callable[[bodies.Receiver], Fitted]:
     """Return what gives a receiver of a talk its values, and says no where its text or a link does not fit."""
 
     def fit(each: bodies.Receiver) -> Fitted:
         values = values_of(each, names, _cleaned)
+        if title:
+            text.check_characters(filled(title, names, values), MAX_EMPHASIS_CHARACTERS)
         check_text(product, filled(content, names, values))
         filled_buttons(buttons, names, values)
         return values, None
@@ -164,14 +166,16 @@ class AlimtalkForm:
         """
         buttons = tuple(Button(**fields) for fields in template.buttons)  # type: ignore[arg-type]
         resent = self._fallback.content if self._fallback else None
-        names = variables.names(template.content, *button.links_of(buttons), resent)
-        fit = fitted_talk(Product.ALIMTALK, template.content, buttons, names) if names else as_it_is
+        title = template.title
+        names = variables.names(title, template.content, *button.links_of(buttons), resent)
+        fit = fitted_talk(Product.ALIMTALK, template.content, buttons, names, title) if names else as_it_is
         receivers = checked(self._form, self._form.body.receivers, fit)
         return Sending(
             Product.ALIMTALK,
             template.content,
             receivers,
             self._scheduled_at,
+            subject=title,
             buttons=buttons,
             fallback=self._fallback,
             profile_id=profile.id,
