@@ -40,7 +40,7 @@ class Counted(NamedTuple):
 def texts(count: int) -> list[str]:
     """Return random texts, of every script that people type and of every code that there is."""
     dice = random.Random(SEED)
-    found = []
+    found: list[str] = []
     while len(found) < count:
         picked = dice.sample(ALPHABETS, dice.randint(1, 3))
         characters = [dice.choice(dice.choice(picked)) for _ in range(dice.randint(1, 70))]
