@@ -60,10 +60,7 @@ async def accept(
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED, or DUPLICATE for a key that stood
     on another request.
     """
-    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > station.world.now() + RING_WITHIN
-    carrier = station.carrier_for(sending.product, is_for_later=is_for_later)
-    if station.policy.checks_sender_numbers:
-        await _check_numbers(station, account_id, sending)
+    carrier = await way_out(station, account_id, sending)
     request_id = new_request_id(station.world, _slot(station, account_id, repeatable))
     now = identity.requested_at(request_id)  # one look at the clock: sent now is sent when requested
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
@@ -89,6 +86,18 @@ async def accept(
         if scheduled_at <= now + RING_WITHIN:
             station.ring([carrier])
     return kept.request_id
+
+
+async def way_out(station: Station, account_id: int, sending: Sending) -> str:
+    """Return the carrier that a send would go to.
+
+    Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
+    """
+    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > station.world.now() + RING_WITHIN
+    carrier = station.carrier_for(sending.product, is_for_later=is_for_later)
+    if station.policy.checks_sender_numbers:
+        await _check_numbers(station, account_id, sending)
+    return carrier
 
 
 def keep_all(tx: Tx, promises: Sequence[Promise]) -> list[Kept]:
