@@ -1,6 +1,6 @@
 """Every page of the console, once: where it is, who may, who answers; routes, menu and tests walk it."""
 
-from pabal.console import export, history, phone, sign_in
+from pabal.console import export, history, phone, sign_in, templates
 from pabal.console.visit import EVERYONE, OPERATORS, SENDERS, Page
 
 PAGES = (
@@ -14,6 +14,16 @@ PAGES = (
     Page("/console/history", history.show_history, EVERYONE, menu="menu.history"),
     Page("/console/history.csv", export.export, EVERYONE),
     Page("/console/history/{message}", history.show_message, EVERYONE),
+    Page("/console/templates", templates.list_templates, EVERYONE, menu="menu.templates"),
+    Page("/console/templates/new", templates.show_new, SENDERS),
+    Page("/console/templates/new", templates.create, SENDERS, "POST"),
+    Page("/console/templates/preview", templates.preview, SENDERS, "POST"),
+    Page("/console/templates/{template}", templates.show_template, EVERYONE),
+    Page("/console/templates/{template}/edit", templates.show_edit, SENDERS),
+    Page("/console/templates/{template}/edit", templates.edit, SENDERS, "POST"),
+    Page("/console/templates/{template}/request", templates.ask_for_review, SENDERS, "POST"),
+    Page("/console/templates/{template}/delete", templates.delete, SENDERS, "POST"),
+    Page("/console/templates/{template}/review", templates.review, OPERATORS, "POST"),
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_passive=True),
 )

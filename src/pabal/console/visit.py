@@ -108,7 +108,7 @@ class Visit:
         """Return what is noted of something that the visitor does."""
         return Deed(self.now, self.user.id, self.user.name, self.account_id, what, target)
 
-    def page(self, template: str, status: int = 200, **values: object) -> Response:
+    def page(self, template: str, status: int = 200, /, **values: object) -> Response:
         """Answer with a page, or with a part of one."""
         return HTMLResponse(self.rooms.render(template, self, values), status)
 

@@ -1,0 +1,175 @@
+"""Who may: every page is walked by every role, by nobody, and by those of another account."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from pabal.console.table import PAGES
+from pabal.console.visit import Page
+from pabal.domain.user import Role
+from pabal.store import accounts, deeds
+from tests.console.scenery import Visitor, make_user, sign_in, visitor_of
+from tests.virtual import Town
+from tests.web.scenery import Play, accepted, ready, record, sms, template
+
+SECRET = "남의 비밀 메시지"
+RECEIVER, DIGITS = "010-4321-8765", "01043218765"
+QUERIES = {
+    "/console/history": ["", f"receiver={RECEIVER}", "request={request}", "message={message}", "status=completed"],
+    "/console/history.csv": ["", f"receiver={RECEIVER}", "request={request}"],
+    "/console/templates/new": ["", "copy={template}"],
+    "/console/phone": ["", f"number={RECEIVER}", "number=010-9999-0000"],
+    "/console/phone/messages": [f"number={RECEIVER}", "number=010-9999-0000"],
+}
+"""What to ask pages for that show what belongs to someone, in every way that could name it."""
+
+
+async def things(town: Town) -> dict[str, str]:
+    """Have an account send something, and return how it can be named."""
+    call, sender_key = await ready(town)
+    await accepted(call, "template/update", template(sender_key, content=SECRET))
+    sent = await accepted(call, "message/sendSMS", sms(RECEIVER, content=SECRET))
+    await town.wait(5)
+    (written,) = (await call("template/list")).items
+    message = (await record(call, RECEIVER))["messageId"]
+    return {"message": message, "request": sent.request_id, "template": written["id"]}
+
+
+def paths(page: Page, named: dict[str, str]) -> Sequence[str]:
+    """Return every address by which a page may be asked for those things; a part of a path needs an example."""
+    path = page.path.format(**named)
+    return [f"{path}?{query.format(**named)}" if query else path for query in QUERIES.get(page.path, [""])]
+
+
+def every_path(named: dict[str, str]) -> list[tuple[Page, str]]:
+    """Return every page with each address by which it may be asked for those things."""
+    return [(page, path) for page in PAGES for path in paths(page, named)]
+
+
+async def ask(visitor: Visitor, page: Page, path: str) -> int:
+    if page.method == "GET":
+        return (await visitor.get(path)).status
+    return (await visitor.post(path, {"csrf": await visitor.csrf()})).status
+
+
+def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        named = await things(town)
+        for role in Role:
+            name = await make_user(town, role)
+            visitor = Visitor(town.service)
+            for page in PAGES:
+                if not visitor.is_signed_in:
+                    await sign_in(town, name, visitor)
+
+                answers = {await ask(visitor, page, path) for path in paths(page, named)}
+
+                if page.may is None or role in page.may:
+                    assert not answers & {403, 405, 500}, (page, role)
+                else:
+                    assert answers == {403}, (page, role)
+
+    play(scene)
+
+
+def test_who_is_not_signed_in_sees_only_what_is_for_anyone(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        named = await things(town)
+        visitor = Visitor(town.service)
+        csrf = await visitor.csrf()
+        for page, path in every_path(named):
+            shown = await (visitor.get(path) if page.method == "GET" else visitor.post(path, {"csrf": csrf}))
+
+            assert SECRET not in shown.text
+            if page.may is not None:
+                assert shown.status == 303, page
+                assert shown.location.startswith("/console/login"), page
+
+    play(scene)
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.SENDER, Role.VIEWER])
+def test_nobody_sees_what_is_another_account_s(play: Play, role: Role) -> None:
+    async def scene(town: Town) -> None:
+        named = await things(town)
+        stranger, mine = await visitor_of(town, role, "other"), await visitor_of(town, role)
+        for page, path in every_path(named):
+            if page.method != "GET":
+                continue
+            theirs, ours = await stranger.get(path), await mine.get(path)
+
+            assert SECRET not in theirs.text
+            assert "4321" not in theirs.text.replace(RECEIVER, "").replace(DIGITS, ""), path
+            if "{" in page.path and ours.status == 200:
+                assert theirs.status == 404, path
+                assert SECRET in ours.text, path
+
+    play(scene)
+
+
+def test_the_walk_would_see_a_secret(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        named = await things(town)
+        owner = await visitor_of(town)
+
+        showing = [
+            path
+            for page, path in every_path(named)
+            if page.method == "GET" and SECRET in (await owner.get(path)).text
+        ]
+
+        assert len(showing) >= 10
+
+    play(scene)
+
+
+def test_nothing_is_done_for_a_form_that_is_not_from_here(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        name = await make_user(town, Role.OPERATOR)
+        thief = await visitor_of(town, Role.OWNER, "other")
+        other = await thief.csrf()
+        for page in [page for page in PAGES if page.method == "POST"]:
+            victim = await sign_in(town, name) if page.may else Visitor(town.service)
+            right = await victim.csrf()
+            before = await town.store.read(deeds.latest, None, 100)
+
+            tries = [
+                await victim.post(page.path),
+                await victim.post(page.path, {"csrf": ""}),
+                await victim.post(page.path, {"csrf": other}),
+                await victim.post(page.path, {}, x_csrf_token=other),
+                await victim.post(page.path, {"csrf": right}, sec_fetch_site="cross-site"),
+                await victim.post(page.path, {"csrf": right}, sec_fetch_site="same-site"),
+            ]
+
+            assert [shown.status for shown in tries] == [403] * len(tries), page
+            assert await town.store.read(deeds.latest, None, 100) == before, page
+
+    play(scene)
+
+
+def test_a_form_s_secret_may_come_in_a_header(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+
+        shown = await visitor.post("/console/logout", {}, x_csrf_token=await visitor.csrf())
+
+        assert (shown.status, shown.location) == (303, "/console/login")
+
+    play(scene)
+
+
+def test_an_operator_without_any_account_to_look_at_is_told_how_to_make_one(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator = await visitor_of(town, Role.OPERATOR)
+
+        before = await operator.get("/console/history")
+        account_id = await town.store.write(accounts.ensure_account, "acme", town.world.now())
+        await operator.fill_in("/console/accounts", account=str(account_id))
+        after = await operator.get("/console/history")
+        unknown = await operator.fill_in("/console/accounts", account="999")
+
+        assert (before.status, after.status, unknown.status) == (404, 200, 404)
+        assert "pabal key create --account" in before.text
+
+    play(scene)
