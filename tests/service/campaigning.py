@@ -9,7 +9,7 @@ from pabal.service import campaigns as service
 from pabal.store import campaign_requests, campaigns
 from pabal.store.base import Tx
 from pabal.store.campaign_requests import Part, Progress
-from pabal.store.campaigns import Block, Campaign, Draft, Findings
+from pabal.store.campaigns import Block, Campaign, Draft, Findings, Read
 from pabal.store.deeds import Deed
 from pabal.world import new_request_id
 from tests.service.acting import account, sms
@@ -43,7 +43,7 @@ async def checked(
         for number, block in enumerate(blocks, 1):
             kept = Block(number, len(block), service.written([Receiver(phone) for phone in block]))
             assert campaigns.add_findings(tx, campaign_id, Findings(kept, (), 0), now, now)
-        assert campaigns.end_reading(tx, campaign_id, shared, (), now, now)
+        assert campaigns.end_reading(tx, campaign_id, Read(shared, (), ()), now, now)
 
     await town.store.write(keep)
     return campaign_id

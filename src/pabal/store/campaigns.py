@@ -9,8 +9,8 @@ from pabal.domain.when import Instant
 from pabal.store.base import Found, Tx
 
 _COLUMNS = (
-    "id, account_id, user_id, kind, name, file_name, state, once, receivers, bad, duplicates, made, unused,"
-    " scheduled_at, hurried, reason, created_at, touched_at"
+    "id, account_id, user_id, kind, name, file_name, state, once, receivers, bad, duplicates, made, columns,"
+    " unused, scheduled_at, hurried, reason, created_at, touched_at"
 )
 _NO_TIME = -1
 """Stands for `at once` where times are compared."""
@@ -31,7 +31,10 @@ class Campaign(NamedTuple):
     bad: int
     duplicates: int
     made: int
+    columns: tuple[str, ...]
+    """Names of the file's columns."""
     unused: tuple[str, ...]
+    """Those that nothing asks for."""
     scheduled_at: Instant | None
     is_hurried: bool
     reason: tuple[str, ...]
@@ -79,8 +82,8 @@ def add(tx: Tx, draft: Draft, now: Instant) -> None:
     """Begin a campaign, without a file yet."""
     tx.run(
         "insert into campaigns (id, account_id, user_id, kind, name, body, file_name, state, once, receivers, bad,"
-        " duplicates, made, unused, hurried, reason, created_at, touched_at)"
-        " values (?, ?, ?, ?, ?, ?, '', ?, 1, 0, 0, 0, 0, '[]', 0, '', ?, ?)",
+        " duplicates, made, columns, unused, hurried, reason, created_at, touched_at)"
+        " values (?, ?, ?, ?, ?, ?, '', ?, 1, 0, 0, 0, 0, '[]', '[]', 0, '', ?, ?)",
         (*draft, State.DRAFT.word, now, now),
     )
 
@@ -118,7 +121,7 @@ def begin_reading(
     """Make room for a file, in place of one before; say no while another is being read, or after sending."""
     taken = tx.rows(
         "update campaigns set state = ?, file_name = ?, once = ?, receivers = 0, bad = 0, duplicates = 0,"
-        " unused = '[]', sending = null, reason = '', touched_at = ?"
+        " columns = '[]', unused = '[]', sending = null, reason = '', touched_at = ?"
         " where id = ? and (state in (?, ?) or state = ? and touched_at < ?) returning id",
         (
             State.READING.word, file_name, int(is_once), now, campaign_id,
@@ -157,16 +160,23 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: Findings, touched_at: Ins
     return True
 
 
-def end_reading(
-    tx: Tx, campaign_id: bytes, shared: str | None, unused: Sequence[str], touched_at: Instant, now: Instant
-) -> bool:
-    """Note that the file has been read to its end, and what its receivers were checked against."""
+class Read(NamedTuple):
+    """What is known of a file read to its end: its columns, and what its receivers were checked against."""
+
+    sending: str | None
+    columns: Sequence[str]
+    unused: Sequence[str]
+
+
+def end_reading(tx: Tx, campaign_id: bytes, read: Read, touched_at: Instant, now: Instant) -> bool:
+    """Note that the file has been read to its end; say no where another has begun to read one instead."""
+    shared, columns, unused = read
     return bool(
         tx.rows(
-            "update campaigns set state = ?, sending = ?, unused = ?, touched_at = ?"
+            "update campaigns set state = ?, sending = ?, columns = ?, unused = ?, touched_at = ?"
             " where id = ? and state = ? and touched_at = ? returning id",
             (
-                State.CHECKED.word, shared, _listed(unused), now,
+                State.CHECKED.word, shared, _listed(columns), _listed(unused), now,
                 campaign_id, State.READING.word, touched_at,
             ),
         )
@@ -314,7 +324,8 @@ def _campaign(row: Found) -> Campaign:
     return found._replace(
         state=STATE_BY_WORD[row[6]],
         is_once=bool(found.is_once),
-        unused=tuple(json.loads(row[12])),
+        columns=tuple(json.loads(row[12])),
+        unused=tuple(json.loads(row[13])),
         is_hurried=bool(found.is_hurried),
-        reason=tuple(json.loads(row[15])) if row[15] else (),
+        reason=tuple(json.loads(row[16])) if row[16] else (),
     )

@@ -15,6 +15,7 @@ create table campaigns (
     bad integer not null,
     duplicates integer not null,         -- how many numbers came again
     made integer not null,               -- how many receivers are in requests already
+    columns text not null,               -- names of the file's columns, as a JSON array
     unused text not null,                -- columns of the file that nothing asks for, as a JSON array
     scheduled_at {big},                  -- none: at once
     hurried {small} not null,            -- 1: what waits is to be sent now
