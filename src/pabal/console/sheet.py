@@ -187,18 +187,17 @@ def _is_in(path: Path, encoding: str) -> bool:
 
 def _excel(path: Path) -> Iterator[Row]:
     from openpyxl import load_workbook  # costs the console's start 0.2 s
+    from openpyxl.utils.exceptions import InvalidFileException
 
     try:
         _check_size(path)
-        book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
-        try:
+        with path.open("rb") as file:  # a name would have to end in .xlsx
+            book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
             sheet = book.worksheets[0]
             sheet.reset_dimensions()  # some programs write wrong ones
             for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
                 yield _row(number, [_spelled(cell) for cell in itertools.islice(cells, MOST_COLUMNS + 1)])
-        finally:
-            book.close()
-    except (*_BROKEN, IndexError):
+    except (*_BROKEN, IndexError, InvalidFileException):
         raise _refusal(
             "Excel 파일을 읽을 수 없습니다. 암호를 풀고 .xlsx로 다시 저장하거나 CSV로 올리세요.",
             "The Excel file cannot be read: save it as .xlsx again, without a password, or as CSV.",

@@ -14,6 +14,7 @@ from pabal.console.visit import Visit
 from pabal.domain import identity, when
 from pabal.domain.campaign import MOST_NAME_CHARACTERS, State
 from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.message import PRODUCT_BY_WORD
 from pabal.domain.sending import shared_from_json
 from pabal.domain.when import MINUTE, Instant
 from pabal.service import campaigns as service
@@ -31,6 +32,7 @@ SHOWN_FAULTS = 50
 FAULTS_AT_ONCE = 1000
 MAX_FILE_NAME_CHARACTERS = 120
 NOTHING_NEW = 204
+ANEW = {"hx-refresh": "true"}
 BUSY = Words(
     "다른 파일을 확인하고 있거나 이미 보낸 캠페인입니다. 화면을 새로 고치세요.",
     "Another file is being checked, or it has been sent already: reload the page.",
@@ -67,11 +69,10 @@ async def show_progress(visit: Visit) -> Response:
     campaign = await _campaign(visit)
     is_reading = campaign.state is State.READING and not _is_stale(campaign, visit.now)
     if str(campaign.touched_at) == visit.field("seen"):
-        if campaign.state is State.READING and not is_reading:
-            return Response(status_code=200, headers={"hx-refresh": "true"})
-        return Response(status_code=NOTHING_NEW)
+        is_given_up = campaign.state is State.READING and not is_reading
+        return Response(status_code=NOTHING_NEW, headers=ANEW if is_given_up else None)
     if not is_reading:
-        return Response(status_code=200, headers={"hx-refresh": "true"})
+        return Response(status_code=NOTHING_NEW, headers=ANEW)
     return visit.page("upload_progress.html", campaign=campaign, is_reading=True)
 
 
@@ -169,6 +170,7 @@ async def _page(visit: Visit, campaign: Campaign, problems: Sequence[Problem] = 
         is_stale=is_stale,
         is_checked=campaign.state is State.CHECKED,
         state=campaign.state,
+        product=PRODUCT_BY_WORD[campaign.kind],
         phone_name=sheet.PHONE_NAMES[0],
         most_rows=sheet.MOST_ROWS,
         most_megabytes=sheet.MOST_FILE_BYTES // (1024 * 1024),

@@ -27,7 +27,6 @@ WORDS = {
     "follow.facts": Words("정보", "Facts"),
     "follow.content": Words("내용", "Text"),
     "follow.file": Words("파일", "File"),
-    "follow.receivers": Words("받는 분", "Receivers"),
     "follow.bad": Words("보낼 수 없던 행", "Rows not sent to"),
     "follow.history": Words("메시지 하나하나 보기", "Look at each message"),
     "follow.part_of": Words("이 요청은 캠페인의 일부입니다", "This request is part of a campaign"),
