@@ -4,7 +4,7 @@ import re
 
 from pabal.domain.user import Role
 from pabal.domain.when import HOUR
-from pabal.service import follow
+from pabal.service import sent as follow
 from pabal.store import deeds
 from tests.console.scenery import Shown, Visitor, visitor_of
 from tests.console.test_upload import uploaded

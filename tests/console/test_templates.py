@@ -126,6 +126,33 @@ def test_an_edited_template_stays_in_use_until_the_edit_is_approved_and_an_opera
     play(scene)
 
 
+def test_whatever_an_author_wrote_is_never_markup(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key, visitor = await furnished(town)
+        fields = written(
+            sender_key,
+            name=HOSTILE,
+            templateCode=HOSTILE[:20],
+            content=HOSTILE,
+            messageType="extraInfo",
+            moreInfo=HOSTILE,
+            emphasisType="text",
+            emphasisTitle=HOSTILE,
+            emphasisAssistPhrase=HOSTILE,
+            **{"buttons[0].buttonType": "channelAddition", "buttons[0].name": HOSTILE[:14]},
+        )
+        path = (await save(visitor, "/console/templates/new", fields)).location
+
+        for each in (path, f"{path}/edit", "/console/templates", f"/console/templates/new?copy={path[-1]}"):
+            shown = await visitor.get(each)
+
+            assert shown.status == 200, each
+            assert "<script>" not in shown.text, each
+            assert "&lt;script&gt;alert(1)" in shown.text, each
+
+    play(scene)
+
+
 def test_a_template_is_copied_and_deleted(play: Play) -> None:
     async def scene(town: Town) -> None:
         _, sender_key, visitor = await furnished(town)

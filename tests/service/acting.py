@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pabal.carriers.base import Carrier, Desk, HandOn, Receipt, Taken, Verdict
+from pabal.carriers.base import Carrier, HandOn, Receipt, Taken, Verdict
+from pabal.carriers.desk import Desk
 from pabal.domain import identity
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.sending import Fallback, Receiver, Sending

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pabal.console import sheet
+from pabal.console.draft import ALIMTALK, FRIENDTALK, KINDS, Draft
 from pabal.console.sheet import Columns, Row
 from pabal.domain import text, variables
 from pabal.domain.campaign import BLOCK_RECEIVERS
@@ -25,17 +26,7 @@ from pabal.store.campaigns import Block, Fault, Findings
 from pabal.web import bodies, checked_sends, forms
 from pabal.web.forms import Form
 
-ALIMTALK, FRIENDTALK = "alimtalk", "friendtalk"
-TEXTS = {"sms": Product.SMS, "lms": Product.LMS, "mms": Product.MMS}
-SHAPES: dict[str, type[msgspec.Struct]] = {
-    "sms": bodies.SendSms,
-    "lms": bodies.SendLms,
-    "mms": bodies.SendMms,
-    ALIMTALK: bodies.SendAlimtalk,
-    FRIENDTALK: bodies.SendFriendtalk,
-}
 _LINKS = ("mobileUrl", "pcUrl", "androidUrl", "iosUrl")
-_FIELDS = ("content", "subject", "sender", "senderKey", "templateCode")
 _RECEIVER = "receivers["
 _ANYONE = "01000000000"
 """Stands for a receiver while there is none: what is wrong with it is not told."""
@@ -47,24 +38,30 @@ class Message(NamedTuple):
     kind: str
     is_ad: bool
     fields: dict[str, Any]
+    send_date: str = ""
+    """The time that was picked there; it can still be changed."""
 
     def to_json(self) -> str:
         """Return it as the store keeps it."""
-        return json.dumps({**self.fields, "kind": self.kind, "isAd": self.is_ad}, ensure_ascii=False)
+        own = {"kind": self.kind, "isAd": self.is_ad, "sendDate": self.send_date}
+        return json.dumps({**self.fields, **own}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, kept: str) -> "Message":
         """Return what the store kept."""
         fields = json.loads(kept)
-        return cls(fields.pop("kind"), fields.pop("isAd"), fields)
+        return cls(fields.pop("kind"), fields.pop("isAd"), fields, fields.pop("sendDate"))
 
 
-def read(given: Mapping[str, str]) -> Message:
-    """Return the message that a form holds."""
-    kind = given.get("kind", "")
-    fields = {name: given[name] for name in _FIELDS if given.get(name)}
-    is_ad = bool(given.get("adFlag"))
-    return Message(kind if kind in SHAPES else "sms", is_ad, fields)
+def message_of(draft: Draft) -> Message:
+    """Return the message that was written on the send page.
+
+    Raises Refused.
+    """
+    fields = draft.body([])
+    send_date = str(fields.pop("sendDate", ""))
+    del fields["receivers"]
+    return Message(draft.kind.word, draft.is_ad, fields, send_date)
 
 
 class Checker:
@@ -78,7 +75,7 @@ class Checker:
         self._now = now
         self._profile = profile
         self._design = design
-        form = forms.from_fields(SHAPES[message.kind], {**message.fields, "receivers": []})
+        form = forms.from_fields(KINDS[message.kind].shape, {**message.fields, "receivers": []})
         self._body: Any = form.body
         self._problems = form.problems
         self.names = self._names()
@@ -89,7 +86,7 @@ class Checker:
         """The kind of message that each receiver gets."""
         if self._message.kind == FRIENDTALK:
             return checked_sends.FRIENDTALK_TYPES.get(self._body.messageType or "", Product.FRIENDTALK_TEXT)
-        return TEXTS.get(self._message.kind, Product.ALIMTALK)
+        return KINDS[self._message.kind].product
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -111,7 +108,9 @@ class Checker:
         if kind == FRIENDTALK:
             assert self._profile is not None
             return checked_sends.friendtalk(form, policy, now)._replace(profile_id=self._profile.id)
-        return checked_sends.text_message(TEXTS[kind], form, policy, now)._replace(is_ad=self._message.is_ad)
+        return checked_sends.text_message(KINDS[kind].product, form, policy, now)._replace(
+            is_ad=self._message.is_ad
+        )
 
     def check_message(self) -> None:
         """Raises Refused for what is wrong with the message itself, whoever receives it."""

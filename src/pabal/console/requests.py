@@ -11,9 +11,10 @@ from pabal.domain.campaign import State
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Status
 from pabal.domain.sending import shared_from_json
-from pabal.service import campaigns, follow, send_now
+from pabal.service import campaigns, send_now
+from pabal.service import sent as follow
 from pabal.service.cancel import cancel_request
-from pabal.service.follow import NEWEST, Sent
+from pabal.service.sent import NEWEST, Sent
 from pabal.store import campaigns as kept
 from pabal.store import deeds
 from pabal.store.campaign_requests import Progress

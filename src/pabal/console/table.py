@@ -1,7 +1,10 @@
 """Every page of the console, once: where it is, who may, who answers; routes, menu and tests walk it."""
 
-from pabal.console import export, history, phone, requests, sign_in, templates, upload
+from pabal.console import export, history, phone, requests, send, sign_in, templates, upload
 from pabal.console.visit import EVERYONE, OPERATORS, SENDERS, Page
+
+MESSAGE_BYTES = 1024 * 1024
+"""A message with its picture and its receivers as they are typed; percent signs make three bytes of one."""
 
 PAGES = (
     Page("/console", history.go_to_history, EVERYONE),
@@ -11,7 +14,14 @@ PAGES = (
     Page("/console/language", sign_in.choose_language, None, "POST"),
     Page("/console/accounts", sign_in.show_accounts, OPERATORS, is_about_account=False),
     Page("/console/accounts", sign_in.choose_account, OPERATORS, "POST", is_about_account=False),
-    Page("/console/send/upload", upload.begin, SENDERS, "POST"),
+    Page("/console/send", send.show_form, SENDERS, menu="menu.send"),
+    Page("/console/send", send.send, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/form", send.change_form, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/look", send.look, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/check", send.check, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/test", send.send_test, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/done/{request}", send.show_sent, SENDERS),
+    Page("/console/send/upload", upload.begin, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload/{campaign}", upload.show, SENDERS),
     Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_passive=True),
     Page("/console/send/upload/{campaign}/template.csv", upload.give_template, SENDERS),

@@ -11,7 +11,6 @@ from pabal.domain.button import KOREAN_NAMES, MAX_BUTTONS
 from pabal.domain.codes import Code, Refused
 from pabal.domain.profile import AuthStatus
 from pabal.domain.template import (
-    DELETABLE,
     EDITABLE,
     MAX_CONTENT_CHARACTERS,
     MESSAGE_TYPES,
@@ -21,7 +20,7 @@ from pabal.domain.template import (
     TemplateStatus,
 )
 from pabal.domain.variables import parts
-from pabal.service import templates
+from pabal.service import categories, templates
 from pabal.store import deeds
 from pabal.store import profiles as kept_profiles
 from pabal.store import templates as kept_templates
@@ -189,7 +188,7 @@ def _place(template: Template) -> dict[str, str]:
 
 async def _shown(visit: Visit, template: Template, refused: Refused | None = None) -> Response:
     in_use = template.in_use if template.in_use != template.design else None
-    category = visit.station.template_categories.get(template.design.category)
+    category = (await categories.of_templates(visit.station)).get(template.design.category)
     return visit.page(
         "template.html",
         refused.code.http_status if refused else 200,
@@ -200,8 +199,8 @@ async def _shown(visit: Visit, template: Template, refused: Refused | None = Non
         told=[each.message(visit.speech.locale) for each in (refused.problems if refused else ())],
         is_editable=is_editable(template),
         is_requestable=template.status is TemplateStatus.REGISTERED,
-        is_deletable=template.status in DELETABLE,
-        is_under_review=template.status is TemplateStatus.INSPECTING,
+        is_deletable=template.is_deletable,
+        is_under_review=template.status is TemplateStatus.INSPECTING and template.carrier is None,
         **_LIMIT,
     )
 
@@ -222,7 +221,7 @@ async def _form(
         profiles=[(each.sender_key, each.channel_id) for each in profiles if each.sender_key],
         categories=[
             (each.code, f"{each.group} · {each.name}" if each.group else each.name)
-            for each in visit.station.template_categories.values()
+            for each in (await categories.of_templates(visit.station)).values()
         ],
         message_types=[(each, visit.say(f"template_type.{each}")) for each in MESSAGE_TYPES],
         emphasis_types=[(each, visit.say(f"emphasis.{each}")) for each in template_form.EMPHASIS],

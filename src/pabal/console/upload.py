@@ -9,6 +9,8 @@ from typing import IO
 from starlette.responses import Response, StreamingResponse
 
 from pabal.console import checking, export, sheet
+from pabal.console import draft as drafts
+from pabal.console import send as send_page
 from pabal.console.checking import Checker, Message, Reading
 from pabal.console.visit import Visit
 from pabal.domain import identity, when
@@ -18,6 +20,7 @@ from pabal.domain.message import PRODUCT_BY_WORD
 from pabal.domain.sending import shared_from_json
 from pabal.domain.when import MINUTE, Instant
 from pabal.service import campaigns as service
+from pabal.service.accept import way_out
 from pabal.store import campaigns
 from pabal.store.campaigns import Campaign, Draft, Fault, Read
 from pabal.store.deeds import Deed
@@ -40,16 +43,17 @@ BUSY = Words(
 
 
 async def begin(visit: Visit) -> Response:
-    """Keep the message that was written, and go on to its file.
-
-    Raises Refused for what is wrong with the message.
-    """
-    message = checking.read(visit.given)
-    checker = await checking.checker_of(visit.station, visit.account_id, message)
+    """Keep the message that was written, and go on to its file; what is wrong is told where it was written."""
+    draft = drafts.read(visit.given)
+    try:
+        message = checking.message_of(draft)
+        await checking.checker_of(visit.station, visit.account_id, message)
+    except Refused as refused:
+        return await send_page.refuse(visit, draft, refused)
     campaign_id = new_request_id(visit.station.world, 0)
-    name = f"{visit.words(checker.product.label)} {visit.speech.stamp(visit.now)[:16]}"
-    draft = Draft(campaign_id, visit.account_id, visit.user.id, checker.product.word, name, message.to_json())
-    await visit.station.store.write(campaigns.add, draft, visit.now)
+    name = f"{visit.words(draft.product.label)} {visit.speech.stamp(visit.now)[:16]}"
+    begun = Draft(campaign_id, visit.account_id, visit.user.id, draft.product.word, name, message.to_json())
+    await visit.station.store.write(campaigns.add, begun, visit.now)
     return visit.elsewhere(f"{UPLOAD}/{campaign_id.hex()}")
 
 
@@ -124,7 +128,7 @@ async def send(visit: Visit) -> Response:
 async def _time(visit: Visit, campaign: Campaign) -> Instant | None:
     """Return when to send; None: now.
 
-    Raises Refused: INVALID_DATE, NIGHT_AD_RESTRICTED.
+    Raises Refused, for what is wrong with the time or has come in the way since.
     """
     policy, now = visit.station.policy, visit.now
     at: Instant | None = None
@@ -140,14 +144,18 @@ async def _time(visit: Visit, campaign: Campaign) -> Instant | None:
     if shared is None:
         raise Refused(Code.INVALID_STATE, "", BUSY)
     sending = shared_from_json(shared)._replace(scheduled_at=at)
-    return checked_sends.at_a_decent_hour(sending, policy, now).scheduled_at
+    sending = checked_sends.at_a_decent_hour(sending, policy, now)
+    await way_out(visit.station, visit.account_id, sending)
+    return sending.scheduled_at
 
 
 async def _page(visit: Visit, campaign: Campaign, problems: Sequence[Problem] = ()) -> Response:
     read = visit.station.store.read
-    told = {each.field: each.message(visit.speech.locale) for each in problems}
+    fields = ("name", "sendDate")
+    told = {each.field if each.field in fields else "": each.message(visit.speech.locale) for each in problems}
+    message = Message.from_json(await read(campaigns.body, campaign.id))
     try:
-        checker = await _checker(visit, campaign)
+        checker = await checking.checker_of(visit.station, visit.account_id, message)
         names, (subject, content) = checker.names, checker.texts
     except Refused as refused:
         names, subject, content = (), "", ""
@@ -156,6 +164,7 @@ async def _page(visit: Visit, campaign: Campaign, problems: Sequence[Problem] = 
     if campaign.state is State.CHECKED:
         faults = await read(campaigns.faults, campaign.id, 0, SHOWN_FAULTS)
     is_stale = campaign.state is State.READING and _is_stale(campaign, visit.now)
+    send_date = visit.field("sendDate") or message.send_date
     return visit.page(
         "upload.html",
         problems[0].code.http_status if problems else 200,
@@ -174,8 +183,8 @@ async def _page(visit: Visit, campaign: Campaign, problems: Sequence[Problem] = 
         phone_name=sheet.PHONE_NAMES[0],
         most_rows=sheet.MOST_ROWS,
         most_megabytes=sheet.MOST_FILE_BYTES // (1024 * 1024),
-        typed={"name": visit.field("name") or campaign.name, "sendDate": visit.field("sendDate")},
-        is_later=bool(visit.field("later")),
+        typed={"name": visit.field("name") or campaign.name, "sendDate": send_date.replace(" ", "T")},
+        is_later=bool(visit.field("later") or message.send_date),
         zone=str(visit.station.policy.zone),
     )
 

@@ -71,14 +71,17 @@ def filled_buttons(buttons: Sequence[Button], names: Sequence[str], values: Sequ
 
 def check_text(product: Product, content: str) -> None:
     """Raises Refused(CONTENT_TOO_LONG) or Refused(UNSUPPORTED_CHARACTER) for one receiver's text."""
-    if product is Product.SMS:
-        text.check_fits(content, text.SMS_MAX_BYTES)
-    elif product.is_text:
-        text.check_fits(content, text.LMS_MAX_BYTES)
+    if product.is_text:
+        text.check_fits(content, MAX_BYTES[product])
     else:
         text.check_characters(content, MAX_CHARACTERS[product])
 
 
+MAX_BYTES = {
+    Product.SMS: text.SMS_MAX_BYTES,
+    Product.LMS: text.LMS_MAX_BYTES,
+    Product.MMS: text.LMS_MAX_BYTES,
+}
 MAX_CHARACTERS = {
     Product.ALIMTALK: text.ALIMTALK_MAX_CHARACTERS,
     Product.FRIENDTALK_TEXT: text.FRIENDTALK_TEXT_MAX_CHARACTERS,

@@ -7,7 +7,7 @@ from pabal.domain import identity
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.image import Image
 from pabal.domain.message import Product
-from pabal.domain.profile import AuthStatus, Profile
+from pabal.domain.profile import Profile
 from pabal.domain.sending import SMALL_RECEIVERS, Sending
 from pabal.domain.template import Design
 from pabal.domain.when import MINUTE, Instant
@@ -75,10 +75,7 @@ async def promise_of(
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
-    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > station.world.now() + RING_WITHIN
-    carrier = station.carrier_for(sending.product, is_for_later=is_for_later)
-    if station.policy.checks_sender_numbers:
-        await _check_numbers(station, account_id, sending)
+    carrier = await way_out(station, account_id, sending)
     request_id = new_request_id(station.world, _slot(station, account_id, repeatable))
     now = identity.requested_at(request_id)  # one look at the clock: sent now is sent when requested
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
@@ -105,6 +102,18 @@ def announce(station: Station, product: Product, promise: Promise) -> None:
     station.watch.accepted.add(len(promise.messages), product.word)
     if promise.scheduled_at <= promise.now + RING_WITHIN:
         station.ring([promise.carrier])
+
+
+async def way_out(station: Station, account_id: int, sending: Sending) -> str:
+    """Return the carrier that a send would go to.
+
+    Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
+    """
+    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > station.world.now() + RING_WITHIN
+    carrier = station.carrier_for(sending.product, is_for_later=is_for_later)
+    if station.policy.checks_sender_numbers:
+        await _check_numbers(station, account_id, sending)
+    return carrier
 
 
 def keep_all(tx: Tx, promises: Sequence[Promise]) -> list[Kept]:
@@ -170,8 +179,8 @@ async def usable_profile(station: Station, account_id: int, sender_key: str) -> 
     profile = await station.store.read(profiles.by_sender_key, account_id, sender_key)
     if profile is None:
         raise Refused(Code.SENDER_NOT_FOUND, "senderKey")
-    if profile.status is not AuthStatus.APPROVAL or not profile.is_enabled:
-        raise Refused(Code.SENDER_NOT_APPROVED, "senderKey")
+    if not profile.is_usable:
+        raise Refused(Code.SENDER_NOT_APPROVED, "senderKey", profile.bar.label if profile.bar else None)
     return profile
 
 
@@ -183,8 +192,8 @@ async def usable_template(station: Station, profile: Profile, code: str) -> Desi
     template = await station.store.read(templates.get, profile.id, code)
     if template is None:
         raise Refused(Code.TEMPLATE_NOT_FOUND, "templateCode")
-    if template.in_use is None or not template.is_enabled:
-        raise Refused(Code.TEMPLATE_NOT_APPROVED, "templateCode")
+    if template.in_use is None or not template.is_enabled or template.bar is not None:
+        raise Refused(Code.TEMPLATE_NOT_APPROVED, "templateCode", template.bar.label if template.bar else None)
     return template.in_use
 
 

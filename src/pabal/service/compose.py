@@ -1,7 +1,11 @@
 """The text that one receiver gets: composed when a message is sent, and again when it is looked up."""
 
-from pabal.domain import identity, sending
+from collections.abc import Mapping, Sequence
+
+from pabal.domain import identity, sending, text
 from pabal.domain.message import Attempt, Product
+from pabal.service.policy import Policy
+from pabal.store.jobs import Lease
 from pabal.store.messages import Message
 from pabal.store.requests import Request
 
@@ -29,8 +33,7 @@ def content_of(message: Message, request: Request) -> str:
 def subject_of(message: Message, request: Request) -> str | None:
     """Return the subject of a message; a long fallback text bears the channel's id, if that fits."""
     if is_fallback(message, request):
-        is_titled = message.product is Product.LMS and sending.fits_subject(request.channel_id or "")
-        return request.channel_id if is_titled else None
+        return subject_instead(message.product, request.channel_id)
     if request.subject is None:
         return None
     return sending.filled(request.subject, request.variables, message.values)
@@ -44,13 +47,24 @@ def buttons_of(message: Message, request: Request) -> tuple[dict[str, str | int]
     return tuple(one.given() for one in done)
 
 
-def attempt_of(message: Message, request: Request, number: int, tries: int) -> Attempt:
+def instead(own: str | None, content: str, buttons: Sequence[Mapping[str, str | int]], policy: Policy) -> str:
+    """Return the text that stands in for a receiver's failed message: its own, or one made of the message."""
+    whole = own if own is not None else sending.fallback_text(content, buttons)
+    return text.replaced(whole) if policy.replaces_characters else whole
+
+
+def subject_instead(product: Product, channel_id: str | None) -> str | None:
+    """Return the subject of a text that stands in: a long one bears the channel's id, if that fits."""
+    return channel_id if product is Product.LMS and sending.fits_subject(channel_id or "") else None
+
+
+def attempt_of(message: Message, request: Request, lease: Lease) -> Attempt:
     """Return what a carrier is handed for a message."""
     is_stand_in = is_fallback(message, request)
     sender = request.fallback_sender if is_stand_in else request.sender or request.channel_id
     return Attempt(
         message.id,
-        number,
+        lease.attempt,
         message.account_id,
         message.product,
         message.receiver,
@@ -61,5 +75,8 @@ def attempt_of(message: Message, request: Request, number: int, tries: int) -> A
         request.id if request.has_image and not is_stand_in else None,
         request.sender_key,
         request.template_code,
-        tries,
+        lease.tries,
+        request.is_ad,
+        None if is_stand_in else request.image_link,
+        lease.is_in_doubt,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.domain import identity, sending, text, when
+from pabal.domain import identity, sending, when
 from pabal.domain.message import PRODUCT_BY_NUMBER, Outcome, Product
 from pabal.domain.when import Instant
 from pabal.service import compose
@@ -68,9 +68,7 @@ def fall_back(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> 
 
 
 def _stand_in(tx: Tx, origin: Message, request: Request, policy: Policy, now: Instant, result: Finished) -> None:
-    content = _text_instead(origin, request)
-    if policy.replaces_characters:
-        content = text.replaced(content)
+    content = _text_instead(origin, request, policy)
     fitting = sending.as_text(content)
     product = fitting[0] if fitting else Product.LMS
     carrier = policy.routes.first(product)
@@ -93,8 +91,9 @@ def _stand_in(tx: Tx, origin: Message, request: Request, policy: Policy, now: In
     result.carriers.add(carrier)
 
 
-def _text_instead(origin: Message, request: Request) -> str:
+def _text_instead(origin: Message, request: Request, policy: Policy) -> str:
     if request.fallback_content is not None:
-        return sending.filled(request.fallback_content, request.variables, origin.values)
+        own = sending.filled(request.fallback_content, request.variables, origin.values)
+        return compose.instead(own, "", (), policy)
     content = compose.content_of(origin, request)
-    return sending.fallback_text(content, compose.buttons_of(origin, request))
+    return compose.instead(None, content, compose.buttons_of(origin, request), policy)

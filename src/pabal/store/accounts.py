@@ -124,6 +124,13 @@ def numbers(tx: Tx) -> list[tuple[str, str]]:
     )
 
 
+def numbers_of(tx: Tx, account_id: int) -> list[str]:
+    """Return an account's sender numbers."""
+    return [
+        row[0] for row in tx.rows("select number from numbers where account_id = ? order by number", (account_id,))
+    ]
+
+
 def has_number(tx: Tx, account_id: int, number: str) -> bool:
     """Say whether an account has registered a sender number."""
     return tx.row("select 1 from numbers where account_id = ? and number = ?", (account_id, number)) is not None

@@ -48,6 +48,17 @@ def set_hash(tx: Tx, user_id: int, hash: str) -> None:
     tx.run("update users set hash = ? where id = ?", (hash, user_id))
 
 
+def own_number(tx: Tx, user_id: int) -> str:
+    """Return the phone that a user's test sends go to, empty where none is known."""
+    row = tx.row("select own_number from users where id = ?", (user_id,))
+    return row[0] or "" if row else ""
+
+
+def set_own_number(tx: Tx, user_id: int, number: str) -> None:
+    """Remember the phone that a user's test sends go to."""
+    tx.run("update users set own_number = ? where id = ?", (number, user_id))
+
+
 def set_disabled(tx: Tx, user_id: int, at: Instant | None) -> None:
     """Disable a user, or enable with None."""
     tx.run("update users set disabled_at = ? where id = ?", (at, user_id))

@@ -11,6 +11,7 @@ from pabal.domain.image import Image, read_image
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
 from pabal.domain.sending import (
+    MAX_BYTES,
     Fallback,
     Gauge,
     Sending,
@@ -18,7 +19,7 @@ from pabal.domain.sending import (
     filled,
     filled_buttons,
 )
-from pabal.domain.template import Design
+from pabal.domain.template import MAX_EMPHASIS_CHARACTERS, Design
 from pabal.domain.when import Instant
 from pabal.service.policy import Policy
 from pabal.web import bodies
@@ -42,7 +43,7 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
 
     Raises Refused.
     """
-    clean = _cleaned_and_carried if policy.replaces_characters else _cleaned
+    clean = cleaner(product, policy)
     is_titled = product is not Product.SMS
     subject = form.read_optional("subject", clean) if is_titled else None
     content = form.read("content", clean)
@@ -58,7 +59,7 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
 
     fit: Callable[[bodies.Receiver], Fitted] = as_it_is
     if names and len(given) < GAUGED_RECEIVERS:
-        fit = _fitted(product, content, subject, names, clean)
+        fit = fitted_text(product, content, subject, names, clean)
     elif names:
         fit = _gauged(product, content, subject, names, clean)
     receivers = checked(form, given, fit)
@@ -74,7 +75,12 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
     )
 
 
-def _fitted(
+def cleaner(product: Product, policy: Policy) -> Callable[[str], str]:
+    """Return what cleans the texts of a product; it says no to what nothing may hold."""
+    return _cleaned_and_carried if product.is_text and policy.replaces_characters else _cleaned
+
+
+def fitted_text(
     product: Product, content: str, subject: str | None, names: Sequence[str], clean: Callable[[str], str]
 ) -> Callable[[bodies.Receiver], Fitted]:
     """Return what gives a receiver of a text message its values, and says no where its text does not fit."""
@@ -92,9 +98,8 @@ def _fitted(
 def _gauged(
     product: Product, content: str, subject: str | None, names: Sequence[str], clean: Callable[[str], str]
 ) -> Callable[[bodies.Receiver], Fitted]:
-    """Return the same as `_fitted`, quicker for many receivers."""
-    most = text.SMS_MAX_BYTES if product is Product.SMS else text.LMS_MAX_BYTES
-    gauges = [Gauge(content, names, partial(check_text, product), most)]
+    """Return the same as `fitted_text`, quicker for many receivers."""
+    gauges = [Gauge(content, names, partial(check_text, product), MAX_BYTES[product])]
     if subject is not None:
         gauges.append(Gauge(subject, names, _check_subject, text.SUBJECT_MAX_BYTES))
 
@@ -102,6 +107,22 @@ def _gauged(
         values = values_of(each, names, clean)
         for gauge in gauges:
             gauge.check(values)
+        return values, None
+
+    return fit
+
+
+def fitted_talk(
+    product: Product, content: str, buttons: Sequence[Button], names: Sequence[str], title: str | None = None
+) -> Callable[[bodies.Receiver], Fitted]:
+    """Return what gives a receiver of a talk its values, and says no where its text or a link does not fit."""
+
+    def fit(each: bodies.Receiver) -> Fitted:
+        values = values_of(each, names, _cleaned)
+        if title:
+            text.check_characters(filled(title, names, values), MAX_EMPHASIS_CHARACTERS)
+        check_text(product, filled(content, names, values))
+        filled_buttons(buttons, names, values)
         return values, None
 
     return fit
@@ -145,20 +166,16 @@ class AlimtalkForm:
         """
         buttons = tuple(Button(**fields) for fields in template.buttons)  # type: ignore[arg-type]
         resent = self._fallback.content if self._fallback else None
-        names = variables.names(template.content, *button.links_of(buttons), resent)
-
-        def fit(each: bodies.Receiver) -> Fitted:
-            values = values_of(each, names, _cleaned)
-            check_text(Product.ALIMTALK, filled(template.content, names, values))
-            filled_buttons(buttons, names, values)
-            return values, None
-
-        receivers = checked(self._form, self._form.body.receivers, fit if names else as_it_is)
+        title = template.title
+        names = variables.names(title, template.content, *button.links_of(buttons), resent)
+        fit = fitted_talk(Product.ALIMTALK, template.content, buttons, names, title) if names else as_it_is
+        receivers = checked(self._form, self._form.body.receivers, fit)
         return Sending(
             Product.ALIMTALK,
             template.content,
             receivers,
             self._scheduled_at,
+            subject=title,
             buttons=buttons,
             fallback=self._fallback,
             profile_id=profile.id,
@@ -200,7 +217,7 @@ def friendtalk(form: Form[bodies.SendFriendtalk], policy: Policy, now: Instant) 
         _check_shared(form, content, partial(check_text, product), "content")
     form.done()
 
-    def fit(each: bodies.TalkReceiver) -> Fitted:
+    def fit_own(each: bodies.TalkReceiver) -> Fitted:
         whole = mark(_cleaned(each.content)) if each.content else content or ""
         wanted = variables.names(whole, *around)
         known = dict(zip(wanted, values_of(each, wanted, _cleaned), strict=True))
@@ -209,7 +226,12 @@ def friendtalk(form: Form[bodies.SendFriendtalk], policy: Policy, now: Instant) 
         filled_buttons(buttons, names, values)
         return values, whole if each.content else None
 
-    receivers = checked(form, given, fit if names or own else as_it_is)
+    fit: Callable[[Any], Fitted] = as_it_is
+    if own:
+        fit = fit_own
+    elif names:
+        fit = fitted_talk(product, content or "", buttons, names)
+    receivers = checked(form, given, fit)
     return Sending(
         product,
         content or "",

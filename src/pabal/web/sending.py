@@ -33,11 +33,7 @@ async def send_alimtalk(call: Call) -> dict[str, Any]:
     before = await _answered_before(call)
     if before:
         return before
-    station = call.station
-    form = checked_sends.alimtalk_form(call.form, station.policy, call.now)
-    profile = await usable_profile(station, call.account_id, form.sender_key)
-    template = await usable_template(station, profile, form.template_code)
-    return await _accepted(call, form.sending(profile, template))
+    return await _accepted(call, await checked_alimtalk(call))
 
 
 async def send_friendtalk(call: Call) -> dict[str, Any]:
@@ -45,11 +41,31 @@ async def send_friendtalk(call: Call) -> dict[str, Any]:
     before = await _answered_before(call)
     if before:
         return before
+    return await _accepted(call, await checked_friendtalk(call))
+
+
+async def checked_alimtalk(call: Call) -> Sending:
+    """Return the checked send of an Alimtalk.
+
+    Raises Refused.
+    """
+    station = call.station
+    form = checked_sends.alimtalk_form(call.form, station.policy, call.now)
+    profile = await usable_profile(station, call.account_id, form.sender_key)
+    template = await usable_template(station, profile, form.template_code)
+    return form.sending(profile, template)
+
+
+async def checked_friendtalk(call: Call) -> Sending:
+    """Return the checked send of a friend talk.
+
+    Raises Refused.
+    """
     station = call.station
     sending = checked_sends.friendtalk(call.form, station.policy, call.now)
     profile = await usable_profile(station, call.account_id, call.form.body.senderKey)
     sending = checked_sends.at_a_decent_hour(sending, station.policy, call.now)
-    return await _accepted(call, sending._replace(profile_id=profile.id))
+    return sending._replace(profile_id=profile.id)
 
 
 async def cancel(call: Call) -> dict[str, Any]:

@@ -3,6 +3,11 @@
 from pabal.domain.codes import Words
 
 WORDS = {
+    "upload.tab": Words("파일 올리기", "Upload a file"),
+    "upload.tab.about": Words(
+        "받는 분이 많으면 CSV나 Excel 파일로 올리세요. 내용은 위에 쓴 그대로 보냅니다.",
+        "For many receivers, upload a CSV or Excel file; the message is the one written above.",
+    ),
     "upload.title": Words("파일로 보내기", "Send to a file of receivers"),
     "upload.message": Words("보낼 내용", "The message"),
     "upload.kind": Words("종류", "Kind"),

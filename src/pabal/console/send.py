@@ -1,0 +1,224 @@
+"""The send page: a message is written, looked at while it is, looked over once more, and sent."""
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from pabal.console import draft as drafts
+from pabal.console import look_over
+from pabal.console.draft import ALIMTALK, KINDS, TALKS, Draft
+from pabal.console.look_over import MOST_BAD, Seen
+from pabal.console.template_form import BUTTON_LABELS
+from pabal.console.typed_receivers import Line
+from pabal.console.visit import Visit
+from pabal.domain import identity, phone
+from pabal.domain.codes import Refused
+from pabal.domain.image import MAX_IMAGE_BYTES
+from pabal.domain.message import Status
+from pabal.domain.profile import AuthStatus, Profile
+from pabal.domain.sending import Sending
+from pabal.domain.template import Template
+from pabal.service import history
+from pabal.service.accept import Repeatable, accept, way_out
+from pabal.service.sign_in import new_secret
+from pabal.store import accounts, deeds, profiles, templates, users
+
+SEND = "/console/send"
+MOST_CHOICES = 1000
+MAX_KEY = 64
+
+
+class Choices(NamedTuple):
+    """What can be chosen in a form."""
+
+    profiles: list[Profile]
+    templates: list[Template]
+    numbers: list[str]
+    own_number: str
+
+
+class LastLook(NamedTuple):
+    """What is shown before it is sent: how many, when, and what tells this send from every other."""
+
+    total: int
+    left_out: int
+    scheduled: str
+    is_moved: bool
+    key: str
+    digest: str
+
+
+async def show_form(visit: Visit) -> Response:
+    """Show an empty form of a kind."""
+    draft = await _begun(visit, drafts.blank(visit.field("kind")))
+    return await _page(visit, await look_over.seen(visit, draft))
+
+
+async def change_form(visit: Visit) -> Response:
+    """Show the form anew, of another kind or with other buttons, with all that was typed."""
+    draft = await _begun(visit, drafts.read(visit.given))
+    return await _page(visit, await look_over.seen(visit, draft))
+
+
+async def look(visit: Visit) -> Response:
+    """Answer with what changes while someone types: sizes, receivers, the message as it will arrive."""
+    seen = await look_over.seen(visit, drafts.read(visit.given))
+    return visit.page("send_look.html", seen=seen, draft=seen.draft, is_part=True, most_bad=MOST_BAD)
+
+
+async def check(visit: Visit) -> Response:
+    """Show how many would be sent, to whom and when, or what is in the way."""
+    seen = await look_over.seen(visit, drafts.read(visit.given))
+    try:
+        found = await look_over.as_sending(visit, seen)
+        await way_out(visit.station, visit.account_id, found)
+    except Refused as refused:
+        return await _page(visit, seen, refused)
+    return await _page(visit, seen, last=_last_look(visit, seen, found))
+
+
+async def refuse(visit: Visit, draft: Draft, refused: Refused) -> Response:
+    """Show a draft anew, and what is in its way."""
+    return await _page(visit, await look_over.seen(visit, draft), refused)
+
+
+async def send(visit: Visit) -> Response:
+    """Send what was looked over, once, however often it is asked for."""
+    draft = drafts.read(visit.given)
+    digest, key = _digest(draft), visit.field("key")[:MAX_KEY]
+    if visit.field("digest") != digest or not key:
+        return await check(visit)
+    seen = await look_over.seen(visit, draft)
+    try:
+        found = await look_over.as_sending(visit, seen)
+        request_id = await _accepted(visit, found, Repeatable(f"console-{key}", bytes.fromhex(digest)), "send")
+    except Refused as refused:
+        return await _page(visit, seen, refused)
+    return visit.elsewhere(f"{SEND}/done/{request_id.hex()}")
+
+
+async def send_test(visit: Visit) -> Response:
+    """Send the message to the visitor's own phone, now, filled in as for the first receiver."""
+    draft, key = drafts.read(visit.given), visit.field("test_key")[:MAX_KEY]
+    draft = replace(draft, boxes={**draft.boxes, "later": False})
+    try:
+        number = phone.mobile(visit.field("own_number"))
+        await visit.station.store.write(users.set_own_number, visit.user.id, number)
+        seen = await look_over.seen(visit, draft)
+        values = {name: f"#{{{name}}}" for name in seen.done.names} | look_over.first_values(seen.typed)
+        found = await look_over.checked_as_by_the_interface(visit, draft, [Line(1, number, values)])
+        repeatable = Repeatable(f"console-test-{key}", bytes.fromhex(_digest(draft, number)))
+        request_id = await _accepted(visit, found, repeatable, "test")
+    except Refused as refused:
+        told = [each.message(visit.speech.locale) for each in refused.problems]
+        return visit.page("send_tested.html", told=told, request_id="", test_key=key, is_part=True)
+    return visit.page(
+        "send_tested.html", told=[], request_id=request_id.hex(), test_key=_new_key(visit), is_part=True
+    )
+
+
+async def show_sent(visit: Visit) -> Response:
+    """Show what was sent, and where to follow it.
+
+    Raises Refused(REQUEST_NOT_FOUND), also for another account's.
+    """
+    request_id = identity.read_request(str(visit.request.path_params["request"]))
+    found = await history.outlook(visit.station, visit.account_id, request_id, 1, 1)
+    request = found.request
+    return visit.page(
+        "send_done.html",
+        request_id=request.id.hex(),
+        total=request.total,
+        scheduled=visit.speech.stamp(request.scheduled_at)[:16] if request.scheduled_at > visit.now else "",
+        counts=[(status, found.counts[status]) for status in Status if found.counts.get(status)],
+        receiver=found.page.found[0][0].receiver if found.page.found else "",
+    )
+
+
+async def _page(visit: Visit, seen: Seen, refused: Refused | None = None, last: LastLook | None = None) -> Response:
+    """Answer with the whole page, and what is in the way; htmx takes nothing that is not a success."""
+    told = look_over.told_of(visit, refused.problems) if refused else {}
+    is_part = visit.request.headers.get("hx-request") == "true"
+    return visit.page(
+        "send.html",
+        refused.code.http_status if refused and not is_part else 200,
+        seen=seen._replace(told={**seen.told, **told}),
+        draft=seen.draft,
+        is_part=False,
+        is_refused=refused is not None,
+        last=last,
+        choices=await _choices(visit, seen.draft),
+        test_key=_new_key(visit),
+        kinds=list(KINDS.values()),
+        talks=TALKS,
+        types=BUTTON_LABELS,
+        button_fields=drafts.BUTTON_FIELDS,
+        policy=visit.station.policy,
+        earliest=visit.speech.stamp(visit.now)[:16].replace(" ", "T"),
+        most_image_bytes=MAX_IMAGE_BYTES,
+        most_bad=MOST_BAD,
+    )
+
+
+async def _choices(visit: Visit, draft: Draft) -> Choices:
+    read, account_id = visit.station.store.read, visit.account_id
+    numbers = await read(accounts.numbers_of, account_id)
+    own_number = visit.field("own_number") or await read(users.own_number, visit.user.id)
+    if draft.product.is_text:
+        return Choices([], [], numbers, own_number)
+    kept: list[Template] = []
+    if draft.kind.word == ALIMTALK and draft.texts["senderKey"]:
+        of_profile = templates.Filter(account_id, draft.texts["senderKey"])
+        _, kept = await read(templates.find, of_profile, 1, MOST_CHOICES)
+    usable = [each for each in kept if each.in_use and each.is_enabled and each.bar is None]
+    return Choices(await _profiles(visit), usable, numbers, own_number)
+
+
+async def _profiles(visit: Visit) -> list[Profile]:
+    """Return the profiles that can be sent under."""
+    approved = profiles.Filter(visit.account_id, status=AuthStatus.APPROVAL)
+    _, found = await visit.station.store.read(profiles.find, approved, 1, MOST_CHOICES)
+    return [each for each in found if each.is_usable]
+
+
+async def _begun(visit: Visit, draft: Draft) -> Draft:
+    """Return the draft with the first sender of those there are, if none has been chosen."""
+    if draft.product.is_text:
+        field, found = "sender", await visit.station.store.read(accounts.numbers_of, visit.account_id)
+    else:
+        field, found = "senderKey", [each.sender_key or "" for each in await _profiles(visit)]
+    if draft.texts[field] or not found:
+        return draft
+    shown = phone.hyphenated(found[0]) if field == "sender" else found[0]
+    return replace(draft, texts={**draft.texts, field: shown})
+
+
+async def _accepted(visit: Visit, found: Sending, repeatable: Repeatable, what: str) -> bytes:
+    request_id = await accept(visit.station, visit.account_id, found, repeatable)
+    await visit.station.store.write(deeds.note, visit.deed(f"message.{what}", request_id.hex()))
+    return request_id
+
+
+def _last_look(visit: Visit, seen: Seen, found: Sending) -> LastLook:
+    at = found.scheduled_at
+    return LastLook(
+        total=len(found.receivers),
+        left_out=len(seen.typed.repeated) if seen.draft.boxes["once"] else 0,
+        scheduled=visit.speech.stamp(at)[:16] if at is not None else "",
+        is_moved=bool(seen.night),
+        key=_new_key(visit),
+        digest=_digest(seen.draft),
+    )
+
+
+def _digest(draft: Draft, own_number: str = "") -> str:
+    """Return what tells a draft from every other."""
+    whole = [own_number, draft.kind.word, dict(draft.texts), dict(draft.boxes), draft.buttons]
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
+def _new_key(visit: Visit) -> str:
+    return new_secret(visit.station.world)

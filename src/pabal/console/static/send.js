@@ -1,0 +1,42 @@
+// The send page: a picture is read here, because forms of the console carry text only, and drawn as it will be sent.
+(function () {
+  "use strict";
+
+  function field(name) {
+    return document.querySelector('#message [name="' + name + '"]');
+  }
+
+  async function read(input) {
+    const file = input.files[0];
+    field("image_name").value = file ? file.name : "";
+    field("image_type").value = file ? file.type : "";
+    // One byte more than may be sent tells the server enough to say that there are too many.
+    const bytes = file ? new Uint8Array(await file.slice(0, Number(input.dataset.picture) + 1).arrayBuffer()) : [];
+    let text = "";
+    for (const byte of bytes) text += String.fromCharCode(byte);
+    field("image_body").value = btoa(text);
+    document.getElementById("picture-look").dispatchEvent(new Event("picture"));
+  }
+
+  async function draw() {
+    for (const canvas of document.querySelectorAll("canvas[data-shows]")) {
+      const body = field(canvas.dataset.shows);
+      if (!body || !body.value) continue;
+      const bytes = Uint8Array.from(atob(body.value), (character) => character.charCodeAt(0));
+      try {
+        const picture = await createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
+        canvas.width = picture.width;
+        canvas.height = picture.height;
+        canvas.getContext("2d").drawImage(picture, 0, 0);
+      } catch (error) {
+        canvas.width = canvas.height = 0; // no picture: the server says what is wrong with it
+      }
+    }
+  }
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("input[data-picture]")) read(event.target);
+  });
+  document.addEventListener("htmx:afterSettle", draw);
+  draw();
+})();

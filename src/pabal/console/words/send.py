@@ -1,0 +1,130 @@
+"""Words of the send page."""
+
+from pabal.domain.codes import Words
+
+WORDS = {
+    "menu.send": Words("보내기", "Send"),
+    "send.title": Words("메시지 보내기", "Send a message"),
+    "send.kinds": Words("메시지 종류", "Kind of message"),
+    "send_kind.sms": Words("SMS", "SMS"),
+    "send_kind.lms": Words("LMS", "LMS"),
+    "send_kind.mms": Words("MMS", "MMS"),
+    "send_kind.alimtalk": Words("알림톡", "Alimtalk"),
+    "send_kind.friendtalk": Words("친구톡", "Friend talk"),
+    "send.refused": Words(
+        "아직 보낼 수 없습니다. 아래에 표시된 곳을 고치세요.", "It cannot be sent yet. Mend what is marked below."
+    ),
+    "send.message": Words("메시지", "Message"),
+    "send.sender": Words("발신번호", "Sender number"),
+    "send.sender.none": Words(
+        "등록된 발신번호가 없습니다: 운영자에게 등록을 요청하세요",
+        "There is none: ask the operator to register one",
+    ),
+    "send.sender.unknown": Words("보내는 사람", "Sender"),
+    "send.subject": Words("제목", "Subject"),
+    "send.content": Words("내용", "Text"),
+    "send.ad": Words("광고입니다", "It is an advertisement"),
+    "send_ad.text": Words(
+        "켜면 맨 앞에 (광고)가 붙고 밤에는 보내지 않습니다. 무료 수신 거부 번호는 내용에 직접 적으세요.",
+        "The mark that the law wants is put in front, and it is not sent at night."
+        " Write the free number to opt out by into the text yourself.",
+    ),
+    "send_ad.talk": Words(
+        "켜면 맨 앞에 (광고)가 붙고 밤에는 보내지 않습니다.",
+        "The mark that the law wants is put in front, and it is not sent at night.",
+    ),
+    "size.bytes": Words("{size} / {most}바이트", "{size} of {most} bytes"),
+    "size.characters": Words("{size} / {most}자", "{size} of {most} characters"),
+    "send.over": Words("너무 깁니다.", "It is too long."),
+    "send.lost": Words("보낼 수 없는 문자가 있습니다:", "These characters cannot be sent:"),
+    "send.replaced": Words("보낼 수 없어 ?로 바뀌는 문자:", "These cannot be sent and become question marks:"),
+    "send.variables": Words("변수: {names}", "Variables: {names}"),
+    "send.unfilled": Words(
+        "수신자를 넣으면 첫 수신자의 값으로 세고 보여 줍니다.",
+        "Once there are receivers, it is counted and shown with the values of the first.",
+    ),
+    "send.to_lms": Words("LMS로 바꾸기", "Make it an LMS"),
+    "send.profile": Words("발신 프로필", "Sender profile"),
+    "send.profile.none": Words("쓸 수 있는 발신 프로필이 없습니다", "There is no profile to send under"),
+    "send.template": Words("템플릿", "Template"),
+    "send.template.choose": Words("템플릿을 고르세요", "Choose a template"),
+    "send.template.none": Words("승인된 템플릿이 없습니다", "There is no approved template"),
+    "send.talk": Words("친구톡 종류", "Kind of friend talk"),
+    "send.chosen": Words("고른 것으로 보기", "Show what I chose"),
+    "send.image": Words("사진", "Picture"),
+    "send.image.about": Words("JPEG, {most}바이트까지.", "A JPEG of at most {most} bytes."),
+    "send.image.script": Words(
+        "사진을 넣으려면 자바스크립트를 켜야 합니다.", "To add a picture, JavaScript must be on."
+    ),
+    "send.image.link": Words("사진을 누르면 열리는 주소", "Where the picture leads"),
+    "send.buttons": Words("버튼 ({most}개까지)", "Buttons (at most {most})"),
+    "send.button": Words("버튼 {number}", "Button {number}"),
+    "send.button.type": Words("종류", "Type"),
+    "send.button.up": Words("위로", "Move up"),
+    "send.button.remove": Words("빼기", "Remove"),
+    "send.button.add": Words("버튼 더하기", "Add a button"),
+    "send.fallback": Words("대체 문자", "Fallback"),
+    "send.fallback.on": Words("가지 못하면 문자로 보냅니다", "If it does not arrive, send a text message"),
+    "send.fallback.sender": Words("대체 문자의 발신번호", "Sender number of that text"),
+    "send.fallback.content": Words(
+        "대체 문자의 내용 (비우면 메시지의 내용과 링크)", "That text (empty: the message's own text and links)"
+    ),
+    "send.receivers": Words("수신자", "Receivers"),
+    "send.receivers.typed": Words("한 줄에 한 명", "One a line"),
+    "send.receivers.how": Words(
+        "차례: {columns}. 쉼표나 탭으로 나누고, 스프레드시트에서 그대로 붙여 넣을 수 있습니다.",
+        "In this order: {columns}. Part them by commas or tabs, or paste them from a spreadsheet.",
+    ),
+    "send.receivers.count": Words("{count}명", "{count} receivers"),
+    "send.receivers.repeated": Words("중복 {count}건은 뺍니다", "{count} repeated ones are left out"),
+    "send.receivers.twice": Words("중복 {count}건: 두 번 받습니다", "{count} repeated: they get it again"),
+    "send.receivers.bad": Words("보낼 수 없는 수신자 {count}명", "{count} cannot be sent to"),
+    "send.receivers.more_bad": Words(
+        "보낼 수 없는 수신자가 {count}명 더 있습니다.", "{count} more cannot be sent to."
+    ),
+    "send.receivers.some": Words("처음 몇 명만 보여 줍니다.", "Only the first are shown."),
+    "send.once": Words("같은 번호에는 한 번만 보내기", "Send once to each number"),
+    "send.again": Words("앞에 있는 번호입니다", "This number stands above"),
+    "send.line": Words("줄", "Line"),
+    "send.number": Words("번호", "Number"),
+    "send.note": Words("확인", "Note"),
+    "send.when": Words("보내는 때", "When"),
+    "send.now": Words("지금", "Now"),
+    "send.later": Words("예약하기", "Schedule it"),
+    "send.date": Words("예약 시각 ({zone})", "Date and time ({zone})"),
+    "send.night.about": Words(
+        "광고는 20:50부터 다음 날 08:00까지 보내지 않습니다.",
+        "Advertisements are not sent from 20:50 to 08:00.",
+    ),
+    "send.night.moved": Words(
+        "광고를 보낼 수 없는 시각이라 08:00로 옮겨집니다.",
+        "Advertisements may not be sent at that time: it is moved to 08:00.",
+    ),
+    "send.night.refused": Words(
+        "광고를 보낼 수 없는 시각입니다. 08:00부터 20:50 사이로 예약하세요.",
+        "Advertisements may not be sent at that time. Schedule it between 08:00 and 20:50.",
+    ),
+    "send.test": Words("나에게 시험 발송", "Try it on your own phone"),
+    "send.test.about": Words(
+        "첫 수신자의 값으로 채워 지금 한 통 보냅니다. 실제 발송과 같이 기록됩니다.",
+        "One message is sent now, with the values of the first receiver. It is recorded like any other.",
+    ),
+    "send.test.number": Words("내 휴대폰 번호", "Your phone number"),
+    "send.test.do": Words("시험 발송", "Send a test"),
+    "send.test.done": Words("시험 발송했습니다.", "The test has been sent."),
+    "send.check": Words("보내기 전에 확인", "Look it over"),
+    "send.last": Words("이대로 보낼까요?", "Send it like this?"),
+    "send.last.about": Words(
+        "내용을 고치면 다시 확인합니다. 여러 번 눌러도 한 번만 보냅니다.",
+        "If you change something, you look it over again. However often you press, it is sent once.",
+    ),
+    "send.from": Words("보내는 곳", "From"),
+    "send.do": Words("{count}명에게 보내기", "Send to {count}"),
+    "send.preview": Words("받는 휴대폰", "As it will arrive"),
+    "send.instead": Words("가지 못하면 대신 가는 문자", "If that does not arrive"),
+    "send.instead.none": Words("문자로 보낼 수 없음", "Cannot be sent as a text"),
+    "send.done": Words("발송을 접수했습니다", "It has been accepted"),
+    "send.state": Words("지금 상태", "Where it stands"),
+    "send.follow": Words("결과 보기", "See what becomes of it"),
+    "send.another": Words("새로 보내기", "Send another"),
+}
