@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import accept, campaign, deliver, history, months, postgres, queue, small, smpp, start, workers
+from bench import accept, campaign, console, deliver, history, months, postgres, queue, small, smpp, start, workers
 from bench.figures import Figure, table
 from bench.load import LoadFailed
 from bench.server import DoesNotWork, Place, say
@@ -17,6 +17,7 @@ from bench.server import DoesNotWork, Place, say
 MEASURES: dict[str, Callable[[Place], list[Figure]]] = {
     "accept": accept.measure,
     "campaign": campaign.measure,
+    "console": console.measure,
     "deliver": deliver.measure,
     "history": history.measure,
     "small": small.measure,
