@@ -53,8 +53,8 @@ def _figures(name: str, took: Took) -> list[Figure]:
     slow_ms, calm_ms = (percentile(each, 0.99) * 1000 for each in (took.calls_s, took.calm_s))
     say(
         f"  {name}: checked after {took.checked_s:.1f} s, accepted after {took.accepted_s:.1f} s,"
-        f" {took.peak_bytes // _MB} MB; {len(took.calls_s)} calls meanwhile, p99 {slow_ms:.1f} ms (before {calm_ms:.1f}),"
-        f" slowest {max(took.calls_s) * 1000:.1f} ms"
+        f" {took.peak_bytes // _MB} MB; {len(took.calls_s)} calls meanwhile,"
+        f" p99 {slow_ms:.1f} ms (before {calm_ms:.1f}), slowest {max(took.calls_s) * 1000:.1f} ms"
     )
     what = f"{ROWS:,} rows of {name}"
     made_of = f"checked after {took.checked_s:.1f} s"

@@ -1,4 +1,4 @@
-"""Campaigns in a real browser: a file with bad rows is uploaded, watched until it has ended, another is cancelled."""
+"""Campaigns in a real browser: a file with bad rows is uploaded, sent and watched, another is cancelled."""
 
 import re
 from pathlib import Path
@@ -61,6 +61,7 @@ def test_a_file_with_bad_rows_is_uploaded_sent_and_watched_until_it_has_ended(
         expect(page.locator(".state.completed")).to_be_visible(timeout=60_000)
         expect(page.locator(".counts")).to_contain_text("1,500")
         expect(page.locator("#watch")).not_to_have_attribute("hx-get", re.compile("."))
+        expect(page.locator("form[action$='/cancel']")).to_have_count(0)
         check_page(page, f"campaign-ended-{language}-{screen}")
         page.goto("/console/requests")
         expect(page.locator("tbody tr").first).to_contain_text("봄 행사")

@@ -114,6 +114,10 @@ def test_what_moves_is_watched_until_it_has_ended(play: Play) -> None:
         news = await visitor.get(f"{FOLLOW}/progress?ids={sent},zz,{'0' * 26}")
 
         assert watched(news) == []
+        assert 'id="what"' not in news.text
+        assert (
+            '<div id="what" hx-swap-oob="true">' in (await visitor.get(f"{FOLLOW}/progress?ids={sent}&one=1")).text
+        )
         assert 'hx-swap-oob="true"' in news.text
         assert "끝났습니다: 봄 행사" in words(news)
         assert "완료 3" in words(news)

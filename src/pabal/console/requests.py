@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.upload import UPLOAD
+from pabal.console.upload import ANEW, FOLLOW, NOTHING_NEW, UPLOAD
 from pabal.console.visit import Visit
 from pabal.domain import identity
 from pabal.domain.campaign import State
@@ -19,7 +19,6 @@ from pabal.store import campaigns as kept
 from pabal.store import deeds
 from pabal.store.campaign_requests import Progress
 
-FOLLOW = "/console/requests"
 PAGE_SIZE = 20
 MOST_WATCHED = 20
 SHOWN_PARTS = 200
@@ -76,10 +75,13 @@ async def show_progress(visit: Visit) -> Response:
     """Answer with how far those are that the page watches."""
     words = visit.field("ids").split(",")[:MOST_WATCHED]
     found = [await follow.look_at(visit.station, visit.account_id, identity.read_request(word)) for word in words]
+    is_one = bool(visit.field("one"))
+    if is_one and any(each and each.campaign and each.campaign.state is State.HALTED for each in found):
+        return Response(status_code=NOTHING_NEW, headers=ANEW)  # the page says why
     entries = [_entry(visit, each) for each in found if each]
     ended = [each.name or each.kind for each in entries if not each.is_moving]
     news = visit.say("follow.news", names=", ".join(ended)) if ended else ""
-    return visit.page("requests_progress.html", entries=entries, news=news)
+    return visit.page("requests_progress.html", entries=entries, news=news, is_one=is_one)
 
 
 async def show_one(visit: Visit) -> Response:

@@ -36,6 +36,10 @@ FAULTS_AT_ONCE = 1000
 MAX_FILE_NAME_CHARACTERS = 120
 NOTHING_NEW = 204
 ANEW = {"hx-refresh": "true"}
+UNCLEAR = Words(
+    "예약하려면 예약을 켜고 시각을 고르세요. 지금 보내려면 둘 다 비우세요.",
+    "To schedule it, tick the box and pick a time; to send it now, do neither.",
+)
 BUSY = Words(
     "다른 파일을 확인하고 있거나 이미 보낸 캠페인입니다. 화면을 새로 고치세요.",
     "Another file is being checked, or it has been sent already: reload the page.",
@@ -132,10 +136,10 @@ async def _time(visit: Visit, campaign: Campaign) -> Instant | None:
     """
     policy, now = visit.station.policy, visit.now
     at: Instant | None = None
-    if visit.field("later"):
-        spelled = visit.field("sendDate").replace("T", " ")
-        if not spelled:
-            raise Refused(Code.MISSING_PARAMETER, "sendDate")
+    spelled = visit.field("sendDate").replace("T", " ")
+    if bool(visit.field("later")) is not bool(spelled):
+        raise Refused(Code.INVALID_DATE, "sendDate", UNCLEAR)
+    if spelled:
         try:
             at = when.send_at(spelled, now, policy.zone, policy.most_days_ahead)
         except Refused as refused:

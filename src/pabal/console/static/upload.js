@@ -1,4 +1,5 @@
-/* Sends a chosen file as it is, and shows how much of it has gone; what becomes of it, the page asks by itself. */
+/* Sends a chosen file as it is, and shows how much of it has gone; what becomes of it, the page asks by itself.
+   Dates and boxes of the form that sends it agree with each other. */
 "use strict";
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -40,4 +41,10 @@ document.addEventListener("submit", (event) => {
   bar.value = 0;
   bar.hidden = false;
   request.send(file);
+});
+/* Whoever picks a date wants it then, and whoever does not schedule it wants no date. */
+document.addEventListener("change", (event) => {
+  const { name, form } = event.target;
+  if (name === "sendDate" && event.target.value) form.elements.later.checked = true;
+  if (name === "later" && !event.target.checked) form.elements.sendDate.value = "";
 });
