@@ -85,6 +85,19 @@ class Draft:
         is_wide = self.product is Product.FRIENDTALK_WIDE_IMAGE
         return button.MAX_BUTTONS_WIDE_IMAGE if is_wide else button.MAX_BUTTONS
 
+    @property
+    def fields(self) -> list[str]:
+        """The fields that something can be wrong with, by their names in the interface."""
+        found = ["content", "receivers", "sendDate"]
+        found += ["sender"] if self.product.is_text else ["senderKey", "resendPhoneNumber", "resendContent"]
+        found += ["templateCode"] if self.kind.word == ALIMTALK else []
+        found += ["subject"] if self.kind.word in (LMS, MMS) else []
+        found += ["image"] if self.has_image else []
+        if self.kind.word == FRIENDTALK:
+            found += ["imageLink"] if self.has_image else []
+            found += ["buttons", *(f"buttons[{n}].{name}" for n, one in enumerate(self.buttons) for name in one)]
+        return found
+
     def body(self, receivers: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the body that the interface would be sent; it is checked there."""
         texts = self.texts

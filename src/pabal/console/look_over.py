@@ -9,7 +9,7 @@ from pabal.console.preview import Preview, Written
 from pabal.console.typed_receivers import Line, Typed
 from pabal.console.visit import Visit
 from pabal.domain import phone, when
-from pabal.domain.codes import Code, Problem, Refused
+from pabal.domain.codes import Code, Problem, Refused, Words
 from pabal.domain.profile import Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Design
@@ -20,6 +20,10 @@ from pabal.web.checked_receivers import checked
 
 MOST_ROWS = 10
 MOST_BAD = 20
+UNCLEAR = Words(
+    "예약하려면 예약하기를 켜고, 지금 보내려면 시각을 비우세요.",
+    "Tick the box to schedule it, or clear the date to send it now.",
+)
 _RECEIVER = "receivers["
 
 
@@ -57,7 +61,8 @@ async def seen(visit: Visit, draft: Draft) -> Seen:
     typed = typed_receivers.read(
         draft.texts["receivers"], done.names, policy.most_receivers, is_once=draft.boxes["once"]
     )
-    problems = [each for each in _field_problems(draft, _call(visit, draft, typed.lines)) if not _is_absent(each)]
+    found = [*_field_problems(draft, _call(visit, draft, typed.lines)), *_unclear(draft)]
+    problems = [each for each in found if not _is_absent(each)]
     bad = _bad(visit, draft, done, typed)
     sender = _sender(draft, profile)
     return Seen(
@@ -77,7 +82,7 @@ async def as_sending(visit: Visit, found: Seen) -> Sending:
 
     Raises Refused.
     """
-    problems = _line_problems(visit, found.typed)
+    problems = [*_unclear(found.draft), *_line_problems(visit, found.typed)]
     if problems:
         raise Refused.for_all(problems)
     return await checked_as_by_the_interface(visit, found.draft, found.typed.lines)
@@ -161,6 +166,12 @@ def _field_problems(draft: Draft, call: Call) -> Sequence[Problem]:
         skipped = ("receivers", "image.") if is_unseen else ("receivers",)
         return [each for each in refused.problems if not each.field.startswith(skipped)]
     return []
+
+
+def _unclear(draft: Draft) -> list[Problem]:
+    """Return what is wrong with a date that was picked although the message is not to be scheduled."""
+    is_unclear = draft.texts["sendDate"] and not draft.boxes["later"]
+    return [Problem(Code.INVALID_DATE, "sendDate", UNCLEAR)] if is_unclear else []
 
 
 def _line_problems(visit: Visit, typed: Typed) -> list[Problem]:

@@ -91,7 +91,8 @@ def written(draft: Draft, design: Design | None, policy: Policy) -> Written:
     elif not draft.product.is_text:
         content = _marked(draft, content)
         buttons = _readable(draft)
-    lost = _lost(content + subject) if draft.product.is_text else ""
+    is_replaced = draft.product.is_text and policy.replaces_characters
+    lost = _lost(text.cleaned(content) + text.cleaned(subject)) if is_replaced else ""
     content, subject = _tidied(clean, content), _tidied(clean, subject)
     own = draft.texts["resendContent"] if draft.boxes["resend"] and not draft.product.is_text else ""
     stand_in = _marked(draft, _tidied(clean, own)) or None

@@ -21,7 +21,7 @@ from pabal.domain.message import Status
 from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Template
-from pabal.service import history
+from pabal.service import compose, history
 from pabal.service.accept import Repeatable, accept, way_out
 from pabal.service.sign_in import new_secret
 from pabal.store import accounts, deeds, profiles, templates, users
@@ -135,6 +135,7 @@ async def show_sent(visit: Visit) -> Response:
         scheduled=visit.speech.stamp(request.scheduled_at)[:16] if request.scheduled_at > visit.now else "",
         counts=[(status, found.counts[status]) for status in Status if found.counts.get(status)],
         receiver=found.page.found[0][0].receiver if found.page.found else "",
+        content=compose.content_of(*found.page.found[0]) if found.page.found else "",
     )
 
 
@@ -157,7 +158,6 @@ async def _page(visit: Visit, seen: Seen, refused: Refused | None = None, last: 
         types=BUTTON_LABELS,
         button_fields=drafts.BUTTON_FIELDS,
         policy=visit.station.policy,
-        earliest=visit.speech.stamp(visit.now)[:16].replace(" ", "T"),
         most_image_bytes=MAX_IMAGE_BYTES,
         most_bad=MOST_BAD,
     )

@@ -1,4 +1,5 @@
-// The send page: a picture is read here, because forms of the console carry text only, and drawn as it will be sent.
+// The send page: a picture is read here, because forms of the console carry text only, and drawn as it will be sent;
+// a date that is picked means that the message is scheduled.
 (function () {
   "use strict";
 
@@ -34,9 +35,17 @@
     }
   }
 
+  // Whoever picks a date wants it then, and whoever does not schedule it wants no date.
+  function schedule(changed) {
+    if (changed.name === "sendDate" && changed.value) field("later").checked = true;
+    if (changed.name === "later" && !changed.checked) field("sendDate").value = "";
+  }
+
   document.addEventListener("change", (event) => {
     if (event.target.matches("input[data-picture]")) read(event.target);
+    else schedule(event.target);
   });
+  document.addEventListener("input", (event) => schedule(event.target));
   document.addEventListener("htmx:afterSettle", draw);
   draw();
 })();

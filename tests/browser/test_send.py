@@ -1,0 +1,297 @@
+"""The send page in a real browser: each kind is written, looked over, sent, and arrives on the simulated phone."""
+
+import base64
+import re
+
+import pytest
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.browser.scenery import House, check_page
+from tests.web.scenery import NO_USER, SENDER, channel, template
+
+pytestmark = pytest.mark.slow
+
+in_both_ways = pytest.mark.parametrize(("language", "screen"), [("ko", "desk"), ("en", "phone")])
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
+
+
+@pytest.fixture(scope="module")
+def shop(house: House) -> str:
+    """A channel with an approved template, and its sender key."""
+    house.call("sender/create", channel())
+    held = house.call("simulator/phone", phoneNumber="010-9999-0000")["items"]
+    (token,) = re.findall(r"[0-9]{6}", held[0]["content"])
+    house.call("sender/auth", {"channelId": "@shop", "token": token})
+    key = str(house.call("sender/list", channelId="@shop")["items"][0]["senderKey"])
+    link = {"buttonType": "webLink", "name": "조회", "mobileUrl": "https://shop.example/#{번호}"}
+    design = template(key, content="#{이름}님, 배송이 시작되었습니다.", buttons=[link])
+    house.call("template/create", {**design, "emphasisType": "text", "emphasisTitle": "배송 시작"})
+    house.call("template/request", {"senderKey": key, "templateCode": "T1"})
+    return key
+
+
+def picture(page: Page, side: int = 200) -> FilePayload:
+    """Return a real JPEG, painted by the browser."""
+    painted = page.evaluate(
+        """side => {
+          const canvas = Object.assign(document.createElement("canvas"), {width: side, height: side / 2});
+          const brush = canvas.getContext("2d");
+          brush.fillStyle = "teal"; brush.fillRect(0, 0, side, side);
+          brush.fillStyle = "gold"; brush.fillRect(20, 20, side / 3, side / 4);
+          return canvas.toDataURL("image/jpeg").split(",")[1];
+        }""",
+        side,
+    )
+    return FilePayload(name="photo.jpg", mimeType="image/jpeg", buffer=base64.b64decode(painted))
+
+
+def begin(page: Page, kind: str, receivers: str) -> None:
+    """Open the tab of a kind and name the receivers."""
+    page.goto("/console/send")
+    page.locator(f"#to-{kind}").click()
+    expect(page.locator(f"#to-{kind}")).to_have_attribute("aria-current", "true")
+    page.locator("[name=receivers]").fill(receivers)
+
+
+def send(page: Page) -> None:
+    """Look it over, and send it."""
+    page.locator(".writing > .actions button.main").click()
+    expect(page.locator("#last-look")).to_be_focused()
+    page.locator("#send-it").click()
+    page.wait_for_url("**/console/send/done/*")
+
+
+def arrived(page: Page, number: str) -> None:
+    """See one message arrive on a simulated phone."""
+    page.goto(f"/console/phone?number={number}")
+    expect(page.locator(".bubble")).to_have_count(1)
+
+
+@in_both_ways
+def test_an_sms_that_grows_into_an_lms(house: House, language: str, screen: str) -> None:
+    number = {"ko": "010-2000-0001", "en": "010-2000-0002"}[language]
+    with house.signed_in(language=language, screen=screen) as page:
+        begin(page, "sms", f"{number}, 홍길동\n010-12, 김\n{number}, 이")
+        page.locator("[name=sender]").fill(SENDER)
+        page.locator("[name=content]").fill("#{이름}님 😀 " + "가" * 45)
+        expect(page.locator(".size")).to_have_attribute("data-size", "100")
+        expect(page.locator("#arriving mark.lost")).to_have_text("😀")
+        expect(page.locator("tr.bad")).to_have_count(2)
+        expect(page.locator("tr.again")).to_have_count(1)
+        check_page(page, f"send-sms-{language}-{screen}")
+
+        page.locator("[name=content]").fill("#{이름}님 " + "가" * 45)
+        page.locator("[name=receivers]").fill(f"{number}, 홍길동")
+        expect(page.locator("#arriving")).to_have_text("홍길동님 " + "가" * 45)
+        page.locator("#offer-lms").click()
+        page.locator("[name=subject]").fill("제목")
+        expect(page.locator("#look .subject")).to_have_text("제목")
+        page.locator(".writing > .actions button.main").click()
+        expect(page.locator("#last-look")).to_be_focused()
+        check_page(page, f"send-last-{language}-{screen}")
+        page.locator("#send-it").click()
+        page.wait_for_url("**/console/send/done/*")
+        check_page(page, f"send-done-{language}-{screen}")
+
+        arrived(page, number)
+        expect(page.locator(".bubble .text")).to_have_text("홍길동님 " + "가" * 45)
+
+
+def test_an_sms_with_the_keyboard_alone(house: House) -> None:
+    with house.signed_in() as page:
+        page.goto("/console/send")
+        page.locator("[name=sender]").focus()
+        page.keyboard.type(SENDER)
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        page.keyboard.press("Tab")
+        page.keyboard.type("키보드")
+        page.keyboard.press("Tab")
+        page.keyboard.type("010-2000-0003")
+        expect(page.locator("#arriving")).to_have_text("(광고)키보드")
+        page.locator("[name=adFlag]").focus()
+        page.keyboard.press("Space")
+        page.locator("[name=sender]").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#last-look")).to_be_visible()
+        page.locator("#send-it").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/console/send/done/*")
+        arrived(page, "010-2000-0003")
+
+
+@in_both_ways
+def test_an_mms_with_its_picture(house: House, language: str, screen: str) -> None:
+    number = {"ko": "010-2000-0011", "en": "010-2000-0012"}[language]
+    with house.signed_in(language=language, screen=screen) as page:
+        begin(page, "mms", number)
+        page.locator("[name=sender]").fill(SENDER)
+        page.locator("[name=content]").fill("사진입니다")
+        file = page.locator("input[type=file]")
+        file.set_input_files(FilePayload(name="big.jpg", mimeType="image/jpeg", buffer=b"\xff\xd8\xff" * 30_000))
+        expect(page.locator("#wrong-image")).not_to_be_empty()
+        file.set_input_files(picture(page))
+        expect(page.locator("#wrong-image")).to_be_empty()
+        expect(page.locator("#look canvas")).to_have_attribute("width", "200")
+        check_page(page, f"send-mms-{language}-{screen}")
+        page.locator(".writing > .actions button.main").click()
+        expect(page.locator("#last-look")).to_be_focused()
+        expect(page.locator("#look canvas")).to_have_attribute("width", "200")
+        page.locator("#send-it").click()
+        page.wait_for_url("**/console/send/done/*")
+
+        arrived(page, number)
+        expect(page.locator(".bubble .picture")).to_be_visible()
+
+
+@in_both_ways
+def test_an_alimtalk_whose_fallback_goes(house: House, shop: str, language: str, screen: str) -> None:
+    with house.signed_in(language=language, screen=screen) as page:
+        begin(page, "alimtalk", f"{NO_USER}, 홍길동, 77")
+        page.locator("[name=templateCode]").select_option("T1")
+        expect(page.locator("#arriving")).to_have_text("홍길동님, 배송이 시작되었습니다.")
+        page.locator("[name=resend]").check()
+        page.locator("[name=resendPhoneNumber]").fill(SENDER)
+        expect(page.locator("#instead")).to_contain_text("조회: https://shop.example/77")
+        check_page(page, f"send-alimtalk-{language}-{screen}")
+        expected = page.locator("#instead .text").inner_text()
+        send(page)
+
+        page.goto(f"/console/phone?number={NO_USER}")
+        expect(page.locator(".bubble .text").first).to_have_text(expected)
+
+
+@in_both_ways
+def test_a_friend_talk_with_picture_and_buttons(house: House, shop: str, language: str, screen: str) -> None:
+    number = {"ko": "010-2000-0021", "en": "010-2000-0022"}[language]
+    with house.signed_in(language=language, screen=screen) as page:
+        begin(page, "friendtalk", number)
+        page.locator("[name=messageType]").select_option("friendTalkImage")
+        page.locator("input[type=file]").set_input_files(picture(page))
+        page.locator("[name=content]").fill("친구야 😀")
+        page.locator("#button-add").click()
+        page.locator("[name='buttons[0].name']").fill("둘째")
+        page.locator("[name='buttons[0].mobileUrl']").fill("shop.example")
+        expect(page.locator("#wrong-buttons-0-mobileUrl")).not_to_be_empty()
+        page.locator("[name='buttons[0].mobileUrl']").fill("https://shop.example")
+        expect(page.locator("#wrong-buttons-0-mobileUrl")).to_be_empty()
+        page.locator("#button-add").click()
+        page.locator("[name='buttons[1].buttonType']").select_option("channelAddition")
+        expect(page.locator("[name='buttons[1].mobileUrl']")).to_have_count(0)
+        page.locator("[name='buttons[1].name']").fill("첫째")
+        page.locator("#button-up-1").click()
+        expect(page.locator("#look .buttons li")).to_have_text(["첫째", "둘째"])
+        expect(page.locator("#look canvas")).to_have_attribute("width", "200")
+        check_page(page, f"send-friendtalk-{language}-{screen}")
+        send(page)
+
+        arrived(page, number)
+        expect(page.locator(".bubble .buttons li")).to_have_text(["첫째", "둘째"])
+
+
+@pytest.mark.parametrize("type", ["friendTalkText", "friendTalkWideImage"])
+def test_a_friend_talk_of_the_other_types(house: House, shop: str, type: str) -> None:
+    number = {"friendTalkText": "010-2000-0031", "friendTalkWideImage": "010-2000-0032"}[type]
+    with house.signed_in() as page:
+        begin(page, "friendtalk", number)
+        if type != "friendTalkText":
+            page.locator("[name=messageType]").select_option(type)
+            page.locator("input[type=file]").set_input_files(picture(page))
+            expect(page.locator("#look canvas")).to_have_attribute("width", "200")
+        page.locator("[name=content]").fill("친구야")
+        send(page)
+        arrived(page, number)
+
+
+def test_a_schedule_is_picked_and_given_up(house: House) -> None:
+    with house.signed_in() as page:
+        begin(page, "sms", "010-2000-0041")
+        page.locator("[name=sender]").fill(SENDER)
+        page.locator("[name=content]").fill("나중에")
+        page.locator("[name=sendDate]").fill("2020-01-01T09:00")
+        expect(page.locator("[name=later]")).to_be_checked()
+        expect(page.locator("#wrong-sendDate")).not_to_be_empty()
+        check_page(page, "send-schedule")
+        page.locator("[name=later]").uncheck()
+        expect(page.locator("[name=sendDate]")).to_have_value("")
+        expect(page.locator("#wrong-sendDate")).to_be_empty()
+
+
+def test_a_test_goes_to_one_s_own_phone(house: House) -> None:
+    with house.signed_in() as page:
+        begin(page, "sms", "010-2000-0051, 홍길동")
+        page.locator("[name=sender]").fill(SENDER)
+        page.locator("[name=content]").fill("#{이름}님께 시험")
+        page.locator("[name=own_number]").fill("010-2000-0052")
+        page.get_by_role("button", name="시험 발송").click()
+        expect(page.locator("#tested .good")).to_be_visible()
+        expect(page.locator("[name=content]")).to_have_value("#{이름}님께 시험")
+        arrived(page, "010-2000-0052")
+        page.goto("/console/send")
+        expect(page.locator("[name=own_number]")).to_have_value("01020000052")
+
+
+def test_a_double_click_sends_once(house: House) -> None:
+    with house.signed_in() as page:
+        begin(page, "sms", "010-2000-0061")
+        page.locator("[name=sender]").fill(SENDER)
+        page.locator("[name=content]").fill("한 번만")
+        page.locator(".writing > .actions button.main").click()
+        page.locator("#send-it").dblclick()
+        page.wait_for_url("**/console/send/done/*")
+        arrived(page, "010-2000-0061")
+        page.go_back()
+        page.goto("/console/history?receiver=010-2000-0061")
+        expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def test_who_types_on_after_the_last_look_looks_it_over_again(house: House) -> None:
+    with house.signed_in() as page:
+        begin(page, "sms", "010-2000-0071")
+        page.locator("[name=sender]").fill(SENDER)
+        page.locator("[name=content]").fill("처음")
+        page.locator(".writing > .actions button.main").click()
+        expect(page.locator("#send-it")).to_be_visible()
+        page.locator("[name=content]").fill("나중")
+        expect(page.locator("#send-it")).to_have_count(0)
+
+
+def test_it_works_without_scripts(house: House) -> None:
+    with house.signed_in(java_script_enabled=False) as page:
+        page.goto("/console/send?kind=lms")
+        page.locator("[name=sender]").fill(SENDER)
+        page.locator("[name=subject]").fill("제목")
+        page.locator("[name=content]").fill("스크립트 없이")
+        page.locator("[name=receivers]").fill("010-2000-0081")
+        page.locator("#to-sms").click()
+        expect(page.locator("[name=content]")).to_have_value("스크립트 없이")
+        page.locator(".writing > .actions button.main").click()
+        page.locator("#send-it").click()
+        expect(page).to_have_url(re.compile("/console/send/done/"))
+        house.wait_for_end(page.url.rpartition("/")[2])
+        arrived(page, "010-2000-0081")
+
+
+def test_nothing_that_is_typed_runs_as_a_script(house: House, shop: str) -> None:
+    dialogs: list[str] = []
+    with house.signed_in() as page:
+        page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+        begin(page, "friendtalk", f"010-2000-0091, {HOSTILE}\n{HOSTILE}")
+        page.locator("[name=content]").fill(HOSTILE + "#{" + "<b>" + "}")
+        page.locator("#button-add").click()
+        page.locator("[name='buttons[0].name']").fill(HOSTILE)
+        page.locator("[name='buttons[0].mobileUrl']").fill(HOSTILE)
+        expect(page.locator("#wrong-buttons-0-mobileUrl")).not_to_be_empty()
+        expect(page.locator("#arriving")).to_contain_text("<script>")
+        page.locator(".writing > .actions button.main").click()
+        expect(page.get_by_role("alert")).to_be_visible()
+
+    assert dialogs == []
+
+
+def test_it_is_dark_where_the_system_is(house: House) -> None:
+    with house.signed_in(color_scheme="dark") as page:
+        begin(page, "sms", "010-12\n010-2000-0099")
+        page.locator("[name=content]").fill("어둠 속에서 😀")
+        expect(page.locator("#arriving mark.lost")).to_be_visible()
+        check_page(page, "send-dark")
