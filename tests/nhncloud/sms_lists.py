@@ -22,7 +22,7 @@ def search(state: State, request: Request) -> Json:
     newest = state.clock() - round(state.manners.lists_lag_s * 1000)
     found = [
         each
-        for each in state.listed(SMS, request_id, query.get("senderGroupingKey"))
+        for each in state.listed(SMS, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey"))
         if each.kind in kinds
         and each.taken_at <= newest
         and (not each.refused or state.manners.lists_refused)

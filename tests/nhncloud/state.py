@@ -242,6 +242,7 @@ class State:
         self.calls: list[Call] = []
         self.by_request: dict[str, list[Message]] = {}
         self.by_group: dict[str, list[Message]] = defaultdict(list)
+        self.by_recipient_group: dict[str, list[Message]] = defaultdict(list)
         self.keys_used: dict[tuple[str, str], int] = {}
         """When each idempotency key, of an app key, was last taken."""
         self.numbers: dict[str, SendNumber] = {}
@@ -295,6 +296,9 @@ class State:
         self.by_request[messages[0].request_id] = messages
         if messages[0].sender_grouping_key is not None:
             self.by_group[messages[0].sender_grouping_key] += messages
+        for each in messages:
+            if each.recipient_grouping_key:
+                self.by_recipient_group[each.recipient_grouping_key].append(each)
 
     def doubles(self) -> dict[str, int]:
         """Return each recipientGroupingKey that it took more than one message with, and how many."""
@@ -316,12 +320,16 @@ class State:
             self.random.shuffle(found)
         return found
 
-    def listed(self, product: str, request_id: str | None, group: str | None) -> Iterator[Message]:
-        """Yield what a list may show: of one request, of one group, or all; refused recipients too."""
+    def listed(
+        self, product: str, request_id: str | None, group: str | None = None, recipient: str | None = None
+    ) -> Iterator[Message]:
+        """Yield what a list may show: of one request, of one grouping key, or all; refused recipients too."""
         if request_id is not None:
             found = self.by_request.get(request_id, [])
         elif group is not None:
             found = self.by_group.get(group, [])
+        elif recipient:
+            found = self.by_recipient_group.get(recipient, [])
         else:
             found = [message for messages in self.by_request.values() for message in messages]
         return (each for each in found if each.product == product)

@@ -205,7 +205,9 @@ def search(state: State, request: Request, product: str) -> list[Message]:
     newest = now - round(state.manners.lists_lag_s * 1000)
     found = [
         each
-        for each in state.listed(product, request_id, query.get("senderGroupingKey"))
+        for each in state.listed(
+            product, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey")
+        )
         if each.taken_at <= newest
         and (not each.refused or state.manners.lists_refused)
         and (span is None or span[1] <= (each.taken_at if span[0] == "Create" else each.begins_at) <= span[2])

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import cast
 from urllib.parse import parse_qsl, unquote
 
 import httptools
@@ -60,8 +61,7 @@ class Connection(asyncio.Protocol):
             self._task = asyncio.get_running_loop().create_task(self._answer())
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
         self._open_ones.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:

@@ -50,10 +50,12 @@ class Post(Carrier):
         answer_s: float = 30.0,
         patience_s: float = 60.0,
         holds_doubt: bool = False,
+        asks: bool = False,
     ) -> None:
         self.name = name
         self.patience_s = patience_s
         self.holds_doubt = holds_doubt
+        self.asks = asks
         self.answer = answer
         self.window = window
         self.takes_s = takes_s

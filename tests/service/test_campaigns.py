@@ -16,6 +16,7 @@ from pabal.domain.when import DAY, HOUR
 from pabal.service import campaigns as service
 from pabal.service import keep_house
 from pabal.service.profiles import delete
+from pabal.service.stand_down import RESTORED, stand_down
 from pabal.store import campaigns, deeds
 from pabal.store.base import StoreAway
 from tests.service.acting import (
@@ -321,6 +322,26 @@ def test_failed_talks_and_the_texts_that_stand_in_for_them_are_counted(play: Pla
         assert (found.fail, found.fallbacks, found.total) == (3, 3, 3)
 
     play(scene, carriers={POST: Post(answer=answer)})
+
+
+def test_from_a_backup_nothing_more_is_made_until_someone_says_so(play: Play) -> None:
+    post = at_once()
+
+    async def scene(town: Town) -> None:
+        campaign_id = await checked(town, phones(2), phones(2, 10))
+        assert await town.store.write(campaigns.start, campaign_id, "x", None, town.world.now())
+        done = await town.store.write(stand_down, town.station.policy, town.world.now())
+        await town.wait(10)
+
+        assert done.halted == 1
+        kept = await get(town, campaign_id)
+        assert (kept.state, kept.reason) == (State.HALTED, tuple(RESTORED))
+        assert post.handed == []
+        await service.go_on(town.station, kept, deed(town))
+        await town.wait(10)
+        assert len(post.handed) == 4
+
+    play(scene, carriers={POST: post})
 
 
 def test_unsent_campaigns_are_forgotten_after_a_week_and_sent_ones_with_the_rest(play: Play) -> None:

@@ -111,8 +111,8 @@ def _end(attempt: Attempt, verdict: Verdict, verdicts: Verdicts, policy: Policy)
         return None
     if isinstance(verdict, Declined):
         return verdict.outcome
-    if attempt.tries + 1 < retry.MAX_TRIES:
-        return None
+    if attempt.tries + 1 < (MAX_ASKS if verdicts.asks and attempt.is_in_doubt else retry.MAX_TRIES):
+        return None  # questions have used up tries, too
     return Outcome.CARRIER_ERROR if isinstance(verdict, Busy) else Outcome.UNKNOWN
 
 
@@ -125,7 +125,8 @@ def _again(
     """
     here, aside = verdicts.carrier, verdicts.aside
     tries = attempt.tries if isinstance(verdict, Away) else attempt.tries + 1
-    stays = isinstance(verdict, Unknown) and verdicts.asks
+    is_unsure = isinstance(verdict, Unknown) or (isinstance(verdict, Away) and attempt.is_in_doubt)
+    stays = verdicts.asks and is_unsure  # that it has not left our hands now says nothing of the time before
     following = None if stays else policy.routes.after(attempt.product, here, avoiding=aside)
     is_done_here = isinstance(verdict, Declined) or tries >= retry.MAX_TRIES
     if following and (is_done_here or (here in aside and following not in aside)):

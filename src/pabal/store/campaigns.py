@@ -224,6 +224,16 @@ def halt(tx: Tx, campaign_id: bytes, reason: Sequence[str], now: Instant) -> Non
     )
 
 
+def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
+    """Make no campaign into requests any further, for one reason; return how many that concerns."""
+    rows = tx.rows(
+        "update campaigns set state = ?, reason = ?, touched_at = ? where state = ? returning id",
+        (State.HALTED.word, _listed(reason), now, State.MAKING.word),
+    )
+    tx.run("update campaigns set hurried = 0 where hurried = 1")
+    return len(rows)
+
+
 def hurry(tx: Tx, campaign_id: bytes, now: Instant) -> bool:
     """Have all that waits of a campaign sent now; say no where it is not on its way."""
     return bool(

@@ -13,22 +13,20 @@ from pabal.carriers.base import Carrier
 from pabal.carriers.nhncloud.carrier import NhnCloud, Surroundings
 from pabal.carriers.nhncloud.client import Client
 from pabal.domain.message import Attempt, Product
-from pabal.domain.profile import AuthStatus
-from pabal.domain.template import Design, TemplateStatus
 from pabal.domain.when import MINUTE
 from pabal.service.remember import StoredCursor
 from pabal.service.slots import Slots
-from pabal.store import profiles, requests, templates
-from pabal.store.base import Store, Tx
+from pabal.store import requests
+from pabal.store.base import Store
 from tests.carriers.conformance import virtual_clock
+from tests.nhncloud import channel
 from tests.nhncloud.server import Relay, Transport
-from tests.nhncloud.state import Message, Profile
+from tests.nhncloud.state import Message
 from tests.virtual import Caller, Town, VirtualWorld, build_town, in_virtual_time, open_store, settings_for
 
-SENDER, SENDER_KEY = "0212345678", "5e" * 20
+SENDER, SENDER_KEY, TEMPLATE = channel.SENDER, channel.SENDER_KEY, channel.TEMPLATE
 RELAY = "relay"
 UNSUBSCRIBE = "0801234567"
-TEMPLATE = "배송이 시작되었습니다. #{name}님"
 PRODUCTS = ("sms", "lms", "mms", "alimTalk", "friendTalkText", "friendTalkImage", "friendTalkWideImage")
 
 
@@ -52,9 +50,7 @@ class Scenery:
 
     def __init__(self, **manners: Any) -> None:
         self.relay = Relay(virtual_clock, seed=1, **manners)
-        self.relay.add_number(SENDER)
-        self.relay.profiles[SENDER_KEY] = Profile("@shop", SENDER_KEY, "01099990000", "00100010001", 0)
-        self.relay.add_template(SENDER_KEY, "T1", TEMPLATE)
+        channel.add_to(self.relay)
         self.ways: list[Way] = []
         self.noted: list[str] = []
         self.settings: dict[str, Any] = {}
@@ -155,22 +151,8 @@ async def town_of(
 async def with_channel(town: Town, title: str | None = None) -> Caller:
     """Return a caller whose account has the channel and template T1 of the relay, and T2 with a title."""
     call = await town.caller()
-    row = await town.store.read(lambda tx: tx.row("select id from accounts where name = 'acme'"))
-    assert row is not None
-    await town.store.write(_open, int(row[0]), title, town.world.now())
+    await town.store.write(channel.open_here, "acme", town.world.now(), title)
     return call
-
-
-def _open(tx: Tx, account_id: int, title: str | None, now: int) -> None:
-    profile_id = profiles.add(tx, account_id, "@shop", "00100010001", "01099990000", now)
-    profiles.approve(tx, profile_id, SENDER_KEY, now)
-    assert profiles.by_sender_key(tx, account_id, SENDER_KEY).status is AuthStatus.APPROVAL  # type: ignore[union-attr]
-    designs = {"T1": Design("배송", TEMPLATE, "006003")}
-    if title:
-        designs["T2"] = designs["T1"]._replace(emphasisType="text", emphasisTitle=title)
-    for code, design in designs.items():
-        template_id = templates.add(tx, account_id, profile_id, code, design, None, now)
-        templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, now)
 
 
 def attempt(number: int = 1, request: int = 1, **fields: Any) -> Attempt:

@@ -183,3 +183,29 @@ def test_results_are_found_by_the_clock_of_the_relay(tmp_path: Path, minutes: in
         assert end(await record(call, MANY[0])) == "completed 1000"
 
     play(tmp_path, scene)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "most"), [("sms", 30), ("alimTalk", 50)])
+def test_results_that_were_read_are_seldom_read_again(tmp_path: Path, kind: str, most: int) -> None:
+    async def scene(town: Town, scenery: Scenery) -> None:
+        call = await with_channel(town)
+        await town.wait(10)
+        many = [f"010-20{number // 1000:02}-{number % 10_000:04}" for number in range(3000)]
+        for place in range(0, len(many), 1000):
+            some = many[place : place + 1000]
+            if kind == "sms":
+                await accepted(call, "message/sendSMS", sms(*some))
+            else:
+                await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(*some, **NAMED)))
+        await town.wait(300)
+
+        path = "/sms/" if kind == "sms" else "/alimtalk/"
+        pages = sum(path in each.path and "message-results" in each.path for each in scenery.relay.calls)
+        assert end(await record(call, many[-1])) == "completed 1000"
+        rounds = 62
+        assert rounds < pages <= rounds + most, (
+            "some rounds have three pages more; dates are to the minute for talks"
+        )
+
+    play(tmp_path, scene)

@@ -11,6 +11,7 @@ from pabal.domain import identity
 from pabal.domain.message import Attempt, Product
 
 MOST_RECIPIENTS = 1000
+LAST_WITH_OTHERS = 2
 MOST_BYTES_SMS = 90
 MOST_BYTES_TITLE = 40
 IDEMPOTENCY_HEADER = "X-NC-API-IDEMPOTENCY-KEY"
@@ -76,20 +77,30 @@ def calls_of(attempts: Iterable[Attempt], unsubscribe: str) -> list[Call]:
     """Return the calls that hand these messages over, as few as there can be.
 
     Messages of one request go together if they are to be said alike; what is alone of its request goes with
-    others that are.
+    others that are, if it may.
     """
     listed = list(attempts)
     count = Counter(identity.request_of(each.message_id) for each in listed)
     groups: dict[Any, list[Attempt]] = defaultdict(list)
     for each in listed:
         request = identity.request_of(each.message_id)
-        groups[_likeness(each, request if count[request] > 1 else b"")].append(each)
+        is_alone = count[request] == 1 and goes_with_others(each.message_id)
+        groups[_likeness(each, b"" if is_alone else request)].append(each)
     calls = []
     for group in groups.values():
         for begin in range(0, len(group), MOST_RECIPIENTS):
             some = group[begin : begin + MOST_RECIPIENTS]
             calls.append(Call(*_address(some[0], unsubscribe), some))
     return calls
+
+
+def goes_with_others(message_id: bytes) -> bool:
+    """Whether a message may go in one call with those of other requests, which then bears no request's name.
+
+    So may the message of a request that has but one, and its fallback. All others bear their request's name, so
+    that those in doubt are found together.
+    """
+    return identity.number_of(message_id) <= LAST_WITH_OTHERS
 
 
 def door_of(attempt: Attempt, unsubscribe: str) -> Door:

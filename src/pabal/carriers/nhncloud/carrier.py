@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +22,7 @@ from pabal.carriers.base import (
     Unknown,
     Verdict,
 )
-from pabal.carriers.nhncloud.asking import Asker, reference_of
+from pabal.carriers.nhncloud.asking import Search, reference_of
 from pabal.carriers.nhncloud.batch import Batch
 from pabal.carriers.nhncloud.calls import MOST_RECIPIENTS, Call, Door, calls_of, door_of
 from pabal.carriers.nhncloud.client import Client, NoAnswer, NotReached, Said, Throttled, read_as_documented
@@ -43,8 +45,14 @@ SETTLE_S = 2.0
 """No call lasts longer than until so long before the time to answer is over."""
 LAG_S = 20.0
 """What its lists do not show so long after a call was given up, it does not have."""
+REMEMBERED_S = 900.0
+"""How long it is remembered when a call was given up: longer than any pause between two questions."""
 LEAST_S = 1.0
 """With less time left than this no call is begun."""
+ASKS = 10
+"""How many portions of messages in doubt are looked for at once."""
+ASK_S = 20.0
+"""With less time left than this none is looked for any more: those that are not there are to be handed over."""
 REPEAT_S = 0.5
 """Pause before a call that brought no answer is repeated."""
 
@@ -88,13 +96,12 @@ class NhnCloud(Carrier):
         self._talk = talk
         self._pacer = Pacer(settings.rate, around.world)
         self._pictures = Pictures(around.show, texts, talk, around.world)
-        self._asker = Asker(texts, talk, around.world)
         self._results = Results(settings, around.world, around.cursor, texts, talk, self._heard)
         self._trouble = dict.fromkeys(self._results.services, "not reached yet")
         self._given_up: dict[bytes, float] = {}
-        """When a call with a message in it brought no answer."""
-        self._began = around.world.stopwatch()
+        """When a call with a message in it brought no answer, or when a doubt of others was first heard of."""
         self._turns = asyncio.Semaphore(settings.calls)
+        self._asks = asyncio.Semaphore(ASKS)
 
     @property
     def is_connected(self) -> bool:
@@ -129,17 +136,20 @@ class NhnCloud(Carrier):
         unlawful = [each for each in attempts if each.is_ad and each.product.is_text and not unsubscribe]
         batch.say(unlawful, Declined(Outcome.UNDELIVERABLE))
         carried = [each for each in attempts if not each.is_ad or not each.product.is_text or unsubscribe]
-        if away := [each for each in carried if self._trouble[door_of(each, unsubscribe).service]]:
+        closed = {service for service, trouble in self._trouble.items() if trouble}
+        if closed and (away := [each for each in carried if door_of(each, unsubscribe).service in closed]):
             batch.say(away, Away())
             gone = {each.message_id for each in away}
             carried = [each for each in carried if each.message_id not in gone]
+        doubtful: dict[Door, list[Attempt]] = defaultdict(list)
+        for each in carried:
+            if each.is_in_doubt:
+                doubtful[door_of(each, unsubscribe)].append(each)
         async with asyncio.TaskGroup() as group:
             for call in calls_of([each for each in carried if not each.is_in_doubt], unsubscribe):
                 group.create_task(self._give(call, batch))
-            for door in Door:
-                doubtful = [each for each in carried if each.is_in_doubt and door_of(each, unsubscribe) is door]
-                if doubtful:
-                    group.create_task(self._clear_up(door, doubtful, batch))
+            for door, some in doubtful.items():
+                group.create_task(self._clear_up(door, some, batch))
 
     async def hear(self, headers: Mapping[str, str], read: Read, hand_on: HandOn) -> None:
         await self._results.hear(headers, read, hand_on)
@@ -203,7 +213,9 @@ class NhnCloud(Carrier):
             except Said as said:
                 if said.code != TAKEN_BEFORE:  # the first may have been taken all the same: that is asked later
                     raise
-                await self._look_up(call.door, call.attempts, batch)
+                search = self._search(call.door, call.attempts)
+                for portion in search.portions:
+                    batch.say(await self._look_up(search, portion, batch), Unknown())
 
     async def _ask(self, call: Call, image: str | int | None, batch: Batch) -> dict[str, object]:
         return await self._client(call.door).ask(
@@ -250,17 +262,17 @@ class NhnCloud(Carrier):
         """Tell what an answer says of each message. Raises what reading another one than documented raises."""
         assert isinstance(answer, dict)
         body = answer["body"]["data"] if call.door.is_text else answer["message"]
-        rows = body["sendResultList"] if call.door.is_text else body["sendResults"]
+        is_text, name = call.door.is_text, body["requestId"]
+        rows = body["sendResultList"] if is_text else body["sendResults"]
         by_name = {str(row["recipientGroupingKey"]): row for row in rows}
         told: list[tuple[Attempt, Verdict]] = []
         for each in call.attempts:
             row = by_name[each.message_id.hex()]
             code = int(row["resultCode"] or 0)
             if code == 0:
-                reference = reference_of({"requestId": body["requestId"], "recipientSeq": row["recipientSeq"]})
-                told.append((each, Taken(reference)))
+                told.append((each, Taken(reference_of(name, row["recipientSeq"]))))
             else:
-                told.append((each, verdict_of(refusal_of(code, is_text=call.door.is_text))))
+                told.append((each, verdict_of(refusal_of(code, is_text=is_text))))
         for each, verdict in told:
             if not isinstance(verdict, Unknown):
                 self._given_up.pop(each.message_id, None)
@@ -270,34 +282,45 @@ class NhnCloud(Carrier):
 
     async def _clear_up(self, door: Door, doubtful: list[Attempt], batch: Batch) -> None:
         """Find out about messages in doubt; hand over what it does not have, once its lists can be believed."""
+        search = self._search(door, doubtful)
+        left = await asyncio.gather(*(self._missing(search, portion, batch) for portion in search.portions))
         sure: list[Attempt] = []
-        with self._as_unknown(Call(door, "", {}, doubtful), batch):
-            left = await self._look_up(door, doubtful, batch, is_last=False)
-            self._heard(door.service, "")
-            now = self._world.stopwatch()
-            sure = [each for each in left if now - self._given_up.get(each.message_id, self._began) >= LAG_S]
-            if len(sure) < len(left):
-                known = {each.message_id for each in sure}
-                batch.say([each for each in left if each.message_id not in known], Unknown())
+        unsure: list[Attempt] = []
+        now = self._world.stopwatch()
+        for each in itertools.chain.from_iterable(left):
+            # who had it before, here or in another process, may have made its call just now
+            given_up_at = self._given_up.setdefault(each.message_id, now)
+            (sure if now - given_up_at >= LAG_S else unsure).append(each)
+        batch.say(unsure, Unknown())
         for again in calls_of(sure, self._settings.unsubscribe_number):
             await self._give(again, batch)
 
-    async def _look_up(
-        self, door: Door, attempts: Sequence[Attempt], batch: Batch, *, is_last: bool = True
-    ) -> list[Attempt]:
-        """Tell of those that it has; return the others, of which nobody knows if this was the last look."""
-        found = await self._asker.find(door, attempts, self._within_s(batch))
-        batch.say_each([(each, found[each.message_id]) for each in attempts if each.message_id in found])
+    async def _missing(self, search: Search, portion: Sequence[Attempt], batch: Batch) -> list[Attempt]:
+        """Tell what there is to tell of some messages in doubt; return those that it does not have."""
+        left: list[Attempt] = []
+        async with self._asks:
+            if batch.left_s < ASK_S:
+                batch.say(portion, Unknown())
+                return []
+            with self._as_unknown(Call(search.door, "", {}, list(portion)), batch):
+                left = await self._look_up(search, portion, batch)
+                self._heard(search.door.service, "")
+        return left
+
+    async def _look_up(self, search: Search, portion: Sequence[Attempt], batch: Batch) -> list[Attempt]:
+        """Tell of those that it has; return the others."""
+        found = await search.find(portion, lambda: self._within_s(batch))
+        batch.say_each([(each, found[each.message_id]) for each in portion if each.message_id in found])
         for one in found:
             self._given_up.pop(one, None)
-        left = [each for each in attempts if each.message_id not in found]
-        if is_last:
-            batch.say(left, Unknown())
-        return left
+        return [each for each in portion if each.message_id not in found]
+
+    def _search(self, door: Door, attempts: Sequence[Attempt]) -> Search:
+        return Search(door, self._client(door), attempts, self._world)
 
     def _give_up(self, attempts: Sequence[Attempt]) -> None:
         now = self._world.stopwatch()
-        while self._given_up and next(iter(self._given_up.values())) + LAG_S < now - self.answer_s:
+        while self._given_up and next(iter(self._given_up.values())) < now - REMEMBERED_S:
             self._given_up.pop(next(iter(self._given_up)))
         for each in attempts:
             self._given_up.pop(each.message_id, None)

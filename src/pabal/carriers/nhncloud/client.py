@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import logging
+import os
+import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
@@ -19,6 +21,9 @@ CONNECT_S = 5.0
 IDLE_S = 30.0
 """A connection that nothing was sent over for so long is not used again: the far end may just be closing it."""
 MOST_CONNECTIONS = 256
+MOST_CAUSES = 10
+MOST_WORDS = 200
+"""How many characters of what it says are told to others."""
 THROTTLED = 429
 GATEWAY_STATUSES = frozenset((500, 502, 504))
 """Said by whatever stands before the interface, or by it in trouble: the call may have arrived all the same."""
@@ -88,6 +93,7 @@ class Client:
         self.date: Instant | None = None
         """What its clock showed when it answered last, to the second."""
         self._app_key = app_key
+        self._secrets = (app_key, secret_key)
         self._http = httpx.AsyncClient(
             base_url=address,
             transport=transport,
@@ -140,28 +146,33 @@ class Client:
         except httpx.HTTPError as error:
             raise NoAnswer(_in_words(error)) from None
         self.date = _date(response)
-        return _read(response)
+        return self._read(response)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
 
+    def _read(self, response: httpx.Response) -> dict[str, Any]:
+        if response.status_code == THROTTLED:
+            raise Throttled
+        try:
+            answer = msgspec.json.decode(response.content)
+            header = answer["header"]
+            is_successful, code = header["isSuccessful"], int(header["resultCode"])
+            message = str(header.get("resultMessage") or "")
+        except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError):
+            if response.status_code in GATEWAY_STATUSES or response.status_code < 400:
+                raise NoAnswer(f"an answer that is none (HTTP {response.status_code})") from None
+            raise NotReached(f"HTTP {response.status_code}") from None
+        if is_successful is not True:
+            raise Said(code, self._clean(message), answer)
+        return dict(answer)
 
-def _read(response: httpx.Response) -> dict[str, Any]:
-    if response.status_code == THROTTLED:
-        raise Throttled
-    try:
-        answer = msgspec.json.decode(response.content)
-        header = answer["header"]
-        is_successful, code = header["isSuccessful"], int(header["resultCode"])
-        message = str(header.get("resultMessage") or "")
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError):
-        if response.status_code in GATEWAY_STATUSES or response.status_code < 400:
-            raise NoAnswer(f"an answer that is none (HTTP {response.status_code})") from None
-        raise NotReached(f"HTTP {response.status_code}") from None
-    if is_successful is not True:
-        raise Said(code, message, answer)
-    return dict(answer)
+    def _clean(self, message: str) -> str:
+        """Return its words for logs and operators: one line, not too long, and without our keys in them."""
+        for secret in filter(None, self._secrets):
+            message = message.replace(secret, "…")
+        return " ".join(message.split())[:MOST_WORDS]
 
 
 def _date(response: httpx.Response) -> Instant | None:
@@ -171,16 +182,29 @@ def _date(response: httpx.Response) -> Instant | None:
         return None
 
 
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what led to it; of several addresses that were tried, the first counts."""
+    found: BaseException | None = error
+    for _ in range(MOST_CAUSES):
+        if found is None:
+            return
+        yield found
+        if isinstance(found, BaseExceptionGroup):
+            found = found.exceptions[0]
+        else:
+            found = found.__cause__ or found.__context__
+
+
 def _in_words(error: Exception) -> str:
     """Return why there was no answer, without the address: a key stands in it."""
-    cause = error.__cause__ or error.__context__ or error
     if isinstance(error, httpx.ConnectTimeout):
         return "the connection was not answered"
     if isinstance(error, httpx.TimeoutException):
         return "no answer in time"
-    for each in (cause, getattr(cause, "__cause__", None), getattr(cause, "__context__", None)):
+    for each in _causes(error):
         if isinstance(each, ssl.SSLError):
             return f"TLS: {getattr(each, 'verify_message', '') or each.reason or type(each).__name__}"
-        if isinstance(each, OSError) and each.strerror:
-            return each.strerror
+        if isinstance(each, OSError) and each.errno:
+            is_of_names = isinstance(each, socket.gaierror)  # whose numbers are others
+            return str(each.strerror) if is_of_names else os.strerror(each.errno)
     return f"the connection failed ({type(error).__name__})"

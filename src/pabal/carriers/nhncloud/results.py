@@ -21,10 +21,14 @@ from pabal.world import World
 
 PAGE = 1000
 FIRST_LOOK_BACK = 1 * HOUR
-LOOK_BACK = 1 * MINUTE
-"""Each round goes so far behind the one before: what was just being written then may have been missed."""
-THOROUGH_LOOK_BACK = 15 * MINUTE
-THOROUGH_EVERY_S = 600.0
+LOOK_BACKS = ((0.0, 15 * SECOND), (60.0, 2 * MINUTE), (600.0, 15 * MINUTE))
+"""Every so many seconds a round goes so far behind the one before: what was just written may have been missed.
+
+What is looked back on is read again, so most rounds look back little.
+"""
+FURTHEST_BACK = max(back for _, back in LOOK_BACKS)
+MOST_SEEN = 500_000
+"""How many results are remembered, so that none is handed on again; more than once does no harm."""
 WITH_WEBHOOKS_S = 60.0
 """How often results are asked for where webhooks tell them: those may get lost."""
 SLIGHTLY = 10 * SECOND
@@ -78,7 +82,8 @@ class Results:
         self._seen: dict[Instant, set[int]] = {}
         """Hashes of what was handed on, by the minute it was."""
         self._round_s = WITH_WEBHOOKS_S if settings.webhook_signature else settings.poll_seconds
-        self._next_round = self._next_thorough = world.stopwatch()
+        self._next_round = world.stopwatch()
+        self._next_looks = [self._next_round for _ in LOOK_BACKS]
         self._asked_s = 0.0
         """How long it took to ask, in this round."""
         self.unread: dict[str, str] = {}
@@ -98,13 +103,20 @@ class Results:
             is_round = self._cursor.is_ours and began >= self._next_round
             if is_round:
                 self._next_round = began + self._round_s
-            look_back = LOOK_BACK
-            if is_round and began >= self._next_thorough:
-                look_back, self._next_thorough = THOROUGH_LOOK_BACK, began + THOROUGH_EVERY_S
+            look_back = self._look_back(began) if is_round else 0
             for source in self._sources:
                 await self._try(source, hand_on if is_round else None, look_back)
             took_s = self._world.stopwatch() - began
             await asyncio.sleep(max(self._settings.poll_seconds - took_s, self._asked_s * (SHARE - 1)))
+
+    def _look_back(self, now: float) -> int:
+        """Return how far this round goes behind the one before."""
+        furthest = 0
+        for place, (every_s, back) in enumerate(LOOK_BACKS):
+            if now >= self._next_looks[place]:
+                self._next_looks[place] = now + every_s
+                furthest = max(furthest, back)
+        return furthest
 
     async def hear(self, headers: Mapping[str, str], read: Read, hand_on: HandOn) -> None:
         """Hand on what a webhook tells.
@@ -211,7 +223,10 @@ class Results:
     def _receipts(self, rows: Sequence[Mapping[str, Any]], *, is_text: bool) -> list[Receipt]:
         """Return what rows tell of messages that have ended, but for what was told before."""
         ended = [
-            Receipt(reference_of(row), outcome_of(str(row["resultCode"]), is_text=is_text))
+            Receipt(
+                reference_of(row["requestId"], row["recipientSeq"]),
+                outcome_of(str(row["resultCode"]), is_text=is_text),
+            )
             for row in rows
             if row.get("resultCode")
         ]
@@ -226,9 +241,11 @@ class Results:
         some.update(hash(each.reference) for each in receipts)
 
     def _forget_seen(self) -> None:
-        oldest = (self._world.now() - THOROUGH_LOOK_BACK) // MINUTE - 2
+        oldest = (self._world.now() - FURTHEST_BACK) // MINUTE - 2
         for minute in [minute for minute in self._seen if minute < oldest]:
             del self._seen[minute]
+        while sum(map(len, self._seen.values())) > MOST_SEEN and len(self._seen) > 1:
+            del self._seen[min(self._seen)]
 
 
 def _sources(settings: NhnCloudSettings, texts: Client | None, talk: Client | None) -> Sequence[_Source]:
