@@ -17,9 +17,19 @@ from pabal.store import campaigns, deeds
 from pabal.store.base import StoreAway
 from pabal.store.campaigns import Campaign
 from tests.console.scenery import Shown, Visitor, visitor_of
+from tests.console.sending import IMAGE, talk
 from tests.service.acting import count
 from tests.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, open_store
-from tests.web.scenery import BreakingStore, Play
+from tests.web.scenery import (
+    BreakingStore,
+    Play,
+    accepted,
+    approve_template,
+    on_phone,
+    open_channel,
+    ready,
+    template,
+)
 
 UPLOAD = "/console/send/upload"
 LIST = """휴대폰번호,이름,메모
@@ -350,5 +360,70 @@ def test_what_is_halted_says_why(play: Play) -> None:
         await visitor.fill_in(f"{address.replace('send/upload', 'requests')}/go-on")
         await service.go_round(town.station)
         assert (await kept(town, address)).state is State.MADE
+
+    play(scene)
+
+
+@pytest.mark.parametrize("kind", ["sms", "lms", "mms", "alimtalk", "friendtalk"])
+def test_every_kind_of_message_can_be_sent_to_a_file(play: Play, kind: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
+        visitor = await visitor_of(town, Role.SENDER)
+        link = {"buttons[0].buttonType": "webLink", "buttons[0].name": "보기"}
+        fields = {**talk(kind, sender_key), "content": "#{이름}님", **(IMAGE if kind == "mms" else {})}
+        if kind == "friendtalk":
+            fields |= {**link, "buttons[0].mobileUrl": "https://shop.example/#{코드}", "adFlag": "1"}
+        file = "휴대폰번호,이름,코드\n010-1111-2222,홍길동,a1\n010-3333-4444,,b2\n"
+        address = await uploaded(visitor, file, **fields)
+
+        sent = await visitor.fill_in(f"{address}/send", name="x")
+        await town.wait(10)
+
+        assert sent.status == 303, sent.text
+        (message,) = await on_phone(call, "010-1111-2222")
+        assert "홍길동님" in message["content"]
+        assert message["image"] is (kind == "mms")
+        if kind == "friendtalk":
+            assert message["content"].startswith("(광고)")
+            assert message["buttons"][0]["mobileUrl"] == "https://shop.example/a1"
+        assert await on_phone(call, "010-3333-4444") == [], "it has no name"
+
+    play(scene)
+
+
+def test_a_template_that_changed_since_the_check_halts_the_campaign(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
+        visitor = await visitor_of(town)
+        address = await uploaded(visitor, "phone,이름\n010-1111-2222,홍\n", **talk("alimtalk", sender_key))
+        await accepted(call, "template/update", template(sender_key, content="다른 말 #{이름} #{금액}"))
+        await accepted(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
+
+        await visitor.fill_in(f"{address}/send", name="x")
+        await town.wait(10)
+
+        campaign = await kept(town, address)
+        assert (campaign.state, campaign.reason[0][:2]) == (State.HALTED, "지금")
+        assert await on_phone(call, "010-1111-2222") == []
+
+    play(scene)
+
+
+def test_an_advertisement_at_night_is_told_at_the_time(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+        fields = {**talk("friendtalk", sender_key), "adFlag": "1"}
+        address = await uploaded(visitor, "phone\n010-1111-2222\n", **fields)
+
+        night = await visitor.fill_in(f"{address}/send", later="1", sendDate="2026-11-15T22:00")
+
+        assert night.status >= 400
+        assert 'id="wrong-sendDate"' in night.text
+        assert (await kept(town, address)).state is State.CHECKED
 
     play(scene)
