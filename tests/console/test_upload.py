@@ -244,6 +244,11 @@ def test_while_one_file_is_read_there_is_no_room_for_another_until_it_is_given_u
         seen = await visitor.get(f"{address}/progress?seen=0")
         await town.wait(61)
         stale = await visitor.get(address)
+        shown = re.search(r'progress\?seen=([0-9]+-)"', stale.text)
+        assert shown
+        still = await visitor.get(f"{address}/progress?seen={shown[1]}")
+        before = await visitor.get(f"{address}/progress?seen={shown[1][:-1]}")
+        assert (still.headers.get("hx-refresh"), before.headers.get("hx-refresh")) == (None, "true")
         third = await visitor.upload(f"{address}/file", LIST.encode())
 
         assert (second.status, third.status) == (409, 204)

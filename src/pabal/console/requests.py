@@ -16,7 +16,6 @@ from pabal.service import sent as follow
 from pabal.service.cancel import cancel_request
 from pabal.service.sent import NEWEST, Sent
 from pabal.store import campaigns as kept
-from pabal.store import deeds
 from pabal.store.campaign_requests import Progress
 
 PAGE_SIZE = 20
@@ -102,8 +101,7 @@ async def cancel(visit: Visit) -> Response:
     if sent.campaign:
         await campaigns.cancel_campaign(visit.station, sent.campaign, deed)
     else:
-        await cancel_request(visit.station, visit.account_id, sent.id, None)
-        await visit.station.store.write(deeds.note, deed)
+        await cancel_request(visit.station, visit.account_id, sent.id, None, deed)
     return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
 
 

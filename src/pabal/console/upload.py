@@ -57,7 +57,7 @@ async def begin(visit: Visit) -> Response:
     campaign_id = new_request_id(visit.station.world, 0)
     name = f"{visit.words(draft.product.label)} {visit.speech.stamp(visit.now)[:16]}"
     begun = Draft(campaign_id, visit.account_id, visit.user.id, draft.product.word, name, message.to_json())
-    await visit.station.store.write(campaigns.add, begun, visit.now)
+    await service.begin(visit.station, begun, visit.deed("campaign.begin", campaign_id.hex()))
     return visit.elsewhere(f"{UPLOAD}/{campaign_id.hex()}")
 
 
@@ -75,13 +75,12 @@ async def show(visit: Visit) -> Response:
 async def show_progress(visit: Visit) -> Response:
     """Answer with how far the file is; nothing where nothing is new, and the whole page again at its end."""
     campaign = await _campaign(visit)
-    is_reading = campaign.state is State.READING and not _is_stale(campaign, visit.now)
-    if str(campaign.touched_at) == visit.field("seen"):
-        is_given_up = campaign.state is State.READING and not is_reading
-        return Response(status_code=NOTHING_NEW, headers=ANEW if is_given_up else None)
-    if not is_reading:
+    seen = _seen(campaign, visit.now)
+    if seen == visit.field("seen"):
+        return Response(status_code=NOTHING_NEW)
+    if campaign.state is not State.READING or _is_stale(campaign, visit.now):
         return Response(status_code=NOTHING_NEW, headers=ANEW)
-    return visit.page("upload_progress.html", campaign=campaign, is_reading=True)
+    return visit.page("upload_progress.html", campaign=campaign, is_reading=True, seen=seen)
 
 
 async def take_file(visit: Visit) -> Response:
@@ -181,6 +180,7 @@ async def _page(visit: Visit, campaign: Campaign, problems: Sequence[Problem] = 
         reason=visit.in_turn(campaign.reason),
         is_reading=campaign.state is State.READING and not is_stale,
         is_stale=is_stale,
+        seen=_seen(campaign, visit.now),
         is_checked=campaign.state is State.CHECKED,
         state=campaign.state,
         product=PRODUCT_BY_WORD[campaign.kind],
@@ -224,10 +224,13 @@ async def _receive(visit: Visit, file: IO[bytes]) -> None:
 async def _read(visit: Visit, campaign: Campaign, checker: Checker, path: Path) -> None:
     """Read a file to its end, keeping what is found part by part."""
     store, beside = visit.station.store, visit.rooms.beside
-    touched = visit.now
     name, is_once = visit.field("name")[:MAX_FILE_NAME_CHARACTERS], visit.field("once") != "0"
-    if not await store.write(campaigns.begin_reading, campaign.id, name, is_once, touched - STALE_AFTER, touched):
+    begun = await service.begin_reading(
+        visit.station, campaign, name, is_once, visit.now - STALE_AFTER, _deed(visit, campaign, "file")
+    )
+    if begun is None:
         raise Refused(Code.INVALID_STATE, "", BUSY)
+    touched = begun
 
     def later() -> Instant:
         return max(visit.now, touched + 1)
@@ -274,6 +277,12 @@ def _as_file(body: bytes, name: str) -> Response:
 
 def _attached(name: str) -> dict[str, str]:
     return {"content-disposition": f'attachment; filename="{name}"'}
+
+
+def _seen(campaign: Campaign, now: Instant) -> str:
+    """Return what tells how a campaign stands from how it stood before."""
+    is_given_up = campaign.state is State.READING and _is_stale(campaign, now)
+    return f"{campaign.touched_at}{'-' if is_given_up else ''}"
 
 
 def _is_stale(campaign: Campaign, now: Instant) -> bool:

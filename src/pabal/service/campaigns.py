@@ -20,7 +20,7 @@ from pabal.service.station import Station
 from pabal.store import campaign_requests, campaigns, deeds
 from pabal.store.base import StoreAway, Tx
 from pabal.store.campaign_requests import Part, Progress
-from pabal.store.campaigns import Block, Campaign
+from pabal.store.campaigns import Block, Campaign, Draft
 from pabal.store.deeds import Deed
 
 ROUND_S = 5.0
@@ -84,10 +84,26 @@ async def go_round(station: Station) -> bool:
     return bool(await count(station) or at_work)
 
 
+async def begin(station: Station, draft: Draft, deed: Deed) -> None:
+    """Keep a campaign that has no file yet."""
+    await station.store.write(noted, _add, deed, draft, station.world.now())
+
+
+async def begin_reading(
+    station: Station, campaign: Campaign, file_name: str, is_once: bool, stale_before: Instant, deed: Deed
+) -> Instant | None:
+    """Make room for a file and return since when, which the reader names with all that it finds; None: no room."""
+    now = station.world.now()
+    begun = await station.store.write(
+        noted, campaigns.begin_reading, deed, campaign.id, file_name, is_once, stale_before, now
+    )
+    return now if begun else None
+
+
 async def start(station: Station, campaign: Campaign, name: str, scheduled_at: Instant | None, deed: Deed) -> bool:
     """Have a checked campaign sent, at a time or at once; say no where it is not, or not any more."""
     is_begun = await station.store.write(
-        _with_deed, campaigns.start, deed, campaign.id, name, scheduled_at, station.world.now()
+        noted, campaigns.start, deed, campaign.id, name, scheduled_at, station.world.now()
     )
     station.ring([BELL])
     return is_begun
@@ -96,7 +112,7 @@ async def start(station: Station, campaign: Campaign, name: str, scheduled_at: I
 async def go_on(station: Station, campaign: Campaign, deed: Deed) -> bool:
     """Take up a campaign again that was halted."""
     moved = await station.store.write(
-        _with_deed, campaigns.move, deed, campaign.id, (State.HALTED,), State.MAKING, station.world.now()
+        noted, campaigns.move, deed, campaign.id, (State.HALTED,), State.MAKING, station.world.now()
     )
     station.ring([BELL])
     return moved
@@ -120,7 +136,7 @@ async def hurry_campaign(station: Station, campaign: Campaign, deed: Deed) -> bo
     """
     shared = await station.store.read(campaigns.sending, campaign.id)
     send_now.check_hour(shared is not None and shared_from_json(shared).is_ad, station.policy, station.world.now())
-    begun = await station.store.write(_with_deed, campaigns.hurry, deed, campaign.id, station.world.now())
+    begun = await station.store.write(noted, campaigns.hurry, deed, campaign.id, station.world.now())
     if begun:
         await _hurry_requests(station, campaign)
         station.ring([BELL])
@@ -254,7 +270,13 @@ def _begin_to_cancel(tx: Tx, campaign_id: bytes, now: Instant, deed: Deed) -> bo
     return moved
 
 
-def _with_deed(tx: Tx, work: Callable[..., bool], deed: Deed, *args: object) -> bool:
+def _add(tx: Tx, draft: Draft, now: Instant) -> bool:
+    campaigns.add(tx, draft, now)
+    return True
+
+
+def noted(tx: Tx, work: Callable[..., bool], deed: Deed, *args: object) -> bool:
+    """Do something to a campaign, and if it was done, note who did it."""
     done = work(tx, *args)
     if done:
         deeds.note(tx, deed)
