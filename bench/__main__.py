@@ -12,6 +12,7 @@ from pathlib import Path
 from bench import (
     accept,
     campaign,
+    console,
     deliver,
     history,
     months,
@@ -30,6 +31,7 @@ from bench.server import DoesNotWork, Place, say
 MEASURES: dict[str, Callable[[Place], list[Figure]]] = {
     "accept": accept.measure,
     "campaign": campaign.measure,
+    "console": console.measure,
     "deliver": deliver.measure,
     "history": history.measure,
     "small": small.measure,

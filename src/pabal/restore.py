@@ -103,10 +103,13 @@ def _stood_down(part: Path, settings: Settings) -> list[str]:
 
 
 def _in_words(done: StoodDown) -> list[str]:
-    return [
+    said = [
         f"{done.cancelled:,} messages that may have been sent since are cancelled",
         f"{done.held:,} that were being sent then wait for their receipts, and fail as unknown without one",
     ]
+    if done.halted:
+        said.append(f"{done.halted:,} campaigns on their way are halted; /console/requests shows them")
+    return said
 
 
 def _stand_down(settings: Settings, given: argparse.Namespace) -> None:

@@ -18,6 +18,7 @@ QUERIES = {
     "/console/history": ["", f"receiver={RECEIVER}", "request={request}", "message={message}", "status=completed"],
     "/console/history.csv": ["", f"receiver={RECEIVER}", "request={request}"],
     "/console/templates/new": ["", "copy={template}"],
+    "/console/requests/progress": ["ids={request}", "ids={campaign}"],
     "/console/phone": ["", f"number={RECEIVER}", "number=010-9999-0000"],
     "/console/phone/messages": [f"number={RECEIVER}", "number=010-9999-0000"],
 }
@@ -32,7 +33,20 @@ async def things(town: Town) -> dict[str, str]:
     await town.wait(5)
     (written,) = (await call("template/list")).items
     message = (await record(call, RECEIVER))["messageId"]
-    return {"message": message, "request": sent.request_id, "template": written["id"]}
+    named = {"message": message, "request": sent.request_id, "template": written["id"]}
+    return {**named, "campaign": await campaign(town)}
+
+
+async def campaign(town: Town) -> str:
+    """Have someone of the account upload a file, which is not sent yet, and return the campaign's id."""
+    uploader = await sign_in(town, await make_user(town, name="uploader"))
+    begun = await uploader.fill_in(
+        "/console/send/upload", kind="sms", sender="02-1234-5678", content=f"#{{{SECRET}}}"
+    )
+    assert begun.status == 303, begun
+    file = f"phone,{SECRET}\n{RECEIVER},{SECRET}\n123,{SECRET}\n".encode()
+    assert (await uploader.upload(f"{begun.location}/file", file)).status == 204
+    return begun.location.rpartition("/")[2]
 
 
 def paths(page: Page, named: dict[str, str]) -> Sequence[str]:
@@ -49,7 +63,8 @@ def every_path(named: dict[str, str]) -> list[tuple[Page, str]]:
 async def ask(visitor: Visitor, page: Page, path: str) -> int:
     if page.method == "GET":
         return (await visitor.get(path)).status
-    return (await visitor.post(path, {"csrf": await visitor.csrf()})).status
+    csrf = await visitor.csrf()
+    return (await visitor.post(path, {"csrf": csrf}, x_csrf_token=csrf)).status
 
 
 def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(play: Play) -> None:

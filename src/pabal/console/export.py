@@ -3,7 +3,7 @@
 import csv
 import io
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from starlette.responses import Response, StreamingResponse
 
@@ -49,7 +49,7 @@ async def export(visit: Visit) -> Response:
 
 
 async def _written(visit: Visit, wanted: Filter | None) -> AsyncIterator[bytes]:
-    yield (BOM + _line([visit.say(f"export.{column}") for column in COLUMNS])).encode()
+    yield (BOM + line([visit.say(f"export.{column}") for column in COLUMNS])).encode()
     before: bytes | None = NEWEST if wanted else None
     rows = 0
     while wanted and before and rows < MOST_ROWS:
@@ -61,7 +61,7 @@ async def _written(visit: Visit, wanted: Filter | None) -> AsyncIterator[bytes]:
         before = walked.further
         rows += len(walked.found)
         if walked.found:
-            yield "".join(_line(_cells(visit, *each)) for each in walked.found).encode()
+            yield "".join(line(_cells(visit, *each)) for each in walked.found).encode()
 
 
 def _cells(visit: Visit, message: Message, request: Request) -> list[str]:
@@ -87,7 +87,8 @@ def _cells(visit: Visit, message: Message, request: Request) -> list[str]:
     ]
 
 
-def _line(cells: list[str]) -> str:
+def line(cells: Sequence[str]) -> str:
+    """Return a line of a CSV file, each cell such that no spreadsheet takes it for a formula."""
     written = io.StringIO()
     csv.writer(written, lineterminator="\r\n").writerow([_harmless(cell) for cell in cells])
     return written.getvalue()

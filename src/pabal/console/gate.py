@@ -84,7 +84,8 @@ class Gate:
                 return visit.page("no_account.html", 404)
         if page.method == "GET":
             return await page.handle(visit)
-        visit = await self._with_form(page, visit)
+        if not page.takes_file:
+            visit = await self._with_form(page, visit)
         if not _is_from_here(visit):
             return visit.page("stale.html", 403)
         return await page.handle(visit)

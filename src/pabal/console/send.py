@@ -80,6 +80,11 @@ async def check(visit: Visit) -> Response:
     return await _page(visit, seen, last=_last_look(visit, seen, found))
 
 
+async def refuse(visit: Visit, draft: Draft, refused: Refused) -> Response:
+    """Show a draft anew, and what is in its way."""
+    return await _page(visit, await look_over.seen(visit, draft), refused)
+
+
 async def send(visit: Visit) -> Response:
     """Send what was looked over, once, however often it is asked for."""
     draft = drafts.read(visit.given)

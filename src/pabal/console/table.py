@@ -1,6 +1,6 @@
 """Every page of the console, once: where it is, who may, who answers; routes, menu and tests walk it."""
 
-from pabal.console import export, history, phone, send, sign_in, templates
+from pabal.console import export, history, phone, requests, send, sign_in, templates, upload
 from pabal.console.visit import EVERYONE, OPERATORS, SENDERS, Page
 
 MESSAGE_BYTES = 1024 * 1024
@@ -21,6 +21,19 @@ PAGES = (
     Page("/console/send/check", send.check, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/test", send.send_test, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/done/{request}", send.show_sent, SENDERS),
+    Page("/console/send/upload", upload.begin, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/upload/{campaign}", upload.show, SENDERS),
+    Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_passive=True),
+    Page("/console/send/upload/{campaign}/template.csv", upload.give_template, SENDERS),
+    Page("/console/send/upload/{campaign}/bad.csv", upload.give_faults, SENDERS),
+    Page("/console/send/upload/{campaign}/file", upload.take_file, SENDERS, "POST", takes_file=True),
+    Page("/console/send/upload/{campaign}/send", upload.send, SENDERS, "POST"),
+    Page("/console/requests", requests.show_list, EVERYONE, menu="menu.requests"),
+    Page("/console/requests/progress", requests.show_progress, EVERYONE, is_passive=True),
+    Page("/console/requests/{request}", requests.show_one, EVERYONE),
+    Page("/console/requests/{request}/cancel", requests.cancel, SENDERS, "POST"),
+    Page("/console/requests/{request}/now", requests.hurry, SENDERS, "POST"),
+    Page("/console/requests/{request}/go-on", requests.go_on, SENDERS, "POST"),
     Page("/console/history", history.show_history, EVERYONE, menu="menu.history"),
     Page("/console/history.csv", export.export, EVERYONE),
     Page("/console/history/{message}", history.show_message, EVERYONE),

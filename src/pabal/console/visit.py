@@ -1,6 +1,6 @@
 """One request for a page, as its handler sees it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pabal.console.words.table import say
 from pabal.domain import phone
-from pabal.domain.codes import Words
+from pabal.domain.codes import LOCALES, Words
 from pabal.domain.user import Role, User
 from pabal.domain.when import Instant
 from pabal.service.sign_in import Address
@@ -94,6 +94,10 @@ class Visit:
         """Return words in the visitor's language."""
         return words.in_locale(self.speech.locale)
 
+    def in_turn(self, sentences: Sequence[str]) -> list[str]:
+        """Return those in the visitor's language of sentences that are kept in each in turn."""
+        return list(sentences[LOCALES.index(self.speech.locale) :: len(LOCALES)])
+
     def number(self, digits: str) -> str:
         """Return a phone number as this visitor may see it."""
         if not digits:
@@ -143,6 +147,8 @@ class Page:
     is_passive: bool = False
     """Asked by a page itself, again and again: no use of the session."""
     max_body_bytes: int = 256 * 1024
+    takes_file: bool = False
+    """The body is a file, which the page itself takes in; fields are in the address, the secret in a header."""
 
 
 def local(path: str) -> str:

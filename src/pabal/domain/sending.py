@@ -1,5 +1,6 @@
 """A send request that has passed every check, and the text each of its receivers gets."""
 
+import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from pabal.domain import button, text, variables
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.image import Image
-from pabal.domain.message import Product
+from pabal.domain.message import PRODUCT_BY_WORD, Product
 from pabal.domain.when import Instant
 
 SMALL_RECEIVERS = 10
@@ -165,3 +166,44 @@ def buttons_to_json(buttons: Sequence[Button]) -> str | None:
 def buttons_from_json(kept: str | None) -> tuple[Button, ...]:
     """Return the buttons that the store kept."""
     return tuple(Button(**fields) for fields in json.loads(kept)) if kept else ()
+
+
+def shared_to_json(sending: Sending) -> str:
+    """Return a send without its receivers and its time, as the store keeps what many requests share."""
+    image = sending.image
+    kept = {
+        "product": sending.product.word,
+        "content": sending.content,
+        "sender": sending.sender,
+        "subject": sending.subject,
+        "image": [image.content_type, image.file_name, base64.b64encode(image.body).decode()] if image else None,
+        "image_link": sending.image_link,
+        "buttons": [one.given() for one in sending.buttons],
+        "is_ad": sending.is_ad,
+        "fallback": list(sending.fallback) if sending.fallback else None,
+        "profile_id": sending.profile_id,
+        "template_code": sending.template_code,
+        "variables": list(sending.variables),
+    }
+    return json.dumps(kept, ensure_ascii=False)
+
+
+def shared_from_json(kept: str) -> Sending:
+    """Return the send that the store kept, with nobody to receive it yet."""
+    fields = json.loads(kept)
+    content_type, file_name, body = fields["image"] or ("", "", "")
+    return Sending(
+        PRODUCT_BY_WORD[fields["product"]],
+        fields["content"],
+        (),
+        sender=fields["sender"],
+        subject=fields["subject"],
+        image=Image(content_type, file_name, base64.b64decode(body)) if fields["image"] else None,
+        image_link=fields["image_link"],
+        buttons=tuple(Button(**one) for one in fields["buttons"]),
+        is_ad=fields["is_ad"],
+        fallback=Fallback(*fields["fallback"]) if fields["fallback"] else None,
+        profile_id=fields["profile_id"],
+        template_code=fields["template_code"],
+        variables=tuple(fields["variables"]),
+    )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from pabal.domain import identity
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.image import Image
+from pabal.domain.message import Product
 from pabal.domain.profile import Profile
 from pabal.domain.sending import SMALL_RECEIVERS, Sending
 from pabal.domain.template import Design
@@ -60,13 +61,27 @@ async def accept(
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED, or DUPLICATE for a key that stood
     on another request.
     """
+    promise = await promise_of(station, account_id, sending, repeatable)
+    kept = await station.store.write(keep, promise)
+    if kept.is_new:
+        announce(station, sending.product, promise)
+    return kept.request_id
+
+
+async def promise_of(
+    station: Station, account_id: int, sending: Sending, repeatable: Repeatable | None = None
+) -> Promise:
+    """Return all that is to be kept of a send.
+
+    Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
+    """
     carrier = await way_out(station, account_id, sending)
     request_id = new_request_id(station.world, _slot(station, account_id, repeatable))
     now = identity.requested_at(request_id)  # one look at the clock: sent now is sent when requested
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
     rows = messages.rows_of(request_id, account_id, sending.product, sending.receivers)
     few = rows if len(rows) <= SMALL_RECEIVERS else ()
-    promise = Promise(
+    return Promise(
         request_id,
         account_id,
         requests.row_of(request_id, account_id, sending, scheduled_at),
@@ -80,12 +95,13 @@ async def accept(
         now - station.policy.idempotency,
         [(*row[:2], carrier, sending.lane, scheduled_at) for row in few],
     )
-    kept = await station.store.write(keep, promise)
-    if kept.is_new:
-        station.watch.accepted.add(len(promise.messages), sending.product.word)
-        if scheduled_at <= now + RING_WITHIN:
-            station.ring([carrier])
-    return kept.request_id
+
+
+def announce(station: Station, product: Product, promise: Promise) -> None:
+    """Count a send that is kept, and wake those who deliver it if it is for now."""
+    station.watch.accepted.add(len(promise.messages), product.word)
+    if promise.scheduled_at <= promise.now + RING_WITHIN:
+        station.ring([promise.carrier])
 
 
 async def way_out(station: Station, account_id: int, sending: Sending) -> str:

@@ -6,8 +6,9 @@ from pabal.domain import identity
 from pabal.domain.codes import Code, Refused
 from pabal.domain.when import Instant
 from pabal.service.station import Station
-from pabal.store import jobs, messages, profiles, requests
+from pabal.store import deeds, jobs, messages, profiles, requests
 from pabal.store.base import Tx
+from pabal.store.deeds import Deed
 
 SWEEP_REQUESTS = 5
 
@@ -26,8 +27,17 @@ class Swept(NamedTuple):
     go_on_after: tuple[Instant, bytes] | None
 
 
-def cancel(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None, now: Instant) -> Cancelled:
+def cancel(
+    tx: Tx,
+    account_id: int,
+    request_id: bytes,
+    message_id: bytes | None,
+    now: Instant,
+    deed: Deed | None = None,
+) -> Cancelled:
     """Cancel a request's waiting messages, or one of them; none of those is ever handed over."""
+    if deed:
+        deeds.note(tx, deed)
     low, high = (message_id, message_id) if message_id else identity.bounds(request_id)
     meant = sum(messages.count(tx, account_id, low, high).values())
     waiting = messages.waiting(tx, account_id, request_id, message_id)
@@ -36,7 +46,11 @@ def cancel(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None,
 
 
 async def cancel_request(
-    station: Station, account_id: int, request_id: bytes | None, message_id: bytes | None
+    station: Station,
+    account_id: int,
+    request_id: bytes | None,
+    message_id: bytes | None,
+    deed: Deed | None = None,
 ) -> Cancelled:
     """Cancel for a caller; None for an id that cannot be one.
 
@@ -50,7 +64,7 @@ async def cancel_request(
     low, high = (message_id, message_id) if message_id else identity.bounds(request_id)
     if not await station.store.read(messages.count, account_id, low, high):
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId" if message_id else "requestId")
-    done = await station.store.write(cancel, account_id, request_id, message_id, station.world.now())
+    done = await station.store.write(cancel, account_id, request_id, message_id, station.world.now(), deed)
     station.watch.cancelled.add(done.canceled)
     return done
 

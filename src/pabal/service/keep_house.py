@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pabal.carriers.base import Carrier
 from pabal.domain import identity
+from pabal.domain.campaign import State
 from pabal.domain.message import Outcome
 from pabal.domain.when import DAY, HOUR, MINUTE, Instant
 from pabal.service.cancel import sweep_deleted
@@ -18,6 +19,7 @@ from pabal.service.policy import Policy
 from pabal.service.station import Station
 from pabal.store import (
     answers,
+    campaigns,
     carriers,
     deeds,
     jobs,
@@ -48,6 +50,10 @@ UNMATCHED_FOR = 1 * HOUR
 TRIES_FOR = 1 * DAY
 DEEDS_FOR = 400 * DAY
 """How long it is known who did what: somewhat more than a year."""
+DRAFTS_FOR = 7 * DAY
+"""How long a campaign that was never sent keeps its file."""
+_UNSENT = tuple(state for state in State if state.is_before_sending)
+_SENT = (State.MADE, State.HALTED, State.CANCELLED)
 _BLANKED = "blanked"
 
 log = logging.getLogger("pabal.keep_house")
@@ -206,6 +212,8 @@ async def _tidy(station: Station) -> None:
     await _until_none(station, lambda tx: sessions.forget(tx, world.now(), BATCH))
     await _until_none(station, lambda tx: sign_in_tries.forget(tx, world.now() - TRIES_FOR, BATCH))
     await _until_none(station, lambda tx: deeds.forget(tx, world.now() - DEEDS_FOR, BATCH))
+    await _until_none(station, lambda tx: campaigns.forget(tx, _UNSENT, world.now() - DRAFTS_FOR, 1))
+    await _until_none(station, lambda tx: campaigns.forget(tx, _SENT, world.now() - policy.retention, 1))
     await station.store.write(carriers.forget_workers)
     await station.store.write(marks.forget_probes, world.now() - DAY)
 

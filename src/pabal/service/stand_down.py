@@ -4,13 +4,18 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
+from pabal.domain.codes import Words
 from pabal.domain.when import Instant
 from pabal.service.claim import hold
 from pabal.service.policy import Policy
-from pabal.store import jobs, messages, restored
+from pabal.store import campaigns, jobs, messages, restored
 from pabal.store.base import Tx, takes_its_time
 
 BATCH = 500
+RESTORED = Words(
+    "백업에서 복구했습니다. 그 뒤에 이미 보냈을 수 있으니, 확인하고 계속하거나 취소하세요.",
+    "It comes from a backup, and may have been sent since: look into that, then go on or cancel it.",
+)
 
 
 class StoodDown(NamedTuple):
@@ -18,6 +23,8 @@ class StoodDown(NamedTuple):
 
     cancelled: int
     held: int
+    halted: int = 0
+    """How many campaigns are not made into requests any further until someone says so."""
 
 
 @takes_its_time
@@ -25,6 +32,7 @@ def stand_down(tx: Tx, policy: Policy, now: Instant) -> StoodDown:
     """Hand over none of what is due or had begun: it may have been, by whoever had the queue since.
 
     What waited is cancelled. What was being sent cannot be: it waits for its receipt, or for the end of its time.
+    Campaigns that were on their way are halted.
     """
     cancelled = held = 0
     last = b""
@@ -35,4 +43,4 @@ def stand_down(tx: Tx, policy: Policy, now: Instant) -> StoodDown:
         held += len(begun)
         for carrier, ids in groupby(begun, itemgetter(0)):
             hold(tx, carrier, list(messages.get(tx, [one for _, one in ids]).values()), policy, now)
-    return StoodDown(cancelled, held)
+    return StoodDown(cancelled, held, campaigns.halt_all(tx, RESTORED, now))

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from pabal.service.campaigns import keep_campaigns
 from pabal.service.deliver import Deliverer
 from pabal.service.fault import fault
 from pabal.service.hold_slots import Holder
@@ -28,7 +29,7 @@ class Work:
         self._holding: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to deliver, to listen and to keep house."""
+        """Begin to deliver, to listen, to keep house and to bring campaigns on."""
         station = self._station
         if station.slots.are_shared:
             self._holder = Holder(station)
@@ -41,6 +42,7 @@ class Work:
             self._keep(deliverer.run)
             self._keep(lambda carrier=carrier: listen(station, carrier))  # type: ignore[misc]
         self._keep(lambda: keep_house(station))
+        self._keep(lambda: keep_campaigns(station))
         if station.relays:
             self._keep(lambda: keep_in_step(station))
 

@@ -296,6 +296,16 @@ def drop_unclaimed(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
     return [row[0] for row in rows]
 
 
+def hurry(tx: Tx, request_id: bytes, now: Instant) -> list[str]:
+    """Let a request's jobs that are for later and were never in anyone's hands come due; return each's carrier."""
+    rows = tx.rows(
+        "update jobs set ready_at = ? where id between ? and ? and slot = ? and attempt = 0 and ready_at > ?"
+        " returning carrier",
+        (now, *identity.bounds(request_id), identity.slot_of(request_id), now),
+    )
+    return [row[0] for row in rows]
+
+
 def void_leases(tx: Tx, slot: int, carrier: str, now: Instant, longest_lease: int) -> int:
     """Let all that was in hand come due at once: for whoever takes a slot over from one that is gone.
 

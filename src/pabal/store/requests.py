@@ -118,6 +118,23 @@ def image(tx: Tx, request_id: bytes) -> Image | None:
     return Image(*row) if row else None
 
 
+def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
+    """Give a request another time."""
+    tx.run(
+        "update requests set scheduled_at = ? where id = ? and slot = ?",
+        (scheduled_at, request_id, identity.slot_of(request_id)),
+    )
+
+
+def of_account(tx: Tx, account_id: int, before: bytes, most: int) -> list[Request]:
+    """Return an account's requests below an id, newest first."""
+    rows = tx.rows(
+        f"select {_COLUMNS} from requests where account_id = ? and id < ? order by id desc limit ?",
+        (account_id, before, most),
+    )
+    return [_request(row) for row in rows]
+
+
 def of_profile(
     tx: Tx, profile_id: int, after: tuple[Instant, bytes], most: int
 ) -> list[tuple[Instant, bytes, int]]:

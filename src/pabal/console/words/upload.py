@@ -1,0 +1,79 @@
+"""Words of uploads."""
+
+from pabal.domain.codes import Words
+
+WORDS = {
+    "upload.tab": Words("파일 올리기", "Upload a file"),
+    "upload.tab.about": Words(
+        "받는 분이 많으면 CSV나 Excel 파일로 올리세요. 내용은 위에 쓴 그대로 보냅니다.",
+        "For many receivers, upload a CSV or Excel file; the message is the one written above.",
+    ),
+    "upload.title": Words("파일로 보내기", "Send to a file of receivers"),
+    "upload.message": Words("보낼 내용", "The message"),
+    "upload.kind": Words("종류", "Kind"),
+    "upload.subject": Words("제목", "Subject"),
+    "upload.text": Words("내용", "Text"),
+    "upload.file": Words("받는 분 파일", "File of receivers"),
+    "upload.columns": Words(
+        "첫 행은 열 이름입니다. 필요한 열: {names}. 다른 열은 있어도 되고 쓰지 않습니다.",
+        "The first row names the columns. Needed: {names}. Other columns may be there and are not used.",
+    ),
+    "upload.limits": Words(
+        "CSV 또는 Excel(.xlsx), {rows:,}행, {megabytes} MB까지.",
+        "CSV or Excel (.xlsx), up to {rows:,} rows and {megabytes} MB.",
+    ),
+    "upload.template": Words("양식 내려받기 (CSV)", "Download the template file (CSV)"),
+    "upload.choose": Words("파일 고르기", "Choose a file"),
+    "upload.once": Words("같은 번호에는 한 번만 보내기", "Send only once to a number that is there twice"),
+    "upload.do": Words("올리고 확인하기", "Upload and check"),
+    "upload.again": Words("다른 파일 올리기", "Upload another file"),
+    "upload.sending": Words("올리는 중: {percent}%", "Uploading: {percent} %"),
+    "upload.failed": Words(
+        "올리지 못했습니다. 연결과 파일을 확인하고 다시 시도하세요.",
+        "It could not be uploaded. Check the connection and the file, and try again.",
+    ),
+    "upload.too_large": Words("파일이 너무 큽니다. 나누어 올리세요.", "The file is too large: split it."),
+    "upload.old_page": Words(
+        "로그인이나 상태가 바뀌었습니다. 화면을 새로 고치세요.",
+        "You have signed in anew, or it has changed since: reload the page.",
+    ),
+    "upload.checking": Words("파일을 확인하고 있습니다", "The file is being checked"),
+    "upload.checked_rows": Words(
+        "{rows:,}행 확인함 · 보낼 수 있음 {good:,} · 보낼 수 없음 {bad:,}",
+        "{rows:,} rows checked · {good:,} can be sent to · {bad:,} cannot",
+    ),
+    "upload.stale": Words(
+        "파일을 확인하다가 중단되었습니다. 파일을 다시 올리세요.",
+        "The check of the file was cut short. Upload the file again.",
+    ),
+    "upload.refused": Words("이 파일은 쓸 수 없습니다.", "This file cannot be used."),
+    "upload.result": Words("확인 결과", "What was found"),
+    "upload.file_name": Words("파일", "File"),
+    "upload.good": Words("보낼 수 있음", "Can be sent to"),
+    "upload.bad": Words("보낼 수 없음", "Cannot be sent to"),
+    "upload.duplicates": Words("중복된 번호", "Numbers that came again"),
+    "upload.duplicates.out": Words("{count:,}건 (한 번만 보냅니다)", "{count:,} (sent to once)"),
+    "upload.duplicates.in": Words("{count:,}건 (모두 보냅니다)", "{count:,} (sent to each time)"),
+    "upload.unused": Words("쓰지 않은 열", "Columns not used"),
+    "upload.people": Words("{count:,}명", "{count:,}"),
+    "upload.bad.title": Words("보낼 수 없는 행", "Rows that cannot be sent to"),
+    "upload.bad.file": Words("보낼 수 없는 행 내려받기 (CSV)", "Download these rows (CSV)"),
+    "upload.bad.more": Words(
+        "처음 {shown}행만 보여 줍니다. 파일에는 모두 있습니다.", "The first {shown} are shown; the file has all."
+    ),
+    "upload.row": Words("행", "Row"),
+    "upload.cells": Words("파일의 값", "As in the file"),
+    "upload.reason": Words("이유", "Reason"),
+    "upload.nobody": Words(
+        "보낼 수 있는 행이 없습니다. 파일을 고쳐 다시 올리세요.",
+        "There is nobody to send to. Mend the file and upload it again.",
+    ),
+    "upload.last": Words("보내기", "Send"),
+    "upload.name": Words("캠페인 이름", "Name of the campaign"),
+    "upload.later": Words("예약해서 보내기", "Send at a time"),
+    "upload.when": Words("보낼 시각 ({zone})", "When ({zone})"),
+    "upload.do_send": Words("{count:,}명에게 보내기", "Send to {count:,}"),
+    "upload.discard": Words("버리기", "Discard"),
+    "upload.discard.ask": Words("올린 파일과 내용을 버릴까요?", "Discard the file and the message?"),
+    "upload.discard.yes": Words("예, 버립니다", "Yes, discard"),
+}

@@ -1,0 +1,136 @@
+"""The requests that campaigns became, and how far each has come, without counting the messages again and again."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain import identity
+from pabal.domain.message import Status
+from pabal.domain.when import SECOND, Instant
+from pabal.store import messages
+from pabal.store.base import Found, Tx
+
+SOONEST = 1 * SECOND
+LATEST = 30 * SECOND
+"""What moves slowly is counted less often: every tenth of its age, but within these."""
+
+
+class Progress(NamedTuple):
+    """How many receivers' messages stand where, and how many texts stand in for failed ones."""
+
+    waiting: int = 0
+    sending: int = 0
+    completed: int = 0
+    fail: int = 0
+    cancel: int = 0
+    fallbacks: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.waiting + self.sending + self.completed + self.fail + self.cancel
+
+
+class Part(NamedTuple):
+    """One request of a campaign."""
+
+    campaign_id: bytes
+    number: int
+    request_id: bytes
+    receivers: int
+    scheduled_at: Instant
+    is_ended: bool
+    progress: Progress
+
+
+_COLUMNS = (
+    "campaign_id, number, request_id, receivers, scheduled_at, is_ended,"
+    " waiting, sending, completed, fail, cancel, fallbacks"
+)
+
+
+def add(tx: Tx, campaign_id: bytes, number: int, request_id: bytes, receivers: int, scheduled_at: Instant) -> None:
+    """Remember a request of a campaign; there is nothing to count before its time."""
+    tx.run(
+        "insert into campaign_requests (campaign_id, number, request_id, receivers, scheduled_at, count_at,"
+        " is_ended, waiting, sending, completed, fail, cancel, fallbacks)"
+        " values (?, ?, ?, ?, ?, ?, 0, ?, 0, 0, 0, 0, 0)",
+        (campaign_id, number, request_id, receivers, scheduled_at, scheduled_at, receivers),
+    )
+
+
+def parts(tx: Tx, campaign_id: bytes) -> list[Part]:
+    """Return all requests of a campaign, in their order."""
+    rows = tx.rows(
+        f"select {_COLUMNS} from campaign_requests where campaign_id = ? order by number", (campaign_id,)
+    )
+    return [_part(row) for row in rows]
+
+
+def not_ended(tx: Tx, campaign_id: bytes) -> list[Part]:
+    """Return the requests of a campaign that have not ended, as far as was counted."""
+    return [each for each in parts(tx, campaign_id) if not each.is_ended]
+
+
+def sums(tx: Tx, campaign_ids: Iterable[bytes]) -> dict[bytes, tuple[Progress, bool]]:
+    """Return how far each campaign has come as last counted, and whether all of its requests have ended."""
+    rows = tx.rows_each(
+        "select campaign_id, sum(waiting), sum(sending), sum(completed), sum(fail), sum(cancel), sum(fallbacks),"
+        " min(is_ended) from campaign_requests where campaign_id in ({list}) group by campaign_id",
+        [(one,) for one in campaign_ids],
+    )
+    return {row[0]: (Progress(*(int(each) for each in row[1:7])), bool(row[7])) for row in rows}
+
+
+def among(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Return which of these requests belong to which campaign."""
+    rows = tx.rows_each(
+        "select request_id, campaign_id from campaign_requests where request_id in ({list})",
+        [(one,) for one in request_ids],
+    )
+    return dict(rows)
+
+
+def due(tx: Tx, campaign_id: bytes | None, now: Instant, most: int) -> list[Part]:
+    """Return requests that it is time to count again, of one campaign or with None of any."""
+    where, args = ("", ()) if campaign_id is None else (" and campaign_id = ?", (campaign_id,))
+    rows = tx.rows(
+        f"select {_COLUMNS} from campaign_requests where is_ended = 0 and count_at <= ?{where}"
+        " order by count_at limit ?",
+        (now, *args, most),
+    )
+    return [_part(row) for row in rows]
+
+
+def count(tx: Tx, account_id: int, request_id: bytes, receivers: int) -> tuple[Progress, bool]:
+    """Return how far a request has come, and whether all of its messages have ended, stand-ins included."""
+    low, high = identity.bounds(request_id)
+    last = identity.message_id(request_id, receivers)
+    own = messages.count(tx, account_id, low, last)
+    others = messages.count(tx, account_id, identity.message_id(request_id, receivers + 1), high)
+    counts = {status.word: own.get(status, 0) for status in Status}
+    found = Progress(**counts, fallbacks=sum(others.values()))
+    moving = sum(each.get(status, 0) for each in (own, others) for status in (Status.WAITING, Status.SENDING))
+    return found, moving == 0
+
+
+def put(tx: Tx, part: Part, progress: Progress, is_ended: bool, now: Instant) -> None:
+    """Keep what was counted; of one that has ended it is the last."""
+    wait = min(max((now - part.scheduled_at) // 10, SOONEST), LATEST)
+    tx.run(
+        "update campaign_requests set waiting = ?, sending = ?, completed = ?, fail = ?, cancel = ?, fallbacks = ?,"
+        " is_ended = ?, count_at = ? where campaign_id = ? and number = ? and is_ended = 0",
+        (*progress, int(is_ended), now + wait, part.campaign_id, part.number),
+    )
+
+
+def count_soon(tx: Tx, campaign_id: bytes, number: int, now: Instant, scheduled_at: Instant | None = None) -> None:
+    """Have a request counted at the next occasion, at its new time if it has one: something was done to it."""
+    tx.run(
+        "update campaign_requests set count_at = ?, scheduled_at = coalesce(?{as_big}, scheduled_at)"
+        " where campaign_id = ? and number = ?",
+        (now, scheduled_at, campaign_id, number),
+    )
+
+
+def _part(row: Found) -> Part:
+    campaign_id, number, request_id, receivers, scheduled_at, is_ended, *counts = row
+    return Part(campaign_id, number, request_id, receivers, scheduled_at, bool(is_ended), Progress(*counts))

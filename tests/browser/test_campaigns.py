@@ -1,0 +1,118 @@
+"""Campaigns in a real browser: a file with bad rows is uploaded, sent and watched, another is cancelled."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pabal.domain.user import Role
+from tests.browser.scenery import House, check_page
+
+pytestmark = pytest.mark.slow
+
+in_each_way = pytest.mark.parametrize(
+    ("language", "screen"), [("ko", "desk"), ("en", "desk"), ("ko", "phone"), ("en", "phone")]
+)
+BAD = "010-4000-0001,다시\n12345,누구\n010-4000-9999,\n010-4000-9998,😀\n"
+
+
+def written(folder: Path, rows: int, bad: str = BAD) -> Path:
+    """Write a file of receivers, some of whom cannot be sent to."""
+    lines = "".join(f"010-4000-{number:04},고객{number}\n" for number in range(1, rows + 1))
+    path = folder / "받는 분.csv"
+    path.write_text(f"휴대폰번호,이름\n{lines}{bad}", encoding="utf-8")
+    return path
+
+
+def write_message(page: Page) -> None:
+    """Write a message on the send page and go on to its file."""
+    page.goto("/console/send")
+    page.locator("[name=sender]").fill("02-1234-5678")
+    page.locator("[name=content]").fill("#{이름}님, 봄 행사에 오세요")
+    page.locator("[formaction='/console/send/upload']").click()
+    page.wait_for_url(re.compile("/console/send/upload/[0-9a-f]{26}"))
+
+
+def upload(page: Page, path: Path) -> None:
+    """Upload a file and wait until it is checked."""
+    page.locator("input[type=file]").set_input_files(path)
+    page.locator("form[data-upload] button").click()
+    expect(page.locator("#found")).to_be_visible(timeout=20_000)
+
+
+@in_each_way
+def test_a_file_with_bad_rows_is_uploaded_sent_and_watched_until_it_has_ended(
+    house: House, tmp_path: Path, language: str, screen: str
+) -> None:
+    with house.signed_in(language=language, screen=screen) as page:
+        write_message(page)
+        check_page(page, f"upload-draft-{language}-{screen}")
+        upload(page, written(tmp_path, 1500))
+        expect(page.locator("#faults + table tbody tr")).to_have_count(4)
+        check_page(page, f"upload-checked-{language}-{screen}")
+        with page.expect_download() as download:
+            page.locator("a[href$='/bad.csv']").first.click()
+        assert len(download.value.path().read_text(encoding="utf-8").splitlines()) == 5
+        page.locator("[name=name]").fill("봄 행사")
+        page.locator("form[action$='/send'] button").click()
+        page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
+        check_page(page, f"campaign-{language}-{screen}")
+        expect(page.locator(".state.completed")).to_be_visible(timeout=60_000)
+        expect(page.locator(".counts")).to_contain_text("1,500")
+        expect(page.locator("#watch")).not_to_have_attribute("hx-get", re.compile("."))
+        expect(page.locator("form[action$='/cancel']")).to_have_count(0)
+        check_page(page, f"campaign-ended-{language}-{screen}")
+        page.goto("/console/requests")
+        expect(page.locator("tbody tr").first).to_contain_text("봄 행사")
+        check_page(page, f"requests-{language}-{screen}")
+
+
+def test_a_scheduled_campaign_is_cancelled_after_a_question(house: House, tmp_path: Path) -> None:
+    with house.signed_in() as page:
+        write_message(page)
+        upload(page, written(tmp_path, 30, ""))
+        page.locator("[name=later]").check()
+        page.locator("[name=sendDate]").fill(tomorrow(page))
+        page.locator("form[action$='/send'] button").click()
+        page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
+        page.locator("details.ask summary").last.click()
+        check_page(page, "campaign-ask")
+        page.locator("form[action$='/cancel'] button").click()
+        expect(page.locator(".state.cancel")).to_be_visible(timeout=20_000)
+        expect(page.locator(".counts")).to_contain_text("취소 30")
+        expect(page.locator("form[action$='/cancel']")).to_have_count(0)
+
+
+def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(house: House, tmp_path: Path) -> None:
+    with house.signed_in() as page:
+        write_message(page)
+        wrong = tmp_path / "wrong.csv"
+        wrong.write_text("휴대폰번호\n010-1111-2222\n", encoding="utf-8")
+        page.locator("input[type=file]").set_input_files(wrong)
+        page.locator("form[data-upload] button").click()
+        expect(page.get_by_role("alert").first).to_contain_text("이름", timeout=20_000)
+        check_page(page, "upload-refused")
+        upload(page, written(tmp_path, 3, ""))
+
+
+def test_it_is_dark_where_the_system_is(house: House, tmp_path: Path) -> None:
+    with house.signed_in(color_scheme="dark") as page:
+        write_message(page)
+        upload(page, written(tmp_path, 3))
+        check_page(page, "upload-dark")
+        page.goto("/console/requests")
+        check_page(page, "requests-dark")
+
+
+def test_a_viewer_follows_without_buttons(house: House) -> None:
+    with house.signed_in(Role.VIEWER) as page:
+        page.goto("/console/requests")
+        page.locator("tbody a").first.click()
+        expect(page.locator("#progress")).to_be_visible()
+        expect(page.locator("details.ask")).to_have_count(0)
+
+
+def tomorrow(page: Page) -> str:
+    """Return noon of tomorrow as the field spells it."""
+    return str(page.evaluate("new Date(Date.now() + 86400000).toISOString().slice(0, 10) + 'T12:00'"))
