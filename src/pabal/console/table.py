@@ -1,7 +1,7 @@
 """Every page of the console, once: where it is, who may, who answers; routes, menu and tests walk it."""
 
-from pabal.console import export, history, phone, sign_in
-from pabal.console.visit import EVERYONE, OPERATORS, SENDERS, Page
+from pabal.console import export, history, numbers, phone, profiles, sign_in
+from pabal.console.visit import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
 
 PAGES = (
     Page("/console", history.go_to_history, EVERYONE),
@@ -14,6 +14,19 @@ PAGES = (
     Page("/console/history", history.show_history, EVERYONE, menu="menu.history"),
     Page("/console/history.csv", export.export, EVERYONE),
     Page("/console/history/{message}", history.show_message, EVERYONE),
+    Page("/console/profiles", profiles.list_profiles, EVERYONE, menu="menu.profiles"),
+    Page("/console/profiles/new", profiles.show_new, OWNERS),
+    Page("/console/profiles/new", profiles.register, OWNERS, "POST"),
+    Page("/console/profiles/categories", profiles.show_categories, OWNERS),
+    Page("/console/profiles/token", profiles.show_token, OWNERS),
+    Page("/console/profiles/token", profiles.enter_token, OWNERS, "POST"),
+    Page("/console/profiles/resend", profiles.send_again, OWNERS, "POST"),
+    Page("/console/profiles/delete", profiles.ask_delete, OWNERS),
+    Page("/console/profiles/delete", profiles.delete, OWNERS, "POST"),
+    Page("/console/numbers", numbers.list_numbers, OWNERS, menu="menu.numbers"),
+    Page("/console/numbers", numbers.register, OWNERS, "POST"),
+    Page("/console/numbers/remove", numbers.ask_remove, OWNERS),
+    Page("/console/numbers/remove", numbers.remove, OWNERS, "POST"),
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_passive=True),
 )

@@ -124,6 +124,11 @@ def numbers(tx: Tx) -> list[tuple[str, str]]:
     )
 
 
+def numbers_of(tx: Tx, account_id: int) -> list[tuple[str, Instant]]:
+    """Return an account's sender numbers, each with when it was registered."""
+    return tx.rows("select number, created_at from numbers where account_id = ? order by number", (account_id,))
+
+
 def has_number(tx: Tx, account_id: int, number: str) -> bool:
     """Say whether an account has registered a sender number."""
     return tx.row("select 1 from numbers where account_id = ? and number = ?", (account_id, number)) is not None

@@ -36,4 +36,7 @@ WORDS = {
     "table.none": Words("없음", "None"),
     "page.older": Words("더 오래된 것", "Older"),
     "page.newest": Words("가장 최근으로", "Back to the newest"),
+    "page.next": Words("다음", "Next"),
+    "page.previous": Words("이전", "Previous"),
+    "page.of": Words("{count}쪽 중 {page}쪽", "Page {page} of {count}"),
 }
