@@ -22,7 +22,7 @@ from pabal.service.station import Station
 def build_console(station: Station, settings: Settings) -> Starlette:
     """Return the console; it takes some tenths of a second, so it is made when it is first asked for."""
     are_simulated = [each.kind == "simulator" for each in settings.carriers.values()]
-    rooms = Rooms(station, PAGES, has_simulator=any(are_simulated), is_test=all(are_simulated))
+    rooms = Rooms(station, PAGES, settings, has_simulator=any(are_simulated), is_test=all(are_simulated))
     gate = Gate(rooms, settings.trusted_proxies)
 
     async def refuse(request: Request, error: Exception) -> Response:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from pabal.config import Settings
 from pabal.console import assets
 from pabal.console.visit import Page
 from pabal.domain.codes import LOCALES
@@ -25,8 +26,11 @@ HTMX = (
 class Rooms:
     """The pages of the console, ready to be shown."""
 
-    def __init__(self, station: Station, pages: Iterable[Page], *, has_simulator: bool, is_test: bool) -> None:
+    def __init__(
+        self, station: Station, pages: Iterable[Page], settings: Settings, *, has_simulator: bool, is_test: bool
+    ) -> None:
         self.station = station
+        self.settings = settings
         self.is_test_environment = is_test
         """Whether the simulator is the only carrier, so that nothing leaves the machine."""
         self.beside = Beside(station.world)

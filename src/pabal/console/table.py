@@ -1,7 +1,37 @@
 """Every page of the console, once: where it is, who may, who answers; routes, menu and tests walk it."""
 
-from pabal.console import export, history, numbers, phone, profiles, sign_in
+from pabal.console import (
+    export,
+    history,
+    numbers,
+    operate,
+    operate_accounts,
+    operate_keys,
+    phone,
+    profiles,
+    sign_in,
+)
 from pabal.console.visit import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
+
+ACCOUNT = "/console/operate/accounts/{account}"
+OPERATING = tuple(
+    Page(path, handle, OPERATORS, method, menu, is_about_account=False, is_passive=path == operate.STATE)
+    for path, handle, method, menu in (
+        ("/console/operate", operate.show_state, "GET", "menu.operate"),
+        (operate.STATE, operate.refresh_state, "GET", ""),
+        ("/console/operate/settings", operate.show_settings, "GET", ""),
+        ("/console/operate/deeds", operate.show_deeds, "GET", ""),
+        ("/console/operate/accounts", operate_accounts.list_accounts, "GET", ""),
+        ("/console/operate/accounts", operate_accounts.create_account, "POST", ""),
+        (ACCOUNT, operate_accounts.show_account, "GET", ""),
+        (f"{ACCOUNT}/state", operate_accounts.set_account, "POST", ""),
+        (f"{ACCOUNT}/keys", operate_keys.create_key, "POST", ""),
+        (f"{ACCOUNT}/keys/revoke", operate_keys.revoke_key, "POST", ""),
+        (f"{ACCOUNT}/users", operate_accounts.create_user, "POST", ""),
+        (f"{ACCOUNT}/users/state", operate_accounts.set_user, "POST", ""),
+        (f"{ACCOUNT}/users/password", operate_accounts.change_password, "POST", ""),
+    )
+)
 
 PAGES = (
     Page("/console", history.go_to_history, EVERYONE),
@@ -27,6 +57,7 @@ PAGES = (
     Page("/console/numbers", numbers.register, OWNERS, "POST"),
     Page("/console/numbers/remove", numbers.ask_remove, OWNERS),
     Page("/console/numbers/remove", numbers.remove, OWNERS, "POST"),
+    *OPERATING,
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_passive=True),
 )

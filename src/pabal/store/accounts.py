@@ -60,6 +60,12 @@ def accounts(tx: Tx) -> list[Account]:
     return [Account(*row) for row in rows]
 
 
+def by_id(tx: Tx, account_id: int) -> Account | None:
+    """Return the account of this id."""
+    row = tx.row("select id, name, created_at, disabled_at from accounts where id = ?", (account_id,))
+    return Account(*row) if row else None
+
+
 def set_disabled(tx: Tx, name: str, at: Instant | None) -> bool:
     """Disable an account, or enable it with None; say whether there is one of this name."""
     return tx.run("update accounts set disabled_at = ? where name = ?", (at, name)) > 0
@@ -94,6 +100,15 @@ def key_by_hash(tx: Tx, hash: bytes) -> Key | None:
 def keys(tx: Tx) -> list[Key]:
     """Return every key, oldest first."""
     rows = tx.rows(f"select {_KEY} from keys k join accounts a on a.id = k.account_id order by k.id")
+    return [_key(row) for row in rows]
+
+
+def keys_of(tx: Tx, account_id: int) -> list[Key]:
+    """Return every key of an account, oldest first."""
+    rows = tx.rows(
+        f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.account_id = ? order by k.id",
+        (account_id,),
+    )
     return [_key(row) for row in rows]
 
 
