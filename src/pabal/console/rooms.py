@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pabal.config import Settings
 from pabal.console import assets
-from pabal.console.visit import Page
+from pabal.console.visit import HOME, Page
 from pabal.domain.codes import LOCALES
 from pabal.domain.user import Role
 from pabal.service.passwords import Beside
@@ -66,7 +66,11 @@ class Rooms:
             return []
         here = visit.request.url.path
         return [
-            (page.path, visit.say(page.menu), here == page.path or here.startswith(f"{page.path}/"))
+            (
+                page.path,
+                visit.say(page.menu),
+                here == page.path or (page.path != HOME and here.startswith(f"{page.path}/")),
+            )
             for page in self.pages
             if page.menu and page.may is not None and visit.user.role in page.may
         ]

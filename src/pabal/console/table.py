@@ -7,6 +7,7 @@ from pabal.console import (
     operate,
     operate_accounts,
     operate_keys,
+    overview,
     phone,
     profiles,
     sign_in,
@@ -34,7 +35,7 @@ OPERATING = tuple(
 )
 
 PAGES = (
-    Page("/console", history.go_to_history, EVERYONE),
+    Page("/console", overview.show_overview, EVERYONE, menu="menu.overview"),
     Page("/console/login", sign_in.show_sign_in, None),
     Page("/console/login", sign_in.do_sign_in, None, "POST", max_body_bytes=16 * 1024),
     Page("/console/logout", sign_in.do_sign_out, EVERYONE, "POST", is_about_account=False),

@@ -1,9 +1,9 @@
 """Every word that pages say, in one table: Korean and English side by side."""
 
-from pabal.console.words import history, numbers, operate, phone, profiles, shared, sign_in
+from pabal.console.words import history, numbers, operate, overview, phone, profiles, shared, sign_in
 from pabal.domain.codes import Words
 
-PARTS = (shared, sign_in, phone, history, profiles, numbers, operate)
+PARTS = (shared, sign_in, phone, history, profiles, numbers, operate, overview)
 WORDS: dict[str, Words] = {key: words for part in PARTS for key, words in part.WORDS.items()}
 assert len(WORDS) == sum(len(part.WORDS) for part in PARTS), "two parts say different things under one key"
 
