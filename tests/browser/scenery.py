@@ -121,7 +121,7 @@ class House:
             page.locator("[name=name]").fill(name)
             page.locator("[name=password]").fill(self.password(name))
             page.locator("button.main").click()
-            page.wait_for_url("**/console/history")
+            page.wait_for_url(re.compile("/console$"))
             yield page
 
 

@@ -85,6 +85,7 @@ def test_a_message_is_found_in_the_history_with_its_reason_and_what_to_do(
     send(house, "010-1111-2222", content="무사히 도착")
     send(house, "010-0000-0001", content="없는 번호로")
     with house.signed_in(language=language, screen=screen) as page:
+        page.goto("/console/history")
         page.locator("[name=status]").select_option("fail")
         page.locator("button.main").click()
         expect(page.locator("tbody tr").first).to_contain_text("010-0000-0001")
@@ -128,6 +129,7 @@ def test_nothing_that_someone_wrote_runs_as_a_script(house: House) -> None:
 
 def test_a_keyboard_is_enough(house: House) -> None:
     with house.signed_in() as page:
+        page.goto("/console/history")
         page.keyboard.press("Tab")
         assert _focused(page) == "#content"
         page.keyboard.press("Enter")
@@ -137,6 +139,7 @@ def test_a_keyboard_is_enough(house: House) -> None:
 
 def test_it_is_dark_where_the_system_is(house: House) -> None:
     with house.signed_in(color_scheme="dark") as page:
+        page.goto("/console/history")
         check_page(page, "history-dark")
         page.goto("/console/phone")
         check_page(page, "phone-dark")
@@ -146,11 +149,13 @@ def test_an_operator_chooses_the_account_to_look_at(house: House) -> None:
     house.user(Role.VIEWER, "second")
     send(house, "010-1111-2222")
     with house.signed_in(Role.OPERATOR) as page:
+        page.goto("/console/history")
         expect(page.locator("tbody tr").first).to_be_visible()
         page.locator(".whose a").click()
         check_page(page, "accounts")
         page.get_by_role("button", name="second").click()
         expect(page.locator(".whose")).to_contain_text("second")
+        page.goto("/console/history")
         expect(page.locator("tbody tr")).to_have_count(0)
 
 
@@ -168,6 +173,7 @@ def test_the_first_page_is_light(house: House) -> None:
         cookies = {each["name"]: each["value"] for each in page.context.cookies()}
 
     assert weight_bytes(house.live, "/console/login", {}) < FIRST_PAGE_BYTES
+    assert weight_bytes(house.live, "/console", cookies) < FIRST_PAGE_BYTES
     assert weight_bytes(house.live, "/console/history", cookies) < FIRST_PAGE_BYTES
 
 

@@ -51,7 +51,7 @@ async def campaign(town: Town) -> str:
 
 def paths(page: Page, named: dict[str, str]) -> Sequence[str]:
     """Return every address by which a page may be asked for those things; a part of a path needs an example."""
-    path = page.path.format(**named)
+    path = page.path.format(account="1", **named)
     return [f"{path}?{query.format(**named)}" if query else path for query in QUERIES.get(page.path, [""])]
 
 

@@ -14,7 +14,20 @@ def test_of_each_carrier_the_last_state_is_kept(tx: Tx) -> None:
     for state in (up, other, down):
         carriers.put(tx, state)
 
-    assert carriers.states(tx) == [other, down]
+    assert [state[:5] for state in carriers.states(tx)] == [other[:5], down[:5]]
+
+
+def test_the_last_trouble_is_known_when_a_carrier_is_well_again(tx: Tx) -> None:
+    carriers.put(tx, CarrierState("telco", "up", NOON, ""))
+    (before,) = carriers.states(tx)
+    carriers.put(tx, CarrierState("telco", "down", NOON + 1, "connection refused"))
+    carriers.put(tx, CarrierState("telco", "aside", NOON + 2, "it takes nothing"))
+    carriers.put(tx, CarrierState("telco", "up", NOON + 3, ""))
+
+    (after,) = carriers.states(tx)
+
+    assert (before.trouble, before.trouble_at) == (None, None)
+    assert after == CarrierState("telco", "up", NOON + 3, "", "", "it takes nothing", NOON + 2)
 
 
 def test_the_same_state_may_be_kept_again(tx: Tx) -> None:

@@ -22,7 +22,8 @@ from pabal.service.station import Station
 def build_console(station: Station, settings: Settings) -> Starlette:
     """Return the console; it takes some tenths of a second, so it is made when it is first asked for."""
     has_simulator = any(each.kind == "simulator" for each in settings.carriers.values())
-    rooms = Rooms(station, PAGES, has_simulator=has_simulator, is_test=not settings.is_in_earnest)
+    is_test = not settings.is_in_earnest
+    rooms = Rooms(station, PAGES, settings, has_simulator=has_simulator, is_test=is_test)
     gate = Gate(rooms, settings.trusted_proxies)
 
     async def refuse(request: Request, error: Exception) -> Response:

@@ -47,11 +47,6 @@ class Moment(NamedTuple):
     is_bad: bool = False
 
 
-async def go_to_history(visit: Visit) -> Response:
-    """Go to what most people come for."""
-    return visit.elsewhere(HISTORY)
-
-
 async def show_history(visit: Visit) -> Response:
     """Show a page of the messages that the visitor looks for."""
     search = filters.read(visit.given, visit.account_id, visit.speech)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from pabal.config import Settings
 from pabal.console import assets
-from pabal.console.visit import Page
+from pabal.console.visit import HOME, Page
 from pabal.domain.codes import LOCALES
 from pabal.domain.user import Role
 from pabal.service.passwords import Beside
@@ -25,8 +26,11 @@ HTMX = (
 class Rooms:
     """The pages of the console, ready to be shown."""
 
-    def __init__(self, station: Station, pages: Iterable[Page], *, has_simulator: bool, is_test: bool) -> None:
+    def __init__(
+        self, station: Station, pages: Iterable[Page], settings: Settings, *, has_simulator: bool, is_test: bool
+    ) -> None:
         self.station = station
+        self.settings = settings
         self.is_test_environment = is_test
         """Whether the simulator is the only carrier, so that nothing leaves the machine."""
         self.beside = Beside(station.world)
@@ -62,7 +66,11 @@ class Rooms:
             return []
         here = visit.request.url.path
         return [
-            (page.path, visit.say(page.menu), here == page.path or here.startswith(f"{page.path}/"))
+            (
+                page.path,
+                visit.say(page.menu),
+                here == page.path or (page.path != HOME and here.startswith(f"{page.path}/")),
+            )
             for page in self.pages
             if page.menu and page.may is not None and visit.user.role in page.may
         ]

@@ -165,7 +165,7 @@ async def _page(visit: Visit, seen: Seen, refused: Refused | None = None, last: 
 
 async def _choices(visit: Visit, draft: Draft) -> Choices:
     read, account_id = visit.station.store.read, visit.account_id
-    numbers = await read(accounts.numbers_of, account_id)
+    numbers = [number for number, _ in await read(accounts.numbers_of, account_id)]
     kept = await read(users.own_number, visit.user.id)
     own_number = visit.field("own_number") or (phone.hyphenated(kept) if kept else "")
     if draft.product.is_text:
@@ -188,7 +188,8 @@ async def _profiles(visit: Visit) -> list[Profile]:
 async def _begun(visit: Visit, draft: Draft) -> Draft:
     """Return the draft with the first sender of those there are, if none has been chosen."""
     if draft.product.is_text:
-        field, found = "sender", await visit.station.store.read(accounts.numbers_of, visit.account_id)
+        registered = await visit.station.store.read(accounts.numbers_of, visit.account_id)
+        field, found = "sender", [number for number, _ in registered]
     else:
         field, found = "senderKey", [each.sender_key or "" for each in await _profiles(visit)]
     if draft.texts[field] or not found:

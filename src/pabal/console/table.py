@@ -1,13 +1,48 @@
 """Every page of the console, once: where it is, who may, who answers; routes, menu and tests walk it."""
 
-from pabal.console import export, history, phone, requests, send, sign_in, templates, upload
-from pabal.console.visit import EVERYONE, OPERATORS, SENDERS, Page
+from pabal.console import (
+    export,
+    history,
+    numbers,
+    operate,
+    operate_accounts,
+    operate_keys,
+    overview,
+    phone,
+    profiles,
+    requests,
+    send,
+    sign_in,
+    templates,
+    upload,
+)
+from pabal.console.visit import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
+
+ACCOUNT = "/console/operate/accounts/{account}"
+OPERATING = tuple(
+    Page(path, handle, OPERATORS, method, menu, is_about_account=False, is_passive=path == operate.STATE)
+    for path, handle, method, menu in (
+        ("/console/operate", operate.show_state, "GET", "menu.operate"),
+        (operate.STATE, operate.refresh_state, "GET", ""),
+        ("/console/operate/settings", operate.show_settings, "GET", ""),
+        ("/console/operate/deeds", operate.show_deeds, "GET", ""),
+        ("/console/operate/accounts", operate_accounts.list_accounts, "GET", ""),
+        ("/console/operate/accounts", operate_accounts.create_account, "POST", ""),
+        (ACCOUNT, operate_accounts.show_account, "GET", ""),
+        (f"{ACCOUNT}/state", operate_accounts.set_account, "POST", ""),
+        (f"{ACCOUNT}/keys", operate_keys.create_key, "POST", ""),
+        (f"{ACCOUNT}/keys/revoke", operate_keys.revoke_key, "POST", ""),
+        (f"{ACCOUNT}/users", operate_accounts.create_user, "POST", ""),
+        (f"{ACCOUNT}/users/state", operate_accounts.set_user, "POST", ""),
+        (f"{ACCOUNT}/users/password", operate_accounts.change_password, "POST", ""),
+    )
+)
 
 MESSAGE_BYTES = 1024 * 1024
 """A message with its picture and its receivers as they are typed; percent signs make three bytes of one."""
 
 PAGES = (
-    Page("/console", history.go_to_history, EVERYONE),
+    Page("/console", overview.show_overview, EVERYONE, menu="menu.overview"),
     Page("/console/login", sign_in.show_sign_in, None),
     Page("/console/login", sign_in.do_sign_in, None, "POST", max_body_bytes=16 * 1024),
     Page("/console/logout", sign_in.do_sign_out, EVERYONE, "POST", is_about_account=False),
@@ -47,6 +82,20 @@ PAGES = (
     Page("/console/templates/{template}/request", templates.ask_for_review, SENDERS, "POST"),
     Page("/console/templates/{template}/delete", templates.delete, SENDERS, "POST"),
     Page("/console/templates/{template}/review", templates.review, OPERATORS, "POST"),
+    Page("/console/profiles", profiles.list_profiles, EVERYONE, menu="menu.profiles"),
+    Page("/console/profiles/new", profiles.show_new, OWNERS),
+    Page("/console/profiles/new", profiles.register, OWNERS, "POST"),
+    Page("/console/profiles/categories", profiles.show_categories, OWNERS),
+    Page("/console/profiles/token", profiles.show_token, OWNERS),
+    Page("/console/profiles/token", profiles.enter_token, OWNERS, "POST"),
+    Page("/console/profiles/resend", profiles.send_again, OWNERS, "POST"),
+    Page("/console/profiles/delete", profiles.ask_delete, OWNERS),
+    Page("/console/profiles/delete", profiles.delete, OWNERS, "POST"),
+    Page("/console/numbers", numbers.list_numbers, OWNERS, menu="menu.numbers"),
+    Page("/console/numbers", numbers.register, OWNERS, "POST"),
+    Page("/console/numbers/remove", numbers.ask_remove, OWNERS),
+    Page("/console/numbers/remove", numbers.remove, OWNERS, "POST"),
+    *OPERATING,
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_passive=True),
 )

@@ -16,7 +16,7 @@ from pabal.domain.user import Role, User
 from pabal.domain.when import Instant
 from pabal.service.sign_in import Address
 from pabal.service.station import Station
-from pabal.store.deeds import Deed
+from pabal.store.deeds import Deed, Doer
 from pabal.store.sessions import Session
 from pabal.web import forms
 from pabal.web.call import Call
@@ -108,9 +108,14 @@ class Visit:
         """Return a call of the interface with these fields: pages check what is typed as it checks bodies."""
         return Call(self.station, self.account_id, forms.from_fields(shape, fields), self.speech, self.now)
 
-    def deed(self, what: str, target: str = "") -> Deed:
-        """Return what is noted of something that the visitor does."""
-        return Deed(self.now, self.user.id, self.user.name, self.account_id, what, target)
+    def deed(self, what: str, target: str = "", of: int | None = None) -> Deed:
+        """Return what is noted of something that the visitor does to a thing of the account, or of another."""
+        return Deed(self.now, *self.doer, self.account_id if of is None else of, what, target)
+
+    @property
+    def doer(self) -> Doer:
+        """The visitor, as whoever does something."""
+        return Doer(self.user.id, self.user.name)
 
     def page(self, template: str, status: int = 200, /, **values: object) -> Response:
         """Answer with a page, or with a part of one."""
@@ -127,6 +132,7 @@ Handler = Callable[[Visit], Awaitable[Response]]
 
 EVERYONE = frozenset(Role)
 SENDERS = frozenset({Role.OWNER, Role.SENDER, Role.OPERATOR})
+OWNERS = frozenset({Role.OWNER, Role.OPERATOR})
 OPERATORS = frozenset({Role.OPERATOR})
 
 

@@ -13,6 +13,7 @@ from pabal.domain.message import Outcome
 from pabal.domain.when import DAY, HOUR, MINUTE, Instant
 from pabal.service.cancel import sweep_deleted
 from pabal.service.claim import hold_in_hand, lease_of
+from pabal.service.count import KEPT_FOR, count
 from pabal.service.finish import Finished, finish
 from pabal.service.keep_months import keep_months
 from pabal.service.policy import Policy
@@ -21,6 +22,7 @@ from pabal.store import (
     answers,
     campaigns,
     carriers,
+    counts,
     deeds,
     jobs,
     marks,
@@ -187,6 +189,8 @@ async def go_round(station: Station, *, is_thorough: bool = True) -> None:
                 await _rehome_all(station, slot, station.slots.worker_id, is_orphan=False)
     if KEEPERS_SLOT in station.slots.held:
         await _tidy(station)
+        if is_thorough:
+            await count(station)
 
 
 async def _expire_all(station: Station, slot: int, carrier: str) -> None:
@@ -211,6 +215,7 @@ async def _tidy(station: Station) -> None:
     await _until_none(station, lambda tx: trim(tx, names, slots, policy, world.now()))
     await _until_none(station, lambda tx: sessions.forget(tx, world.now(), BATCH))
     await _until_none(station, lambda tx: sign_in_tries.forget(tx, world.now() - TRIES_FOR, BATCH))
+    await _until_none(station, lambda tx: counts.forget(tx, world.now() - KEPT_FOR, BATCH))
     await _until_none(station, lambda tx: deeds.forget(tx, world.now() - DEEDS_FOR, BATCH))
     await _until_none(station, lambda tx: campaigns.forget(tx, _UNSENT, world.now() - DRAFTS_FOR, 1))
     await _until_none(station, lambda tx: campaigns.forget(tx, _SENT, world.now() - policy.retention, 1))

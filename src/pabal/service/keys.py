@@ -3,12 +3,14 @@
 import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pabal.domain.codes import Code, Refused
 from pabal.domain.when import Instant
-from pabal.store import accounts
+from pabal.store import accounts, deeds
 from pabal.store.accounts import Key
 from pabal.store.base import Store, Tx
+from pabal.store.deeds import Deed
 from pabal.world import World, new_key
 
 SCOPES = ("send", "read", "manage")
@@ -39,6 +41,35 @@ def issue(
     account_id = accounts.ensure_account(tx, account, now)
     accounts.add_key(tx, account_id, name, hash_of(key), " ".join(scopes), " ".join(allow), rate, now, expires_at)
     return key
+
+
+class Grant(NamedTuple):
+    """What a key is for: what it may do, from where, how often, and until when."""
+
+    name: str
+    scopes: Sequence[str]
+    allow: Sequence[str]
+    rate: int
+    expires_at: Instant | None
+
+
+def keep(tx: Tx, account_id: int, key: str, grant: Grant, deed: Deed) -> None:
+    """Keep a key that was minted for an account, and note who did it."""
+    name, scopes, allow, rate, expires_at = grant
+    hash, now = hash_of(key), deed.done_at
+    added = accounts.add_key(tx, account_id, name, hash, " ".join(scopes), " ".join(allow), rate, now, expires_at)
+    deeds.note(tx, deed._replace(target=str(added)))
+
+
+def revoke(tx: Tx, account_id: int, key_id: int, deed: Deed) -> None:
+    """Revoke an account's key, and note who did it.
+
+    Raises Refused(NOT_FOUND) where it has no such live key.
+    """
+    of_account = {each.id for each in accounts.keys_of(tx, account_id)}
+    if key_id not in of_account or not accounts.revoke_key(tx, key_id, deed.done_at):
+        raise Refused(Code.NOT_FOUND)
+    deeds.note(tx, deed)
 
 
 class Keyring:

@@ -34,7 +34,16 @@ def _nobodys() -> str:
 
 def hashed(password: str, world: World) -> str:
     """Return what is kept of a password."""
-    salt = world.bits(8 * SALT_BYTES).to_bytes(SALT_BYTES, "big")
+    return salted(password, new_salt(world))
+
+
+def new_salt(world: World) -> bytes:
+    """Draw what makes the hashes of equal passwords differ."""
+    return world.bits(8 * SALT_BYTES).to_bytes(SALT_BYTES, "big")
+
+
+def salted(password: str, salt: bytes) -> str:
+    """Return what is kept of a password; asks no chance of the world, so that any thread may do it."""
     return _hasher().hash(password.encode("utf-8", "surrogatepass"), salt=salt)
 
 

@@ -6,10 +6,18 @@ from pabal.domain.user import Role, User
 from pabal.domain.when import Instant
 from pabal.store import accounts, deeds, sessions, users
 from pabal.store.base import Tx
-from pabal.store.deeds import COMMAND_LINE, Deed
+from pabal.store.deeds import AT_COMMAND_LINE, Deed, Doer
 
 
-def create(tx: Tx, account: str | None, spelling: str, role: Role, hash: str, now: Instant) -> str:
+def create(
+    tx: Tx,
+    account: str | None,
+    spelling: str,
+    role: Role,
+    hash: str,
+    now: Instant,
+    by: Doer = AT_COMMAND_LINE,
+) -> str:
     """Make a user of an account, made if new, or an operator, who has none; return the name as it is kept.
 
     Raises Refused: INVALID_PARAMETER, DUPLICATE.
@@ -21,38 +29,42 @@ def create(tx: Tx, account: str | None, spelling: str, role: Role, hash: str, no
     account_id = None if account is None else accounts.ensure_account(tx, account, now)
     if users.add(tx, account_id, name, role, hash, now) is None:
         raise Refused(Code.DUPLICATE, "name", Words("이미 있는 사용자입니다.", "There is such a user already."))
-    deeds.note(tx, Deed(now, None, COMMAND_LINE, account_id, "user.create", name))
+    deeds.note(tx, Deed(now, *by, account_id, "user.create", name))
     return name
 
 
-def change_password(tx: Tx, spelling: str, hash: str, now: Instant) -> User:
+def change_password(
+    tx: Tx, spelling: str, hash: str, now: Instant, by: Doer = AT_COMMAND_LINE, of: int | None = None
+) -> User:
     """Give a user another password; whoever is signed in with the old one is signed out.
 
-    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    With `of`, only a user of that account is known. Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
-    found = _found(tx, spelling)
+    found = _found(tx, spelling, of)
     users.set_hash(tx, found.id, hash)
     sessions.end_all_of(tx, found.id)
-    deeds.note(tx, Deed(now, None, COMMAND_LINE, found.account_id, "user.password", found.name))
+    deeds.note(tx, Deed(now, *by, found.account_id, "user.password", found.name))
     return found
 
 
-def set_disabled(tx: Tx, spelling: str, is_disabled: bool, now: Instant) -> User:
+def set_disabled(
+    tx: Tx, spelling: str, is_disabled: bool, now: Instant, by: Doer = AT_COMMAND_LINE, of: int | None = None
+) -> User:
     """Disable a user, who is signed out at once, or enable again.
 
-    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    With `of`, only a user of that account is known. Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
-    found = _found(tx, spelling)
+    found = _found(tx, spelling, of)
     users.set_disabled(tx, found.id, now if is_disabled else None)
     sessions.end_all_of(tx, found.id)
     what = "user.disable" if is_disabled else "user.enable"
-    deeds.note(tx, Deed(now, None, COMMAND_LINE, found.account_id, what, found.name))
+    deeds.note(tx, Deed(now, *by, found.account_id, what, found.name))
     return found
 
 
-def _found(tx: Tx, spelling: str) -> User:
+def _found(tx: Tx, spelling: str, of: int | None) -> User:
     found = users.by_name(tx, user.name(spelling))
-    if found is None:
+    if found is None or (of is not None and found.user.account_id != of):
         detail = Words("없는 사용자입니다.", "There is no such user; see `pabal user list`.")
         raise Refused(Code.INVALID_PARAMETER, "name", detail)
     return found.user

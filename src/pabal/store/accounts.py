@@ -60,6 +60,12 @@ def accounts(tx: Tx) -> list[Account]:
     return [Account(*row) for row in rows]
 
 
+def by_id(tx: Tx, account_id: int) -> Account | None:
+    """Return the account of this id."""
+    row = tx.row("select id, name, created_at, disabled_at from accounts where id = ?", (account_id,))
+    return Account(*row) if row else None
+
+
 def set_disabled(tx: Tx, name: str, at: Instant | None) -> bool:
     """Disable an account, or enable it with None; say whether there is one of this name."""
     return tx.run("update accounts set disabled_at = ? where name = ?", (at, name)) > 0
@@ -97,6 +103,15 @@ def keys(tx: Tx) -> list[Key]:
     return [_key(row) for row in rows]
 
 
+def keys_of(tx: Tx, account_id: int) -> list[Key]:
+    """Return every key of an account, oldest first."""
+    rows = tx.rows(
+        f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.account_id = ? order by k.id",
+        (account_id,),
+    )
+    return [_key(row) for row in rows]
+
+
 def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:
     """Revoke a key; say whether there was a live one of this id."""
     return tx.run("update keys set revoked_at = ? where id = ? and revoked_at is null", (now, key_id)) > 0
@@ -124,11 +139,9 @@ def numbers(tx: Tx) -> list[tuple[str, str]]:
     )
 
 
-def numbers_of(tx: Tx, account_id: int) -> list[str]:
-    """Return an account's sender numbers."""
-    return [
-        row[0] for row in tx.rows("select number from numbers where account_id = ? order by number", (account_id,))
-    ]
+def numbers_of(tx: Tx, account_id: int) -> list[tuple[str, Instant]]:
+    """Return an account's sender numbers, each with when it was registered."""
+    return tx.rows("select number, created_at from numbers where account_id = ? order by number", (account_id,))
 
 
 def has_number(tx: Tx, account_id: int, number: str) -> bool:

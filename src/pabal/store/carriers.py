@@ -14,21 +14,30 @@ class CarrierState(NamedTuple):
     since: Instant
     reason: str
     worker: str = ""
+    trouble: str | None = None
+    """The last reason that it was not well, also if it is well again."""
+    trouble_at: Instant | None = None
 
 
 def put(tx: Tx, state: CarrierState) -> None:
-    """Keep the state of a carrier."""
+    """Keep the state of a carrier, and its reason, if there is one, as the last trouble."""
+    trouble, at = (state.reason, state.since) if state.reason else (None, None)
     tx.run(
-        "insert into carriers (name, state, since, reason, worker) values (?, ?, ?, ?, ?)"
+        "insert into carriers (name, state, since, reason, worker, trouble, trouble_at)"
+        " values (?, ?, ?, ?, ?, ?, ?)"
         " on conflict (name, worker) do update"
-        " set state = excluded.state, since = excluded.since, reason = excluded.reason",
-        state,
+        " set state = excluded.state, since = excluded.since, reason = excluded.reason,"
+        " trouble = coalesce(excluded.trouble, carriers.trouble),"
+        " trouble_at = coalesce(excluded.trouble_at, carriers.trouble_at)",
+        (*state[:5], trouble, at),
     )
 
 
 def states(tx: Tx) -> list[CarrierState]:
     """Return the state of every carrier that was ever used, by name."""
-    rows = tx.rows("select name, state, since, reason, worker from carriers order by name, worker")
+    rows = tx.rows(
+        "select name, state, since, reason, worker, trouble, trouble_at from carriers order by name, worker"
+    )
     return [CarrierState(*row) for row in rows]
 
 

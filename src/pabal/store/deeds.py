@@ -8,6 +8,16 @@ from pabal.store.base import Tx
 COMMAND_LINE = "command line"
 
 
+class Doer(NamedTuple):
+    """Who does something: a user, or whoever is at the command line, who is none."""
+
+    user_id: int | None
+    name: str
+
+
+AT_COMMAND_LINE = Doer(None, COMMAND_LINE)
+
+
 class Deed(NamedTuple):
     """One thing that someone did; `target` is an id, a code or a user's name, never a number or a text."""
 

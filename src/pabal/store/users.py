@@ -38,6 +38,14 @@ def everyone(tx: Tx) -> list[User]:
     return [read(row) for row in tx.rows(f"select {COLUMNS} {_FROM} order by u.id")]
 
 
+def of_account(tx: Tx, account_id: int) -> list[User]:
+    """Return every user of an account, oldest first."""
+    return [
+        read(row)
+        for row in tx.rows(f"select {COLUMNS} {_FROM} where u.account_id = ? order by u.id", (account_id,))
+    ]
+
+
 def are_none(tx: Tx) -> bool:
     """Say whether nobody may sign in yet."""
     return tx.row("select 1 from users limit 1") is None

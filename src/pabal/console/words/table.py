@@ -1,9 +1,35 @@
 """Every word that pages say, in one table: Korean and English side by side."""
 
-from pabal.console.words import follow, history, phone, send, shared, sign_in, templates, upload
+from pabal.console.words import (
+    follow,
+    history,
+    numbers,
+    operate,
+    overview,
+    phone,
+    profiles,
+    send,
+    shared,
+    sign_in,
+    templates,
+    upload,
+)
 from pabal.domain.codes import Words
 
-PARTS = (shared, sign_in, send, upload, follow, phone, history, templates)
+PARTS = (
+    shared,
+    sign_in,
+    overview,
+    send,
+    upload,
+    follow,
+    phone,
+    history,
+    templates,
+    profiles,
+    numbers,
+    operate,
+)
 WORDS: dict[str, Words] = {key: words for part in PARTS for key, words in part.WORDS.items()}
 assert len(WORDS) == sum(len(part.WORDS) for part in PARTS), "two parts say different things under one key"
 

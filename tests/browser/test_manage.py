@@ -1,0 +1,143 @@
+"""Managing in a real browser: profiles, numbers, operators' pages, the overview; in each language and width."""
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from pabal.domain.user import Role
+from tests.browser.scenery import House, check_page
+from tests.browser.test_console import in_each_way, send
+from tests.web.scenery import PHONE, sms
+
+pytestmark = pytest.mark.slow
+
+NO_SUCH = "010-0000-0001"
+
+
+@in_each_way
+def test_a_profile_is_registered_with_the_token_from_the_simulated_phone(
+    house: House, language: str, screen: str
+) -> None:
+    channel = f"@{language}-{screen}-channel"
+    number = f"010-6666-{['ko', 'en'].index(language)}{['desk', 'phone'].index(screen)}11"
+    with house.signed_in(language=language, screen=screen) as page:
+        page.goto("/console/profiles")
+        check_page(page, f"profiles-none-{language}-{screen}")
+        page.locator("a.main").click()
+        page.locator("[name=channelId]").fill(channel)
+        expect(page.locator("[name=minor]")).to_be_disabled()
+        page.locator("[name=major]").select_option("건강")
+        expect(page.locator("[name=minor]")).to_be_enabled()
+        page.locator("[name=minor]").select_option("병원")
+        page.locator("[name=category]").select_option("00100010001")
+        page.locator("[name=cellphone]").fill("119")
+        page.locator("button.main").click()
+        expect(page.locator("#wrong-cellphone")).to_be_visible()
+        expect(page.locator("[name=category]")).to_have_value("00100010001")
+        check_page(page, f"profile-new-{language}-{screen}")
+        page.locator("[name=cellphone]").fill(number)
+        page.locator("button.main").click()
+
+        expect(page.locator("[role=timer]")).to_have_text(re.compile("^29:"))
+        check_page(page, f"profile-token-{language}-{screen}")
+        page.locator("[name=token]").fill("000000")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_be_visible()
+        page.locator("form[action='/console/profiles/resend'] button").click()
+        expect(page.get_by_role("status").first).to_be_visible()
+        with page.expect_popup() as popup:
+            page.locator("form[action='/console/profiles/resend'] a").click()
+        token = re.search(r"[0-9]{6}", popup.value.locator(".bubble.token .text").first.inner_text())
+        popup.value.close()
+        assert token
+        page.locator("[name=token]").fill(token[0])
+        page.keyboard.press("Enter")
+
+        expect(page.get_by_role("status")).to_contain_text(channel)
+        check_page(page, f"profiles-{language}-{screen}")
+        page.get_by_role("link", name=re.compile(f": {channel}$")).click()
+        check_page(page, f"profile-delete-{language}-{screen}")
+        page.locator("button.danger").click()
+        expect(page).to_have_url(re.compile("/console/profiles$"))
+        expect(page.get_by_text(channel)).to_have_count(0)
+
+
+def test_the_countdown_runs_and_says_when_the_time_is_up(house: House) -> None:
+    with house.signed_in() as page:
+        page.clock.install()
+        page.goto("/console/profiles/new?major=건강&minor=병원&category=00100010001")
+        page.locator("[name=channelId]").fill("@countdown")
+        page.locator("[name=cellphone]").fill("010-6666-9999")
+        page.locator("button.main").click()
+        expect(page.locator("[role=timer]")).to_be_visible()
+        page.clock.run_for(29 * 60_000 + 5_000)
+        expect(page.locator("#countdown-news")).to_be_visible()
+        page.clock.run_for(60_000)
+        expect(page.locator("[role=timer]")).to_have_text("0:00")
+        expect(page.locator("#countdown-news")).to_contain_text("시간이 지났습니다")
+
+
+@in_each_way
+def test_a_key_is_made_and_used_with_a_real_request(house: House, language: str, screen: str) -> None:
+    with house.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
+        page.goto("/console/operate")
+        check_page(page, f"operate-{language}-{screen}")
+        page.goto("/console/operate/accounts")
+        check_page(page, f"operate-accounts-{language}-{screen}")
+        page.get_by_role("link", name="first", exact=True).last.click()
+        page.locator("details.new").first.locator("summary").click()
+        page.locator("[name=name]").fill("매장")
+        page.locator("[name=rate]").fill("no")
+        page.locator("form[action$='/keys'] button.main").click()
+        expect(page.locator("#wrong-rate")).to_be_visible()
+        check_page(page, f"operate-account-{language}-{screen}")
+        page.locator("[name=rate]").fill("10")
+        page.locator("form[action$='/keys'] button.main").click()
+        key = page.locator(".secret").inner_text()
+        check_page(page, f"operate-key-{language}-{screen}")
+
+        with httpx.Client(base_url=house.live.base, headers={"apiKey": key}) as client:
+            sent = client.post("/api/message/sendSMS.v1.0", json=sms(PHONE)).json()
+        assert sent["result"] == "SUCCESS"
+
+        page.locator(".card a.button").click()
+        expect(page.get_by_text(key)).to_have_count(0)
+        page.locator(".ask summary").nth(1).click()
+        page.locator("details[open] button.danger").click()
+        expect(page.locator("tbody .state.fail").first).to_be_visible()
+        page.goto("/console/operate/settings")
+        check_page(page, f"operate-settings-{language}-{screen}")
+        page.goto("/console/operate/deeds")
+        check_page(page, f"operate-deeds-{language}-{screen}")
+
+
+@in_each_way
+def test_numbers_are_registered_and_the_overview_shows_what_was_sent(
+    house: House, language: str, screen: str
+) -> None:
+    send(house, PHONE, "010-2222-3333", NO_SUCH)
+    with house.signed_in(language=language, screen=screen) as page:
+        page.goto("/console/numbers")
+        page.locator("[name=number]").fill("02-123-4567")
+        page.locator("button.main").click()
+        expect(page.get_by_text("02-123-4567")).to_be_visible()
+        check_page(page, f"numbers-{language}-{screen}")
+        page.get_by_role("link", name=re.compile("02-123-4567")).click()
+        check_page(page, f"number-remove-{language}-{screen}")
+        page.locator("button.danger").click()
+        expect(page).to_have_url(re.compile("/console/numbers$"))
+        page.goto("/console")
+        assert int(page.locator(".tiles .completed dd").inner_text().replace(",", "")) >= 2
+        expect(page.locator("svg.columns")).to_be_visible()
+        page.locator("details summary").first.click()
+        check_page(page, f"overview-{language}-{screen}")
+
+
+def test_all_of_it_is_dark_where_the_system_is(house: House) -> None:
+    send(house, PHONE, NO_SUCH)
+    with house.signed_in(Role.OPERATOR, color_scheme="dark") as page:
+        for path in ("", "/profiles", "/profiles/new", "/numbers", "/operate", "/operate/accounts/1"):
+            page.goto(f"/console{path}")
+            check_page(page, f"dark{path.replace('/', '-')}")
