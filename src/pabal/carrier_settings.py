@@ -112,7 +112,9 @@ class NhnCloudSettings(CarrierSettings):
         "https://kakaotalk-bizmessage.api.nhncloudservice.com", "Where its KakaoTalk Bizmessage interface is."
     )
     tls_ca: Path | None = declared(None, "File of the authority that signed them; none: those of the system.")
-    calls: int = declared(40, "How many calls may be under way at once.", least=1, most=200)
+    calls: int = declared(
+        40, "How many calls may be under way at once, of each of its services.", least=1, most=200
+    )
     answer_seconds: int = declared(10, "How long a call may take.", least=1, most=30)
     poll_seconds: int = declared(5, "How often results are asked for.", least=1, most=60)
     webhook_signature: str = declared(

@@ -1,6 +1,7 @@
 """The relay is away, slow, busy or odd, or its answer is lost: nothing is left half-way, what was done is found."""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -95,9 +96,8 @@ def test_a_token_that_does_not_reach_the_relay_is_still_good(
 
 
 @pytest.mark.parametrize("kind", TAKEN)
-@pytest.mark.parametrize("does_ask_again", [True, False])
-def test_a_profile_that_was_proved_though_its_answer_was_lost_is_found_approved(
-    stage: Stage, kind: str, does_ask_again: bool
+def test_a_profile_that_was_proved_though_its_answer_was_lost_is_the_operators_to_adopt(
+    stage: Stage, kind: str
 ) -> None:
     async def scene(town: Town) -> None:
         call = await quiet(town, stage)
@@ -106,13 +106,43 @@ def test_a_profile_that_was_proved_though_its_answer_was_lost_is_found_approved(
         stage.relay.meddle(kind, "POST")
 
         check_away(await call("sender/auth", proof), "did not answer")
-        if does_ask_again:
-            await accepted(call, "sender/auth", proof)
-        else:
-            await town.wait(A_ROUND_S)
+        await town.wait(A_ROUND_S)
+        again = await call("sender/auth", proof)
 
-        known = await sender(call)
-        assert (known["authStatus"]["value"], known["senderKey"]) == ("approval", stage.profile().sender_key)
+        assert told(again) == ("DUPLICATE", {"channelId": "DUPLICATE"})
+        assert "pabal profile adopt" in again.body["resultMessage"]
+        assert (await sender(call))["authStatus"]["value"] == "waiting"
+
+    stage.play(scene)
+
+
+def test_two_wrong_tokens_at_once_take_over_nothing_either(stage: Stage) -> None:
+    async def scene(town: Town) -> None:
+        call = await quiet(town, stage)
+        await accepted(call, "sender/create", channel())
+        stage.profile().token = None  # somebody has proved it in the console, for another account
+        stage.relay.meddle("slow", "GET", times=3, seconds=0.05)
+        wrong = {"channelId": CHANNEL, "token": "1"}
+        first = asyncio.ensure_future(call("sender/auth", wrong))
+        await town.wait(0.02)
+        second = await call("sender/auth", {**wrong, "token": "2"})
+        await town.wait(2 * A_ROUND_S)
+
+        assert ((await first).result, second.result) == ("DUPLICATE", "DUPLICATE")
+        assert (await sender(call))["authStatus"]["value"] == "waiting"
+
+    stage.play(scene)
+
+
+def test_many_guesses_at_once_are_no_more_than_one_after_the_other(stage: Stage) -> None:
+    async def scene(town: Town) -> None:
+        call = await quiet(town, stage)
+        await accepted(call, "sender/create", channel())
+        stage.relay.meddle("slow", "POST", times=1e9, seconds=1)
+        guesses = [call("sender/auth", {"channelId": CHANNEL, "token": str(one)}) for one in range(1, 21)]
+        results = Counter(each.result for each in await asyncio.gather(*guesses))
+
+        assert results == {"TOKEN_INVALID": 5, "TOKEN_LOCKED": 15}
 
     stage.play(scene)
 
@@ -350,21 +380,17 @@ def test_an_answer_that_was_lost_long_ago_gives_nobody_a_channel_that_another_ha
     stage.play(scene)
 
 
-@pytest.mark.parametrize(
-    ("step", "operation"), [("POST", "sender/auth"), ("DELETE", "sender/delete"), ("POST", "template/request")]
-)
+@pytest.mark.parametrize(("step", "operation"), [("DELETE", "sender/delete"), ("POST", "template/request")])
 def test_what_the_relay_did_while_the_store_was_away_is_found_when_it_is_back(
     stage: Stage, step: str, operation: str
 ) -> None:
     async def scene(town: Town) -> None:
         call = await quiet(town, stage)
         await accepted(call, "sender/create", channel())
-        body: dict[str, Any] = right(stage)
-        if operation != "sender/auth":
-            await accepted(call, "sender/auth", body)
-            key = stage.profile().sender_key
-            await accepted(call, "template/create", written(key))
-            body = {"senderKey": key, "templateCode": "T1"} if step == "POST" else {"senderKey": key}
+        await accepted(call, "sender/auth", right(stage))
+        key = stage.profile().sender_key
+        await accepted(call, "template/create", written(key))
+        body = {"senderKey": key, "templateCode": "T1"} if step == "POST" else {"senderKey": key}
         stage.relay.meddle("slow", f"{step} /alimtalk", seconds=2)
         asked = asyncio.ensure_future(call(operation, body))
         await town.wait(1)
@@ -374,9 +400,7 @@ def test_what_the_relay_did_while_the_store_was_away_is_found_when_it_is_back(
         stage.store.write_trouble = None
         await town.wait(2 * A_ROUND_S)
 
-        if operation == "sender/auth":
-            assert (await sender(call))["authStatus"]["value"] == "approval"
-        elif operation == "sender/delete":
+        if operation == "sender/delete":
             assert (await sender(call))["disabledReason"]["value"] == "gone"
         else:
             assert await state_of(call) == "inspecting"

@@ -9,7 +9,7 @@ import pytest
 from pabal.carriers.base import Away, Busy, Carrier, Declined, Rejected, Taken, Unknown, Verdict
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.domain.retry import LONGEST_PAUSE, MAX_TRIES
-from pabal.domain.when import SECOND
+from pabal.domain.when import HOUR, MINUTE, SECOND
 from pabal.service.claim import lease_of
 from pabal.service.settle import MAX_ASKS
 from pabal.store.base import Tx
@@ -28,7 +28,7 @@ from tests.service.acting import (
     sms,
 )
 from tests.service.crowd import Crowd
-from tests.virtual import Town, VirtualWorld, build_town, in_virtual_time, open_store, settings_for
+from tests.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, open_store, settings_for
 
 DELIVERED, SENDING = (Status.COMPLETED, Outcome.DELIVERED), (Status.SENDING, None)
 ONE_TWO = {"sms": ["one", "two"]}
@@ -347,3 +347,28 @@ async def killed(town: Town) -> None:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     await town.store.close()
+
+
+def test_an_advertisement_in_doubt_is_so_in_the_morning_too(tmp_path: Path) -> None:
+    async def whole() -> None:
+        world = VirtualWorld(begins_at=NOON + 8 * HOUR + 49 * MINUTE)
+        before = Post(takes_s=20.0, answer_s=30.0, asks=True)
+        settings = settings_for(tmp_path)
+        town = await build_town(tmp_path, world=world, carriers={POST: before}, settings=settings)
+        await send(town, sms("01000000011", "01000000012")._replace(is_ad=True))
+        await town.wait(1)
+        assert len(before.handed) == 2
+        await killed(town)
+        await asyncio.sleep(120)
+        after = Post(answer=taking, asks=True)
+        store = open_store(tmp_path, world)
+        town = await build_town(tmp_path, world=world, store=store, carriers={POST: after}, settings=settings)
+        await town.wait(60)
+        assert after.handed == []
+        world.begins_at += 11 * HOUR
+        await town.wait(600)
+
+        assert doubts(after) == [True, True]
+        await town.service.stop()
+
+    in_virtual_time(whole())

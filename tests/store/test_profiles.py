@@ -253,17 +253,6 @@ def test_a_profile_follows_its_relay_apart_from_the_operator(tx: Tx) -> None:
     assert found.is_usable
 
 
-def test_that_a_relay_is_asked_is_noted_until_it_answers_or_approves(tx: Tx) -> None:
-    added = add(tx)
-    for at in (NOON, None, NOON + 1):
-        profiles.set_proving(tx, added, at)
-        assert profiles.by_channel(tx, 1, "@shop").proving_at == at  # type: ignore[union-attr]
-
-    profiles.approve(tx, added, KEY, NOON)
-
-    assert profiles.by_channel(tx, 1, "@shop").proving_at is None  # type: ignore[union-attr]
-
-
 def test_only_a_deleted_profile_lets_its_key_go(tx: Tx) -> None:
     added = approved(tx)
     profiles.free_key(tx, KEY)

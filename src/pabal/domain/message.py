@@ -107,5 +107,7 @@ class Attempt(NamedTuple):
     tries: int = 0
     is_ad: bool = False
     image_link: str | None = None
+    is_small: bool = True
+    """Whether it is of a small send, which does not wait behind a campaign."""
     is_in_doubt: bool = False
     """Whether an attempt before this one, at the same carrier, ended with nobody knowing how."""

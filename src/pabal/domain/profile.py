@@ -56,8 +56,6 @@ class Profile(NamedTuple):
     carrier: str | None = None
     """The carrier whose relay keeps it; None: it is kept here alone."""
     bar: Bar | None = None
-    proving_at: Instant | None = None
-    """When its relay was asked to prove it, where how that ended is not known."""
 
     @property
     def is_usable(self) -> bool:

@@ -99,13 +99,16 @@ def claim(
         left_out.update(doubtful)
     if when.is_night(now, policy.zone):
         too_late = [one for one in due if one not in left_out and shared[identity.request_of(one)].is_ad]
+        if asks:  # what was in hand when the night began may be with the carrier
+            _note_lost(tx, carrier, [one for one in too_late if one not in untouched], now)
         jobs.postpone(tx, too_late, when.next_morning(now, policy.zone))
         left_out.update(too_late)
     chosen = sorted(one for one in due if one not in left_out)
-    lost = {one for one in jobs.in_doubt(tx, chosen) if one not in untouched} if asks else set()
+    if asks:
+        _note_lost(tx, carrier, [one for one in chosen if one not in untouched], now)
     leases = jobs.claim(tx, chosen, now, now + lease)
     if asks:
-        leases = _with_doubts(tx, carrier, leases, lost, now)
+        leases = _with_doubts(tx, carrier, leases)
     messages.begin_sending(tx, [lease.id for lease in leases])
     next_due_at = None if leases else jobs.next_due_at(tx, slot, carrier, (jobs.SMALL, jobs.CAMPAIGN))
     leased = [(lease, kept[lease.id], shared[identity.request_of(lease.id)]) for lease in leases]
@@ -129,10 +132,14 @@ def hold_in_hand(tx: Tx, slot: int, carrier: str, policy: Policy, most: int, now
     return hold(tx, carrier, list(messages.get(tx, found).values()), policy, now), len(found)
 
 
-def _with_doubts(tx: Tx, carrier: str, leases: list[Lease], lost: set[bytes], now: Instant) -> list[Lease]:
-    """Return the leases, each saying whether its carrier may have the message; note the attempts that were lost."""
-    ends = [(each.id, each.attempt - 1, jobs.UNKNOWN) for each in leases if each.id in lost]
-    jobs.log_attempts(tx, carrier, ends, now)
+def _note_lost(tx: Tx, carrier: str, due: list[bytes], now: Instant) -> None:
+    """Note of jobs that were in hand and came due again that nobody knows how those attempts ended."""
+    lost = [(one, number, jobs.UNKNOWN) for one, number in jobs.lost(tx, due)]
+    jobs.log_attempts(tx, carrier, lost, now)
+
+
+def _with_doubts(tx: Tx, carrier: str, leases: list[Lease]) -> list[Lease]:
+    """Return the leases, each saying whether its carrier may have the message."""
     doubted = jobs.unanswered(tx, carrier, [each.id for each in leases if each.attempt > 1])
     return [each._replace(is_in_doubt=each.id in doubted) for each in leases]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pabal.domain import identity, sending, text
 from pabal.domain.message import Attempt, Product
 from pabal.service.policy import Policy
-from pabal.store.jobs import Lease
+from pabal.store.jobs import SMALL, Lease
 from pabal.store.messages import Message
 from pabal.store.requests import Request
 
@@ -78,5 +78,6 @@ def attempt_of(message: Message, request: Request, lease: Lease) -> Attempt:
         lease.tries,
         request.is_ad,
         None if is_stand_in else request.image_link,
+        lease.lane == SMALL,
         lease.is_in_doubt,
     )

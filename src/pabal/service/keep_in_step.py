@@ -11,7 +11,6 @@ from pabal.domain.template import Template, TemplateStatus
 from pabal.domain.when import HOUR, Instant
 from pabal.service import categories, follow
 from pabal.service.keep_house import KEEPERS_SLOT
-from pabal.service.profiles import accept_proof, is_answer_lost
 from pabal.service.station import Station
 from pabal.store import profiles, templates
 from pabal.store.base import StoreAway
@@ -75,11 +74,9 @@ class Looker:
             return
         theirs = [each for each in await relay.profiles() if each.sender_key is not None]
         by_key = {each.sender_key: each for each in theirs}
-        by_channel = {each.channel_id: each for each in theirs}
         troubles: list[Refused] = []
         for profile in self._in_turn(ours):
             if profile.status is AuthStatus.WAITING:
-                await self._take_proof(profile, by_channel.get(profile.channel_id))
                 continue
             try:
                 await self._look_at_profile(relay, profile, by_key.get(profile.sender_key))
@@ -111,16 +108,6 @@ class Looker:
         if now - self._asked_at.get(carrier, 0) >= CATEGORIES_EVERY:
             await categories.ask(self._station, carrier, relay)
             self._asked_at[carrier] = now
-
-    async def _take_proof(self, profile: Profile, standing: Standing | None) -> None:
-        """Approve a profile that its relay approved when its answer was lost."""
-        if standing is None or standing.sender_key is None or not is_answer_lost(self._station, profile):
-            return
-        try:
-            await self._station.store.write(accept_proof, profile, standing.sender_key, self._station.world.now())
-        except Refused:  # it was deleted, or another account has the channel by now
-            return
-        log.info("a profile was approved whose answer was lost", extra={"profile": profile.id})
 
     async def _follow_profile(self, profile: Profile, standing: Standing | None) -> None:
         bar = standing.bar if standing else Bar.GONE

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 from typing import NamedTuple
 
-from pabal.carriers.desk import Relay, Standing, Unsure
+from pabal.carriers.desk import Relay, Standing
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.profile import (
     MAX_TOKENS_AN_HOUR,
@@ -77,35 +77,21 @@ async def authenticate(station: Station, account_id: int, channel_id: str, token
 
 
 async def _have_proved(station: Station, profile: Profile, relay: Relay, token: str) -> None:
-    """Have a relay check a token, with a note of it kept while its answer is not.
+    """Have a relay check a token.
 
-    An answer that was lost before is asked for first: the relay may have approved the profile then.
+    Where its answer is lost, the relay may have approved the profile; but that it is approved there does not say
+    by whose token, so it is for the operator to adopt it.
     """
     refused = await station.store.write(_begin_proof, profile, station.world.now())
     if refused:
         raise _refusal(refused)
-    if is_answer_lost(station, profile):
-        standing = await relay.find(profile.channel_id)
-        if standing is not None and standing.sender_key is not None:
-            await station.store.write(accept_proof, profile, standing.sender_key, station.world.now())
-            return
     try:
         sender_key = await relay.prove(profile.channel_id, token)
-    except Unsure:
-        raise
     except Refused as refusal:
-        await station.store.write(_end_proof, profile, refusal.code is Code.TOKEN_INVALID)
+        if refusal.code is not Code.TOKEN_INVALID:
+            await station.store.write(_count_wrong, profile, -1)
         raise
     await station.store.write(accept_proof, profile, sender_key, station.world.now())
-
-
-def is_answer_lost(station: Station, profile: Profile) -> bool:
-    """Say whether a profile may have been approved at its relay by a token of its own, without our knowing.
-
-    Only while that token was good: who has the channel approved there later is another.
-    """
-    at = profile.proving_at
-    return at is not None and station.world.now() < at + station.policy.token_validity
 
 
 async def adopt(station: Station, account_id: int, carrier: str, channel_id: str) -> Profile:
@@ -209,21 +195,21 @@ def _obstacle(tx: Tx, profile: Profile, now: Instant) -> Code | None:
 
 
 def _begin_proof(tx: Tx, profile: Profile, now: Instant) -> Code | None:
+    """Count a guess as wrong before anyone is asked, so that many at once are no more than one after the other."""
     known = profiles.by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id:
         return Code.SENDER_NOT_FOUND
     _check_free(tx, profile.carrier, profile.channel_id, but=profile.id)
     obstacle = _obstacle(tx, known, now)
     if obstacle is None:
-        profiles.set_proving(tx, profile.id, now)
+        _count_wrong(tx, profile, 1)
     return obstacle
 
 
-def _end_proof(tx: Tx, profile: Profile, is_wrong: bool) -> None:
-    profiles.set_proving(tx, profile.id, None)
+def _count_wrong(tx: Tx, profile: Profile, times: int) -> None:
     token = profiles.newest_token(tx, profile.id)
-    if is_wrong and token is not None:
-        profiles.count_wrong(tx, token.id)
+    if token is not None:
+        profiles.count_wrong(tx, token.id, times)
 
 
 def accept_proof(tx: Tx, profile: Profile, sender_key: str, now: Instant) -> None:

@@ -27,6 +27,7 @@ class Lease(NamedTuple):
     id: bytes
     attempt: int
     tries: int
+    lane: int = SMALL
     is_in_doubt: bool = False
     """Whether the carrier may have it by an earlier attempt."""
 
@@ -103,11 +104,15 @@ def overdue(tx: Tx, slot: int, carrier: str, now: Instant, most: int) -> list[tu
 
 def in_doubt(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
     """Return those of the jobs that were in hand and came due again: a carrier may have them."""
-    rows = tx.rows_each(
-        "select id from jobs where claimed_at is not null and id in ({list}) and slot {same_slot}",
+    return [one for one, _ in lost(tx, ids)]
+
+
+def lost(tx: Tx, ids: Iterable[bytes]) -> list[tuple[bytes, int]]:
+    """Return id and attempt of those of the jobs that were in hand and came due again."""
+    return tx.rows_each(
+        "select id, attempt from jobs where claimed_at is not null and id in ({list}) and slot {same_slot}",
         [(one,) for one in ids],
     )
-    return [row[0] for row in rows]
 
 
 def unanswered(tx: Tx, carrier: str, ids: Iterable[bytes]) -> set[bytes]:
@@ -225,7 +230,7 @@ def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Le
     """Take jobs in hand: a claim postpones them to the end of the lease, and is the attempt."""
     rows = tx.rows_each(
         "update jobs set claimed_at = ?, ready_at = ?, attempt = attempt + 1"
-        " where id in ({list}) and slot {same_slot} returning id, attempt, tries",
+        " where id in ({list}) and slot {same_slot} returning id, attempt, tries, lane",
         [(one,) for one in ids],
         (now, until),
     )

@@ -9,7 +9,7 @@ from pabal.store.base import Found, Tx, Value
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
-    " carrier, bar, proving_at"
+    " carrier, bar"
 )
 
 
@@ -88,11 +88,6 @@ def change(
     )
 
 
-def set_proving(tx: Tx, profile_id: int, at: Instant | None) -> None:
-    """Note that a relay is being asked to prove a profile, or, with None, that its answer is known."""
-    tx.run("update profiles set proving_at = ? where id = ?", (at, profile_id))
-
-
 def follow(tx: Tx, profile_id: int, category: str, bar: Bar | None, now: Instant) -> None:
     """Take over what a relay says of a profile."""
     tx.run(
@@ -109,7 +104,7 @@ def free_key(tx: Tx, sender_key: str) -> None:
 def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant) -> None:
     """Approve a profile: from now on it has a sender key."""
     tx.run(
-        "update profiles set status = ?, sender_key = ?, changed_at = ?, proving_at = null where id = ?",
+        "update profiles set status = ?, sender_key = ?, changed_at = ? where id = ?",
         (AuthStatus.APPROVAL.word, sender_key, now, profile_id),
     )
 
@@ -217,9 +212,9 @@ def newest_token(tx: Tx, profile_id: int) -> Token | None:
     return Token(*row) if row else None
 
 
-def count_wrong(tx: Tx, token_id: int) -> None:
-    """Note a wrong guess."""
-    tx.run("update tokens set wrong = wrong + 1 where id = ?", (token_id,))
+def count_wrong(tx: Tx, token_id: int, times: int = 1) -> None:
+    """Note a wrong guess, or, with -1, that one was not wrong."""
+    tx.run("update tokens set wrong = wrong + ? where id = ?", (times, token_id))
 
 
 def forget_tokens(tx: Tx, before: Instant, most: int) -> int:
@@ -239,7 +234,7 @@ def _one(tx: Tx, where: str, args: tuple[Value, ...]) -> Profile | None:
 
 def _profile(row: Found) -> Profile:
     id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, *rest = row
-    created_at, changed_at, carrier, bar, proving_at = rest
+    created_at, changed_at, carrier, bar = rest
     return Profile(
         id,
         account_id,
@@ -253,5 +248,4 @@ def _profile(row: Found) -> Profile:
         changed_at,
         carrier,
         read_bar(bar),
-        proving_at,
     )

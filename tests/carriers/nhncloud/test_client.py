@@ -195,7 +195,7 @@ def whole(body: bytes, status: str = "200 OK") -> bytes:
         (whole(b"", "204 No Content"), NoAnswer),
         (whole(b"moved", "302 Found"), NoAnswer),
         (whole(b"no", "403 Forbidden"), NotReached),
-        (whole(b"later", "503 Service Unavailable"), NotReached),
+        (whole(b"later", "503 Service Unavailable"), NoAnswer),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", NoAnswer),
         (b"SSH-2.0-OpenSSH_9.2\r\n", NoAnswer),
         (b"", NoAnswer),

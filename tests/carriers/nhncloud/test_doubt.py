@@ -99,3 +99,38 @@ def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
         await store.close()
 
     in_virtual_time(whole())
+
+
+def test_a_list_is_believed_by_when_it_was_asked_not_by_when_all_were(tmp_path: Path) -> None:
+    async def whole() -> None:
+        scenery, world = Scenery(receipt_after_s=3000), VirtualWorld()
+        store = open_store(tmp_path, world)
+        await store.write(migrate, world.now())
+        async with running(scenery, store, world) as carrier:
+            await asyncio.sleep(60)
+            many = [
+                Attempt(
+                    identity.message_id(identity.request_id(world.now(), 0, number), 1),
+                    1,
+                    1,
+                    Product.SMS,
+                    f"0102000{number:04}",
+                    SENDER,
+                    None,
+                    "안녕하세요",
+                )
+                for number in range(1, 60)
+            ]
+            scenery.relay.meddle("slow to take", "POST", seconds=15)
+            await carrier.send(many)
+            await asyncio.sleep(1)
+            scenery.relay.meddle(
+                "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=8.5
+            )
+            await carrier.send([each._replace(number=2, tries=1, is_in_doubt=True) for each in many])
+            await asyncio.sleep(30)
+
+            assert (len(scenery.taken), scenery.relay.doubles()) == (59, {})
+        await store.close()
+
+    in_virtual_time(whole())

@@ -348,6 +348,49 @@ def test_throttling_slows_a_campaign_down_and_ends_it_all_the_same(tmp_path: Pat
     play(tmp_path, scene, manners={"most_calls_a_second": 5})
 
 
+def personal(first: int, count: int) -> list[dict[str, Any]]:
+    """Return receivers who each get a text of their own."""
+    numbers = range(30_000_000 + first, 30_000_000 + first + count)
+    return [
+        {"phoneNumber": f"010-{one // 10000:04}-{one % 10000:04}", "templateData": {"name": f"{one}번"}}
+        for one in numbers
+    ]
+
+
+@pytest.mark.slow
+def test_throttling_costs_no_tries_however_small_the_calls(tmp_path: Path) -> None:
+    async def scene(town: Town, scenery: Scenery) -> None:
+        call = await with_channel(town)
+        await town.wait(10)
+        scenery.relay.meddle("slow", "POST", times=1e9, seconds=0.05)
+        await accepted(call, "message/sendSMS", sms(content="#{name}님", receivers=personal(0, 300)))
+        await town.wait(900)
+
+        ends = await town.store.read(
+            lambda tx: tx.rows("select status, outcome, count(*) from messages group by 1, 2")
+        )
+        assert [tuple(each) for each in ends] == [(2, 1000, 300)]
+
+    play(tmp_path, scene, manners={"most_calls_a_second": 3})
+
+
+def test_a_small_send_does_not_wait_behind_a_campaign_of_small_calls(tmp_path: Path) -> None:
+    async def scene(town: Town, scenery: Scenery) -> None:
+        call = await with_channel(town)
+        await town.wait(10)
+        scenery.relay.meddle("slow", "POST", times=1e9, seconds=0.2)
+        for first in range(0, 3000, 1000):
+            await accepted(call, "message/sendSMS", sms(content="#{name}님", receivers=personal(first, 1000)))
+        await town.wait(2)
+        await accepted(call, "message/sendSMS", sms(MANY[0]))
+        await town.wait(2)
+
+        assert MANY[0].replace("-", "") in {each.recipient_no for each in scenery.taken}
+        assert len(scenery.taken) < 2000
+
+    play(tmp_path, scene)
+
+
 def test_a_bad_receiver_fails_alone_even_where_the_whole_call_is_refused(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)

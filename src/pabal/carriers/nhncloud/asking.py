@@ -18,7 +18,7 @@ SEOUL = ZoneInfo("Asia/Seoul")
 PAGE = 1000
 FURTHEST_BACK = 28 * DAY
 """Its lists go back a month at most."""
-FAILED_TEXT = "0"
+FAILED_TEXT = ("0", "4", "5", "6")
 FAILED_TALK = ("FAILED", "CANCEL")
 
 Within = Callable[[], float]
@@ -41,6 +41,10 @@ class Search:
         self._found: dict[bytes, Verdict] = {}
         self._calls: set[str] = set()
         """The calls that were looked at, by the names they have there."""
+
+    def verdict(self, attempt: Attempt) -> Verdict | None:
+        """Return what it says to a message that was found by now, by whichever portion."""
+        return self._found.get(attempt.message_id)
 
     async def find(self, portion: Sequence[Attempt], within: Within) -> dict[bytes, Verdict]:
         """Return what it says to those messages of a portion that it has, by their ids.
@@ -74,12 +78,12 @@ class Search:
             paged = {**query, "pageSize": PAGE, "pageNum": page}
             answer = await self._client.ask("GET", path, query=paged, within_s=within())
             with read_as_documented():
-                rows, total = _rows(self.door, answer)
+                rows = _rows(self.door, answer)
                 for row in rows:
                     if (one := self._wanted.get(str(row.get("recipientGroupingKey")))) is not None:
                         self._found.setdefault(one, _verdict(self.door, row))
                         ours.append(row)
-            if page * PAGE >= total or not rows:
+            if len(rows) < PAGE:
                 return ours
             page += 1
 
@@ -102,7 +106,9 @@ def _portions(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
 
 def reference_of(call: Any, place: Any) -> str:
     """Return the name by which a message's answer and its result meet: its call's there, and its place in that."""
-    return f"{call}.{place}"
+    if "\x00" in (name := f"{call}.{place}"):
+        raise ValueError("a name with a NUL in it, which no store keeps")
+    return name
 
 
 def _verdict(door: Door, row: Mapping[str, Any]) -> Verdict:
@@ -110,7 +116,7 @@ def _verdict(door: Door, row: Mapping[str, Any]) -> Verdict:
     if code := row.get("resultCode"):
         outcome = outcome_of(str(code), is_text=door.is_text)
         return Taken(None) if outcome is Outcome.DELIVERED else Rejected(outcome)
-    if str(row.get("msgStatus")) == FAILED_TEXT or row.get("messageStatus") in FAILED_TALK:
+    if str(row.get("msgStatus")) in FAILED_TEXT or row.get("messageStatus") in FAILED_TALK:
         return Rejected(Outcome.UNDELIVERABLE)
     return Taken(reference_of(row["requestId"], row["recipientSeq"]))
 
@@ -120,9 +126,8 @@ def _date(door: Door, at: Instant) -> str:
     return when.stamp(at, SEOUL) if door.is_text else when.stamp(at, SEOUL)[:16]
 
 
-def _rows(door: Door, answer: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
+def _rows(door: Door, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return one page of a list; how many there are in all need not be told, and is not asked."""
     if door.is_text:
-        body = answer["body"]
-        return list(body["data"]), int(body["totalCount"])
-    body = answer["messageSearchResultResponse"]
-    return list(body["messages"]), int(body.get("totalCount") or 0)
+        return list(answer["body"]["data"])
+    return list(answer["messageSearchResultResponse"]["messages"])

@@ -36,6 +36,7 @@ from pabal.carriers.nhncloud.codes import (
 from pabal.carriers.nhncloud.desk import NhnCloudDesk
 from pabal.carriers.nhncloud.pictures import NotCarried, Pictures, Show
 from pabal.carriers.nhncloud.results import Cursor, Results
+from pabal.carriers.nhncloud.turns import Turns
 from pabal.carriers.pace import Pacer
 from pabal.domain.message import Attempt, Outcome
 from pabal.world import World
@@ -100,7 +101,7 @@ class NhnCloud(Carrier):
         self._trouble = dict.fromkeys(self._results.services, "not reached yet")
         self._given_up: dict[bytes, float] = {}
         """When a call with a message in it brought no answer, or when a doubt of others was first heard of."""
-        self._turns = asyncio.Semaphore(settings.calls)
+        self._turns = {each: Turns(settings.calls, around.world) for each in self._results.services}
         self._asks = asyncio.Semaphore(ASKS)
 
     @property
@@ -133,9 +134,13 @@ class NhnCloud(Carrier):
     async def hand_over(self, attempts: Sequence[Attempt], tell: Tell) -> None:
         batch = Batch(tell, self._world, self._world.stopwatch() + self.answer_s - SETTLE_S)
         unsubscribe = self._settings.unsubscribe_number
-        unlawful = [each for each in attempts if each.is_ad and each.product.is_text and not unsubscribe]
-        batch.say(unlawful, Declined(Outcome.UNDELIVERABLE))
-        carried = [each for each in attempts if not each.is_ad or not each.product.is_text or unsubscribe]
+        unlawful = {
+            each.message_id
+            for each in attempts
+            if each.is_ad and each.product.is_text and not unsubscribe and not each.is_in_doubt
+        }
+        batch.say([each for each in attempts if each.message_id in unlawful], Declined(Outcome.UNDELIVERABLE))
+        carried = [each for each in attempts if each.message_id not in unlawful]
         closed = {service for service, trouble in self._trouble.items() if trouble}
         if closed and (away := [each for each in carried if door_of(each, unsubscribe).service in closed]):
             batch.say(away, Away())
@@ -168,13 +173,16 @@ class NhnCloud(Carrier):
         """Make a call when its turn comes, and tell what it brought."""
         first = self._pacer.reserve(len(call.attempts))
         await self._pacer.due(first, len(call.attempts) - 1, 1)  # it goes as one, when its last message may
-        async with self._turns:
-            if batch.left_s < LEAST_S:
-                batch.say(call.attempts, Away())
-                return
-            smaller: tuple[Call, ...] = ()
+        turns = self._turns[call.door.service]
+        if not await turns.take(max(0.0, batch.left_s - LEAST_S), is_small=call.attempts[0].is_small):
+            batch.say(call.attempts, Away())
+            return
+        smaller: tuple[Call, ...] = ()
+        try:
             with self._as_verdicts(call, batch):
                 smaller = await self._call(call, batch)
+        finally:
+            turns.give_back()
         for each in smaller:
             await self._give(each, batch)
 
@@ -197,6 +205,7 @@ class NhnCloud(Carrier):
         except Said as said:
             return self._refused(call, said, batch)
         self._heard(call.door.service, "")
+        self._turns[call.door.service].ease()
         self._give_up(call.attempts)  # unless the answer can be read
         with self._as_unknown(call, batch):
             self._taken(call, answer, batch)
@@ -282,30 +291,38 @@ class NhnCloud(Carrier):
 
     async def _clear_up(self, door: Door, doubtful: list[Attempt], batch: Batch) -> None:
         """Find out about messages in doubt; hand over what it does not have, once its lists can be believed."""
+        heard_at = self._world.stopwatch()
+        for each in doubtful:  # who had it before, here or in another process, may have made its call just now
+            self._given_up.setdefault(each.message_id, heard_at)
         search = self._search(door, doubtful)
         left = await asyncio.gather(*(self._missing(search, portion, batch) for portion in search.portions))
         sure: list[Attempt] = []
-        unsure: list[Attempt] = []
-        now = self._world.stopwatch()
-        for each in itertools.chain.from_iterable(left):
-            # who had it before, here or in another process, may have made its call just now
-            given_up_at = self._given_up.setdefault(each.message_id, now)
-            (sure if now - given_up_at >= LAG_S else unsure).append(each)
-        batch.say(unsure, Unknown())
+        told: list[tuple[Attempt, Verdict]] = []
+        for asked_at, each in itertools.chain.from_iterable(left):
+            verdict = search.verdict(each)  # another portion may have come upon it
+            if verdict is None and asked_at - self._given_up.get(each.message_id, asked_at) >= LAG_S:
+                sure.append(each)
+            else:
+                told.append((each, verdict or Unknown()))
+        batch.say_each(told)
         for again in calls_of(sure, self._settings.unsubscribe_number):
             await self._give(again, batch)
 
-    async def _missing(self, search: Search, portion: Sequence[Attempt], batch: Batch) -> list[Attempt]:
-        """Tell what there is to tell of some messages in doubt; return those that it does not have."""
+    async def _missing(
+        self, search: Search, portion: Sequence[Attempt], batch: Batch
+    ) -> list[tuple[float, Attempt]]:
+        """Tell what there is to tell of some messages in doubt; return those it lacked, and when it was asked."""
         left: list[Attempt] = []
+        asked_at = self._world.stopwatch()
         async with self._asks:
             if batch.left_s < ASK_S:
                 batch.say(portion, Unknown())
                 return []
             with self._as_unknown(Call(search.door, "", {}, list(portion)), batch):
+                asked_at = self._world.stopwatch()
                 left = await self._look_up(search, portion, batch)
                 self._heard(search.door.service, "")
-        return left
+        return [(asked_at, each) for each in left]
 
     async def _look_up(self, search: Search, portion: Sequence[Attempt], batch: Batch) -> list[Attempt]:
         """Tell of those that it has; return the others."""
@@ -331,12 +348,16 @@ class NhnCloud(Carrier):
     @contextlib.contextmanager
     def _as_verdicts(self, call: Call, batch: Batch) -> Iterator[None]:
         """Turn what went wrong before anything can have been taken into verdicts."""
+        began_at = self._world.stopwatch()
         try:
             yield
         except NotReached as gone:
             self._hear(call.door, gone)
             batch.say(call.attempts, Away())
-        except (Throttled, NoAnswer):  # no answer to an upload: nothing was sent
+        except Throttled:  # it was not even looked at: that costs no try, but the next ones go slower
+            self._turns[call.door.service].widen(began_at)
+            batch.say(call.attempts, Away())
+        except NoAnswer:  # to an upload: nothing was sent
             batch.say(call.attempts, Busy())
         except NotCarried:
             batch.say(call.attempts, Declined(Outcome.UNDELIVERABLE))

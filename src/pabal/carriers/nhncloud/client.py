@@ -25,8 +25,8 @@ MOST_CAUSES = 10
 MOST_WORDS = 200
 """How many characters of what it says are told to others."""
 THROTTLED = 429
-GATEWAY_STATUSES = frozenset((500, 502, 504))
-"""Said by whatever stands before the interface, or by it in trouble: the call may have arrived all the same."""
+SERVER_ERRORS = 500
+"""From here on whatever stands before the interface says it, or the interface in trouble: it may have arrived."""
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every address, and app keys stand in them
 
@@ -123,6 +123,8 @@ class Client:
 
         Raises NotReached, NoAnswer, Throttled, Said.
         """
+        if self._http.is_closed:
+            raise NotReached("the service is stopping")
         content = None if body is None else msgspec.json.encode(body)
         all_headers = dict(headers or {})
         if content is not None:
@@ -161,7 +163,7 @@ class Client:
             is_successful, code = header["isSuccessful"], int(header["resultCode"])
             message = str(header.get("resultMessage") or "")
         except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError):
-            if response.status_code in GATEWAY_STATUSES or response.status_code < 400:
+            if response.status_code >= SERVER_ERRORS or response.status_code < 400:
                 raise NoAnswer(f"an answer that is none (HTTP {response.status_code})") from None
             raise NotReached(f"HTTP {response.status_code}") from None
         if is_successful is not True:

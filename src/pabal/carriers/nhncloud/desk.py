@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 MOST_A_PAGE = 1000
 MOST_PAGES = 100
-MAX_TOKEN_DIGITS = 18
+MAX_TOKEN_DIGITS = 9
 MAX_DEPTH = 3
 JPEG = "image/jpeg"
 _REGISTERED = "YSC03"
@@ -126,7 +126,7 @@ class NhnCloudDesk(Relay):
 
     async def change_of(self, sender_key: str, code: str) -> Sheet | None:
         answer = await self._one(f"{_template_of(sender_key, code)}/modifications", NO_SUCH_TEMPLATE)
-        within = (answer or {}).get("templateModificationsResponse") or {}
+        within = _part(answer or {}, "templateModificationsResponse")
         found = [designs.from_relay(each) for each in _read(within.get("templates") or [], list[Theirs])]
         return found[0] if found else None
 
@@ -174,7 +174,7 @@ class NhnCloudDesk(Relay):
         is_named = image.file_name.lower().endswith((".jpg", ".jpeg"))
         file = File("file", image.file_name if is_named else f"{image.file_name}.jpg", JPEG, image.body)
         answer = await refusing(self._ask("POST", "/template-image", file=file), "image")
-        found = answer.get("templateImage") or {}
+        found = _part(answer, "templateImage")
         name, address = found.get("templateImageName"), found.get("templateImageUrl")
         if not isinstance(name, str) or not isinstance(address, str):
             raise unsure("an uploaded picture has no address")
@@ -196,7 +196,7 @@ class NhnCloudDesk(Relay):
             asked = {**(query or {}), "pageNum": number, "pageSize": self._most_a_page}
             answer: Any = await refusing(self._ask("GET", path, query=asked))
             for word in within[:-1]:
-                answer = answer.get(word) or {}
+                answer = _part(answer, word)
             page = _read(answer.get(within[-1]) or [], list[shape])  # type: ignore[valid-type]
             found += page
             if len(page) < self._most_a_page:
@@ -250,6 +250,17 @@ def _templates_of(sender_key: str) -> str:
 
 def _template_of(sender_key: str, code: str) -> str:
     return f"{_templates_of(sender_key)}/{quote(code, safe='')}"
+
+
+def _part(answer: Mapping[str, Any], word: str) -> Mapping[str, Any]:
+    """Return a part of an answer that has parts itself.
+
+    Raises Unsure where it is something else.
+    """
+    found = answer.get(word) or {}
+    if not isinstance(found, dict):
+        raise unsure(f"{word} is no object")
+    return found
 
 
 def _read(part: Any, shape: type[T]) -> T:

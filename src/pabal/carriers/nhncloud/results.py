@@ -132,7 +132,7 @@ class Results:
         body = await read()
         try:
             receipts = self._told(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError):
+        except (msgspec.DecodeError, RecursionError, KeyError, TypeError, ValueError, AttributeError):
             raise Refused(Code.INVALID_JSON) from None
         if receipts:
             await hand_on(receipts)
@@ -239,6 +239,7 @@ class Results:
     def _note_seen(self, receipts: Sequence[Receipt]) -> None:
         some = self._seen.setdefault(self._world.now() // MINUTE, set())
         some.update(hash(each.reference) for each in receipts)
+        self._forget_seen()
 
     def _forget_seen(self) -> None:
         oldest = (self._world.now() - FURTHEST_BACK) // MINUTE - 2

@@ -2,7 +2,6 @@
 
 alter table profiles add column carrier text;         -- none: kept here alone
 alter table profiles add column bar text;             -- none: the relay has nothing against it
-alter table profiles add column proving_at {big};     -- when its relay was asked to prove it; none: it answered
 
 alter table templates add column bar text;
 
