@@ -53,6 +53,24 @@ def test_an_operator_has_no_account(tx: Tx) -> None:
     assert (found.user.account_id, found.user.account, found.user.is_live) == (None, None, True)
 
 
+def test_the_phone_for_test_sends_is_remembered_for_its_user_alone(tx: Tx) -> None:
+    kim, lee = add(tx), add(tx, "lee")
+
+    users.set_own_number(tx, kim, "01012345678")
+
+    assert (users.own_number(tx, kim), users.own_number(tx, lee)) == ("01012345678", "")
+    users.set_own_number(tx, kim, "01099990000")
+    assert users.own_number(tx, kim) == "01099990000"
+
+
+def test_an_account_s_sender_numbers_are_its_own(tx: Tx) -> None:
+    ours, theirs = accounts.ensure_account(tx, "acme", NOON), accounts.ensure_account(tx, "other", NOON)
+    for account, number in ((ours, "15880000"), (ours, "0212345678"), (theirs, "0311234567")):
+        accounts.add_number(tx, account, number, NOON)
+
+    assert accounts.numbers_of(tx, ours) == ["0212345678", "15880000"]
+
+
 @pytest.mark.parametrize("whose", ["user", "account"])
 def test_who_is_disabled_or_whose_account_is_is_not_live(tx: Tx, whose: str) -> None:
     added = add(tx)

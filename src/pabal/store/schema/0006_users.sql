@@ -6,7 +6,6 @@ create table users (
     name text not null unique,
     role text not null,
     hash text not null,                  -- argon2id of the password, with its parameters
-    own_number text,                     -- the phone that their test sends go to
     created_at {big} not null,
     disabled_at {big}
 );

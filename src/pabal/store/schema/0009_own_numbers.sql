@@ -1,0 +1,3 @@
+-- Where the test sends of a user go.
+
+alter table users add column own_number text;
