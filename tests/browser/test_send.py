@@ -228,7 +228,7 @@ def test_a_test_goes_to_one_s_own_phone(house: House) -> None:
         expect(page.locator("[name=content]")).to_have_value("#{이름}님께 시험")
         arrived(page, "010-2000-0052")
         page.goto("/console/send")
-        expect(page.locator("[name=own_number]")).to_have_value("01020000052")
+        expect(page.locator("[name=own_number]")).to_have_value("010-2000-0052")
 
 
 def test_a_double_click_sends_once(house: House) -> None:

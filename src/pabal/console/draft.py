@@ -169,7 +169,9 @@ def _button(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _acted(draft: Draft, act: str) -> Draft:
-    """Return the draft after its buttons were added to, parted with or moved: `add`, `remove-1`, `up-1`."""
+    """Return the draft after its picture or a button was taken away, or one added or moved: `add`, `up-1`."""
+    if act == "unpicture":
+        return draft.without("image_name", "image_type", "image_body")
     verb, _, place = act.partition("-")
     deed = _ACTS.get(verb)
     index = int(place) if place.isascii() and place.isdigit() and len(place) == 1 else -1

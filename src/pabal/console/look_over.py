@@ -14,10 +14,13 @@ from pabal.domain.profile import Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Design
 from pabal.service.accept import usable_profile, usable_template
-from pabal.web import checked_sends, sending
+from pabal.web import bodies, checked_sends, sending
 from pabal.web.call import Call
 from pabal.web.checked_receivers import checked
+from pabal.web.forms import Form
 
+MOST_LINES = 1000
+"""As many are looked at again whenever someone stops typing, within some 20 ms."""
 MOST_ROWS = 10
 MOST_BAD = 20
 UNCLEAR = Words(
@@ -59,9 +62,9 @@ async def seen(visit: Visit, draft: Draft) -> Seen:
     profile, design = await _chosen(visit, draft)
     done = preview.written(draft, design, policy)
     typed = typed_receivers.read(
-        draft.texts["receivers"], done.names, policy.most_receivers, is_once=draft.boxes["once"]
+        draft.texts["receivers"], done.names, _most_lines(visit), is_once=draft.boxes["once"]
     )
-    found = [*_field_problems(draft, _call(visit, draft, typed.lines)), *_unclear(draft)]
+    found = [*_field_problems(draft, _call(visit, draft, typed.lines[:1])), *_unclear(draft)]
     problems = [each for each in found if not _is_absent(each)]
     bad = _bad(visit, draft, done, typed)
     sender = _sender(draft, profile)
@@ -174,9 +177,13 @@ def _unclear(draft: Draft) -> list[Problem]:
     return [Problem(Code.INVALID_DATE, "sendDate", UNCLEAR)] if is_unclear else []
 
 
+def _most_lines(visit: Visit) -> int:
+    return min(visit.station.policy.most_receivers, MOST_LINES)
+
+
 def _line_problems(visit: Visit, typed: Typed) -> list[Problem]:
     """Return what only lines of text can have wrong."""
-    most = visit.station.policy.most_receivers
+    most = _most_lines(visit)
     if typed.total > most:
         return [Problem(Code.TOO_MANY_RECEIVERS, "receivers", typed_receivers.too_many(most, typed.total))]
     return [
@@ -189,9 +196,9 @@ def _line_problems(visit: Visit, typed: Typed) -> list[Problem]:
 def _bad(visit: Visit, draft: Draft, done: Written, typed: Typed) -> list[Row]:
     """Return every receiver that cannot be sent to, with the reasons."""
     problems = _line_problems(visit, typed)
-    call = _call(visit, draft, typed.lines)
+    given = [bodies.Receiver(phoneNumber=line.number, templateData=line.values) for line in typed.lines]
     try:
-        checked(call.form, call.form.body.receivers or [], preview.fit_of(draft, done))
+        checked(Form(bodies.Nothing(), []), given, preview.fit_of(draft, done, len(given)))
     except Refused as refused:
         problems += refused.problems
     reasons: dict[int, list[str]] = {}

@@ -14,7 +14,7 @@ from pabal.service import compose
 from pabal.service.policy import Policy
 from pabal.web import bodies
 from pabal.web.checked_receivers import Fitted, as_it_is
-from pabal.web.checked_sends import cleaner, fitted_talk, fitted_text
+from pabal.web.checked_sends import cleaner, fit_text, fitted_talk
 
 MOST_SHOWN = 20
 
@@ -100,12 +100,12 @@ def written(draft: Draft, design: Design | None, policy: Policy) -> Written:
     return Written(content, subject, buttons, names, stand_in, clean, lost)
 
 
-def fit_of(draft: Draft, done: Written) -> Callable[[bodies.Receiver], Fitted]:
+def fit_of(draft: Draft, done: Written, receivers: int) -> Callable[[bodies.Receiver], Fitted]:
     """Return what says no where a receiver's text does not fit, as the interface does."""
     if not done.names:
         return as_it_is
     if draft.product.is_text:
-        return fitted_text(draft.product, done.content, done.subject or None, done.names, done.clean)
+        return fit_text(draft.product, done.content, done.subject or None, done.names, done.clean, receivers)
     return fitted_talk(draft.product, done.content, done.buttons, done.names, done.subject or None)
 
 

@@ -166,14 +166,15 @@ async def _page(visit: Visit, seen: Seen, refused: Refused | None = None, last: 
 async def _choices(visit: Visit, draft: Draft) -> Choices:
     read, account_id = visit.station.store.read, visit.account_id
     numbers = await read(accounts.numbers_of, account_id)
-    own_number = visit.field("own_number") or await read(users.own_number, visit.user.id)
+    kept = await read(users.own_number, visit.user.id)
+    own_number = visit.field("own_number") or (phone.hyphenated(kept) if kept else "")
     if draft.product.is_text:
         return Choices([], [], numbers, own_number)
-    kept: list[Template] = []
+    written: list[Template] = []
     if draft.kind.word == ALIMTALK and draft.texts["senderKey"]:
         of_profile = templates.Filter(account_id, draft.texts["senderKey"])
-        _, kept = await read(templates.find, of_profile, 1, MOST_CHOICES)
-    usable = [each for each in kept if each.in_use and each.is_enabled and each.bar is None]
+        _, written = await read(templates.find, of_profile, 1, MOST_CHOICES)
+    usable = [each for each in written if each.in_use and each.is_enabled and each.bar is None]
     return Choices(await _profiles(visit), usable, numbers, own_number)
 
 

@@ -57,11 +57,7 @@ def text_message(product: Product, form: Form[Any], policy: Policy, now: Instant
         _check_shared(form, subject, _check_subject, "subject")
     form.done()
 
-    fit: Callable[[bodies.Receiver], Fitted] = as_it_is
-    if names and len(given) < GAUGED_RECEIVERS:
-        fit = fitted_text(product, content, subject, names, clean)
-    elif names:
-        fit = _gauged(product, content, subject, names, clean)
+    fit = fit_text(product, content, subject, names, clean, len(given)) if names else as_it_is
     receivers = checked(form, given, fit)
     return Sending(
         product,
@@ -80,7 +76,20 @@ def cleaner(product: Product, policy: Policy) -> Callable[[str], str]:
     return _cleaned_and_carried if product.is_text and policy.replaces_characters else _cleaned
 
 
-def fitted_text(
+def fit_text(
+    product: Product,
+    content: str,
+    subject: str | None,
+    names: Sequence[str],
+    clean: Callable[[str], str],
+    receivers: int,
+) -> Callable[[bodies.Receiver], Fitted]:
+    """Return what gives so many receivers of a text message their values, and says no where a text does not fit."""
+    fit = _fitted if receivers < GAUGED_RECEIVERS else _gauged
+    return fit(product, content, subject, names, clean)
+
+
+def _fitted(
     product: Product, content: str, subject: str | None, names: Sequence[str], clean: Callable[[str], str]
 ) -> Callable[[bodies.Receiver], Fitted]:
     """Return what gives a receiver of a text message its values, and says no where its text does not fit."""
@@ -98,7 +107,7 @@ def fitted_text(
 def _gauged(
     product: Product, content: str, subject: str | None, names: Sequence[str], clean: Callable[[str], str]
 ) -> Callable[[bodies.Receiver], Fitted]:
-    """Return the same as `fitted_text`, quicker for many receivers."""
+    """Return the same as `_fitted`, quicker for many receivers."""
     gauges = [Gauge(content, names, partial(check_text, product), MAX_BYTES[product])]
     if subject is not None:
         gauges.append(Gauge(subject, names, _check_subject, text.SUBJECT_MAX_BYTES))

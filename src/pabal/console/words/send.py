@@ -56,6 +56,7 @@ WORDS = {
     "send.image.script": Words(
         "사진을 넣으려면 자바스크립트를 켜야 합니다.", "To add a picture, JavaScript must be on."
     ),
+    "send.image.remove": Words("사진 빼기", "Remove the picture"),
     "send.image.link": Words("사진을 누르면 열리는 주소", "Where the picture leads"),
     "send.buttons": Words("버튼 ({most}개까지)", "Buttons (at most {most})"),
     "send.button": Words("버튼 {number}", "Button {number}"),
@@ -75,10 +76,10 @@ WORDS = {
         "차례: {columns}. 쉼표나 탭으로 나누고, 스프레드시트에서 그대로 붙여 넣을 수 있습니다.",
         "In this order: {columns}. Part them by commas or tabs, or paste them from a spreadsheet.",
     ),
-    "send.receivers.count": Words("{count}명", "{count} receivers"),
-    "send.receivers.repeated": Words("중복 {count}건은 뺍니다", "{count} repeated ones are left out"),
-    "send.receivers.twice": Words("중복 {count}건: 두 번 받습니다", "{count} repeated: they get it again"),
-    "send.receivers.bad": Words("보낼 수 없는 수신자 {count}명", "{count} cannot be sent to"),
+    "send.receivers.count": Words("{count}명", "{count} in all"),
+    "send.receivers.repeated": Words("중복 {count}건은 뺍니다", "repeated and left out: {count}"),
+    "send.receivers.twice": Words("중복 {count}건: 두 번 받습니다", "repeated, they get it again: {count}"),
+    "send.receivers.bad": Words("보낼 수 없는 수신자 {count}명", "cannot be sent to: {count}"),
     "send.receivers.more_bad": Words(
         "보낼 수 없는 수신자가 {count}명 더 있습니다.", "{count} more cannot be sent to."
     ),
