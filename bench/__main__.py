@@ -9,7 +9,20 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import accept, campaign, deliver, history, months, postgres, queue, small, smpp, start, workers
+from bench import (
+    accept,
+    campaign,
+    deliver,
+    history,
+    months,
+    nhncloud,
+    postgres,
+    queue,
+    small,
+    smpp,
+    start,
+    workers,
+)
 from bench.figures import Figure, table
 from bench.load import LoadFailed
 from bench.server import DoesNotWork, Place, say
@@ -21,6 +34,7 @@ MEASURES: dict[str, Callable[[Place], list[Figure]]] = {
     "history": history.measure,
     "small": small.measure,
     "smpp": smpp.measure,
+    "nhncloud": nhncloud.measure,
     "start": start.measure,
     "postgres": postgres.measure,
     "workers": workers.measure,

@@ -8,9 +8,12 @@ from bench.fill import REQUEST_RECEIVERS, TEXT, regular
 from pabal.domain import when
 from pabal.domain.when import HOUR
 from pabal.service.policy import Policy
+from tests.nhncloud.channel import SENDER_KEY, TEMPLATE_CODE
 
 SEND_SMS = "/api/message/sendSMS.v1.0"
+SEND_ALIMTALK = "/api/message/sendAlimtalk.v1.0"
 LIST = "/api/message/list.v1.0"
+ONE_TEXT = "주문하신 상품이 오늘 도착합니다."
 SINGLES_BEGIN = "0100"
 """How the receivers of `singles` begin; nobody gets such a number by chance."""
 
@@ -31,6 +34,39 @@ def campaigns(count: int, send_date: str | None = None) -> list[bytes]:
     return sends(count, REQUEST_RECEIVERS, send_date)
 
 
+def one_text(count: int, receivers: int) -> list[bytes]:
+    """Return so many bodies of sendSMS, each to random receivers who all get the same text."""
+    chance = random.Random(3)
+    return [
+        msgspec.json.encode(
+            {
+                "content": ONE_TEXT,
+                "sender": "02-1234-5678",
+                "receivers": [{"phoneNumber": _number(chance)} for _ in range(receivers)],
+            }
+        )
+        for _ in range(count)
+    ]
+
+
+def alimtalks(count: int, receivers: int) -> list[bytes]:
+    """Return so many bodies of sendAlimtalk, each to random receivers who all get a text of their own."""
+    chance = random.Random(4)
+    return [
+        msgspec.json.encode(
+            {
+                "senderKey": SENDER_KEY,
+                "templateCode": TEMPLATE_CODE,
+                "receivers": [
+                    {"phoneNumber": _number(chance), "templateData": {"name": f"손님{place}"}}
+                    for place in range(receivers)
+                ],
+            }
+        )
+        for _ in range(count)
+    ]
+
+
 def lookups(regulars: int) -> list[bytes]:
     """Return a body of the message list for each regular receiver."""
     return [msgspec.json.encode({"receivers": regular(one)}) for one in range(regulars)]
@@ -42,8 +78,11 @@ def later(policy: Policy, now: int) -> str:
 
 
 def _send(chance: random.Random, receivers: int, send_date: str | None) -> dict[str, object]:
-    numbers = (f"010-{chance.randrange(1000, 10_000)}-{chance.randrange(1000, 10_000)}" for _ in range(receivers))
-    return _body([_receiver(number) for number in numbers], send_date)
+    return _body([_receiver(_number(chance)) for _ in range(receivers)], send_date)
+
+
+def _number(chance: random.Random) -> str:
+    return f"010-{chance.randrange(1000, 10_000)}-{chance.randrange(1000, 10_000)}"
 
 
 def _body(receivers: list[dict[str, object]], send_date: str | None = None) -> dict[str, object]:

@@ -8,10 +8,10 @@ from bench.figures import Figure
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.looking import reading, until_no_job
 from bench.server import DoesNotWork, Place, say
-from pabal.carriers.base import Receipt, Taken
+from pabal.carriers.base import BATCH, Receipt, Taken
 from pabal.domain.message import Outcome
 from pabal.domain.when import MINUTE, SECOND, Instant
-from pabal.service.claim import MAX_CLAIM, claim
+from pabal.service.claim import claim
 from pabal.service.compose import attempt_of
 from pabal.service.receive import receive
 from pabal.service.settle import Verdicts, settle
@@ -68,9 +68,9 @@ def measure(place: Place, *, is_settled_enough: bool = False) -> list[Figure]:
 async def deliver_bare(store: Store, slot: int) -> tuple[int, Bare]:
     """Claim from a slot, settle and receive by the transactions alone; return how many ended, and the times."""
     began = time.perf_counter()
-    claimed = await store.write(claim, slot, CARRIER, MAX_CLAIM, MINUTE, POLICY, WORLD.now())
+    claimed = await store.write(claim, slot, CARRIER, BATCH, MINUTE, POLICY, WORLD.now())
     claimed_s = time.perf_counter() - began
-    attempts = [attempt_of(message, request, *lease[1:]) for lease, message, request in claimed.leased]
+    attempts = [attempt_of(message, request, lease) for lease, message, request in claimed.leased]
     taken = Verdicts(CARRIER, [(each, Taken(each.message_id.hex())) for each in attempts])
     receipts = [Receipt(each.message_id.hex(), Outcome.DELIVERED) for each in attempts]
     began = time.perf_counter()

@@ -7,8 +7,9 @@ from bench import bodies, load
 from bench.figures import Figure, middle, milliseconds
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.server import Place, say
+from pabal.carriers.base import BATCH
 from pabal.domain.when import HOUR, MINUTE
-from pabal.service.claim import MAX_CLAIM, claim
+from pabal.service.claim import claim
 from pabal.store.base import Store
 
 AIM = 1.5
@@ -43,10 +44,7 @@ def measure(place: Place) -> list[Figure]:
             in_many += _looked_up(place, among_many.port)
     say(f"  a page among {MANY:,}: {milliseconds(in_many)}; among {FEW:,}: {milliseconds(in_few)}")
     from_many, from_few = _claimed(many), _claimed(few)
-    say(
-        f"  a claim of {MAX_CLAIM} among {MANY:,}: {milliseconds(from_many)};"
-        f" among {FEW:,}: {milliseconds(from_few)}"
-    )
+    say(f"  a claim of {BATCH} among {MANY:,}: {milliseconds(from_many)}; among {FEW:,}: {milliseconds(from_few)}")
     return [
         Figure(
             "history",
@@ -80,9 +78,9 @@ def _claimed(data: Path) -> list[float]:
         now = WORLD.now() + 2 * LATER
         for _ in range(CLAIMS):
             began = time.perf_counter()
-            claimed = await store.write(claim, 0, CARRIER, MAX_CLAIM, MINUTE, POLICY, now)
+            claimed = await store.write(claim, 0, CARRIER, BATCH, MINUTE, POLICY, now)
             found.append(time.perf_counter() - began)
-            assert len(claimed.leased) == MAX_CLAIM
+            assert len(claimed.leased) == BATCH
         return found
 
     return with_store(data, work)

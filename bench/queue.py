@@ -14,8 +14,9 @@ from bench.figures import Figure, middle, milliseconds
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, campaigns, ready_to_keep, slots_of, with_store
 from bench.looking import settings_of
 from bench.server import DoesNotWork, Place, say
+from pabal.carriers.base import BATCH
 from pabal.domain.when import MINUTE
-from pabal.service.claim import MAX_CLAIM, claim
+from pabal.service.claim import claim
 from pabal.service.floors import Floors
 from pabal.store import jobs, slots
 from pabal.store.base import Store
@@ -50,7 +51,7 @@ def measure(place: Place) -> list[Figure]:
 def _figure(what: str, found: list[float], fresh: list[float], aim: float | None = None) -> Figure:
     return Figure(
         "queue",
-        f"time of a claim of {MAX_CLAIM} {what}",
+        f"time of a claim of {BATCH} {what}",
         middle(found) / middle(fresh),
         aim=aim,
         side="at most",
@@ -108,8 +109,8 @@ async def _claim(store: Store, floors: Floors, number: int) -> float:
     lanes = floors.lanes(range(total), now)
     floors.note(lanes, await store.read(jobs.next_due, CARRIER, lanes), now)
     slot = number % total
-    claimed = await store.write(claim, slot, CARRIER, MAX_CLAIM, MINUTE, POLICY, WORLD.now(), since=floors.of(slot))
+    claimed = await store.write(claim, slot, CARRIER, BATCH, MINUTE, POLICY, WORLD.now(), since=floors.of(slot))
     took_s = time.perf_counter() - began
-    if len(claimed.leased) != MAX_CLAIM:
-        raise DoesNotWork(f"{MAX_CLAIM - len(claimed.leased)} of {MAX_CLAIM} messages were not claimed")
+    if len(claimed.leased) != BATCH:
+        raise DoesNotWork(f"{BATCH - len(claimed.leased)} of {BATCH} messages were not claimed")
     return took_s

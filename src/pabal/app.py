@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import IO, Any
 
-from pabal.carrier_settings import CarrierSettings, SimulatorSettings, SmppSettings
+from pabal.carrier_settings import CarrierSettings, NhnCloudSettings, SimulatorSettings, SmppSettings
 from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp.carrier import SmppCarrier
@@ -19,12 +19,13 @@ from pabal.domain.category import BadTable, Category, read_table
 from pabal.service.keys import Keyring
 from pabal.service.limit import Limiter, SharedLimiter
 from pabal.service.policy import policy_from
-from pabal.service.remember import StoredMemory
+from pabal.service.remember import StoredCursor, StoredMemory
 from pabal.service.slots import Slots
 from pabal.service.station import Station
 from pabal.service.watch import Watch
 from pabal.service.work import Work
 from pabal.setting import BadSetting
+from pabal.store import requests
 from pabal.store import slots as kept_slots
 from pabal.store.base import Store
 from pabal.store.grouped import Batch
@@ -126,6 +127,16 @@ def build_station(
 def _carrier(settings: CarrierSettings, store: Store, world: World, watch: Watch, slots: Slots) -> Carrier:
     if isinstance(settings, SmppSettings):
         return SmppCarrier(settings, world, lambda what: watch.oddities.add(1, settings.name, what))
+    if isinstance(settings, NhnCloudSettings):
+        from pabal.carriers.nhncloud.carrier import Surroundings, build  # costs the start 0.1 s
+
+        around = Surroundings(
+            world,
+            lambda request_id: store.read(requests.image, request_id),
+            StoredCursor(store, settings.name, slots),
+            lambda what: watch.oddities.add(1, settings.name, what),
+        )
+        return build(settings, around)
     assert isinstance(settings, SimulatorSettings)
     return Simulator(settings, StoredMemory(store, settings.name, slots), world)
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pabal.domain.message import Outcome, Product
 from pabal.setting import BadSetting, declared, fields, nearest, shown, typed
@@ -111,7 +112,8 @@ class NhnCloudSettings(CarrierSettings):
         "https://kakaotalk-bizmessage.api.nhncloudservice.com", "Where its KakaoTalk Bizmessage interface is."
     )
     tls_ca: Path | None = declared(None, "File of the authority that signed them; none: those of the system.")
-    answer_seconds: int = declared(20, "How long a call may take.", least=1, most=60)
+    calls: int = declared(40, "How many calls may be under way at once.", least=1, most=200)
+    answer_seconds: int = declared(10, "How long a call may take.", least=1, most=30)
     poll_seconds: int = declared(5, "How often results are asked for.", least=1, most=60)
     webhook_signature: str = declared(
         "",
@@ -132,8 +134,8 @@ class NhnCloudSettings(CarrierSettings):
                 left = tuple(each for each in self.products if each not in products)
                 object.__setattr__(self, "products", left)
             place = f"carriers.{self.name}.{service}_address"
-            if not getattr(self, f"{service}_address").startswith(("https://", "http://127.0.0.1", "http://[::1]")):
-                raise BadSetting(f"{place}: must begin with https://")
+            if not _keeps_secrets(getattr(self, f"{service}_address")):
+                raise BadSetting(f"{place}: must begin with https:// and name a host")
         if not self.products:
             raise BadSetting(f"carriers.{self.name}: give sms_app_key or talk_app_key, or it carries nothing")
         if self.webhook_signature and len(self.webhook_signature) < LEAST_SIGNATURE:
@@ -141,6 +143,20 @@ class NhnCloudSettings(CarrierSettings):
 
 
 LEAST_SIGNATURE = 16
+
+
+def _keeps_secrets(address: str) -> bool:
+    """Say whether secrets may be sent to an address: with TLS, or without it to this very machine."""
+    try:
+        parts = urlsplit(address)
+        is_whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    if not is_whole or parts.username is not None or parts.query or parts.fragment:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1"))
+
+
 KINDS: Mapping[str, type[CarrierSettings]] = {
     "simulator": SimulatorSettings,
     "smpp": SmppSettings,

@@ -136,6 +136,11 @@ class Settings:
     def must_check_sender_numbers(self) -> bool:
         if self.check_sender_numbers is not None:
             return self.check_sender_numbers
+        return self.is_in_earnest
+
+    @property
+    def is_in_earnest(self) -> bool:
+        """Whether anything can leave this machine."""
         return any(carrier.kind != "simulator" for carrier in self.carriers.values())
 
 

@@ -4,12 +4,18 @@ import argparse
 from ipaddress import ip_network
 from typing import Any
 
+from pabal.app import build_station
 from pabal.command import WORLD, Stop, command, group, with_store
 from pabal.config import Settings
 from pabal.domain import phone, when
+from pabal.domain.bar import Bar
+from pabal.domain.profile import Profile, channel
 from pabal.domain.template import Review
 from pabal.domain.when import Instant
 from pabal.service import keys, templates
+from pabal.service.profiles import adopt
+from pabal.service.station import Station
+from pabal.service.watch import Watch
 from pabal.store import accounts, profiles
 from pabal.store import templates as kept_templates
 from pabal.store.base import Store
@@ -55,6 +61,10 @@ def add_commands(words: Any) -> None:
         one = command(inner, word, _set_profile, does)
         one.add_argument("id", type=int)
         one.set_defaults(is_enabled=word == "enable")
+    one = command(inner, "adopt", _adopt_profile, "Give an account a profile that a carrier's relay has already.")
+    one.add_argument("channel", help="search id of its channel, with or without @")
+    one.add_argument("--account", required=True)
+    one.add_argument("--carrier", help="whose relay has it (default: the only one there is)")
 
     inner = group(words, "template", "Alimtalk templates.")
     command(inner, "list", _list_templates, "List all templates.")
@@ -186,11 +196,45 @@ async def _account_id(store: Store, name: str) -> int:
 def _list_profiles(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
         for account, each in await store.read(profiles.everyone):
-            use = "in use" if each.is_enabled else "disabled"
+            use = _use(each.is_enabled, each.bar)
             made = when.stamp(each.created_at, settings.zone)
-            print(f"{each.id}\t{account}\t{each.channel_id}\t{each.status.word}\t{use}\t{made}")
+            place = f"\t{each.carrier}" if each.carrier else ""
+            print(f"{each.id}\t{account}\t{each.channel_id}\t{each.status.word}\t{use}\t{made}{place}")
 
     with_store(settings, work)
+
+
+def _use(is_enabled: bool, bar: Bar | None) -> str:
+    """Return whether something is in use, and if not, why."""
+    if not is_enabled:
+        return "disabled"
+    return f"out of use ({bar.word}): {bar.label.en}" if bar else "in use"
+
+
+def _adopt_profile(settings: Settings, given: argparse.Namespace) -> None:
+    channel_id = channel(given.channel)
+
+    async def work(store: Store) -> Profile:
+        station = build_station(settings, store, WORLD, Watch())
+        carrier = _relay_named(given.carrier, station)
+        try:
+            return await adopt(station, await _account_id(store, given.account), carrier, channel_id)
+        finally:
+            await station.relay(carrier).close()
+
+    profile = with_store(settings, work)
+    print(f"{profile.channel_id} is profile {profile.id} of {given.account}; its templates follow within a minute")
+
+
+def _relay_named(name: str | None, station: Station) -> str:
+    known = sorted(station.relays)
+    if not known:
+        raise Stop('no carrier of the settings keeps profiles: kind = "nhncloud" with a talk_app_key does')
+    if name is not None and name not in known:
+        raise Stop(f"--carrier {name}: keeps no profiles; these do: {', '.join(known)}")
+    if name is None and len(known) > 1:
+        raise Stop(f"--carrier: several keep profiles, name one: {', '.join(known)}")
+    return name or known[0]
 
 
 def _set_profile(settings: Settings, given: argparse.Namespace) -> None:
@@ -205,7 +249,8 @@ def _set_profile(settings: Settings, given: argparse.Namespace) -> None:
 def _list_templates(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
         for each in await store.read(kept_templates.everyone):
-            print(f"{each.id}\t{each.channel_id}\t{each.code}\t{each.status.word}\t{each.design.name}")
+            use = _use(each.is_enabled, each.bar)
+            print(f"{each.id}\t{each.channel_id}\t{each.code}\t{each.status.word}\t{each.design.name}\t{use}")
 
     with_store(settings, work)
 

@@ -18,6 +18,7 @@ from pabal.config import Settings
 from pabal.domain.user import Role
 from pabal.service import keys, passwords, users
 from pabal.store import accounts
+from pabal.store import users as kept_users
 from pabal.store.base import Store, Tx
 from pabal.web.protocol import Protocol
 from pabal.world import RealWorld, new_password
@@ -35,12 +36,14 @@ Pabal is running at {base}
   apiKey    {key}
             (shown only this once; `pabal key create` makes more)
   docs      {base}/docs
-
+"""
+_SIGNING_IN = """
   console   {base}/console
   user      {user}
   password  {password}
             (shown only this once; `pabal user create` makes more users)
-
+"""
+_TRYING = """
 Try it:
 
   curl -s {base}/api/message/sendSMS.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"content":"#{{name}}님, 파발입니다.","sender":"02-1234-5678","receivers":[{{"phoneNumber":"010-1234-5678","templateData":{{"name":"홍길동"}}}}]}}'
@@ -50,6 +53,9 @@ Try it:
   curl -s '{base}/api/simulator/phone.v1.0?phoneNumber=010-1234-5678' -H 'apiKey: {key}'
 
 Nothing leaves this machine: the simulator plays every phone. Stop with Ctrl-C.
+"""
+_IN_EARNEST = """
+What is sent goes out by: {carriers}. See that they do: `pabal doctor`. Stop with Ctrl-C.
 """
 
 
@@ -87,7 +93,7 @@ def _run(main: Coroutine[Any, Any, int]) -> int:
 async def _served(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
     service = await build_service(settings, delivers=delivers, worker=_name())
     first = await _first(service.station.store, settings)
-    server = _Server(_server_settings(service, settings), _greeting(listener, first))
+    server = _Server(_server_settings(service, settings), _greeting(settings, listener, first))
     await _while_started(service, server.serve(sockets=[listener]))
     return 0
 
@@ -188,10 +194,10 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 class First(NamedTuple):
-    """What a first start makes: a key to call with, and a password to sign in with."""
+    """What a first start makes: a key to call with, and a password to sign in with unless someone can already."""
 
     key: str
-    password: str
+    password: str | None
 
 
 async def _first(store: Store, settings: Settings) -> First | None:
@@ -199,20 +205,22 @@ async def _first(store: Store, settings: Settings) -> First | None:
     if await store.read(accounts.accounts):
         return None
     password = new_password(RealWorld())
-    key = await store.write(_make_first, settings, passwords.hashed(password, RealWorld()))
-    return First(key, password) if key else None
+    return await store.write(_make_first, settings, password, passwords.hashed(password, RealWorld()))
 
 
-def _make_first(tx: Tx, settings: Settings, hash: str) -> str | None:
-    """Return the key of the first account; None where somebody else was faster."""
+def _make_first(tx: Tx, settings: Settings, password: str, hash: str) -> First | None:
+    """Return what was made; None where somebody else was faster."""
     if accounts.accounts(tx):
         return None
     world = RealWorld()
-    users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
-    return keys.issue(tx, world, FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
+    is_nobody_there = kept_users.are_none(tx)
+    if is_nobody_there:
+        users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
+    key = keys.issue(tx, world, FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
+    return First(key, password if is_nobody_there else None)
 
 
-def _greeting(listener: socket.socket, first: First | None) -> str:
+def _greeting(settings: Settings, listener: socket.socket, first: First | None) -> str:
     host, port = listener.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     base = f"http://{shown}:{port}"
@@ -221,9 +229,10 @@ def _greeting(listener: socket.socket, first: First | None) -> str:
             f"Pabal is running at {base}, its console at {base}/console, its documentation at {base}/docs."
             " Stop with Ctrl-C."
         )
-    return _GREETING.format(
-        base=base, account=FIRST_ACCOUNT, key=first.key, user=FIRST_USER, password=first.password
-    )
+    signing_in = _SIGNING_IN.format(base=base, user=FIRST_USER, password=first.password) if first.password else ""
+    rest = _IN_EARNEST if settings.is_in_earnest else _TRYING
+    told = {"base": base, "account": FIRST_ACCOUNT, "key": first.key, "carriers": ", ".join(settings.carriers)}
+    return _GREETING.format(**told) + signing_in + rest.format(**told)
 
 
 def _leave_be() -> None:

@@ -58,6 +58,16 @@ class House:
         assert said["result"] == "SUCCESS", said
         return said
 
+    def open_channel(self, channel_id: str, cellphone: str) -> None:
+        """Register a channel and prove it, unless that was done before."""
+        if self.call("sender/list", channelId=channel_id)["totalCount"]:
+            return
+        category = self.call("sender/categories")["items"][0]["code"]
+        self.call("sender/create", {"category": category, "channelId": channel_id, "cellphone": cellphone})
+        received = self.call("simulator/phone", phoneNumber=cellphone)["items"][0]["content"]
+        token = re.findall("[0-9]{6}", received)[0]
+        self.call("sender/auth", {"channelId": channel_id, "token": token})
+
     def wait_for_end(self, request_id: str) -> None:
         """Wait until every message of a request has ended."""
 

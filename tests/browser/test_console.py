@@ -165,7 +165,7 @@ def test_a_viewer_sees_no_whole_number(house: House) -> None:
         page.goto("/console/history?receiver=010-1111-2222")
         expect(page.locator("tbody tr").first).to_contain_text("010-****-2222")
         assert "1111-2222" not in page.locator("table").inner_text()
-        expect(page.get_by_role("navigation").get_by_role("link")).to_have_count(3)
+        expect(page.locator("a[href='/console/phone']")).to_have_count(0)
 
 
 def test_the_first_page_is_light(house: House) -> None:
@@ -179,3 +179,38 @@ def test_the_first_page_is_light(house: House) -> None:
 
 def _focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.getAttribute('href')"))
+
+
+@in_each_way
+def test_a_template_is_written_with_a_preview_reviewed_and_approved(
+    house: House, language: str, screen: str
+) -> None:
+    house.open_channel("@templates", "010-8888-0000")
+    code = f"T-{language}-{screen}"
+    with house.signed_in(Role.SENDER, language=language, screen=screen) as page:
+        page.goto("/console/templates/new")
+        page.locator("[name=templateCode]").fill(code)
+        page.locator("[name=name]").fill("보류: 배송 안내")
+        page.locator("[name=content]").fill("#{이름}님, 주문하신 물건이 출발했습니다.")
+        expect(page.locator("#preview mark")).to_have_text("#{이름}")
+        page.locator("summary").first.click()
+        page.locator("[name='buttons[0].buttonType']").select_option("webLink")
+        page.locator("[name='buttons[0].name']").fill("배송 조회")
+        page.locator("button.main").click()
+        expect(page.get_by_role("alert")).to_be_visible()
+        check_page(page, f"template-form-{language}-{screen}")
+        page.locator("[name='buttons[0].mobileUrl']").fill("https://shop.example/#{번호}")
+        page.locator("button.main").click()
+        expect(page.locator(".state.registered")).to_be_visible()
+        page.locator("form[action$='/request'] button").click()
+        expect(page.locator(".state.inspecting")).to_be_visible()
+        address = page.url
+        check_page(page, f"template-{language}-{screen}")
+    with house.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
+        page.goto(address)
+        check_page(page, f"template-review-{language}-{screen}")
+        page.locator("[value=approve]").click()
+        expect(page.locator(".state.approved")).to_be_visible()
+        page.goto("/console/templates")
+        expect(page.locator("tbody")).to_contain_text(code)
+        check_page(page, f"templates-{language}-{screen}")

@@ -5,8 +5,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from pabal.carrier_settings import SimulatorSettings, SmppSettings
+from pabal.carrier_settings import NhnCloudSettings, SimulatorSettings, SmppSettings
 from pabal.carriers.base import Carrier
+from pabal.carriers.nhncloud.carrier import NhnCloud, Surroundings
+from pabal.carriers.nhncloud.client import Client
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import SmppCarrier
@@ -15,10 +17,15 @@ from pabal.domain.arrival import Arrival
 from pabal.world import World
 from tests.carriers.smpp.far_end import BINDS, DELIVER_ANSWER, Line, Smsc, answer, receipt, refuse, silent, take
 from tests.carriers.test_simulator import Notebook
+from tests.nhncloud.server import Relay, Transport
+from tests.nhncloud.state import Message, Profile
+from tests.virtual import VirtualWorld
 
 REFUSED = "01000000001"
 BUSY = "01000000005"
 """Receivers that a far end refuses, for good and for now; it takes all else, and reports within a second."""
+SENDER_KEY, TEMPLATE_CODE = "5e" * 20, "greeting"
+"""What Alimtalks of the suite go under; the template is `안녕하세요`."""
 REPORT_AFTER_S = 0.3
 ANSWER_AFTER_S = 0.05
 EARS = (pdu.BIND_TRANSCEIVER, pdu.BIND_RECEIVER)
@@ -217,7 +224,115 @@ class SmppPairAdapter(SmppAdapter):
     further: ClassVar[Mapping[str, object]] = {"bind": "pair", "binds": 2, "long_messages": "parts"}
 
 
-ADAPTERS: tuple[type[Adapter], ...] = (SimulatorAdapter, SmppAdapter, SmppPairAdapter)
+class Notes:
+    """How far results have been read, as the store keeps it."""
+
+    is_ours = True
+
+    def __init__(self) -> None:
+        self.at: dict[str, int] = {}
+
+    async def get(self, source: str) -> int | None:
+        return self.at.get(source)
+
+    async def put(self, source: str, at: int) -> None:
+        self.at[source] = at
+
+
+class CountedRelay(Relay):
+    """The documented server, which counts when it was given what."""
+
+    def __init__(self) -> None:
+        super().__init__(virtual_clock, seed=1)
+        self.manners.refusals = {REFUSED: -6001, BUSY: -2052}
+        self.add_number("0212345678")
+        self.given_at: list[float] = []
+
+    def keep(self, messages: list[Message]) -> None:
+        self.given_at += [asyncio.get_running_loop().time()] * len(messages)
+        super().keep(messages)
+
+
+class NhnCloudAdapter(Adapter):
+    """NHN Cloud: its far end is the server that answers as its documentation says."""
+
+    kind = "nhncloud"
+    excused: ClassVar[Mapping[str, str]] = {
+        "test_the_window_is_never_exceeded": "a call is answered as a whole; the deliverer keeps its window",
+        "test_what_it_has_had_before_does_no_harm": "it is told what is in doubt, and asks about that",
+    }
+    secrets = ("smsAppKey0123456", "smsSecret", "talkAppKey012345", "talkSecret")
+
+    def __init__(self) -> None:
+        self._relay = CountedRelay()
+        self._relay.profiles[SENDER_KEY] = Profile("@shop", SENDER_KEY, "01012345678", "00100010001", 0)
+        self._relay.add_template(SENDER_KEY, TEMPLATE_CODE, "안녕하세요")
+        self._notes = Notes()
+        self._transports: list[Transport] = []
+        self._is_gone = False
+
+    def build(self, world: World, *, window: int, rate: int) -> Carrier:
+        relay, (sms_key, sms_secret, talk_key, talk_secret) = self._relay, self.secrets
+        settings = NhnCloudSettings(
+            name="it",
+            window=window,
+            rate=rate,
+            poll_seconds=1,
+            sms_app_key=sms_key,
+            sms_secret_key=sms_secret,
+            talk_app_key=talk_key,
+            talk_secret_key=talk_secret,
+        )
+        self._transports = [Transport(relay), Transport(relay)]
+        texts, talk = (
+            Client("http://127.0.0.1", key, secret, transport=transport)
+            for key, secret, transport in zip(
+                (sms_key, talk_key), (sms_secret, talk_secret), self._transports, strict=True
+            )
+        )
+        return NhnCloud(settings, Surroundings(world, _no_picture, self._notes, lambda _: None), texts, talk)
+
+    def fall_silent(self) -> None:
+        self._relay.meddle("slow to take", "POST", times=1e9, seconds=1e6)
+
+    def go_away(self) -> None:
+        for transport in self._transports:
+            transport.is_gone = True
+
+    def lock_out(self) -> None:
+        self._relay.sms_app_key = self._relay.talk_app_key = "another"
+
+    def come_back(self) -> None:
+        self._relay.meddling.meddles.clear()
+        self._relay.sms_app_key, self._relay.talk_app_key = self.secrets[0], self.secrets[2]
+        for transport in self._transports:
+            transport.is_gone = False
+
+    @property
+    def given_at(self) -> Sequence[float]:
+        return self._relay.given_at
+
+    @property
+    def unacknowledged(self) -> int:
+        return sum(
+            each.updated_at is None or each.updated_at > self._notes.at.get(each.product, 0)
+            for each in self._relay.messages
+        )
+
+
+def virtual_clock() -> int:
+    """Return the moment on the virtual clock; before it begins to go, when it will."""
+    try:
+        return VirtualWorld().now()
+    except RuntimeError:
+        return VirtualWorld().begins_at
+
+
+async def _no_picture(request_id: bytes) -> None:
+    return None
+
+
+ADAPTERS: tuple[type[Adapter], ...] = (SimulatorAdapter, SmppAdapter, SmppPairAdapter, NhnCloudAdapter)
 
 
 def _later(seconds: float, act: Callable[[], None]) -> None:

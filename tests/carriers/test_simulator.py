@@ -12,6 +12,7 @@ from pabal.carriers.base import Busy, Carrier, Receipt, Rejected, Taken
 from pabal.carriers.simulator import MAX_RECEIPTS, Simulator, fate_of
 from pabal.domain.arrival import TOKEN, Arrival
 from pabal.domain.message import Attempt, Outcome, Product, Status
+from pabal.domain.profile import Registration
 from pabal.domain.template import Design, Review
 from pabal.domain.when import SECOND, Instant
 from pabal.store import simulated
@@ -285,7 +286,7 @@ def test_a_template_is_reviewed_by_its_name(name: str, review: Review | None) ->
     async def scene() -> None:
         simulator = Simulator(SIM, Notebook(), VirtualWorld())
 
-        assert await simulator.review(Design(name, "글", "999999")) == review
+        assert await simulator.submit("key", "code", Design(name, "글", "999999"), None) == review
 
     in_virtual_time(scene())
 
@@ -294,7 +295,7 @@ def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
     async def scene() -> None:
         simulator = Simulator(SIM, Notebook(), VirtualWorld())
 
-        review = await simulator.review(Design("반려될 주문", "글", "999999"))
+        review = await simulator.submit("key", "code", Design("반려될 주문", "글", "999999"), None)
 
         assert review is not None
         assert not review.is_approved
@@ -311,7 +312,7 @@ def test_a_token_is_the_only_run_of_six_digits_in_its_message(channel: str) -> N
 
     async def scene() -> None:
         simulator = Simulator(SIM, memory, VirtualWorld())
-        await simulator.send_token(7, PHONE, channel, "048213")
+        await simulator.register(7, Registration(channel, "00100010001", PHONE), "048213")
 
     in_virtual_time(scene())
     (arrival,) = memory.tokens

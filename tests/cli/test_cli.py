@@ -14,10 +14,11 @@ from pabal import __version__
 from pabal.app import build_station, only_process, open_store
 from pabal.cli import main
 from pabal.config import FIELDS, load
+from pabal.domain.profile import Registration
 from pabal.domain.template import Design
 from pabal.service import templates
 from pabal.service.keys import hash_of
-from pabal.service.profiles import Registration, authenticate, register
+from pabal.service.profiles import authenticate, register
 from pabal.service.station import Station
 from pabal.service.templates import Place
 from pabal.service.watch import Watch
@@ -51,6 +52,7 @@ COMMANDS = [
     ["profile", "list"],
     ["profile", "disable", "1"],
     ["profile", "enable", "1"],
+    ["profile", "adopt", "@shop", "--account", "acme"],
     ["template", "list"],
     ["template", "approve", "1"],
     ["template", "reject", "1"],
@@ -269,7 +271,7 @@ def test_profiles_are_listed_and_put_out_of_use_and_in_use_again(shell: Shell) -
 @pytest.mark.parametrize(("word", "status"), [("approve", "approved"), ("reject", "rejected")])
 def test_a_template_under_review_is_decided_on_once(shell: Shell, word: str, status: str) -> None:
     shell.at_work(add_template_under_review)
-    assert shell("template", "list").rows == [["1", "@shop", "order", "inspecting", "주문 보류"]]
+    assert shell("template", "list").rows == [["1", "@shop", "order", "inspecting", "주문 보류", "in use"]]
 
     decided = shell("template", word, "1", "--comment", "읽었습니다")
 

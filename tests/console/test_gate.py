@@ -242,3 +242,19 @@ def test_trouble_is_told_without_a_word_of_the_inside(
         assert (await visitor.get("/console/history")).status == 200
 
     play(scene, world=world, store=store)
+
+
+def test_names_that_people_chose_are_shown_and_never_run(play: Play) -> None:
+    hostile = '"><script>alert(1)</script>'
+
+    async def scene(town: Town) -> None:
+        owner = await sign_in(town, await make_user(town, Role.OWNER, hostile, "kim"))
+        operator = await visitor_of(town, Role.OPERATOR)
+
+        pages = [await owner.get("/console/history"), await operator.get("/console/accounts")]
+        pages.append(await Visitor(town.service).fill_in("/console/login", name=hostile, password="wrong"))
+
+        assert all("&lt;script&gt;alert(1)" in page.text for page in pages)
+        assert all("<script>alert" not in page.text for page in pages)
+
+    play(scene)

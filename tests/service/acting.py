@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pabal.carriers.base import Carrier, Desk, HandOn, Receipt, Taken, Verdict
+from pabal.carriers.base import Carrier, HandOn, Receipt, Taken, Verdict
+from pabal.carriers.desk import Desk
 from pabal.domain import identity
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.sending import Fallback, Receiver, Sending
@@ -49,10 +50,12 @@ class Post(Carrier):
         answer_s: float = 30.0,
         patience_s: float = 60.0,
         holds_doubt: bool = False,
+        asks: bool = False,
     ) -> None:
         self.name = name
         self.patience_s = patience_s
         self.holds_doubt = holds_doubt
+        self.asks = asks
         self.answer = answer
         self.window = window
         self.takes_s = takes_s

@@ -7,12 +7,13 @@ import pytest
 from pabal.carriers.base import Busy, Taken
 from pabal.domain.image import Image
 from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.profile import Registration
 from pabal.domain.sending import Receiver
 from pabal.domain.when import DAY, HOUR, MINUTE, SECOND
 from pabal.service import history
 from pabal.service.accept import Repeatable, accept, answered_before
 from pabal.service.keep_house import BLANK_REQUESTS, go_round
-from pabal.service.profiles import Registration, register
+from pabal.service.profiles import register
 from pabal.store import requests
 from pabal.store.history import Filter
 from tests.engines import embedded

@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 import pytest
 
-from pabal.carriers.base import Desk
+from pabal.carriers.desk import Desk
 from pabal.domain.codes import Code, Refused
-from pabal.domain.profile import AuthStatus, Profile
+from pabal.domain.image import Image
+from pabal.domain.profile import AuthStatus, Profile, Registration
 from pabal.domain.template import Design, Review
 from pabal.domain.when import DAY
-from pabal.service.profiles import Registration, authenticate, delete, register
+from pabal.service.profiles import authenticate, delete, register
 from pabal.store import profiles
 from pabal.store.base import Tx
 from tests.service.acting import PHONE, POST, Play, Post, account
@@ -35,10 +36,11 @@ class Operator:
     def __init__(self) -> None:
         self.sent: list[Sent] = []
 
-    async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
-        self.sent.append(Sent(account_id, cellphone, channel_id, token))
+    async def register(self, account_id: int, registration: Registration, token: str | None) -> None:
+        assert token is not None
+        self.sent.append(Sent(account_id, registration.cellphone, registration.channel_id, token))
 
-    async def review(self, design: Design) -> Review | None:
+    async def submit(self, sender_key: str, code: str, design: Design, image: Image | None) -> Review | None:
         return None
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from pabal.domain.codes import Code, Refused
 from pabal.domain.image import Image
+from pabal.domain.profile import Registration
 from pabal.domain.template import Design, Review, Template, TemplateStatus
 from pabal.service import templates
 from pabal.service.templates import Place
@@ -30,10 +31,10 @@ class Reviewer:
         self.may_decide.set()
         self.seen: list[Design] = []
 
-    async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
+    async def register(self, account_id: int, registration: Registration, token: str | None) -> None:
         raise NotImplementedError
 
-    async def review(self, design: Design) -> Review | None:
+    async def submit(self, sender_key: str, code: str, design: Design, image: Image | None) -> Review | None:
         self.seen.append(design)
         await self.may_decide.wait()
         return self.decision

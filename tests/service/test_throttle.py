@@ -4,9 +4,8 @@ from collections import deque
 
 import pytest
 
-from pabal.carriers.base import Busy, Taken, Verdict
+from pabal.carriers.base import BATCH, Busy, Taken, Verdict
 from pabal.domain.message import Attempt, Outcome, Status
-from pabal.service.claim import MAX_CLAIM
 from pabal.service.throttle import PAUSE_S, Throttle
 from tests.service.acting import POST, Play, Post, ends, send, sms
 from tests.virtual import Town, VirtualWorld, in_virtual_time
@@ -14,8 +13,8 @@ from tests.virtual import Town, VirtualWorld, in_virtual_time
 
 def test_it_closes_and_halves_when_most_is_refused_and_grows_when_hardly_any_is() -> None:
     async def scene() -> None:
-        throttle = Throttle(VirtualWorld())
-        assert (throttle.most, throttle.pause_s) == (MAX_CLAIM, 0)
+        throttle = Throttle(VirtualWorld(), BATCH)
+        assert (throttle.most, throttle.pause_s) == (BATCH, 0)
 
         throttle.note(60, 100)
         assert (throttle.most, throttle.pause_s) == (50, PAUSE_S)
@@ -32,9 +31,9 @@ def test_it_closes_and_halves_when_most_is_refused_and_grows_when_hardly_any_is(
 
 def test_a_few_refusals_close_nothing() -> None:
     async def scene() -> None:
-        throttle = Throttle(VirtualWorld())
+        throttle = Throttle(VirtualWorld(), BATCH)
         throttle.note(4, 4)
-        assert (throttle.most, throttle.pause_s) == (MAX_CLAIM, 0)
+        assert (throttle.most, throttle.pause_s) == (BATCH, 0)
 
     in_virtual_time(scene())
 

@@ -12,7 +12,6 @@ from pabal.carriers.base import (
     Busy,
     Carrier,
     Declined,
-    Desk,
     HandOn,
     Receipt,
     Rejected,
@@ -20,9 +19,12 @@ from pabal.carriers.base import (
     Unknown,
     Verdict,
 )
+from pabal.carriers.desk import Desk
 from pabal.carriers.simulator import REJECTED_NAME
 from pabal.domain import identity
+from pabal.domain.image import Image
 from pabal.domain.message import Attempt, Outcome, Product
+from pabal.domain.profile import Registration
 from pabal.domain.template import Design, Review
 from pabal.domain.when import Instant
 from pabal.store.base import P, Store, StoreAway, T
@@ -188,10 +190,10 @@ class CruelCarrier(Carrier):
                 owed.remove(entry)
             await asyncio.sleep(0.2 if owed or not self._is_calm else 2)
 
-    async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
+    async def register(self, account_id: int, registration: Registration, token: str | None) -> None:
         raise AssertionError("the simulation registers its profiles directly")
 
-    async def review(self, design: Design) -> Review | None:
+    async def submit(self, sender_key: str, code: str, design: Design, image: Image | None) -> Review | None:
         return Review(REJECTED_NAME not in design.name)
 
     def _note(self, attempt: Attempt) -> HandOver:

@@ -7,11 +7,11 @@ import psycopg
 import pytest
 
 from pabal.domain.message import Outcome
-from pabal.domain.profile import MAX_TOKENS_AN_HOUR
+from pabal.domain.profile import MAX_TOKENS_AN_HOUR, Registration
 from pabal.domain.when import HOUR
 from pabal.service import accept
 from pabal.service.accept import Kept, Promise
-from pabal.service.profiles import Registration, _register
+from pabal.service.profiles import _register
 from pabal.store import accounts, answers, receipts
 from pabal.store.base import StoreAway, Tx
 from pabal.store.postgres import MOST_RERUNS, PostgresStore
@@ -137,7 +137,8 @@ def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_t
         if channel_id not in looked:
             looked.add(channel_id)
             both_looked.wait()
-        _register(tx, account_id, Registration(channel_id, "00100010001", "01012345678"), b"", NOON, NOON + HOUR)
+        shop = Registration(channel_id, "00100010001", "01012345678")
+        _register(tx, account_id, shop, None, b"", NOON, NOON + HOUR)
 
     async def scene(store: PostgresStore) -> None:
         account_id = await store.write(accounts.ensure_account, "acme", NOON)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pabal.domain.bar import Bar
 from pabal.domain.profile import AuthStatus
 from pabal.domain.when import HOUR, MINUTE
 from pabal.store import accounts, profiles
@@ -189,6 +190,10 @@ def test_profiles_and_tokens_are_never_found_by_walking(tx: Tx) -> None:
 
     profiles.by_channel(explaining, 1, "@shop1")
     profiles.by_sender_key(explaining, 1, KEY)
+    profiles.holder(explaining, KEY)
+    profiles.of_carrier(explaining, "relay")
+    profiles.approved_at(explaining, "relay", "@shop1")
+    profiles.free_key(explaining, KEY)
     profiles.deleted(explaining, {1, 2, 3})
     profiles.to_sweep(explaining)
     profiles.find(explaining, Filter(1), 1, 10)
@@ -205,3 +210,66 @@ def test_profiles_and_tokens_are_never_found_by_walking(tx: Tx) -> None:
     assert by_age or explaining.uses("tokens_of_account (account_id=? AND sent_at>?)")
     assert explaining.uses("tokens_of_profile (profile_id=?)")
     assert explaining.uses("profiles_of_account (account_id=? AND channel_id=?)")
+
+
+def test_a_relays_profiles_are_found_by_its_carrier_and_the_approved_one_by_its_channel(tx: Tx) -> None:
+    account = accounts.ensure_account(tx, "acme", NOON)
+    mine = profiles.add(tx, account, "@shop", "00100010001", PHONE, NOON, "relay")
+    other = profiles.add(
+        tx, accounts.ensure_account(tx, "other", NOON), "@shop", "00100010001", PHONE, NOON, "relay"
+    )
+    approved(tx, "@alone")
+    profiles.add(tx, account, "@elsewhere", "00100010001", PHONE, NOON, "relay2")
+
+    assert [each.id for each in profiles.of_carrier(tx, "relay")] == [mine, other]
+    assert profiles.approved_at(tx, "relay", "@shop") is None
+    profiles.approve(tx, other, "b" * 40, NOON)
+    found = profiles.approved_at(tx, "relay", "@shop")
+    assert found is not None
+    assert (found.id, found.carrier) == (other, "relay")
+    assert profiles.approved_at(tx, "relay", "@alone") is None
+    profiles.delete(tx, other, NOON)
+    assert profiles.approved_at(tx, "relay", "@shop") is None
+    assert [each.id for each in profiles.of_carrier(tx, "relay")] == [mine]
+
+
+def test_a_profile_follows_its_relay_apart_from_the_operator(tx: Tx) -> None:
+    added = approved(tx)
+
+    profiles.follow(tx, added, "00100010002", Bar.BLOCKED, NOON + 1)
+    profiles.set_enabled(tx, added, True, NOON + 2)
+
+    found = profiles.holder(tx, KEY)
+    assert found is not None
+    assert (found.category, found.bar, found.is_enabled, found.is_usable) == (
+        "00100010002",
+        Bar.BLOCKED,
+        True,
+        False,
+    )
+    profiles.follow(tx, added, "00100010002", None, NOON + 3)
+    found = profiles.holder(tx, KEY)
+    assert found is not None
+    assert found.is_usable
+
+
+def test_that_a_relay_is_asked_is_noted_until_it_answers_or_approves(tx: Tx) -> None:
+    added = add(tx)
+    for at in (NOON, None, NOON + 1):
+        profiles.set_proving(tx, added, at)
+        assert profiles.by_channel(tx, 1, "@shop").proving_at == at  # type: ignore[union-attr]
+
+    profiles.approve(tx, added, KEY, NOON)
+
+    assert profiles.by_channel(tx, 1, "@shop").proving_at is None  # type: ignore[union-attr]
+
+
+def test_only_a_deleted_profile_lets_its_key_go(tx: Tx) -> None:
+    added = approved(tx)
+    profiles.free_key(tx, KEY)
+    assert profiles.holder(tx, KEY) is not None
+
+    profiles.delete(tx, added, NOON)
+    profiles.free_key(tx, KEY)
+
+    assert approved(tx, account="other")

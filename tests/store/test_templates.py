@@ -2,6 +2,7 @@
 
 import pytest
 
+from pabal.domain.bar import Bar
 from pabal.domain.image import Image
 from pabal.domain.template import Design, Template, TemplateStatus
 from pabal.store import accounts, profiles, templates
@@ -144,3 +145,35 @@ def test_templates_are_never_found_by_walking(tx: Tx) -> None:
     templates.delete(explaining, 1)
 
     assert explaining.scans == []
+
+
+def test_a_template_follows_its_relay_apart_from_the_operator(tx: Tx) -> None:
+    added = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
+
+    templates.follow(tx, added, EDITED, DESIGN, TemplateStatus.REJECTED, "왜", Bar.GONE, NOON + 1)
+
+    kept = by_id(tx, added)
+    assert (kept.design, kept.in_use, kept.status, kept.comment) == (EDITED, DESIGN, TemplateStatus.REJECTED, "왜")
+    assert (kept.bar, kept.is_enabled, kept.changed_at) == (Bar.GONE, True, NOON + 1)
+    assert [each.id for each in templates.of_profile(tx, kept.profile_id)] == [added]
+    templates.follow(tx, added, EDITED, None, TemplateStatus.INSPECTING, None, None, NOON + 2)
+    assert (by_id(tx, added).in_use, by_id(tx, added).bar) == (None, None)
+
+
+def test_a_picture_is_given_out_again(tx: Tx) -> None:
+    with_one = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
+    without = templates.add(tx, 1, profile(tx, "@other", "b" * 40), "order", DESIGN, None, NOON)
+
+    assert templates.image(tx, with_one) == PICTURE
+    assert templates.image(tx, without) is None
+
+
+@pytest.mark.parametrize("bar", [None, Bar.GONE, Bar.BLOCKED])
+def test_a_bar_of_a_later_version_bars_too(tx: Tx, bar: Bar | None) -> None:
+    added = templates.add(tx, 1, profile(tx), "order", DESIGN, None, NOON)
+    tx.run("update templates set bar = ?", (bar.word if bar else None,))
+    assert by_id(tx, added).bar is bar
+
+    tx.run("update templates set bar = 'something new'")
+
+    assert by_id(tx, added).bar is Bar.UNREADABLE

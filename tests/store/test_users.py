@@ -116,6 +116,13 @@ def test_what_is_turned_away_is_not_counted_for_others(tx: Tx) -> None:
     ]
 
 
+def test_nothing_is_kept_of_names_that_are_tried_by_someone_who_is_turned_away(tx: Tx) -> None:
+    for each in range(20):
+        sign_in_tries.take(tx, [ONE, Subject(b"name %d" % each, 5)], WINDOW, NOON + each)
+
+    assert tx.row("select count(*) from sign_in_tries") == (1 + ONE.most,)
+
+
 def test_a_right_try_is_given_back(tx: Tx) -> None:
     for each in range(10):
         assert sign_in_tries.take(tx, [ONE, OTHER], WINDOW, NOON + each) is None

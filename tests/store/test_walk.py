@@ -97,7 +97,7 @@ def test_it_finds_what_looking_at_every_message_finds(tx: Tx, asked: dict[str, o
 
 
 def test_a_search_that_finds_nothing_stops_and_says_where(tx: Tx) -> None:
-    looked = walk.MOST_A_LOOK * walk.MOST_LOOKS
+    looked = walk.MOST_A_LOOK * walk.MOST_LOOKS  # and no more
     for number in range(40):
         keep(tx, number, sms(["01000000000"] * 1000), at=NOON + number)
 
@@ -106,6 +106,19 @@ def test_a_search_that_finds_nothing_stops_and_says_where(tx: Tx) -> None:
     assert page.found == []
     assert page.further is not None
     assert message_id(39 - looked // 1000, 1000, NOON + 39 - looked // 1000) < page.further
+
+
+@pytest.mark.parametrize("asked", [{"product": Product.LMS}, {"template_code": "T1"}, {"channel_id": "@shop"}])
+def test_requests_that_do_not_fit_count_as_looked_at(tx: Tx, asked: dict[str, object]) -> None:
+    for number in range(walk.FIRST_LOOK + 100):
+        keep(tx, number, at=NOON + number)
+    wanted = Filter(ACCOUNT, **asked)  # type: ignore[arg-type]
+
+    stretches, further = walk._stretches(tx, wanted, NEWEST, walk.FIRST_LOOK)
+
+    assert stretches == []
+    assert further == message_id(100, 1, NOON + 100)
+    assert walk.walk(tx, wanted, NEWEST, 50) == ([], None)
 
 
 def test_it_goes_by_the_account_s_requests_and_never_through_all_messages(tx: Tx) -> None:

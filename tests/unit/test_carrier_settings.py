@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from pabal.carrier_settings import KINDS, SENDABLE, CarrierSettings, SimulatorSettings, SmppSettings
+from pabal.carrier_settings import (
+    KINDS,
+    SENDABLE,
+    CarrierSettings,
+    NhnCloudSettings,
+    SimulatorSettings,
+    SmppSettings,
+)
 from pabal.config import Settings, described, load
 from pabal.domain.message import Outcome, Product
 from pabal.setting import BadSetting, fields
@@ -51,17 +58,42 @@ SPELLINGS: dict[str, dict[str, tuple[str, Any]]] = {
         "errors": ('{ "011" = 3001, "34" = 2003 }', {"011": Outcome.NO_SUBSCRIBER, "34": Outcome.PHONE_OFF}),
         "enquire_seconds": ("10", 10),
     },
+    "nhncloud": {
+        "window": ("7", 7),
+        "rate": ("50", 50),
+        "patience_seconds": ("5", 5),
+        "sms_app_key": ('"another"', "another"),
+        "sms_secret_key": (f'"{SECRET}"', SECRET),
+        "talk_app_key": ('"another"', "another"),
+        "talk_secret_key": (f'"{SECRET}"', SECRET),
+        "sms_address": ('"https://sms.example"', "https://sms.example"),
+        "talk_address": ('"http://127.0.0.1:7080"', "http://127.0.0.1:7080"),
+        "tls_ca": ('"/etc/ssl/relay.pem"', Path("/etc/ssl/relay.pem")),
+        "calls": ("3", 3),
+        "answer_seconds": ("3", 3),
+        "poll_seconds": ("30", 30),
+        "webhook_signature": (f'"{LONG_SECRET}"', LONG_SECRET),
+        "unsubscribe_number": ('"0801234567"', "0801234567"),
+    },
 }
 """For each kind and setting: how the file spells a value, and what it is."""
 EVERY = [(kind, name) for kind, names in SPELLINGS.items() for name in names]
-NEEDED = {"simulator": {}, "smpp": {"host": '"smsc.example"', "system_id": '"pabal"'}}
+NEEDED = {"simulator": {}, "smpp": {"host": '"smsc.example"', "system_id": '"pabal"'}, "nhncloud": {}}
+KEYS: dict[str, Any] = {
+    "sms_app_key": "one",
+    "sms_secret_key": "two",
+    "talk_app_key": "three",
+    "talk_secret_key": "four",
+}
+USUAL = {"nhncloud": {name: f'"{value}"' for name, value in KEYS.items()}}
+"""What is not needed by itself, but some of it must be there."""
 
 in_every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def table(kind: str, **given: str) -> str:
     """Return the table of a carrier of this kind that is called telco."""
-    lines = [f"{name} = {value}" for name, value in (NEEDED[kind] | given).items() if value]
+    lines = [f"{name} = {value}" for name, value in (NEEDED[kind] | USUAL.get(kind, {}) | given).items() if value]
     return "\n".join(["[carriers.telco]", f'kind = "{kind}"', *lines, ""])
 
 
@@ -104,10 +136,12 @@ def test_a_carrier_is_of_its_kind_and_has_the_name_of_its_table(tmp_path: Path) 
     assert carriers == [
         SimulatorSettings(name="telco"),
         SmppSettings(name="telco", host="smsc.example", system_id="pabal"),
+        NhnCloudSettings(name="telco", **KEYS),
     ]
-    assert [each.kind for each in carriers] == ["simulator", "smpp"]
+    assert [each.kind for each in carriers] == ["simulator", "smpp", "nhncloud"]
     assert carriers[0].products == SENDABLE
     assert carriers[1].products == (Product.SMS, Product.LMS)
+    assert carriers[2].products == SENDABLE
 
 
 @in_every_kind
@@ -125,7 +159,7 @@ def test_what_is_needed_must_be_given(tmp_path: Path, kind: str, name: str, give
 def test_a_carrier_must_be_of_a_kind_that_there_is(tmp_path: Path, kind: str) -> None:
     said = refusal(tmp_path, f"[carriers.telco]\n{kind}\n")
 
-    assert said == "carriers.telco: kind must be one of simulator, smpp"
+    assert said == "carriers.telco: kind must be one of simulator, smpp, nhncloud"
 
 
 @pytest.mark.parametrize(
@@ -140,6 +174,9 @@ def test_a_carrier_must_be_of_a_kind_that_there_is(tmp_path: Path, kind: str) ->
         ("smpp", "xyzzy", "no such setting"),
         ("simulator", "host", "no such setting"),
         ("simulator", "password_env", "no such setting"),
+        ("nhncloud", "sms_appkey", "no such setting; did you mean sms_app_key?"),
+        ("nhncloud", "webhook_signature_path", "no such setting; did you mean webhook_signature?"),
+        ("nhncloud", "sms_address_env", "no such setting"),
     ],
 )
 def test_an_unknown_setting_of_a_carrier_is_refused_with_the_nearest_name(

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from pabal.web.endpoints import ENDPOINTS
+from tests.engines import embedded
 from tests.live import Live, run, serving, until
 from tests.web.scenery import PHONE, alimtalk, channel, friendtalk, picture, sms, template, to
 
@@ -73,6 +74,35 @@ def test_the_commands_of_the_greeting_work_exactly_as_printed(tmp_path: Path) ->
     with serving(tmp_path / "data") as again:
         assert "apiKey" not in again.greeting
         assert again.commands == []
+
+
+def test_where_messages_leave_the_machine_the_greeting_does_not_say_otherwise(tmp_path: Path) -> None:
+    file = tmp_path / "pabal.toml"
+    file.write_text(
+        '[carriers.relay]\nkind = "nhncloud"\nsms_app_key = "k"\nsms_secret_key = "s"\n'
+        'sms_address = "http://127.0.0.1:9"\n[routes]\nsms = ["relay"]\n'
+    )
+    with serving(tmp_path / "data", "--config", str(file)) as live:
+        assert live.key
+        assert live.commands == []
+        assert "What is sent goes out by: relay." in live.greeting
+        assert "simulator" not in live.greeting
+
+
+@embedded
+def test_a_first_start_prints_a_user_who_can_sign_in_unless_there_is_one_already(tmp_path: Path) -> None:
+    run("user", "create", "admin", "--role", "operator", data=tmp_path / "known")
+    with serving(tmp_path / "new") as live, serving(tmp_path / "known") as known:
+        (password,) = re.findall(r"password +(\S+)", live.greeting)
+        with httpx.Client(base_url=live.base) as client:
+            (secret, *_) = re.findall(r'name="csrf" value="(\w+)"', client.get("/console/login").text)
+            fields = {"csrf": secret, "name": "admin", "password": password}
+            signed_in = client.post("/console/login", data=fields)
+
+        assert signed_in.status_code == 303
+        assert "pabal_session" in signed_in.cookies
+        assert known.key
+        assert "password" not in known.greeting
 
 
 def test_every_endpoint_answers_over_real_http(live: Live) -> None:

@@ -1,11 +1,15 @@
 """The seam between the service and a carrier."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from pabal.carriers.desk import Desk as Desk
+from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Attempt, Outcome, Product
-from pabal.domain.template import Design, Review
+
+BATCH = 500
+"""How many messages a carrier is handed at once, unless it says otherwise."""
 
 
 class Taken(NamedTuple):
@@ -65,18 +69,11 @@ HandOn = Callable[[Sequence[Receipt]], Awaitable[None]]
 Tell = Callable[[Sequence[tuple[Attempt, Verdict]]], None]
 """Takes verdicts as they come, for each attempt one."""
 
+Read = Callable[[], Awaitable[bytes]]
+"""Reads the body of a call to us."""
+
 Note = Callable[[str], None]
 """Tells the operator's counters of something odd that a carrier did, in a few fixed words."""
-
-
-class Desk(Protocol):
-    """The part of some carriers that looks after sender profiles and templates."""
-
-    async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
-        """Bring a token to a channel administrator's phone."""
-
-    async def review(self, design: Design) -> Review | None:
-        """Take a template in for review; return the decision where it falls at once."""
 
 
 class Carrier(Protocol):
@@ -88,8 +85,12 @@ class Carrier(Protocol):
     """Whether it knows a message it has had before, so that handing it over again does no harm."""
     window: int
     """How many messages may be in its hands without an answer."""
+    batch: int = BATCH
+    """How many messages it is handed at once at most."""
     holds_doubt: bool = False
     """Whether a message in doubt waits for its receipt instead of being handed over again."""
+    asks: bool = False
+    """Whether it can find out if it has a message in doubt: such a message goes to no other carrier meanwhile."""
     answer_s: float
     """How long it may take to answer."""
     patience_s: float = 60.0
@@ -129,6 +130,13 @@ class Carrier(Protocol):
         For one that answers all at once, `send` is enough.
         """
         tell(list(zip(attempts, await self.send(attempts), strict=True)))
+
+    async def hear(self, headers: Mapping[str, str], read: Read, hand_on: HandOn) -> None:
+        """Hand on what it tells by a call to us, which is read once its headers show that it is from it.
+
+        Raises Refused: NOT_FOUND where it makes no such calls, UNAUTHORIZED, INVALID_JSON.
+        """
+        raise Refused(Code.NOT_FOUND)
 
     async def run(self, hand_on: HandOn) -> None:
         """Hold the session, handing on receipts as they come, until cancelled."""

@@ -5,11 +5,14 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from pabal.carrier_settings import SimulatorSettings
-from pabal.carriers.base import Busy, Carrier, Desk, HandOn, Receipt, Rejected, Taken, Verdict
+from pabal.carriers.base import Busy, Carrier, HandOn, Receipt, Rejected, Taken, Verdict
+from pabal.carriers.desk import Desk
 from pabal.carriers.pace import Pacer
 from pabal.domain import phone
 from pabal.domain.arrival import TOKEN, Arrival
+from pabal.domain.image import Image
 from pabal.domain.message import Attempt, Outcome, Product
+from pabal.domain.profile import Registration
 from pabal.domain.template import Design, Review
 from pabal.domain.when import SECOND, Instant
 from pabal.world import World
@@ -129,13 +132,14 @@ class Simulator(Carrier):
                 await asyncio.sleep(REST_S)
                 await self._until_next()
 
-    async def send_token(self, account_id: int, cellphone: str, channel_id: str, token: str) -> None:
+    async def register(self, account_id: int, registration: Registration, token: str | None) -> None:
         now = self._world.now()
+        channel_id, _, cellphone = registration
         content = f"발신 프로필 인증번호는 {token}입니다."  # without the channel's id, which may hold digits
         arrival = Arrival(None, account_id, cellphone, now, now, TOKEN, channel_id, None, content)
         await self._memory.take([arrival])
 
-    async def review(self, design: Design) -> Review | None:
+    async def submit(self, sender_key: str, code: str, design: Design, image: Image | None) -> Review | None:
         if REJECTED_NAME in design.name:
             return Review(False, "템플릿 이름에 '반려'가 있어 반려되었습니다.")
         return None if HELD_NAME in design.name else Review(True)

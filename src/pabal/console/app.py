@@ -21,8 +21,8 @@ from pabal.service.station import Station
 
 def build_console(station: Station, settings: Settings) -> Starlette:
     """Return the console; it takes some tenths of a second, so it is made when it is first asked for."""
-    are_simulated = [each.kind == "simulator" for each in settings.carriers.values()]
-    rooms = Rooms(station, PAGES, settings, has_simulator=any(are_simulated), is_test=all(are_simulated))
+    has_simulator = any(each.kind == "simulator" for each in settings.carriers.values())
+    rooms = Rooms(station, PAGES, settings, has_simulator=has_simulator, is_test=not settings.is_in_earnest)
     gate = Gate(rooms, settings.trusted_proxies)
 
     async def refuse(request: Request, error: Exception) -> Response:

@@ -11,6 +11,7 @@ from pabal.console import (
     phone,
     profiles,
     sign_in,
+    templates,
 )
 from pabal.console.visit import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
 
@@ -45,6 +46,16 @@ PAGES = (
     Page("/console/history", history.show_history, EVERYONE, menu="menu.history"),
     Page("/console/history.csv", export.export, EVERYONE),
     Page("/console/history/{message}", history.show_message, EVERYONE),
+    Page("/console/templates", templates.list_templates, EVERYONE, menu="menu.templates"),
+    Page("/console/templates/new", templates.show_new, SENDERS),
+    Page("/console/templates/new", templates.create, SENDERS, "POST"),
+    Page("/console/templates/preview", templates.preview, SENDERS, "POST"),
+    Page("/console/templates/{template}", templates.show_template, EVERYONE),
+    Page("/console/templates/{template}/edit", templates.show_edit, SENDERS),
+    Page("/console/templates/{template}/edit", templates.edit, SENDERS, "POST"),
+    Page("/console/templates/{template}/request", templates.ask_for_review, SENDERS, "POST"),
+    Page("/console/templates/{template}/delete", templates.delete, SENDERS, "POST"),
+    Page("/console/templates/{template}/review", templates.review, OPERATORS, "POST"),
     Page("/console/profiles", profiles.list_profiles, EVERYONE, menu="menu.profiles"),
     Page("/console/profiles/new", profiles.show_new, OWNERS),
     Page("/console/profiles/new", profiles.register, OWNERS, "POST"),

@@ -113,7 +113,7 @@ class Visit:
         """The visitor, as whoever does something."""
         return Doer(self.user.id, self.user.name)
 
-    def page(self, template: str, status: int = 200, **values: object) -> Response:
+    def page(self, template: str, status: int = 200, /, **values: object) -> Response:
         """Answer with a page, or with a part of one."""
         return HTMLResponse(self.rooms.render(template, self, values), status)
 

@@ -105,3 +105,7 @@ class Attempt(NamedTuple):
     sender_key: str | None = None
     template_code: str | None = None
     tries: int = 0
+    is_ad: bool = False
+    image_link: str | None = None
+    is_in_doubt: bool = False
+    """Whether an attempt before this one, at the same carrier, ended with nobody knowing how."""

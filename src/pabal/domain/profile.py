@@ -5,6 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain import text
+from pabal.domain.bar import Bar
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.when import Instant
 
@@ -31,6 +32,14 @@ class AuthStatus(Enum):
 AUTH_STATUS_BY_WORD = {status.word: status for status in AuthStatus}
 
 
+class Registration(NamedTuple):
+    """What a caller says of a channel."""
+
+    channel_id: str
+    category: str
+    cellphone: str
+
+
 class Profile(NamedTuple):
     """A sender profile as the store keeps it."""
 
@@ -44,6 +53,16 @@ class Profile(NamedTuple):
     is_enabled: bool
     created_at: Instant
     changed_at: Instant
+    carrier: str | None = None
+    """The carrier whose relay keeps it; None: it is kept here alone."""
+    bar: Bar | None = None
+    proving_at: Instant | None = None
+    """When its relay was asked to prove it, where how that ended is not known."""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether messages may be sent under it."""
+        return self.status is AuthStatus.APPROVAL and self.is_enabled and self.bar is None
 
 
 def channel(spelling: str) -> str:

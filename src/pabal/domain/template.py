@@ -4,6 +4,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain import variables
+from pabal.domain.bar import Bar
 from pabal.domain.codes import Words
 from pabal.domain.when import Instant
 
@@ -52,9 +53,14 @@ class Design(NamedTuple):
     buttons: tuple["dict[str, str | int]", ...] = ()
 
     @property
+    def title(self) -> str | None:
+        """The title above the text, where the text is emphasized by one."""
+        return self.emphasisTitle if self.emphasisType == "text" else None
+
+    @property
     def variables(self) -> tuple[str, ...]:
         links = [str(value) for one in self.buttons for key, value in one.items() if key.endswith("Url")]
-        return variables.names(self.content, *links)
+        return variables.names(self.title, self.content, *links)
 
 
 class Template(NamedTuple):
@@ -77,6 +83,14 @@ class Template(NamedTuple):
     is_enabled: bool
     created_at: Instant
     changed_at: Instant
+    carrier: str | None = None
+    """The carrier whose relay keeps its profile, and reviews it; None: it is kept here alone."""
+    bar: Bar | None = None
+
+    @property
+    def is_deletable(self) -> bool:
+        """Whether it may be deleted: it is neither approved nor under review, or its relay has it no more."""
+        return self.status in DELETABLE or self.bar is Bar.GONE
 
 
 class Review(NamedTuple):

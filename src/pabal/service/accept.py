@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pabal.domain import identity
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.image import Image
-from pabal.domain.profile import AuthStatus, Profile
+from pabal.domain.profile import Profile
 from pabal.domain.sending import SMALL_RECEIVERS, Sending
 from pabal.domain.template import Design
 from pabal.domain.when import MINUTE, Instant
@@ -154,8 +154,8 @@ async def usable_profile(station: Station, account_id: int, sender_key: str) -> 
     profile = await station.store.read(profiles.by_sender_key, account_id, sender_key)
     if profile is None:
         raise Refused(Code.SENDER_NOT_FOUND, "senderKey")
-    if profile.status is not AuthStatus.APPROVAL or not profile.is_enabled:
-        raise Refused(Code.SENDER_NOT_APPROVED, "senderKey")
+    if not profile.is_usable:
+        raise Refused(Code.SENDER_NOT_APPROVED, "senderKey", profile.bar.label if profile.bar else None)
     return profile
 
 
@@ -167,8 +167,8 @@ async def usable_template(station: Station, profile: Profile, code: str) -> Desi
     template = await station.store.read(templates.get, profile.id, code)
     if template is None:
         raise Refused(Code.TEMPLATE_NOT_FOUND, "templateCode")
-    if template.in_use is None or not template.is_enabled:
-        raise Refused(Code.TEMPLATE_NOT_APPROVED, "templateCode")
+    if template.in_use is None or not template.is_enabled or template.bar is not None:
+        raise Refused(Code.TEMPLATE_NOT_APPROVED, "templateCode", template.bar.label if template.bar else None)
     return template.in_use
 
 

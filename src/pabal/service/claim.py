@@ -15,7 +15,6 @@ from pabal.store.jobs import Lease
 from pabal.store.messages import Message
 from pabal.store.requests import Request
 
-MAX_CLAIM = 500
 LEASE_MARGIN = 10 * SECOND
 """A lease outlasts its carrier's time to answer by so much: time to settle."""
 
@@ -69,6 +68,7 @@ def claim(
     now: Instant,
     *,
     holds_doubt: bool = False,
+    asks: bool = False,
     fills_up: bool = True,
     unseen: Sequence[Instant] = (),
     since: tuple[Instant, Instant] = (0, 0),
@@ -77,7 +77,8 @@ def claim(
 
     What may not be sent any more is not: a deleted profile's messages end here, and advertisements that
     come due at night wait for the morning. What was in hand before is in doubt: a carrier that holds
-    doubt is not given it again. What is due before `since`, by lane, is left for another time.
+    doubt is not given it again, and one that can find out is told of it. What is due before `since`, by
+    lane, is left for another time.
 
     `unseen` are the times of own claims whose commit nobody saw end: what they took was never handed over, so
     it is taken again and is in no doubt.
@@ -100,7 +101,11 @@ def claim(
         too_late = [one for one in due if one not in left_out and shared[identity.request_of(one)].is_ad]
         jobs.postpone(tx, too_late, when.next_morning(now, policy.zone))
         left_out.update(too_late)
-    leases = jobs.claim(tx, sorted(one for one in due if one not in left_out), now, now + lease)
+    chosen = sorted(one for one in due if one not in left_out)
+    lost = {one for one in jobs.in_doubt(tx, chosen) if one not in untouched} if asks else set()
+    leases = jobs.claim(tx, chosen, now, now + lease)
+    if asks:
+        leases = _with_doubts(tx, carrier, leases, lost, now)
     messages.begin_sending(tx, [lease.id for lease in leases])
     next_due_at = None if leases else jobs.next_due_at(tx, slot, carrier, (jobs.SMALL, jobs.CAMPAIGN))
     leased = [(lease, kept[lease.id], shared[identity.request_of(lease.id)]) for lease in leases]
@@ -122,6 +127,14 @@ def hold_in_hand(tx: Tx, slot: int, carrier: str, policy: Policy, most: int, now
     """Hold some of what a slot's last worker had in hand; return what ended by that, and how many there were."""
     found = jobs.in_hand(tx, slot, carrier, most)
     return hold(tx, carrier, list(messages.get(tx, found).values()), policy, now), len(found)
+
+
+def _with_doubts(tx: Tx, carrier: str, leases: list[Lease], lost: set[bytes], now: Instant) -> list[Lease]:
+    """Return the leases, each saying whether its carrier may have the message; note the attempts that were lost."""
+    ends = [(each.id, each.attempt - 1, jobs.UNKNOWN) for each in leases if each.id in lost]
+    jobs.log_attempts(tx, carrier, ends, now)
+    doubted = jobs.unanswered(tx, carrier, [each.id for each in leases if each.attempt > 1])
+    return [each._replace(is_in_doubt=each.id in doubted) for each in leases]
 
 
 def _end_orphans(tx: Tx, orphans: list[Message], policy: Policy, now: Instant) -> tuple[Finished, int]:

@@ -91,6 +91,7 @@ class Claimer:
             self._station.policy,
             now,
             holds_doubt=carrier.holds_doubt,
+            asks=carrier.asks,
             fills_up=next_turn.fills_up,
             unseen=unseen,
             since=self._floors.of(slot),

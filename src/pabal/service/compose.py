@@ -2,6 +2,7 @@
 
 from pabal.domain import identity, sending
 from pabal.domain.message import Attempt, Product
+from pabal.store.jobs import Lease
 from pabal.store.messages import Message
 from pabal.store.requests import Request
 
@@ -44,13 +45,13 @@ def buttons_of(message: Message, request: Request) -> tuple[dict[str, str | int]
     return tuple(one.given() for one in done)
 
 
-def attempt_of(message: Message, request: Request, number: int, tries: int) -> Attempt:
+def attempt_of(message: Message, request: Request, lease: Lease) -> Attempt:
     """Return what a carrier is handed for a message."""
     is_stand_in = is_fallback(message, request)
     sender = request.fallback_sender if is_stand_in else request.sender or request.channel_id
     return Attempt(
         message.id,
-        number,
+        lease.attempt,
         message.account_id,
         message.product,
         message.receiver,
@@ -61,5 +62,8 @@ def attempt_of(message: Message, request: Request, number: int, tries: int) -> A
         request.id if request.has_image and not is_stand_in else None,
         request.sender_key,
         request.template_code,
-        tries,
+        lease.tries,
+        request.is_ad,
+        None if is_stand_in else request.image_link,
+        lease.is_in_doubt,
     )

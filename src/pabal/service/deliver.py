@@ -11,7 +11,6 @@ from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Verdict
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.when import SECOND, Instant
 from pabal.service import compose
-from pabal.service.claim import MAX_CLAIM
 from pabal.service.claimer import Claimer
 from pabal.service.fault import fault
 from pabal.service.finish import Finished
@@ -46,10 +45,10 @@ log = logging.getLogger("pabal.deliver")
 
 
 def move_on(
-    tx: Tx, carrier: str, ways: dict[int, str], slot: int, now: Instant, *, holds_doubt: bool, is_untried: bool
+    tx: Tx, carrier: str, ways: dict[int, str], slot: int, now: Instant, *, moves_doubt: bool, is_untried: bool
 ) -> int:
     """Give some due messages of a carrier to others, by their products; return how many."""
-    found = jobs.movable(tx, slot, carrier, ways, now, MAX_MOVES, has_doubt=not holds_doubt, is_untried=is_untried)
+    found = jobs.movable(tx, slot, carrier, ways, now, MAX_MOVES, has_doubt=moves_doubt, is_untried=is_untried)
     jobs.reroute(tx, [(one, ways[product]) for one, product in found])
     return len(found)
 
@@ -66,7 +65,7 @@ class Deliverer:
         self._in_hand = 0
         self._unkept = 0
         """How many times verdicts wait for a store that was away."""
-        self._throttle = Throttle(station.world)
+        self._throttle = Throttle(station.world, carrier.batch)
         self._weight = 1.0
         """How many places in its carrier's rate a message took of late: one that goes in parts takes several."""
         self._claimer = Claimer(station, carrier)
@@ -158,7 +157,7 @@ class Deliverer:
         """Return how much to claim at once: what the window has room for, no more than the rate lets out soon."""
         if self._health.is_on_trial:
             return 1
-        most = min(room, MAX_CLAIM, self._throttle.most)
+        most = min(room, self._throttle.most)
         rate = self._carrier.rate
         return min(most, max(1, round(rate * AHEAD_S / self._weight))) if rate else most
 
@@ -208,7 +207,7 @@ class Deliverer:
                 ways,
                 slot,
                 station.world.now(),
-                holds_doubt=self._carrier.holds_doubt,
+                moves_doubt=not (self._carrier.holds_doubt or self._carrier.asks),
                 is_untried=is_untried,
             )
             if moved:
@@ -271,7 +270,7 @@ class Deliverer:
         self._throttle.note(kinds[Busy], len(said))
         if self._health.is_on_trial:  # what it has not taken even now goes on
             aside = aside | {name}
-        self._begin(self._settle(Verdicts(name, list(said), self._carrier.holds_doubt, aside)))
+        self._begin(self._settle(Verdicts(name, list(said), self._carrier.holds_doubt, aside, self._carrier.asks)))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -329,7 +328,7 @@ def _composed(
     unfit: list[tuple[Attempt, Verdict]] = []
     for lease, message, request in leased:
         try:
-            attempts.append(compose.attempt_of(message, request, lease.attempt, lease.tries))
+            attempts.append(compose.attempt_of(message, request, lease))
         except Exception as error:
             log.error("a message could not be composed", extra={"message_id": message.id.hex(), **fault(error)})
             bare = Attempt(message.id, lease.attempt, message.account_id, message.product, "", "", None, "")

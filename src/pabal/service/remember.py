@@ -1,4 +1,4 @@
-"""Keeps the simulator's memory in the store."""
+"""Keeps in the store what carriers have to remember."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,11 @@ from pabal.domain.arrival import Arrival
 from pabal.domain.message import Outcome
 from pabal.domain.when import Instant
 from pabal.service.slots import Slots
-from pabal.store import simulated
+from pabal.store import marks, simulated
 from pabal.store.base import Store
+
+READERS_SLOT = 0
+"""Whoever holds this slot reads results for all workers."""
 
 
 class StoredMemory:
@@ -32,3 +35,26 @@ class StoredMemory:
 
     async def settle_owed(self, handed_over: Sequence[tuple[Instant, bytes, Outcome]]) -> None:
         await self._store.write(simulated.settle_owed, self._carrier, handed_over)
+
+
+class StoredCursor:
+    """How far the results of a carrier have been read."""
+
+    def __init__(self, store: Store, carrier: str, slots: Slots) -> None:
+        self._store = store
+        self._carrier = carrier
+        self._slots = slots
+
+    @property
+    def is_ours(self) -> bool:
+        return READERS_SLOT in self._slots.held
+
+    async def get(self, source: str) -> Instant | None:
+        kept = await self._store.read(marks.get, self._name(source))
+        return None if kept is None else int.from_bytes(kept, "big")
+
+    async def put(self, source: str, at: Instant) -> None:
+        await self._store.write(marks.put, self._name(source), at.to_bytes(8, "big"))
+
+    def _name(self, source: str) -> str:
+        return f"results {self._carrier} {source}"

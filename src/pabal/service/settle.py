@@ -14,6 +14,8 @@ from pabal.store.base import Tx
 
 AWAY_PAUSE = 1 * SECOND
 """What never left our hands is given out again so much later."""
+MAX_ASKS = 300
+"""How often a carrier is asked about a message in doubt: five minutes apart, that is about a day."""
 
 
 class Verdicts(NamedTuple):
@@ -24,6 +26,8 @@ class Verdicts(NamedTuple):
     holds_doubt: bool = False
     aside: Container[str] = ()
     """The carriers that are set aside."""
+    asks: bool = False
+    """Whether the carrier can find out about what is in doubt; until then that stays with it."""
 
 
 def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Instant) -> Finished:
@@ -101,12 +105,14 @@ def _end(attempt: Attempt, verdict: Verdict, verdicts: Verdicts, policy: Policy)
         return Outcome.DELIVERED if verdict.reference is None else None
     if isinstance(verdict, Away) or (isinstance(verdict, Unknown) and verdicts.holds_doubt):
         return None
+    if isinstance(verdict, Unknown) and verdicts.asks:
+        return None if attempt.tries + 1 < MAX_ASKS else Outcome.UNKNOWN
     if policy.routes.after(attempt.product, verdicts.carrier) is not None:
         return None
     if isinstance(verdict, Declined):
         return verdict.outcome
-    if attempt.tries + 1 < retry.MAX_TRIES:
-        return None
+    if attempt.tries + 1 < (MAX_ASKS if verdicts.asks and attempt.is_in_doubt else retry.MAX_TRIES):
+        return None  # questions have used up tries, too
     return Outcome.CARRIER_ERROR if isinstance(verdict, Busy) else Outcome.UNKNOWN
 
 
@@ -119,7 +125,9 @@ def _again(
     """
     here, aside = verdicts.carrier, verdicts.aside
     tries = attempt.tries if isinstance(verdict, Away) else attempt.tries + 1
-    following = policy.routes.after(attempt.product, here, avoiding=aside)
+    is_unsure = isinstance(verdict, Unknown) or (isinstance(verdict, Away) and attempt.is_in_doubt)
+    stays = verdicts.asks and is_unsure  # that it has not left our hands now says nothing of the time before
+    following = None if stays else policy.routes.after(attempt.product, here, avoiding=aside)
     is_done_here = isinstance(verdict, Declined) or tries >= retry.MAX_TRIES
     if following and (is_done_here or (here in aside and following not in aside)):
         return attempt.message_id, attempt.number, now, following, 0

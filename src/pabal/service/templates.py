@@ -5,8 +5,9 @@ from typing import NamedTuple
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.image import Image
 from pabal.domain.profile import Profile
-from pabal.domain.template import DELETABLE, EDITABLE, Design, Review, Template, TemplateStatus
+from pabal.domain.template import EDITABLE, Design, Review, Template, TemplateStatus
 from pabal.domain.when import Instant
+from pabal.service import categories
 from pabal.service.station import Station
 from pabal.store import profiles, templates
 from pabal.store.base import Tx
@@ -20,12 +21,20 @@ class Place(NamedTuple):
     code: str
 
 
+class Handed(NamedTuple):
+    """What a desk is handed for review."""
+
+    profile: Profile
+    template: Template
+    image: Image | None
+
+
 async def create(station: Station, place: Place, design: Design, image: Image | None) -> Template:
-    """Keep a new template, registered.
+    """Keep a new template, registered; a relay hears of it when its review is requested.
 
     Raises Refused: SENDER_NOT_FOUND, CATEGORY_NOT_FOUND, DUPLICATE.
     """
-    _check_category(station, design)
+    await _check_category(station, design)
     return await station.store.write(_create, place, design, image, station.world.now())
 
 
@@ -34,37 +43,48 @@ async def update(station: Station, place: Place, design: Design, image: Image | 
 
     Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, CATEGORY_NOT_FOUND, INVALID_STATE under review.
     """
-    _check_category(station, design)
+    await _check_category(station, design)
     return await station.store.write(_update, place, design, image, station.world.now())
 
 
 async def request(station: Station, place: Place) -> Template:
     """Have a template reviewed.
 
-    Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE for one that is not newly written.
+    Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE for one that is not newly written, and
+    whatever a relay says; then it stays registered.
     """
-    template = await station.store.read(_find, place)
-    _check_requestable(template)
-    review = await station.desk().review(template.design)
+    profile, template, image = await station.store.read(_handed, place)
+    desk = station.desk_of(profile)
+    review = await desk.submit(place.sender_key, place.code, template.design, image)
     return await station.store.write(_request, place, template.design, review, station.world.now())
 
 
 async def delete(station: Station, place: Place) -> None:
-    """Delete a template.
+    """Delete a template, first at its relay if that keeps it.
 
-    Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE for an approved one or under review.
+    Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE for an approved one or under review, and
+    whatever a relay says; then it stays.
     """
+    template = await station.store.read(_deletable, place)
+    relay = station.relays.get(template.carrier or "")
+    if relay is not None:
+        await relay.remove_template(place.sender_key, place.code)
     await station.store.write(_delete, place)
 
 
 def decide(tx: Tx, template_id: int, review: Review, now: Instant) -> Template:
     """Approve or reject a template that is under review.
 
-    Raises Refused: TEMPLATE_NOT_FOUND, INVALID_STATE.
+    Raises Refused: TEMPLATE_NOT_FOUND, INVALID_STATE, also where a relay's review decides.
     """
     template = templates.by_id(tx, template_id)
     if template is None:
         raise Refused(Code.TEMPLATE_NOT_FOUND)
+    if template.carrier is not None:
+        detail = Words(
+            f"통신사 {template.carrier}의 검수가 결정합니다.", f"The review of {template.carrier} decides on it."
+        )
+        raise Refused(Code.INVALID_STATE, detail=detail)
     if template.status is not TemplateStatus.INSPECTING:
         raise _wrong_state(template)
     return _decided(tx, template, review, now)
@@ -94,11 +114,21 @@ def _request(tx: Tx, place: Place, design: Design, review: Review | None, now: I
     return _decided(tx, template, review, now) if review else _by_id(tx, template.id)
 
 
-def _delete(tx: Tx, place: Place) -> None:
+def _handed(tx: Tx, place: Place) -> Handed:
     template = _find(tx, place)
-    if template.status not in DELETABLE:
+    _check_requestable(template)
+    return Handed(_profile(tx, place), template, templates.image(tx, template.id))
+
+
+def _deletable(tx: Tx, place: Place) -> Template:
+    template = _find(tx, place)
+    if not template.is_deletable:
         raise _wrong_state(template)
-    templates.delete(tx, template.id)
+    return template
+
+
+def _delete(tx: Tx, place: Place) -> None:
+    templates.delete(tx, _deletable(tx, place).id)
 
 
 def _decided(tx: Tx, template: Template, review: Review, now: Instant) -> Template:
@@ -107,8 +137,8 @@ def _decided(tx: Tx, template: Template, review: Review, now: Instant) -> Templa
     return _by_id(tx, template.id)
 
 
-def _check_category(station: Station, design: Design) -> None:
-    if design.category not in station.template_categories:
+async def _check_category(station: Station, design: Design) -> None:
+    if design.category not in await categories.of_templates(station):
         raise Refused(Code.CATEGORY_NOT_FOUND, "category")
 
 

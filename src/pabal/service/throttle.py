@@ -1,6 +1,5 @@
 """Gives a carrier that is busy less at a time, and more again when it keeps up."""
 
-from pabal.service.claim import MAX_CLAIM
 from pabal.world import World
 
 PAUSE_S = 1.0
@@ -18,8 +17,8 @@ class Throttle:
     messages, most of them refused each time.
     """
 
-    def __init__(self, world: World) -> None:
-        self.most = MAX_CLAIM
+    def __init__(self, world: World, most: int) -> None:
+        self.most = self._at_best = most
         self._world = world
         self._closed_until = 0.0
 
@@ -37,4 +36,4 @@ class Throttle:
                 self.most = max(1, min(self.most, said) // 2)
                 self._closed_until = self._world.stopwatch() + PAUSE_S
         elif busy <= said * HARDLY:
-            self.most = min(MAX_CLAIM, int(self.most * GROWTH) + 1)
+            self.most = min(self._at_best, int(self.most * GROWTH) + 1)

@@ -8,6 +8,7 @@ from pabal.service.deliver import Deliverer
 from pabal.service.fault import fault
 from pabal.service.hold_slots import Holder
 from pabal.service.keep_house import keep_house, prepare
+from pabal.service.keep_in_step import keep_in_step
 from pabal.service.receive import listen
 from pabal.service.station import Station
 
@@ -40,6 +41,8 @@ class Work:
             self._keep(deliverer.run)
             self._keep(lambda carrier=carrier: listen(station, carrier))  # type: ignore[misc]
         self._keep(lambda: keep_house(station))
+        if station.relays:
+            self._keep(lambda: keep_in_step(station))
 
     async def stop(self, within_s: float) -> None:
         """Leave to others, or to the next start, what is not in hand, and finish what is."""

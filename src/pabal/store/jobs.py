@@ -15,6 +15,8 @@ CAMPAIGN_SHARE = 4
 """A claim leaves campaigns one part in so many; one too small for that is theirs first one time in so many."""
 
 
+UNKNOWN = "unknown"
+"""The verdict of an attempt that nobody knows the end of."""
 BETWEEN_REFERENCES = "\n"
 """A message that went in several parts has several references."""
 
@@ -25,6 +27,8 @@ class Lease(NamedTuple):
     id: bytes
     attempt: int
     tries: int
+    is_in_doubt: bool = False
+    """Whether the carrier may have it by an earlier attempt."""
 
 
 class Depth(NamedTuple):
@@ -106,6 +110,17 @@ def in_doubt(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
     return [row[0] for row in rows]
 
 
+def unanswered(tx: Tx, carrier: str, ids: Iterable[bytes]) -> set[bytes]:
+    """Return those of the jobs of which an attempt at this carrier ended with nobody knowing how."""
+    rows = tx.rows_each(
+        "select distinct message_id from attempts where carrier = ? and verdict = ?"
+        " and message_id in ({list}) and message_id {within} and slot {same_slot}",
+        [(one,) for one in ids],
+        (carrier, UNKNOWN),
+    )
+    return {row[0] for row in rows}
+
+
 def leased(tx: Tx, slot: int, carrier: str, since: Instant, until: Instant) -> list[bytes]:
     """Return the ids of the jobs that are in hand since and until exactly these times."""
     rows = tx.rows(
@@ -146,16 +161,21 @@ def movable(
 ) -> list[tuple[bytes, int]]:
     """Return id and product of some due jobs of these products.
 
-    With doubt, also those whose lease ran out; if untried, only those that were never in anyone's hands.
+    With doubt, also those that the carrier may have; if untried, only those that were never in anyone's hands.
     """
     listed = ", ".join(str(int(product)) for product in products)
     untried = " and j.attempt = 0" if is_untried else ""
+    sure = (
+        ""
+        if has_doubt
+        else " and j.claimed_at is null and not exists (select 1 from attempts a where a.message_id = j.id"
+        " and a.slot = j.slot and a.carrier = j.carrier and a.verdict = 'unknown')"
+    )
     return tx.rows(
         "select j.id, m.product from jobs j join messages m on m.id = j.id and m.slot = j.slot"
         " where j.slot = ? and j.carrier = ? and j.lane in (0, 1) and j.ready_at <= ?"
-        " and (j.claimed_at is null or ?)"
-        f" and m.product in ({listed}){untried} limit ?",
-        (slot, carrier, now, has_doubt, most),
+        f" and m.product in ({listed}){untried}{sure} limit ?",
+        (slot, carrier, now, most),
     )
 
 
@@ -277,12 +297,16 @@ def drop_unclaimed(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
 
 
 def void_leases(tx: Tx, slot: int, carrier: str, now: Instant, longest_lease: int) -> int:
-    """Let all that was in hand come due at once: for whoever takes a slot over from one that is gone."""
+    """Let all that was in hand come due at once: for whoever takes a slot over from one that is gone.
+
+    How those attempts ended nobody knows, and that is noted.
+    """
     rows = tx.rows(
         "update jobs set ready_at = ?, claimed_at = null where slot = ? and carrier = ? and lane in (0, 1)"
-        " and ready_at > ? and ready_at <= ? and claimed_at is not null returning id",
+        " and ready_at > ? and ready_at <= ? and claimed_at is not null returning id, attempt",
         (now, slot, carrier, now, now + longest_lease),
     )
+    log_attempts(tx, carrier, [(one, number, UNKNOWN) for one, number in rows], now)
     return len(rows)
 
 

@@ -2,11 +2,18 @@
 
 from typing import NamedTuple
 
+from pabal.domain.bar import Bar, read_bar
 from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, Profile
 from pabal.domain.when import Instant
 from pabal.store.base import Found, Tx, Value
 
-_COLUMNS = "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at"
+_COLUMNS = (
+    "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
+    " carrier, bar, proving_at"
+)
+
+
+_OF_CARRIER = f"select {_COLUMNS} from profiles where deleted_at is null and carrier = ?"
 
 
 class Token(NamedTuple):
@@ -37,28 +44,72 @@ def by_sender_key(tx: Tx, account_id: int, sender_key: str) -> Profile | None:
     return _one(tx, "account_id = ? and sender_key = ?", (account_id, sender_key))
 
 
-def add(tx: Tx, account_id: int, channel_id: str, category: str, cellphone: str, now: Instant) -> int:
+def of_carrier(tx: Tx, carrier: str) -> list[Profile]:
+    """Return the profiles that a carrier's relay keeps, oldest first."""
+    return sorted(_profile(row) for row in tx.rows(_OF_CARRIER, (carrier,)))
+
+
+def approved_at(tx: Tx, carrier: str, channel_id: str) -> Profile | None:
+    """Return whosever approved profile of a channel it is that a carrier's relay keeps."""
+    found = tx.rows(f"{_OF_CARRIER} and channel_id = ?", (carrier, channel_id))
+    return next((each for row in found if (each := _profile(row)).status is AuthStatus.APPROVAL), None)
+
+
+def holder(tx: Tx, sender_key: str) -> Profile | None:
+    """Return whosever profile has this key."""
+    return _one(tx, "sender_key = ?", (sender_key,))
+
+
+def add(
+    tx: Tx,
+    account_id: int,
+    channel_id: str,
+    category: str,
+    cellphone: str,
+    now: Instant,
+    carrier: str | None = None,
+) -> int:
     """Keep a new profile, waiting for its token, and return its id."""
     rows = tx.rows(
         "insert into profiles (account_id, channel_id, category, cellphone, status, is_enabled,"
-        " created_at, changed_at, is_swept) values (?, ?, ?, ?, ?, 1, ?, ?, 1) returning id",
-        (account_id, channel_id, category, cellphone, AuthStatus.WAITING.word, now, now),
+        " created_at, changed_at, is_swept, carrier) values (?, ?, ?, ?, ?, 1, ?, ?, 1, ?) returning id",
+        (account_id, channel_id, category, cellphone, AuthStatus.WAITING.word, now, now, carrier),
     )
     return int(rows[0][0])
 
 
-def change(tx: Tx, profile_id: int, category: str, cellphone: str, now: Instant) -> None:
+def change(
+    tx: Tx, profile_id: int, category: str, cellphone: str, now: Instant, carrier: str | None = None
+) -> None:
     """Take over what a repeated registration says."""
     tx.run(
-        "update profiles set category = ?, cellphone = ?, changed_at = ? where id = ?",
-        (category, cellphone, now, profile_id),
+        "update profiles set category = ?, cellphone = ?, changed_at = ?, carrier = ? where id = ?",
+        (category, cellphone, now, carrier, profile_id),
     )
+
+
+def set_proving(tx: Tx, profile_id: int, at: Instant | None) -> None:
+    """Note that a relay is being asked to prove a profile, or, with None, that its answer is known."""
+    tx.run("update profiles set proving_at = ? where id = ?", (at, profile_id))
+
+
+def follow(tx: Tx, profile_id: int, category: str, bar: Bar | None, now: Instant) -> None:
+    """Take over what a relay says of a profile."""
+    tx.run(
+        "update profiles set category = ?, bar = ?, changed_at = ? where id = ?",
+        (category, bar.word if bar else None, now, profile_id),
+    )
+
+
+def free_key(tx: Tx, sender_key: str) -> None:
+    """Let a deleted profile's key go, so that another may have it: a relay gives the same one again."""
+    tx.run("update profiles set sender_key = null where sender_key = ? and deleted_at is not null", (sender_key,))
 
 
 def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant) -> None:
     """Approve a profile: from now on it has a sender key."""
     tx.run(
-        "update profiles set status = ?, sender_key = ?, changed_at = ? where id = ?",
+        "update profiles set status = ?, sender_key = ?, changed_at = ?, proving_at = null where id = ?",
         (AuthStatus.APPROVAL.word, sender_key, now, profile_id),
     )
 
@@ -188,6 +239,7 @@ def _one(tx: Tx, where: str, args: tuple[Value, ...]) -> Profile | None:
 
 def _profile(row: Found) -> Profile:
     id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, *rest = row
+    created_at, changed_at, carrier, bar, proving_at = rest
     return Profile(
         id,
         account_id,
@@ -197,5 +249,9 @@ def _profile(row: Found) -> Profile:
         AUTH_STATUS_BY_WORD[status],
         sender_key,
         bool(is_enabled),
-        *rest,
+        created_at,
+        changed_at,
+        carrier,
+        read_bar(bar),
+        proving_at,
     )

@@ -20,10 +20,12 @@ def take(tx: Tx, subjects: Sequence[Subject], window: int, now: Instant) -> Inst
     It is counted before the password is looked at, so that many at once are no way around it. One that is turned
     away is not counted.
     """
+    seen = [(one, *_counted(tx, one.hash, window, now)) for one in sorted(subjects)]
+    if until := _blocked_until(seen, window):  # nothing is written for who is turned away anyway
+        return until
     found = [(one, *_locked(tx, one.hash, window, now)) for one in sorted(subjects)]
-    blocked = [since + window for one, failures, since in found if failures >= one.most]
-    if blocked:
-        return max(blocked)
+    if until := _blocked_until(found, window):
+        return until
     for one, failures, since in found:
         tx.run(
             "update sign_in_tries set failures = ?, since = ? where subject = ?",
@@ -52,6 +54,11 @@ def forget(tx: Tx, before: Instant, most: int) -> int:
     )
 
 
+def _blocked_until(found: Sequence[tuple[Subject, int, Instant]], window: int) -> Instant | None:
+    """Return until when there is no try left for one of the subjects, None where there is."""
+    return max((since + window for one, failures, since in found if failures >= one.most), default=None)
+
+
 def _locked(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instant]:
     """Return how many failures there are and since when, and keep others from it until this is over."""
     tx.run(
@@ -59,8 +66,12 @@ def _locked(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instan
         " do update set failures = sign_in_tries.failures",
         (hash, now),
     )
+    return _counted(tx, hash, window, now)
+
+
+def _counted(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instant]:
+    """Return how many failures there are, and since when; those of a window that is over do not count."""
     row = tx.row("select failures, since from sign_in_tries where subject = ?", (hash,))
-    assert row is not None
-    failures, since = row
+    failures, since = row or (0, now)
     is_over = not since <= now < since + window  # ahead of now: the clock was set back
     return (0, now) if is_over else (int(failures), int(since))

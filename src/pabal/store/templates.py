@@ -3,6 +3,7 @@
 import json
 from typing import NamedTuple
 
+from pabal.domain.bar import Bar, read_bar
 from pabal.domain.image import Image
 from pabal.domain.template import TEMPLATE_STATUS_BY_WORD, Design, Template, TemplateStatus
 from pabal.domain.when import Instant
@@ -10,7 +11,7 @@ from pabal.store.base import Found, Tx, Value
 
 _FROM = (
     "select t.id, t.account_id, t.profile_id, p.sender_key, p.channel_id, t.code, t.design, t.in_use,"
-    " t.status, t.comment, t.is_enabled, t.created_at, t.changed_at"
+    " t.status, t.comment, t.is_enabled, t.created_at, t.changed_at, p.carrier, t.bar"
     " from templates t join profiles p on p.id = t.profile_id"
 )
 
@@ -68,6 +69,44 @@ def set_status(tx: Tx, template_id: int, status: TemplateStatus, comment: str | 
     )
 
 
+def follow(
+    tx: Tx,
+    template_id: int,
+    design: Design,
+    in_use: Design | None,
+    status: TemplateStatus,
+    comment: str | None,
+    bar: Bar | None,
+    now: Instant,
+) -> None:
+    """Let a template be as its relay has it."""
+    tx.run(
+        "update templates set name = ?, design = ?, in_use = ?, status = ?, comment = ?, bar = ?, changed_at = ?"
+        " where id = ?",
+        (
+            design.name,
+            _kept(design),
+            _kept(in_use) if in_use else None,
+            status.word,
+            comment,
+            bar.word if bar else None,
+            now,
+            template_id,
+        ),
+    )
+
+
+def image(tx: Tx, template_id: int) -> Image | None:
+    """Return a template's picture, if it has one."""
+    row = tx.row("select content_type, file_name, body from template_images where template_id = ?", (template_id,))
+    return Image(*row) if row else None
+
+
+def of_profile(tx: Tx, profile_id: int) -> list[Template]:
+    """Return a profile's templates."""
+    return [_template(row) for row in tx.rows(f"{_FROM} where t.profile_id = ? order by t.id", (profile_id,))]
+
+
 def delete(tx: Tx, template_id: int) -> None:
     """Remove a template."""
     tx.run("delete from template_images where template_id = ?", (template_id,))
@@ -118,7 +157,7 @@ def _design(kept: str) -> Design:
 
 def _template(row: Found) -> Template:
     id, account_id, profile_id, sender_key, channel_id, code, design, in_use, status, comment, *rest = row
-    is_enabled, created_at, changed_at = rest
+    is_enabled, created_at, changed_at, carrier, bar = rest
     return Template(
         id,
         account_id,
@@ -133,4 +172,6 @@ def _template(row: Found) -> Template:
         bool(is_enabled),
         created_at,
         changed_at,
+        carrier,
+        read_bar(bar),
     )

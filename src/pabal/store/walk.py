@@ -1,21 +1,25 @@
 """Looking through an account's messages, newest first, from where one stopped: by way of its requests."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from pabal.domain import identity
 from pabal.domain.message import Product
 from pabal.domain.when import Instant, Period
 from pabal.store import requests
-from pabal.store.base import Tx, Value
+from pabal.store.base import Found, Tx, Value
 from pabal.store.history import Filter, around, conditions, within
 from pabal.store.messages import COLUMNS, Message, read
 from pabal.store.requests import Request
 
 FIRST_LOOK = 200
 MOST_A_LOOK = 2000
-MOST_LOOKS = 12
-"""A search that finds little looks at 200 messages, then at ever more, and stops after 20,000 or so."""
+MOST_LOOKS = 7
+"""A search that finds little looks at 200 messages, then at ever more, and stops after 11,000."""
 NEWEST = b"\xff" * identity.MESSAGE_ID_BYTES
+_PRODUCT, _STATUS, _COMPLETED_AT = 3, 4, 6
+"""Where these stand among COLUMNS."""
 _TALK = frozenset(each.number for each in Product if not each.is_text)
 """Products whose messages may have a text that stands in for them."""
 
@@ -65,8 +69,7 @@ def _by_requests(tx: Tx, wanted: Filter, before: bytes, most: int) -> tuple[list
     size = FIRST_LOOK
     for _ in range(MOST_LOOKS):
         stretches, further = _stretches(tx, wanted, before, size)
-        seen = [message for message in _messages(tx, stretches) if _fits(message, wanted)]
-        found += seen
+        found += _messages(tx, stretches, wanted)
         if len(found) > most:
             return found[:most], found[most - 1].id
         if further is None or len(found) == most:
@@ -76,16 +79,20 @@ def _by_requests(tx: Tx, wanted: Filter, before: bytes, most: int) -> tuple[list
 
 
 def _stretches(tx: Tx, wanted: Filter, before: bytes, size: int) -> tuple[list[_Stretch], bytes | None]:
-    """Return where about so many messages below an id lie, and what to go on below, None where that is all."""
-    where, args = _of_requests(wanted)
+    """Return where up to so many messages below an id lie, and what to go on below, None where that is all.
+
+    No more requests than that are looked at either, whether they fit or not.
+    """
+    where, args = _requested(wanted)
     rows = tx.rows(
-        f"select id, product, total from requests where account_id = ? and id <= ?{where} order by id desc limit ?",
+        "select id, product, total, scheduled_at, channel_id, sender_key, template_code from requests"
+        f" where account_id = ? and id <= ?{where} order by id desc limit ?",
         (wanted.account_id, identity.request_of(before), *args, size),
     )
     found: list[_Stretch] = []
     room = size
-    for request, product, total in rows:
-        last = _highest(product, total)
+    for request, product, total, *said in rows:
+        last = _highest(product, total) if _may_hold(product, said, wanted) else 0
         if request == identity.request_of(before):
             last = min(last, identity.number_of(before) - 1)
         first = max(1, last - room + 1)
@@ -94,9 +101,7 @@ def _stretches(tx: Tx, wanted: Filter, before: bytes, size: int) -> tuple[list[_
             room -= last - first + 1
         if first > 1 or room <= 0:
             return found, identity.message_id(request, first)
-    if len(rows) < size:
-        return found, None
-    return found, identity.message_id(rows[-1][0], 1)
+    return found, identity.message_id(rows[-1][0], 1) if len(rows) == size else None
 
 
 def _highest(product: int, total: int) -> int:
@@ -104,7 +109,9 @@ def _highest(product: int, total: int) -> int:
     return 2 * total if product in _TALK else total
 
 
-def _messages(tx: Tx, stretches: list[_Stretch]) -> list[Message]:
+def _messages(tx: Tx, stretches: list[_Stretch], wanted: Filter) -> list[Message]:
+    """Return the messages of some stretches that fit, newest first; what does not fit is not even read."""
+    fits = _fitting(wanted)
     rows = tx.rows_each(
         f"select {COLUMNS} from (values {{rows}}) as v cross join messages m"
         " where m.id between v.column1 and v.column2 and m.slot = v.column3",
@@ -117,47 +124,52 @@ def _messages(tx: Tx, stretches: list[_Stretch]) -> list[Message]:
             for request, first, last in stretches
         ],
     )
-    return sorted((read(row) for row in rows), key=lambda message: message.id, reverse=True)
+    return [read(row) for row in sorted(filter(fits, rows), key=itemgetter(0), reverse=True)]
 
 
-def _of_requests(wanted: Filter) -> tuple[str, list[Value]]:
-    """Return what can be said of the requests whose messages fit."""
+def _requested(wanted: Filter) -> tuple[str, list[Value]]:
+    """Return between which ids the requests lie whose messages can fit."""
     said: list[tuple[str, Value]] = []
-    for column, value in (
-        ("channel_id", wanted.channel_id),
-        ("sender_key", wanted.sender_key),
-        ("template_code", wanted.template_code),
-    ):
-        if value is not None:
-            said.append((f"{column} = ?", value))
-    if wanted.product is not None:
-        or_stands_in = f" or product in ({','.join(map(str, sorted(_TALK)))})" if wanted.product.is_text else ""
-        said.append((f"(product = ?{or_stands_in})", wanted.product.number))
-    for period in (wanted.scheduled, wanted.month):
-        said += within("scheduled_at", period)
     for period in (wanted.requested, around(wanted.scheduled), around(wanted.month)):
-        said += _between(period)
-    return "".join(f" and {sql}" for sql, _ in said), [value for _, value in said]
+        said += within("id", period)
+    args = [identity.first_since(int(at or 0))[: identity.REQUEST_ID_BYTES] for _, at in said]
+    return "".join(f" and {sql}" for sql, _ in said), [*args]
 
 
-def _between(period: Period | None) -> list[tuple[str, Value]]:
+def _may_hold(product: int, said: Sequence[Any], wanted: Filter) -> bool:
+    """Say whether a request can have messages that fit, by what its row says."""
+    scheduled_at, channel_id, sender_key, template_code = said
+    if wanted.product is not None and product != wanted.product.number:
+        stands_in = wanted.product.is_text and product in _TALK
+        if not stands_in:
+            return False
+    return (
+        wanted.channel_id in (None, channel_id)
+        and wanted.sender_key in (None, sender_key)
+        and wanted.template_code in (None, template_code)
+        and all(_holds(period, scheduled_at) for period in (wanted.scheduled, wanted.month))
+    )
+
+
+def _holds(period: Period | None, at: Instant | None) -> bool:
+    """Say whether a moment lies in a period; any does in none."""
     if period is None:
-        return []
-    sides = (("id >= ?", period.start), ("id < ?", period.end))
-    return [(sql, identity.first_since(at)[: identity.REQUEST_ID_BYTES]) for sql, at in sides if at is not None]
+        return True
+    since, until = period
+    return at is not None and (since is None or at >= since) and (until is None or at < until)
 
 
-def _fits(message: Message, wanted: Filter) -> bool:
-    if wanted.product is not None and message.product is not wanted.product:
-        return False
-    if wanted.status is not None and message.status is not wanted.status:
-        return False
-    if wanted.template_code is not None and message.product is not Product.ALIMTALK:
-        return False
-    return wanted.completed is None or _is_within(message.completed_at, wanted.completed)
+def _fitting(wanted: Filter) -> Callable[[Found], bool]:
+    """Return what tells whether a row of COLUMNS fits."""
+    product = wanted.product if wanted.template_code is None else Product.ALIMTALK
+    kind = product.number if product else None
+    state = wanted.status.number if wanted.status else None
 
+    def fits(row: Found) -> bool:
+        return (
+            (kind is None or row[_PRODUCT] == kind)
+            and (state is None or row[_STATUS] == state)
+            and _holds(wanted.completed, row[_COMPLETED_AT])
+        )
 
-def _is_within(at: Instant | None, period: Period) -> bool:
-    if at is None:
-        return False
-    return (period.start is None or at >= period.start) and (period.end is None or at < period.end)
+    return fits

@@ -87,6 +87,7 @@ class SenderItem(Struct, kw_only=True):
     cellphone: str
     authStatus: Labelled
     enable: bool | UnsetType = UNSET
+    disabledReason: Labelled | UnsetType = UNSET
     created: Date | UnsetType = UNSET
     changed: Date | UnsetType = UNSET
 
@@ -194,6 +195,7 @@ class TemplateItem(Struct, kw_only=True):
     status: Labelled
     comment: str | UnsetType = UNSET
     enable: bool
+    disabledReason: Labelled | UnsetType = UNSET
     created: Date
     changed: Date
 

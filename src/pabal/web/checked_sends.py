@@ -18,7 +18,7 @@ from pabal.domain.sending import (
     filled,
     filled_buttons,
 )
-from pabal.domain.template import Design
+from pabal.domain.template import MAX_EMPHASIS_CHARACTERS, Design
 from pabal.domain.when import Instant
 from pabal.service.policy import Policy
 from pabal.web import bodies
@@ -145,10 +145,13 @@ class AlimtalkForm:
         """
         buttons = tuple(Button(**fields) for fields in template.buttons)  # type: ignore[arg-type]
         resent = self._fallback.content if self._fallback else None
-        names = variables.names(template.content, *button.links_of(buttons), resent)
+        title = template.title
+        names = variables.names(title, template.content, *button.links_of(buttons), resent)
 
         def fit(each: bodies.Receiver) -> Fitted:
             values = values_of(each, names, _cleaned)
+            if title:
+                text.check_characters(filled(title, names, values), MAX_EMPHASIS_CHARACTERS)
             check_text(Product.ALIMTALK, filled(template.content, names, values))
             filled_buttons(buttons, names, values)
             return values, None
@@ -159,6 +162,7 @@ class AlimtalkForm:
             template.content,
             receivers,
             self._scheduled_at,
+            subject=title,
             buttons=buttons,
             fallback=self._fallback,
             profile_id=profile.id,

@@ -101,7 +101,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         3, "POST", "/api/sender/delete.v1.0", "manage", "body", bodies.DeleteSender, answers.Empty,
-        managing.delete_sender, (*_FIELDS, Code.SENDER_NOT_FOUND), _SENDERS,
+        managing.delete_sender, (*_FIELDS, *_PROFILE), _SENDERS,
     ),
     Endpoint(
         4, "POST", "/api/sender/auth.v1.0", "manage", "body", bodies.AuthSender, answers.Empty,
@@ -113,6 +113,8 @@ ENDPOINTS = (
             Code.TOKEN_INVALID,
             Code.TOKEN_EXPIRED,
             Code.TOKEN_LOCKED,
+            Code.DUPLICATE,
+            Code.PRODUCT_NOT_AVAILABLE,
         ),
         _SENDERS,
     ),
@@ -170,11 +172,23 @@ ENDPOINTS = (
     ),
     Endpoint(
         None, "POST", "/api/template/delete.v1.0", "manage", "body", bodies.TemplatePlace, answers.Empty,
-        managing.delete_template, (*_TEMPLATE, Code.INVALID_STATE), _TEMPLATES,
+        managing.delete_template, (*_TEMPLATE, Code.INVALID_STATE, Code.SENDER_NOT_APPROVED), _TEMPLATES,
     ),
     Endpoint(
         None, "POST", "/api/template/request.v1.0", "manage", "body", bodies.TemplatePlace, answers.TemplateAnswer,
-        managing.request_template, (*_TEMPLATE, Code.INVALID_STATE, Code.PRODUCT_NOT_AVAILABLE), _TEMPLATES,
+        managing.request_template,
+        (
+            *_TEMPLATE,
+            Code.INVALID_STATE,
+            Code.PRODUCT_NOT_AVAILABLE,
+            Code.SENDER_NOT_APPROVED,
+            Code.DUPLICATE,
+            Code.CATEGORY_NOT_FOUND,
+            Code.CONTENT_TOO_LONG,
+            Code.INVALID_IMAGE,
+            Code.INVALID_BUTTON,
+        ),
+        _TEMPLATES,
     ),
     Endpoint(
         None, "GET", "/api/template/list.v1.0", "read", "query", bodies.ListTemplates, answers.TemplatesAnswer,

@@ -5,7 +5,7 @@ from typing import Any
 from pabal.domain import button, phone, text
 from pabal.domain.codes import Code, Problem, Refused, Words
 from pabal.domain.image import Image
-from pabal.domain.profile import AUTH_STATUS_BY_WORD, channel
+from pabal.domain.profile import AUTH_STATUS_BY_WORD, Registration, channel
 from pabal.domain.template import (
     EMPHASIS_TYPES,
     MAX_CODE_CHARACTERS,
@@ -18,8 +18,7 @@ from pabal.domain.template import (
     Design,
     Template,
 )
-from pabal.service import profiles, templates
-from pabal.service.profiles import Registration
+from pabal.service import categories, profiles, templates
 from pabal.service.templates import Place
 from pabal.store import profiles as kept_profiles
 from pabal.store import templates as kept_templates
@@ -33,7 +32,8 @@ from pabal.web.looking_up import one_of
 
 async def list_sender_categories(call: Call) -> dict[str, Any]:
     """List the categories of sender profiles."""
-    return envelope.listed([records.category_item(each) for each in call.station.sender_categories.values()])
+    known = await categories.of_senders(call.station)
+    return envelope.listed([records.category_item(each) for each in known.values()])
 
 
 async def create_sender(call: Call) -> dict[str, Any]:
@@ -44,8 +44,8 @@ async def create_sender(call: Call) -> dict[str, Any]:
     cellphone = form.read("cellphone", phone.mobile)
     form.done()
     profile = await profiles.register(call.station, call.account_id, Registration(channel_id, category, cellphone))
-    known = call.station.sender_categories.get(profile.category)
-    return {"item": records.new_sender_item(profile, known, call.speech)}
+    known = await categories.of_senders(call.station)
+    return {"item": records.new_sender_item(profile, known.get(profile.category), call.speech)}
 
 
 async def delete_sender(call: Call) -> dict[str, Any]:
@@ -81,15 +81,15 @@ async def list_senders(call: Call) -> dict[str, Any]:
     page, page_size = paging(form)
     form.done()
     total, found = await call.station.store.read(kept_profiles.find, wanted, page, page_size)
-    categories = call.station.sender_categories
-    items = [records.sender_item(each, categories.get(each.category), call.speech) for each in found]
+    known = await categories.of_senders(call.station)
+    items = [records.sender_item(each, known.get(each.category), call.speech) for each in found]
     return envelope.paged(total, page, page_size, items)
 
 
 async def list_template_categories(call: Call) -> dict[str, Any]:
     """List the categories of templates."""
-    known = call.station.template_categories.values()
-    return envelope.listed([records.template_category_item(each) for each in known])
+    known = await categories.of_templates(call.station)
+    return envelope.listed([records.template_category_item(each) for each in known.values()])
 
 
 async def create_template(call: Call) -> dict[str, Any]:

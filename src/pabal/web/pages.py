@@ -12,12 +12,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from pabal.domain.codes import Code, Problem
+from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.fault import fault
 from pabal.service.station import Station
 from pabal.store import jobs, marks
 from pabal.store.base import StoreAway
-from pabal.web import envelope, openapi
+from pabal.web import envelope, hooks, openapi
 from pabal.web.speech import Speech, locale_of
 
 log = logging.getLogger("pabal.web")
@@ -69,6 +69,7 @@ class Pages:
                 Route("/healthz", self.health),
                 Route("/readyz", self.ready),
                 Route("/metrics", self.metrics),
+                Route("/hooks/{carrier}", self.hook, methods=["POST"]),
                 Route("/openapi.json", self.document),
                 Route("/docs", self.docs),
                 Route("/docs/start.js", self.start),
@@ -117,6 +118,16 @@ class Pages:
                 return self._refusal(Code.SERVICE_UNAVAILABLE, request)
             station.watch.show_queue(depths, now)
         return Response(station.watch.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def hook(self, request: Request) -> Response:
+        """A carrier tells what became of messages it has taken."""
+        try:
+            await hooks.hear(self._station, request)
+        except Refused as refused:
+            return self._refusal(refused.problems[0].code, request)
+        except StoreAway:
+            return self._refusal(Code.SERVICE_UNAVAILABLE, request)
+        return self._say({}, request)
 
     async def document(self, request: Request) -> Response:
         """The OpenAPI document."""

@@ -1,9 +1,10 @@
 """Records made from what is kept: how a profile, a message, a template is shown to callers."""
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from pabal.domain import phone, when
 from pabal.domain.arrival import Arrival
+from pabal.domain.bar import Bar
 from pabal.domain.category import Category
 from pabal.domain.codes import Words
 from pabal.domain.message import Status
@@ -53,7 +54,7 @@ def new_sender_item(profile: Profile, category: Category | None, speech: Speech)
         channelId=profile.channel_id,
         category=CategoryRef(profile.category, name, profile.category),
         senderKey=profile.sender_key or UNSET,
-        cellphone=phone.hyphenated(profile.cellphone),
+        cellphone=phone.hyphenated(profile.cellphone) if profile.cellphone else "",
         authStatus=labelled(profile.status.word, profile.status.label, speech),
     )
 
@@ -63,10 +64,21 @@ def sender_item(profile: Profile, category: Category | None, speech: Speech) -> 
     item = new_sender_item(profile, category, speech)
     item.id = str(profile.id)
     item.label = profile.channel_id
-    item.enable = profile.is_enabled
+    item.enable = profile.is_enabled and profile.bar is None
+    item.disabledReason = _out_of_use(profile.is_enabled, profile.bar, speech)
     item.created = speech.stamp(profile.created_at)
     item.changed = speech.stamp(profile.changed_at)
     return item
+
+
+_BY_OPERATOR = Words("운영자가 사용을 중지했습니다.", "The operator has put it out of use.")
+
+
+def _out_of_use(is_enabled: bool, bar: Bar | None, speech: Speech) -> Labelled | UnsetType:
+    """Return why something is out of use; what the operator decided comes first."""
+    if not is_enabled:
+        return labelled("operator", _BY_OPERATOR, speech)
+    return labelled(bar.word, bar.label, speech) if bar else UNSET
 
 
 def message_item(message: Message, request: Request, requested_at: Instant, speech: Speech) -> MessageItem:
@@ -135,7 +147,8 @@ def template_item(template: Template, speech: Speech) -> TemplateItem:
         variables=list(design.variables),
         status=labelled(template.status.word, template.status.label, speech),
         comment=template.comment or UNSET,
-        enable=template.is_enabled,
+        enable=template.is_enabled and template.bar is None,
+        disabledReason=_out_of_use(template.is_enabled, template.bar, speech),
         created=speech.stamp(template.created_at),
         changed=speech.stamp(template.changed_at),
     )

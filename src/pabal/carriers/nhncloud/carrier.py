@@ -1,0 +1,383 @@
+"""The NHN Cloud carrier: hands messages over in large calls, and asks before it hands anything over again."""
+
+import asyncio
+import contextlib
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pabal.carrier_settings import NhnCloudSettings
+from pabal.carriers.base import (
+    Away,
+    Busy,
+    Carrier,
+    Declined,
+    Desk,
+    HandOn,
+    Note,
+    Read,
+    Taken,
+    Tell,
+    Unknown,
+    Verdict,
+)
+from pabal.carriers.nhncloud.asking import Search, reference_of
+from pabal.carriers.nhncloud.batch import Batch
+from pabal.carriers.nhncloud.calls import MOST_RECIPIENTS, Call, Door, calls_of, door_of
+from pabal.carriers.nhncloud.client import Client, NoAnswer, NotReached, Said, Throttled, read_as_documented
+from pabal.carriers.nhncloud.codes import (
+    FILE_GONE,
+    TAKEN_BEFORE,
+    Refusal,
+    refusal_of,
+    verdict_of,
+)
+from pabal.carriers.nhncloud.desk import NhnCloudDesk
+from pabal.carriers.nhncloud.pictures import NotCarried, Pictures, Show
+from pabal.carriers.nhncloud.results import Cursor, Results
+from pabal.carriers.pace import Pacer
+from pabal.domain.message import Attempt, Outcome
+from pabal.world import World
+
+ANSWER_S = 40.0
+SETTLE_S = 2.0
+"""No call lasts longer than until so long before the time to answer is over."""
+LAG_S = 20.0
+"""What its lists do not show so long after a call was given up, it does not have."""
+REMEMBERED_S = 900.0
+"""How long it is remembered when a call was given up: longer than any pause between two questions."""
+LEAST_S = 1.0
+"""With less time left than this no call is begun."""
+ASKS = 10
+"""How many portions of messages in doubt are looked for at once."""
+ASK_S = 20.0
+"""With less time left than this none is looked for any more: those that are not there are to be handed over."""
+REPEAT_S = 0.5
+"""Pause before a call that brought no answer is repeated."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the carrier needs from outside: a clock, pictures, how far results were read, and whom to tell."""
+
+    world: World
+    show: Show
+    cursor: Cursor
+    note: Note
+
+
+class NhnCloud(Carrier):
+    """NHN Cloud Notification."""
+
+    dedups = False
+    asks = True
+    batch = MOST_RECIPIENTS
+    answer_s = ANSWER_S
+
+    def __init__(
+        self,
+        settings: NhnCloudSettings,
+        around: Surroundings,
+        texts: Client | None,
+        talk: Client | None,
+        desk: Desk | None = None,
+    ) -> None:
+        """`texts` and `talk` speak to its two interfaces; one that nothing is carried by is None."""
+        self.name = settings.name
+        self.products = frozenset(settings.products)
+        self.window = settings.window
+        self.patience_s = settings.patience_seconds
+        self.desk = desk
+        self._settings = settings
+        self._world = around.world
+        self._note = around.note
+        self._texts = texts
+        self._talk = talk
+        self._pacer = Pacer(settings.rate, around.world)
+        self._pictures = Pictures(around.show, texts, talk, around.world)
+        self._results = Results(settings, around.world, around.cursor, texts, talk, self._heard)
+        self._trouble = dict.fromkeys(self._results.services, "not reached yet")
+        self._given_up: dict[bytes, float] = {}
+        """When a call with a message in it brought no answer, or when a doubt of others was first heard of."""
+        self._turns = asyncio.Semaphore(settings.calls)
+        self._asks = asyncio.Semaphore(ASKS)
+
+    @property
+    def is_connected(self) -> bool:
+        return any(not trouble for trouble in self._trouble.values())
+
+    @property
+    def trouble(self) -> str:
+        found = {*self._trouble.values(), *self._results.unread.values()}
+        return "; ".join(sorted(found - {""}))
+
+    @property
+    def rate(self) -> float:
+        return self._pacer.rate
+
+    @property
+    def ahead_s(self) -> float:
+        return self._pacer.ahead_s
+
+    def keep_to(self, share: float) -> None:
+        self._pacer.keep_to(share)
+
+    async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
+        said: dict[bytes, Verdict] = {}
+        await self.hand_over(
+            attempts, lambda told: said.update((attempt.message_id, verdict) for attempt, verdict in told)
+        )
+        return [said[attempt.message_id] for attempt in attempts]
+
+    async def hand_over(self, attempts: Sequence[Attempt], tell: Tell) -> None:
+        batch = Batch(tell, self._world, self._world.stopwatch() + self.answer_s - SETTLE_S)
+        unsubscribe = self._settings.unsubscribe_number
+        unlawful = [each for each in attempts if each.is_ad and each.product.is_text and not unsubscribe]
+        batch.say(unlawful, Declined(Outcome.UNDELIVERABLE))
+        carried = [each for each in attempts if not each.is_ad or not each.product.is_text or unsubscribe]
+        closed = {service for service, trouble in self._trouble.items() if trouble}
+        if closed and (away := [each for each in carried if door_of(each, unsubscribe).service in closed]):
+            batch.say(away, Away())
+            gone = {each.message_id for each in away}
+            carried = [each for each in carried if each.message_id not in gone]
+        doubtful: dict[Door, list[Attempt]] = defaultdict(list)
+        for each in carried:
+            if each.is_in_doubt:
+                doubtful[door_of(each, unsubscribe)].append(each)
+        async with asyncio.TaskGroup() as group:
+            for call in calls_of([each for each in carried if not each.is_in_doubt], unsubscribe):
+                group.create_task(self._give(call, batch))
+            for door, some in doubtful.items():
+                group.create_task(self._clear_up(door, some, batch))
+
+    async def hear(self, headers: Mapping[str, str], read: Read, hand_on: HandOn) -> None:
+        await self._results.hear(headers, read, hand_on)
+
+    async def run(self, hand_on: HandOn) -> None:
+        try:
+            await self._results.run(hand_on)
+        except asyncio.CancelledError:  # after a fault it is run again
+            for client in filter(None, (self._texts, self._talk)):
+                await client.close()
+            raise
+
+    # Handing over.
+
+    async def _give(self, call: Call, batch: Batch) -> None:
+        """Make a call when its turn comes, and tell what it brought."""
+        first = self._pacer.reserve(len(call.attempts))
+        await self._pacer.due(first, len(call.attempts) - 1, 1)  # it goes as one, when its last message may
+        async with self._turns:
+            if batch.left_s < LEAST_S:
+                batch.say(call.attempts, Away())
+                return
+            smaller: tuple[Call, ...] = ()
+            with self._as_verdicts(call, batch):
+                smaller = await self._call(call, batch)
+        for each in smaller:
+            await self._give(each, batch)
+
+    async def _call(self, call: Call, batch: Batch) -> tuple[Call, ...]:
+        """Make a call, and tell what it brought; return those to make instead, if it is to be made in parts.
+
+        Raises NotCarried, and what Client.ask raises, where nothing of it can have been taken.
+        """
+        image = await self._image(call, batch)
+        try:
+            answer = await self._ask(call, image, batch)
+        except NoAnswer:
+            self._note("no answer to a call")
+            self._give_up(call.attempts)
+            if call.door.is_text:
+                batch.say(call.attempts, Unknown())
+            else:
+                await self._repeat(call, image, batch)
+            return ()
+        except Said as said:
+            return self._refused(call, said, batch)
+        self._heard(call.door.service, "")
+        self._give_up(call.attempts)  # unless the answer can be read
+        with self._as_unknown(call, batch):
+            self._taken(call, answer, batch)
+        return ()
+
+    async def _repeat(self, call: Call, image: str | int | None, batch: Batch) -> None:
+        """Make a call again that brought no answer; its key keeps it from being taken twice."""
+        await asyncio.sleep(min(REPEAT_S, batch.left_s))
+        with self._as_unknown(call, batch):
+            try:
+                answer = await self._ask(call, image, batch)
+                self._heard(call.door.service, "")
+                self._taken(call, answer, batch)
+            except Said as said:
+                if said.code != TAKEN_BEFORE:  # the first may have been taken all the same: that is asked later
+                    raise
+                search = self._search(call.door, call.attempts)
+                for portion in search.portions:
+                    batch.say(await self._look_up(search, portion, batch), Unknown())
+
+    async def _ask(self, call: Call, image: str | int | None, batch: Batch) -> dict[str, object]:
+        return await self._client(call.door).ask(
+            "POST", call.path, body=call.body(image), headers=call.headers, within_s=self._within_s(batch)
+        )
+
+    async def _image(self, call: Call, batch: Batch) -> str | int | None:
+        first = call.attempts[0]
+        if first.image_of is None:
+            return None
+        return await self._pictures.name(first.image_of, first.product, self._within_s(batch))
+
+    def _refused(self, call: Call, said: Said, batch: Batch) -> tuple[Call, ...]:
+        """Tell what follows from a refusal of a whole call; return its halves if it may be about one message."""
+        self._heard(call.door.service, "")
+        if said.code == FILE_GONE and call.door.is_text and call.attempts[0].image_of:
+            self._pictures.forget(call.attempts[0].image_of)
+            batch.say(call.attempts, Busy())
+            return ()
+        if said.code == TAKEN_BEFORE and not call.door.is_text:
+            self._give_up(call.attempts)
+            batch.say(call.attempts, Unknown())
+            return ()
+        with contextlib.suppress(NoAnswer), read_as_documented():
+            self._taken(call, said.answer, batch)
+            return ()
+        refusal = refusal_of(said.code, is_text=call.door.is_text)
+        if refusal is Refusal.CLOSED:
+            self._hear(call.door, said)
+            batch.say(call.attempts, Away())
+        elif refusal.is_about_one and len(call.attempts) > 1:
+            if batch.may_split():
+                return call.halves()
+            batch.say(call.attempts, Busy())
+        else:
+            if refusal is Refusal.UNSURE:
+                self._give_up(call.attempts)
+            elif refusal is Refusal.ODD:
+                self._note(f"code {said.code}")
+            batch.say(call.attempts, verdict_of(refusal))
+        return ()
+
+    def _taken(self, call: Call, answer: object, batch: Batch) -> None:
+        """Tell what an answer says of each message. Raises what reading another one than documented raises."""
+        assert isinstance(answer, dict)
+        body = answer["body"]["data"] if call.door.is_text else answer["message"]
+        is_text, name = call.door.is_text, body["requestId"]
+        rows = body["sendResultList"] if is_text else body["sendResults"]
+        by_name = {str(row["recipientGroupingKey"]): row for row in rows}
+        told: list[tuple[Attempt, Verdict]] = []
+        for each in call.attempts:
+            row = by_name[each.message_id.hex()]
+            code = int(row["resultCode"] or 0)
+            if code == 0:
+                told.append((each, Taken(reference_of(name, row["recipientSeq"]))))
+            else:
+                told.append((each, verdict_of(refusal_of(code, is_text=is_text))))
+        for each, verdict in told:
+            if not isinstance(verdict, Unknown):
+                self._given_up.pop(each.message_id, None)
+        batch.say_each(told)
+
+    # What is in doubt.
+
+    async def _clear_up(self, door: Door, doubtful: list[Attempt], batch: Batch) -> None:
+        """Find out about messages in doubt; hand over what it does not have, once its lists can be believed."""
+        search = self._search(door, doubtful)
+        left = await asyncio.gather(*(self._missing(search, portion, batch) for portion in search.portions))
+        sure: list[Attempt] = []
+        unsure: list[Attempt] = []
+        now = self._world.stopwatch()
+        for each in itertools.chain.from_iterable(left):
+            # who had it before, here or in another process, may have made its call just now
+            given_up_at = self._given_up.setdefault(each.message_id, now)
+            (sure if now - given_up_at >= LAG_S else unsure).append(each)
+        batch.say(unsure, Unknown())
+        for again in calls_of(sure, self._settings.unsubscribe_number):
+            await self._give(again, batch)
+
+    async def _missing(self, search: Search, portion: Sequence[Attempt], batch: Batch) -> list[Attempt]:
+        """Tell what there is to tell of some messages in doubt; return those that it does not have."""
+        left: list[Attempt] = []
+        async with self._asks:
+            if batch.left_s < ASK_S:
+                batch.say(portion, Unknown())
+                return []
+            with self._as_unknown(Call(search.door, "", {}, list(portion)), batch):
+                left = await self._look_up(search, portion, batch)
+                self._heard(search.door.service, "")
+        return left
+
+    async def _look_up(self, search: Search, portion: Sequence[Attempt], batch: Batch) -> list[Attempt]:
+        """Tell of those that it has; return the others."""
+        found = await search.find(portion, lambda: self._within_s(batch))
+        batch.say_each([(each, found[each.message_id]) for each in portion if each.message_id in found])
+        for one in found:
+            self._given_up.pop(one, None)
+        return [each for each in portion if each.message_id not in found]
+
+    def _search(self, door: Door, attempts: Sequence[Attempt]) -> Search:
+        return Search(door, self._client(door), attempts, self._world)
+
+    def _give_up(self, attempts: Sequence[Attempt]) -> None:
+        now = self._world.stopwatch()
+        while self._given_up and next(iter(self._given_up.values())) < now - REMEMBERED_S:
+            self._given_up.pop(next(iter(self._given_up)))
+        for each in attempts:
+            self._given_up.pop(each.message_id, None)
+            self._given_up[each.message_id] = now
+
+    # How it does.
+
+    @contextlib.contextmanager
+    def _as_verdicts(self, call: Call, batch: Batch) -> Iterator[None]:
+        """Turn what went wrong before anything can have been taken into verdicts."""
+        try:
+            yield
+        except NotReached as gone:
+            self._hear(call.door, gone)
+            batch.say(call.attempts, Away())
+        except (Throttled, NoAnswer):  # no answer to an upload: nothing was sent
+            batch.say(call.attempts, Busy())
+        except NotCarried:
+            batch.say(call.attempts, Declined(Outcome.UNDELIVERABLE))
+        except Said as said:
+            batch.say(call.attempts, verdict_of(refusal_of(said.code, is_text=call.door.is_text)))
+
+    @contextlib.contextmanager
+    def _as_unknown(self, call: Call, batch: Batch) -> Iterator[None]:
+        """Let what went wrong leave those in doubt that nothing was told of."""
+        try:
+            with read_as_documented():
+                yield
+        except (NotReached, NoAnswer, Throttled, Said) as wrong:
+            if isinstance(wrong, NotReached):
+                self._hear(call.door, wrong)
+            batch.say(call.attempts, Unknown())
+
+    def _client(self, door: Door) -> Client:
+        client = self._texts if door.is_text else self._talk
+        assert client is not None
+        return client
+
+    def _within_s(self, batch: Batch) -> float:
+        return max(0.1, min(self._settings.answer_seconds, batch.left_s))
+
+    def _hear(self, door: Door, wrong: Exception) -> None:
+        self._heard(door.service, str(wrong) or type(wrong).__name__)
+
+    def _heard(self, service: str, trouble: str) -> None:
+        self._trouble[service] = trouble
+
+
+def build(settings: NhnCloudSettings, around: Surroundings) -> NhnCloud:
+    """Return the carrier that the settings describe.
+
+    Raises BadSetting.
+    """
+    texts = talk = None
+    if settings.sms_app_key:
+        texts = Client(settings.sms_address, settings.sms_app_key, settings.sms_secret_key, settings.tls_ca)
+    if settings.talk_app_key:
+        talk = Client(settings.talk_address, settings.talk_app_key, settings.talk_secret_key, settings.tls_ca)
+    desk = NhnCloudDesk(talk, settings.answer_seconds) if talk is not None else None
+    return NhnCloud(settings, around, texts, talk, desk)

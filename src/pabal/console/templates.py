@@ -1,0 +1,256 @@
+"""Templates: listed, written with a preview, sent to review, and decided on by operators."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from pabal.console import template_form
+from pabal.console.visit import Visit
+from pabal.domain.button import KOREAN_NAMES, MAX_BUTTONS
+from pabal.domain.codes import Code, Refused
+from pabal.domain.profile import AuthStatus
+from pabal.domain.template import (
+    EDITABLE,
+    MAX_CONTENT_CHARACTERS,
+    MESSAGE_TYPES,
+    TEMPLATE_STATUS_BY_WORD,
+    Review,
+    Template,
+    TemplateStatus,
+)
+from pabal.domain.variables import parts
+from pabal.service import categories, templates
+from pabal.store import deeds
+from pabal.store import profiles as kept_profiles
+from pabal.store import templates as kept_templates
+from pabal.store.base import Tx
+from pabal.store.deeds import Deed
+from pabal.web import managing
+from pabal.web.bodies import TemplatePlace, WriteTemplate
+
+PAGE_SIZE = 50
+MOST_PROFILES = 1000
+MOST_PAGE = 1_000_000
+TEMPLATES = "/console/templates"
+MAX_COMMENT = 500
+
+
+class Preview(NamedTuple):
+    """A template as a phone shows it; every second piece of its text is the name of a variable."""
+
+    title: str
+    phrase: str
+    pieces: list[tuple[str, bool]]
+    more: list[tuple[str, bool]]
+    buttons: list[str]
+    length: int
+
+
+async def list_templates(visit: Visit) -> Response:
+    """List the account's templates, newest first."""
+    word = visit.field("status")
+    page = int(visit.field("page")) if visit.field("page").isdecimal() else 1
+    wanted = kept_templates.Filter(visit.account_id, status=TEMPLATE_STATUS_BY_WORD.get(word))
+    page = min(max(page, 1), MOST_PAGE)
+    total, found = await visit.station.store.read(kept_templates.find, wanted, page, PAGE_SIZE)
+    return visit.page(
+        "templates.html",
+        found=found,
+        page=page,
+        pages=max(1, -(-total // PAGE_SIZE)),
+        status=word,
+        statuses=list(TemplateStatus),
+    )
+
+
+async def show_template(visit: Visit) -> Response:
+    """Show one template and what can be done with it."""
+    return await _shown(visit, await _template(visit))
+
+
+async def show_new(visit: Visit) -> Response:
+    """Show an empty form, or one filled in from another template, to be saved under another code."""
+    fields = template_form.typed({})
+    if visit.field("copy"):
+        copied = await _by_id(visit, visit.field("copy"))
+        fields = {**template_form.filled_in(copied), "templateCode": ""}
+    return await _form(visit, fields)
+
+
+async def create(visit: Visit) -> Response:
+    """Register a template."""
+    fields = template_form.typed(visit.given)
+    try:
+        made = await managing.create_template(visit.call(WriteTemplate, template_form.body(fields)))
+    except Refused as refused:
+        return await _form(visit, fields, refused)
+    await visit.station.store.write(deeds.note, visit.deed("template.create", fields["templateCode"]))
+    return visit.elsewhere(f"{TEMPLATES}/{made['item'].id}")
+
+
+async def show_edit(visit: Visit) -> Response:
+    """Show a template's text, to be changed."""
+    template = await _template(visit)
+    return await _form(visit, template_form.filled_in(template), template=template)
+
+
+async def edit(visit: Visit) -> Response:
+    """Give a template a new text."""
+    template = await _template(visit)
+    fields = template_form.typed(visit.given)
+    fields |= {"senderKey": template.sender_key, "templateCode": template.code}
+    try:
+        if not is_editable(template):
+            raise Refused(Code.INVALID_STATE, "content")
+        await managing.update_template(visit.call(WriteTemplate, template_form.body(fields)))
+    except Refused as refused:
+        return await _form(visit, fields, refused, template)
+    await visit.station.store.write(deeds.note, visit.deed("template.update", template.code))
+    return visit.elsewhere(f"{TEMPLATES}/{template.id}")
+
+
+async def ask_for_review(visit: Visit) -> Response:
+    """Have a template reviewed."""
+    template = await _template(visit)
+    try:
+        await managing.request_template(visit.call(TemplatePlace, _place(template)))
+    except Refused as refused:
+        return await _shown(visit, template, refused)
+    await visit.station.store.write(deeds.note, visit.deed("template.request", template.code))
+    return visit.elsewhere(f"{TEMPLATES}/{template.id}")
+
+
+async def delete(visit: Visit) -> Response:
+    """Delete a template."""
+    template = await _template(visit)
+    try:
+        await managing.delete_template(visit.call(TemplatePlace, _place(template)))
+    except Refused as refused:
+        return await _shown(visit, template, refused)
+    await visit.station.store.write(deeds.note, visit.deed("template.delete", template.code))
+    return visit.elsewhere(TEMPLATES)
+
+
+async def review(visit: Visit) -> Response:
+    """Approve or reject a template that is under review, with a comment where it is rejected."""
+    template = await _template(visit)
+    is_approved = visit.field("decision") == "approve"
+    comment = visit.field("comment")[:MAX_COMMENT]
+    try:
+        if not is_approved and not comment:
+            raise Refused(Code.MISSING_PARAMETER, "comment")
+        word = Review(is_approved, comment or None)
+        deed = visit.deed("template.approve" if is_approved else "template.reject", template.code)
+        await visit.station.store.write(_decide, template.id, word, deed)
+    except Refused as refused:
+        return await _shown(visit, template, refused)
+    return visit.elsewhere(f"{TEMPLATES}/{template.id}")
+
+
+async def preview(visit: Visit) -> Response:
+    """Answer with what the text that is being written looks like."""
+    return visit.page("template_preview.html", preview=_preview(template_form.typed(visit.given)), **_LIMIT)
+
+
+_LIMIT = {"most": MAX_CONTENT_CHARACTERS}
+
+
+def is_editable(template: Template) -> bool:
+    """Say whether a template can be changed here: in its state, and without a picture that would be lost."""
+    return template.status in EDITABLE and template.design.emphasisType in template_form.EMPHASIS
+
+
+def _decide(tx: Tx, template_id: int, word: Review, deed: Deed) -> None:
+    templates.decide(tx, template_id, word, deed.done_at)
+    deeds.note(tx, deed)
+
+
+async def _template(visit: Visit) -> Template:
+    return await _by_id(visit, str(visit.request.path_params["template"]))
+
+
+async def _by_id(visit: Visit, word: str) -> Template:
+    """Return the account's template of this id.
+
+    Raises Refused(NOT_FOUND), also for another account's.
+    """
+    is_number = word.isascii() and word.isdigit() and len(word) < 19
+    found = await visit.station.store.read(kept_templates.by_id, int(word)) if is_number else None
+    if found is None or found.account_id != visit.account_id:
+        raise Refused(Code.NOT_FOUND)
+    return found
+
+
+def _place(template: Template) -> dict[str, str]:
+    return {"senderKey": template.sender_key, "templateCode": template.code}
+
+
+async def _shown(visit: Visit, template: Template, refused: Refused | None = None) -> Response:
+    in_use = template.in_use if template.in_use != template.design else None
+    category = (await categories.of_templates(visit.station)).get(template.design.category)
+    return visit.page(
+        "template.html",
+        refused.code.http_status if refused else 200,
+        template=template,
+        category=category.name if category else template.design.category,
+        preview=_preview(template_form.filled_in(template)),
+        in_use=in_use,
+        told=[each.message(visit.speech.locale) for each in (refused.problems if refused else ())],
+        is_editable=is_editable(template),
+        is_requestable=template.status is TemplateStatus.REGISTERED,
+        is_deletable=template.is_deletable,
+        is_under_review=template.status is TemplateStatus.INSPECTING and template.carrier is None,
+        **_LIMIT,
+    )
+
+
+async def _form(
+    visit: Visit, fields: Mapping[str, str], refused: Refused | None = None, template: Template | None = None
+) -> Response:
+    wanted = kept_profiles.Filter(visit.account_id, status=AuthStatus.APPROVAL)
+    _, profiles = await visit.station.store.read(kept_profiles.find, wanted, 1, MOST_PROFILES)
+    problems = template_form.told(refused.problems, fields, visit.speech.locale) if refused else {}
+    return visit.page(
+        "template_form.html",
+        refused.code.http_status if refused else 200,
+        fields=fields,
+        wrong=problems,
+        template=template,
+        can_save=template is None or is_editable(template),
+        profiles=[(each.sender_key, each.channel_id) for each in profiles if each.sender_key],
+        categories=[
+            (each.code, f"{each.group} · {each.name}" if each.group else each.name)
+            for each in (await categories.of_templates(visit.station)).values()
+        ],
+        message_types=[(each, visit.say(f"template_type.{each}")) for each in MESSAGE_TYPES],
+        emphasis_types=[(each, visit.say(f"emphasis.{each}")) for each in template_form.EMPHASIS],
+        button_types=[("", visit.say("template.no_button"))]
+        + [(word, visit.words(label)) for word, label in template_form.BUTTON_LABELS.items()],
+        button_fields=template_form.BUTTON[1:],
+        rows=range(MAX_BUTTONS),
+        written=template_form.rows(fields),
+        preview=_preview(fields),
+        **_LIMIT,
+    )
+
+
+def _preview(fields: Mapping[str, str]) -> Preview:
+    has_title = fields["emphasisType"] == "text"
+    return Preview(
+        title=fields["emphasisTitle"] if has_title else "",
+        phrase=fields["emphasisAssistPhrase"] if has_title else "",
+        pieces=_pieces(fields["content"]),
+        more=_pieces(fields["moreInfo"]) if fields["messageType"] in ("extraInfo", "mixed") else [],
+        buttons=[
+            fields[f"buttons[{row}].name"] or KOREAN_NAMES[kind]
+            for row in template_form.rows(fields)
+            if (kind := fields[f"buttons[{row}].buttonType"]) in KOREAN_NAMES
+        ],
+        length=len(fields["content"]),
+    )
+
+
+def _pieces(text: str) -> list[tuple[str, bool]]:
+    """Return a text in pieces, each with whether it is a variable."""
+    return [(f"#{{{each}}}" if n % 2 else each, n % 2 == 1) for n, each in enumerate(parts(text)) if each]

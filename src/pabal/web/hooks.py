@@ -1,0 +1,42 @@
+"""Calls of carriers to us: what they tell of messages they have taken."""
+
+from collections.abc import Sequence
+
+from starlette.requests import ClientDisconnect, Request
+
+from pabal.carriers.base import Receipt
+from pabal.domain.codes import Code, Refused
+from pabal.service.receive import hand_on
+from pabal.service.station import Station
+
+MAX_HOOK_BYTES = 8 * 2**20
+
+
+async def hear(station: Station, request: Request) -> None:
+    """Keep what a carrier tells; return once it is kept.
+
+    Raises Refused, StoreAway.
+    """
+    carrier = station.carriers.get(request.path_params["carrier"])
+    if carrier is None:
+        raise Refused(Code.NOT_FOUND)
+
+    async def keep(receipts: Sequence[Receipt]) -> None:
+        await hand_on(station, carrier.name, receipts)
+
+    await carrier.hear(request.headers, lambda: _body(request), keep)
+
+
+async def _body(request: Request) -> bytes:
+    """Return the body, refusing one that grows beyond the limit before it is read whole."""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > MAX_HOOK_BYTES:
+                raise Refused(Code.PAYLOAD_TOO_LARGE)
+            parts.append(part)
+    except ClientDisconnect:
+        raise Refused(Code.INVALID_JSON) from None
+    return b"".join(parts)

@@ -1,0 +1,299 @@
+"""Calls to NHN Cloud over real sockets: what can be said of one without an answer, and that no key is in it."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pabal.carriers.nhncloud.client import MOST_WORDS, Client, NoAnswer, NotReached, Said, Throttled
+from pabal.setting import BadSetting
+from tests.nhncloud.server import Served, serving
+
+TLS = Path(__file__).parents[1] / "smpp" / "tls"
+AUTHORITY = TLS / "authority.pem"
+"""To read those of the system takes longer than a test."""
+PATH = "/sms/v3.0/appKeys/{appkey}/sendNos"
+SECRETS = ("smsAppKey0123456", "smsSecret")
+Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+async def ask(client: Client, path: str = PATH, within_s: float = 10.0, **more: Any) -> dict[str, Any]:
+    return await client.ask("GET", path, within_s=within_s, **more)
+
+
+@asynccontextmanager
+async def calling(**changes: str) -> AsyncIterator[tuple[Served, Client]]:
+    """Run the documented server, and a client of its SMS interface."""
+    async with serving() as relay:
+        keys: dict[str, Any] = {
+            "address": relay.address,
+            "app_key": relay.sms_app_key,
+            "secret_key": relay.sms_secret_key,
+        } | changes
+        client = Client(**keys, authority=AUTHORITY)
+        try:
+            yield relay, client
+        finally:
+            await client.close()
+
+
+async def failure(client: Client, **more: Any) -> Exception:
+    """Return how a call failed, after a look for secrets in everything that it tells."""
+    with pytest.raises((NotReached, NoAnswer, Throttled, Said)) as caught:
+        await ask(client, **more)
+    error = caught.value
+    for told in (str(error), repr(error), repr(error.args), repr(client), str(error.__cause__)):
+        assert not any(secret in told for secret in SECRETS), told
+    assert error.__cause__ is None
+    return error
+
+
+def test_an_answer_is_returned_and_the_secret_goes_along() -> None:
+    async def main() -> None:
+        async with calling() as (relay, client):
+            answer = await ask(client)
+            assert answer["header"]["isSuccessful"] is True
+            assert [(each.method, each.status, each.code) for each in relay.calls] == [("GET", 200, 0)]
+
+    asyncio.run(main())
+
+
+def test_where_nobody_listens_the_call_has_not_left() -> None:
+    async def main() -> None:
+        async with calling() as (relay, client):
+            await relay.gone()
+            error = await failure(client)
+            assert (type(error), str(error)) == (NotReached, "Connection refused")
+            await relay.back()
+            await ask(client)
+
+    asyncio.run(main())
+
+
+def test_where_several_addresses_were_tried_the_first_counts() -> None:
+    async def main() -> None:
+        async with calling() as (relay, _):
+            client = Client(f"http://localhost:{relay.listener.port}", *SECRETS, AUTHORITY)
+            await relay.gone()
+            assert str(await failure(client)) == "Connection refused"
+            await client.close()
+
+    asyncio.run(main())
+
+
+def test_a_host_that_nobody_knows_is_not_reached() -> None:
+    async def main() -> None:
+        async with calling(address="https://nobody.invalid") as (_, client):
+            error = await failure(client)
+            assert isinstance(error, NotReached)
+            assert "the connection failed" not in str(error)  # but what the resolver says, in its words
+
+    asyncio.run(main())
+
+
+def test_connections_that_the_far_end_closed_meanwhile_cost_no_call() -> None:
+    async def main() -> None:
+        async with calling() as (relay, client):
+            for _ in range(5):
+                await ask(client)
+                await relay.gone()
+                await relay.back()
+            await ask(client)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "error", "words"),
+    [
+        ("lose request", {}, NoAnswer, "the connection failed (RemoteProtocolError)"),
+        ("lose answer", {}, NoAnswer, "the connection failed (RemoteProtocolError)"),
+        ("slow", {"seconds": 60}, NoAnswer, "no answer in time"),
+        ("slow to take", {"seconds": 60}, NoAnswer, "no answer in time"),
+        ("throttle", {}, Throttled, ""),
+        ("html 502", {}, NoAnswer, "an answer that is none (HTTP 502)"),
+        ("html 502 taken", {}, NoAnswer, "an answer that is none (HTTP 502)"),
+        ("garbage", {}, NoAnswer, "an answer that is none (HTTP 200)"),
+        ("twice", {}, NoAnswer, "an answer that is none (HTTP 200)"),
+        ("system error", {}, Said, "-9999 System error. Please inquire at support@toast.com."),
+    ],
+)
+def test_each_way_to_fail_is_told_apart(kind: str, more: dict[str, Any], error: type, words: str) -> None:
+    async def main() -> None:
+        async with calling() as (relay, client):
+            relay.meddle(kind, **more)
+            found = await failure(client, within_s=0.5)
+            assert (type(found), str(found)) == (error, words)
+            await ask(client)
+
+    asyncio.run(main())
+
+
+def test_what_is_not_the_interface_took_nothing() -> None:
+    async def main() -> None:
+        async with calling() as (_, client):
+            error = await failure(client, path="/elsewhere")
+            assert (type(error), str(error)) == (NotReached, "HTTP 404")
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("key", "words"), [("app_key", "-1000 Invalid appKey."), ("secret_key", "-1000 Invalid appKey.")]
+)
+def test_a_wrong_key_is_said(key: str, words: str) -> None:
+    async def main() -> None:
+        async with calling(**{key: "wrong-and-secret"}) as (_, client):
+            error = await failure(client)
+            assert (type(error), str(error)) == (Said, words)
+
+    asyncio.run(main())
+
+
+@asynccontextmanager
+async def answering(
+    raw: bytes, context: ssl.SSLContext | None = None, until: bytes = b"\r\n\r\n"
+) -> AsyncIterator[int]:
+    """Answer every call with these bytes, once it has said so much; return the port."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(until)
+            writer.write(raw)
+            await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        await server.wait_closed()
+
+
+def whole(body: bytes, status: str = "200 OK") -> bytes:
+    return b"HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (status.encode(), len(body), body)
+
+
+@pytest.mark.parametrize(
+    ("raw", "error"),
+    [
+        (whole(b"[]"), NoAnswer),
+        (whole(b'{"header": null}'), NoAnswer),
+        (whole(b'{"header": []}'), NoAnswer),
+        (whole(b'{"header": {"isSuccessful": true}}'), NoAnswer),
+        (whole(b'{"header": {"isSuccessful": true, "resultCode": "x"}}'), NoAnswer),
+        (whole(b"\xff\xfe"), NoAnswer),
+        (whole(b"", "204 No Content"), NoAnswer),
+        (whole(b"moved", "302 Found"), NoAnswer),
+        (whole(b"no", "403 Forbidden"), NotReached),
+        (whole(b"later", "503 Service Unavailable"), NotReached),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", NoAnswer),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", NoAnswer),
+        (b"", NoAnswer),
+    ],
+)
+def test_whatever_is_answered_is_an_answer_or_one_of_those(raw: bytes, error: type) -> None:
+    async def main() -> None:
+        async with answering(raw) as port:
+            client = Client(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
+            assert type(await failure(client)) is error
+            await client.close()
+
+    asyncio.run(main())
+
+
+def test_what_it_says_is_told_in_one_line_cut_short_and_without_our_keys() -> None:
+    said = f"Unknown {SECRETS[0]} with\\n{SECRETS[1]} " + "x" * 1000
+    body = b'{"header": {"isSuccessful": false, "resultCode": -1, "resultMessage": "%s"}}' % said.encode()
+
+    async def main() -> None:
+        async with answering(whole(body)) as port:
+            client = Client(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
+            error = await failure(client)
+            assert isinstance(error, Said)
+            assert error.message.startswith("Unknown … with … xxx")
+            assert len(error.message) == MOST_WORDS
+            await client.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("host", "authority", "words"),
+    [
+        ("localhost", "stranger.pem", "TLS: unable to get local issuer certificate"),
+        ("127.0.0.1", "authority.pem", "TLS: IP address mismatch"),
+    ],
+)
+def test_a_certificate_that_is_not_its_own_is_told_in_words(host: str, authority: str, words: str) -> None:
+    async def main() -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(TLS / "server.pem")
+        async with answering(whole(b""), context) as port:
+            client = Client(f"https://{host}:{port}", *SECRETS, TLS / authority)
+            error = await failure(client)
+            assert isinstance(error, NotReached)
+            assert str(error).startswith(words)
+            await client.close()
+
+    asyncio.run(main())
+
+
+def test_it_works_over_tls() -> None:
+    body = b'{"header": {"isSuccessful": true, "resultCode": 0, "resultMessage": "SUCCESS"}}'
+
+    async def main() -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(TLS / "server.pem")
+        async with answering(whole(body), context) as port:
+            client = Client(f"https://localhost:{port}", *SECRETS, AUTHORITY)
+            assert (await ask(client))["header"]["resultMessage"] == "SUCCESS"
+            await client.close()
+
+    asyncio.run(main())
+
+
+def test_tls_where_none_is_spoken_is_not_reached() -> None:
+    async def main() -> None:
+        async with answering(b"HTTP/1.1 400 Bad Request\r\n\r\n", until=b"\x16\x03") as port:
+            client = Client(f"https://127.0.0.1:{port}", *SECRETS, AUTHORITY)
+            assert isinstance(await failure(client), NotReached)
+            await client.close()
+
+    asyncio.run(main())
+
+
+def test_an_authority_that_cannot_be_read_is_refused_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "empty.pem").write_text("nothing")
+
+    for name in ("absent.pem", "empty.pem"):
+        with pytest.raises(BadSetting, match=r"^tls_ca: cannot be read"):
+            Client("https://api.example", *SECRETS, tmp_path / name)
+
+
+def test_no_log_record_of_any_library_holds_a_key(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    async def main() -> None:
+        async with calling() as (relay, client):
+            await ask(client, query={"page": 1})
+            for kind in ("lose request", "html 502", "throttle", "system error"):
+                relay.meddle(kind)
+                await failure(client)
+            await relay.gone()
+            await failure(client)
+
+    asyncio.run(main())
+
+    assert any(record.name.startswith("httpcore") for record in caplog.records)  # it does log
+    for record in caplog.records:
+        assert not any(secret in f"{record.getMessage()} {vars(record)}" for secret in SECRETS), record

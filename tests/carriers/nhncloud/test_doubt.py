@@ -1,0 +1,101 @@
+"""Doubts that another process left behind: the relay's lists are given time to show what was sent just now."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from pabal.carriers.base import Receipt, Taken, Unknown, Verdict
+from pabal.carriers.nhncloud.carrier import LAG_S, NhnCloud
+from pabal.domain import identity
+from pabal.domain.message import Attempt, Product
+from pabal.domain.retry import LONGEST_PAUSE
+from pabal.domain.when import SECOND
+from pabal.store.base import Store
+from pabal.store.migrate import migrate
+from tests.carriers.nhncloud.scenery import SENDER, SENDER_KEY, Scenery
+from tests.virtual import VirtualWorld, in_virtual_time, open_store
+
+LONG_AGO_S = 60.0
+
+
+async def keep(receipts: Sequence[Receipt]) -> None:
+    """Take receipts."""
+
+
+@asynccontextmanager
+async def running(scenery: Scenery, store: Store, world: VirtualWorld) -> AsyncIterator[NhnCloud]:
+    """Run a carrier, as one of several processes does."""
+    carrier = scenery.carrier(store, world)
+    task = asyncio.create_task(carrier.run(keep))
+    await asyncio.sleep(1)
+    assert carrier.is_connected
+    try:
+        yield carrier
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def message(world: VirtualWorld, product: Product, number: int = 1) -> Attempt:
+    """Return a message that was requested just now."""
+    message_id = identity.message_id(identity.request_id(world.now(), 0, 7), number)
+    content = "배송이 시작되었습니다. 길동님" if product is Product.ALIMTALK else "안녕하세요"
+    one = Attempt(message_id, 1, 1, product, f"0102000{number:04}", SENDER, None, content)
+    return one._replace(sender_key=SENDER_KEY, template_code="T1") if product is Product.ALIMTALK else one
+
+
+async def word(carrier: NhnCloud, attempt: Attempt) -> Verdict:
+    (verdict,) = await carrier.send([attempt])
+    return verdict
+
+
+@pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
+def test_what_another_process_handed_over_just_now_is_not_handed_over_again(
+    tmp_path: Path, product: Product
+) -> None:
+    async def whole() -> None:
+        scenery, world = Scenery(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
+        store = open_store(tmp_path, world)
+        await store.write(migrate, world.now())
+        async with running(scenery, store, world) as here, running(scenery, store, world) as there:
+            await asyncio.sleep(LONG_AGO_S)
+            one = message(world, product)
+            taken = await word(there, one)
+            again = one._replace(number=2, tries=1, is_in_doubt=True)
+
+            assert await word(here, again) == Unknown()
+            await asyncio.sleep(LAG_S + 1)
+            assert await word(here, again._replace(number=3)) == taken
+            assert (len(scenery.taken), scenery.relay.doubles()) == (1, {})
+        await store.close()
+
+    in_virtual_time(whole())
+
+
+@pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
+@pytest.mark.parametrize("pause_s", [LAG_S + 1, LONGEST_PAUSE / SECOND])
+def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
+    tmp_path: Path, product: Product, pause_s: float
+) -> None:
+    """However long the pause between two questions is, and whatever else was in doubt meanwhile."""
+
+    async def whole() -> None:
+        scenery, world = Scenery(), VirtualWorld()
+        store = open_store(tmp_path, world)
+        await store.write(migrate, world.now())
+        async with running(scenery, store, world) as carrier:
+            await asyncio.sleep(LONG_AGO_S)
+            one = message(world, product)._replace(number=2, tries=1, is_in_doubt=True)
+            assert await word(carrier, one) == Unknown()
+            await asyncio.sleep(pause_s)
+            scenery.relay.meddle("lose request", "POST")
+            assert await word(carrier, message(world, Product.SMS, 2)) == Unknown()
+
+            assert isinstance(await word(carrier, one._replace(number=3)), Taken)
+            assert [each.recipient_no for each in scenery.taken] == [one.receiver]
+        await store.close()
+
+    in_virtual_time(whole())

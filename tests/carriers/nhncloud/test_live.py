@@ -1,0 +1,152 @@
+"""The real service before the documented server, both started by their commands, over real sockets."""
+
+import asyncio
+import contextlib
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from pabal.app import open_store
+from pabal.config import load
+from pabal.world import RealWorld
+from tests.live import Live, run, serving, until
+from tests.nhncloud import channel
+from tests.nhncloud.__main__ import CONTENT, TEMPLATE
+from tests.web.scenery import FALLBACK, NO_USER, friendtalk, picture, sms, to
+
+pytestmark = pytest.mark.slow
+
+ACCOUNT = "acme"
+SENDER = "1588-0000"
+SIGNATURE = "a signature nobody guesses"
+UNASSIGNED, OFF, PHONE = "010-0000-0001", "010-0000-0002", "010-2000-0001"
+PRODUCTS = ("sms", "lms", "mms", "alimTalk", "friendTalkText", "friendTalkImage", "friendTalkWideImage")
+NAMED = {"templateData": {"이름": "길동"}}
+MOST_LINES = 100
+
+
+class Documented(NamedTuple):
+    """The documented server as its command tells of it."""
+
+    address: str
+    table: str
+    """The table of a settings file that it offers."""
+    sender_key: str
+
+
+class Scene(NamedTuple):
+    """A running service, and the relay behind it."""
+
+    live: Live
+    client: httpx.Client
+    relay: Documented
+
+
+@contextlib.contextmanager
+def documented(*words: str) -> Iterator[Documented]:
+    """Run the documented server by its command, until the end of the block."""
+    command = [sys.executable, "-m", "tests.nhncloud", "--port", "0", "--no-nights", *words]
+    last = "webhook_signature" if "--webhook" in words else "unsubscribe_number"
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+        assert process.stdout
+        try:
+            greeting = ""
+            for line, _ in zip(process.stdout, range(MOST_LINES), strict=False):
+                greeting += line
+                if line.startswith(last):
+                    break
+            address, sender_key = (re.search(each, greeting) for each in (r"http://[\d.:]+", r"[0-9a-f]{40}"))
+            assert address, greeting
+            assert sender_key, greeting
+            yield Documented(address[0], greeting[greeting.index("[carriers.relay]") :], sender_key[0])
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(params=["webhook", "asking"])
+def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scene]:
+    """The service set up with what the documented server prints; it hears of results in one of two ways."""
+    data, config, port = tmp_path / "data", tmp_path / "pabal.toml", _free_port()
+    hook = ("--webhook", f"http://127.0.0.1:{port}/hooks/relay", "--signature", SIGNATURE)
+    with documented(*(hook if request.param == "webhook" else ())) as relay:
+        routes = "\n".join(f'{product} = ["relay"]' for product in PRODUCTS)
+        config.write_text(f"check_sender_numbers = false\n[routes]\n{routes}\n\n{relay.table}", encoding="utf-8")
+        key = run("key", "create", "--account", ACCOUNT, data=data).stdout.strip()
+        asyncio.run(_open_channel(data, relay.sender_key))
+        with serving(data, "--port", str(port), config=config) as live, live.client(key) as client:
+            yield Scene(live, client, relay)
+            assert live.stop() == 0
+    log = live.log.read_text(encoding="utf-8")
+    assert '"error"' not in log
+    assert not any(secret in log for secret in ("AppKey", "Secret", SIGNATURE))
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+async def _open_channel(data: Path, sender_key: str) -> None:
+    world = RealWorld()
+    store = open_store(load({}, None, data=data), world)
+    template = (TEMPLATE, CONTENT)
+    await store.write(channel.open_here, ACCOUNT, world.now(), sender_key=sender_key, template=template)
+    await store.close()
+
+
+def _send(scene: Scene, operation: str, body: dict[str, Any]) -> str:
+    answer = scene.client.post(f"/api/message/{operation}.v1.0", json=body).json()
+    assert answer["result"] == "SUCCESS", answer
+    return str(answer["item"]["requestId"])
+
+
+def _ends(scene: Scene, request_id: str) -> list[str]:
+    """Return how the messages of a request stand, in the order of receivers, fallbacks last."""
+    items = scene.client.get("/api/message/request.v1.0", params={"requestId": request_id}).json()["items"]
+    items.sort(key=lambda each: each["messageId"])
+    return [
+        " ".join((each["messageProductType"]["value"], each["sendingStatus"]["value"], _code(each))).strip()
+        for each in items
+    ]
+
+
+def _code(record: dict[str, Any]) -> str:
+    return str((record.get("resultCode") or {}).get("value", ""))
+
+
+def test_every_product_goes_there_and_its_result_comes_back(scene: Scene) -> None:
+    key = scene.relay.sender_key
+    alimtalk = {"senderKey": key, "templateCode": TEMPLATE}
+    fallback = {**FALLBACK, "resendPhoneNumber": SENDER}
+    expected = {
+        _send(scene, "sendSMS", sms(PHONE, UNASSIGNED, OFF, sender=SENDER)): [
+            "sms completed 1000",
+            "sms fail 3003",
+            "sms fail 2003",
+        ],
+        _send(scene, "sendLMS", sms(PHONE, subject="제목", sender=SENDER)): ["lms completed 1000"],
+        _send(scene, "sendMMS", sms(PHONE, image=picture(51_200), sender=SENDER)): ["mms completed 1000"],
+        _send(scene, "sendAlimtalk", {**alimtalk, "receivers": to(PHONE, NO_USER, **NAMED), **fallback}): [
+            "alimTalk completed 1000",
+            "alimTalk fail 3019",
+            "sms completed 1000",
+        ],
+        _send(scene, "sendFriendtalk", friendtalk(key, PHONE, image=picture(2000))): [
+            "friendTalkImage completed 1000"
+        ],
+    }
+
+    until(lambda: {each: _ends(scene, each) for each in expected}, lambda seen: seen == expected)
+
+    page = httpx.get(f"{scene.relay.address}/").text
+    unsigned = httpx.post(f"{scene.live.base}/hooks/relay", json={"event": "MESSAGE_RESULT_UPDATE", "hooks": []})
+    assert "길동님, 가입해 주셔서 고맙습니다." in page
+    assert unsigned.json()["result"] == ("UNAUTHORIZED" if "webhook" in scene.relay.table else "NOT_FOUND")

@@ -1,0 +1,93 @@
+"""Keys of NHN Cloud are told to nobody, whatever goes wrong: not in logs, metrics, reasons, nor by commands."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from pabal.carriers.nhncloud.carrier import NhnCloud
+from pabal.cli import main
+from tests.carriers.nhncloud.scenery import RELAY, SENDER_KEY, Scenery, play, with_channel
+from tests.nhncloud.meddling import KINDS
+from tests.virtual import Town
+from tests.web.scenery import accepted, alimtalk, friendtalk, picture, sms, to
+
+SIGNATURE = "a signature nobody guesses"
+NAMED = {"templateData": {"name": "길동"}}
+PERSONAL = ("01020000001", "010-2000-0001", "길동")
+"""A number and a name: these are told to nobody either."""
+
+
+def secrets_of(scenery: Scenery) -> tuple[str, ...]:
+    relay = scenery.relay
+    return relay.sms_app_key, relay.sms_secret_key, relay.talk_app_key, relay.talk_secret_key, SIGNATURE
+
+
+def with_keys(folder: Path, secrets: tuple[str, ...]) -> Path:
+    """Write the file that an operator of this relay would have."""
+    names = ("sms_app_key", "sms_secret_key", "talk_app_key", "talk_secret_key", "webhook_signature")
+    lines = [f'{name} = "{value}"' for name, value in zip(names, secrets, strict=True)]
+    file = folder / "pabal.toml"
+    routes = ['[routes]\nsms = ["relay"]']
+    file.write_text("\n".join([f"[carriers.{RELAY}]", 'kind = "nhncloud"', *lines, *routes]), encoding="utf-8")
+    return file
+
+
+def test_whatever_goes_wrong_no_key_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    told: list[str] = []
+    secrets: list[str] = []
+
+    async def scene(town: Town, scenery: Scenery) -> None:
+        secrets.extend(secrets_of(scenery))
+        carrier = town.station.carriers[RELAY]
+        assert isinstance(carrier, NhnCloud)
+        call = await with_channel(town)
+        receiver = PERSONAL[1]
+
+        async def send_all() -> None:
+            await accepted(call, "message/sendSMS", sms(receiver))
+            await accepted(call, "message/sendMMS", sms(receiver, image=picture()))
+            await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(receiver, **NAMED)))
+            await accepted(call, "message/sendFriendtalk", friendtalk(SENDER_KEY, receiver, image=picture()))
+
+        async def look() -> None:
+            metrics = await call("/metrics")
+            told.extend([bytes(metrics.body).decode(), carrier.trouble, repr(carrier), str(vars(scenery)["noted"])])
+
+        for kind in KINDS:
+            scenery.relay.meddle(kind, times=4, seconds=15)
+            await send_all()
+            await town.wait(30)
+            await look()
+        for body, signature in ((b"{}", "wrong"), (b"nonsense", SIGNATURE), (b'{"event": 1}', SIGNATURE)):
+            answer = await call(
+                f"/hooks/{RELAY}", body, method="POST", headers={"X-Toast-Webhook-Signature": signature}
+            )
+            told.append(str(answer))
+        scenery.relay.sms_secret_key = scenery.relay.talk_app_key = "changed meanwhile"
+        await send_all()
+        await town.wait(100)
+        assert not carrier.is_connected
+        await look()
+        scenery.leave()
+        await town.wait(100)
+        await look()
+
+    play(tmp_path, scene, webhook_signature=SIGNATURE)
+    file = with_keys(tmp_path, tuple(secrets))
+    for command in ("settings", "doctor"):
+        main([command, "--data", str(tmp_path), "--config", str(file)])
+    told.extend(capsys.readouterr())
+
+    assert "carriers.relay.sms_secret_key = (set)" in told[-2]
+    assert "the carrier relay has been" in told[-2]
+    records = [f"{record.getMessage()} {vars(record)}" for record in caplog.records]
+    assert any("a carrier is down" in record for record in records)
+    for each in (*told, *records):
+        assert not any(secret in each for secret in secrets), each
+    ours = [f"{each.getMessage()} {vars(each)}" for each in caplog.records if each.name.startswith("pabal")]
+    for each in (*told, *ours):
+        assert not any(word in each for word in PERSONAL), each

@@ -1,0 +1,117 @@
+"""`pabal profile adopt`, before the documented server on a real socket."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pabal.domain.bar import Bar
+from pabal.service.station import Station
+from pabal.store import profiles
+from tests.cli.test_cli import Ran, Shell
+from tests.nhncloud.server import Served, serving
+from tests.virtual import NOON
+
+OTHER = """
+[carriers.relay2]
+kind = "nhncloud"
+talk_app_key = "a"
+talk_secret_key = "b"
+"""
+
+
+@pytest.fixture
+def relay() -> Iterator[Served]:
+    """The server, in a thread of its own."""
+    found: list[Served] = []
+    is_up, may_end = threading.Event(), asyncio.Event()
+    loop = asyncio.new_event_loop()
+
+    async def serve() -> None:
+        async with serving(seed=1) as server:
+            found.append(server)
+            is_up.set()
+            await may_end.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    is_up.wait()
+    yield found[0]
+    loop.call_soon_threadsafe(may_end.set)
+    thread.join()
+    loop.close()
+
+
+class Office:
+    """A shell whose settings name the server as a carrier."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str], relay: Served) -> None:
+        self.shell = Shell(folder / "data", capsys)
+        self.config = folder / "pabal.toml"
+        self.config.write_text(
+            f"""
+[carriers.relay]
+kind = "nhncloud"
+talk_app_key = "{relay.talk_app_key}"
+talk_secret_key = "{relay.talk_secret_key}"
+talk_address = "{relay.address}"
+"""
+        )
+        self.shell("key", "create", "--account", "acme")
+
+    def adopt(self, *words: str) -> Ran:
+        return self.shell("profile", "adopt", *words, "--config", str(self.config))
+
+
+@pytest.fixture
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], relay: Served) -> Office:
+    return Office(tmp_path, capsys, relay)
+
+
+def test_a_profile_of_the_relays_console_is_given_to_an_account(office: Office, relay: Served) -> None:
+    key = relay.add_profile("@shop").sender_key
+
+    adopted = office.adopt("shop", "--account", "acme")
+
+    assert (adopted.status, adopted.err) == (0, "")
+    assert adopted.out == "@shop is profile 1 of acme; its templates follow within a minute\n"
+    ((_, name, channel, status, use, _, carrier),) = office.shell("profile", "list").rows
+    assert (name, channel, status, use, carrier) == ("acme", "@shop", "approval", "in use", "relay")
+    kept = office.shell.at_work(lambda station: station.store.read(profiles.holder, key))
+    assert kept.carrier == "relay"
+
+
+def test_what_cannot_be_adopted_is_told_with_what_to_do(office: Office, relay: Served) -> None:
+    relay.add_profile("@shop")
+
+    for words, says in (
+        (("@nothing", "--account", "acme"), "no approved profile of this channel"),
+        (("@shop", "--account", "nobody"), "pabal account list"),
+        (("@shop", "--account", "acme", "--carrier", "telco"), "these do: relay"),
+        (("with space", "--account", "acme"), "search id of a channel"),
+    ):
+        refused = office.adopt(*words)
+        assert refused.status != 0
+        assert says in refused.err
+    assert office.shell("profile", "list").rows == []
+
+    office.config.write_text(office.config.read_text() + OTHER)
+    assert "name one: relay, relay2" in office.adopt("@shop", "--account", "acme").err
+    assert office.adopt("@shop", "--account", "acme", "--carrier", "relay").status == 0
+    without = office.shell("profile", "adopt", "@shop", "--account", "acme")
+    assert 'kind = "nhncloud"' in without.err
+
+
+def test_lists_say_why_something_is_out_of_use(office: Office, relay: Served) -> None:
+    relay.add_profile("@shop")
+    office.adopt("@shop", "--account", "acme")
+
+    async def block(station: Station) -> None:
+        await station.store.write(profiles.follow, 1, "00100010001", Bar.BLOCKED, NOON)
+
+    office.shell.at_work(block)
+
+    use = office.shell("profile", "list").rows[0][4]
+    assert use == "out of use (blocked): The relay or Kakao has blocked it."

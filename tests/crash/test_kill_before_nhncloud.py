@@ -1,0 +1,139 @@
+"""Kill -9 of the service amid calls to a relay that loses answers: nothing is lost, doubled or stuck."""
+
+import asyncio
+import itertools
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from pabal.app import open_store
+from pabal.config import load
+from pabal.domain.message import Status
+from pabal.world import RealWorld
+from tests import witness
+from tests.crash.clients import until_idle
+from tests.live import run, serving
+from tests.nhncloud import apart, channel
+from tests.nhncloud.apart import Apart
+
+KILLS = 12 if os.environ.get("PABAL_TORTURE") else 3
+CAMPAIGNS, CAMPAIGN = 3, 400
+SINGLES = 30
+A_LIFE = 2 * (CAMPAIGNS * CAMPAIGN + SINGLES)
+"""How many messages are sent in each life, half of them texts."""
+TAKEN_BEFORE_THE_KILL = 700
+ACCOUNT = "acme"
+SLOW_S = 3.0
+ENDED_WITHIN_S = 300.0
+SENDS = ("/sender/sms", "/raw-messages")
+TROUBLES: tuple[dict[str, Any], ...] = (
+    {"kind": "lose answer", "passed": 2},
+    {"kind": "slow", "passed": 1, "seconds": SLOW_S},
+    {"kind": "system error taken", "passed": 3},
+    {"kind": "lose request", "passed": 4},
+)
+
+Phones = Iterator[str]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_webhooks", [False, True], ids=["asked for", "told"])
+def test_a_crash_amid_calls_neither_loses_nor_doubles_anything(tmp_path: Path, has_webhooks: bool) -> None:
+    data, config = tmp_path / "data", tmp_path / "pabal.toml"
+    signature = "a signature nobody guesses"
+    run("migrate", data=data)
+    key = run("key", "create", "--account", ACCOUNT, "--rate", "0", data=data).stdout.strip()
+    asyncio.run(_open_channel(data))
+    witness.post(data)
+    phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
+    sent: list[str] = []
+
+    with apart.running() as relay:
+        more = {"webhook_signature": signature} if has_webhooks else {}
+        config.write_text(f"check_sender_numbers = false\n{relay.settings(poll_seconds=1, **more)}", "utf-8")
+        for _ in range(KILLS):
+            with serving(data, config=config, key_rate=0) as live:
+                if has_webhooks:
+                    relay.figures(webhook=(f"{live.base}/hooks/{apart.RELAY}", signature))
+                _let_go_wrong(relay)
+                before = relay.figures().messages
+                sent += asyncio.run(_send(live.base, key, phones))
+                relay.until_taken(before + TAKEN_BEFORE_THE_KILL)
+                live.process.kill()
+                live.process.wait()
+        with serving(data, config=config, key_rate=0) as live:
+            if has_webhooks:
+                relay.figures(webhook=(f"{live.base}/hooks/{apart.RELAY}", signature))
+            asyncio.run(_until_all_ended(live.base))
+            assert live.stop() == 0
+        seen = relay.figures(tells_names=True)
+
+    kept, changes, doubts = _kept(data)
+    assert len(sent) == KILLS * 2 * (CAMPAIGNS + SINGLES)
+    assert {one[:26] for one in kept} == set(sent), "what was answered is kept"
+    assert len(kept) == KILLS * A_LIFE
+    assert seen.doubles == {}
+    assert set(seen.names or ()) == set(kept), "the relay has had each"
+    assert set(kept.values()) == {Status.COMPLETED.number}
+    assert set(changes.values()) == {1}, "none ended twice"
+    kinds = len(TROUBLES) * len(SENDS)
+    assert all(sum(seen.meddled[kind::kinds]) for kind in range(kinds)), "everything went wrong that was to"
+    assert len(doubts) > CAMPAIGN, "whole calls were in doubt"
+
+
+def _let_go_wrong(relay: Apart) -> None:
+    relay.figures(meddles=[{**trouble, "on": path} for trouble in TROUBLES for path in SENDS])
+
+
+async def _open_channel(data: Path) -> None:
+    world = RealWorld()
+    store = open_store(load({}, None, data=data), world)
+    await store.write(channel.open_here, ACCOUNT, world.now())
+    await store.close()
+
+
+async def _send(base: str, key: str, phones: Phones) -> list[str]:
+    """Send campaigns and single messages, as texts and as Alimtalk, all at once; return the requests' ids."""
+    async with httpx.AsyncClient(base_url=base, headers={"apiKey": key}, timeout=60) as client:
+        sizes = [CAMPAIGN] * CAMPAIGNS + [1] * SINGLES
+        return await asyncio.gather(
+            *(send(client, [*itertools.islice(phones, count)]) for count in sizes for send in (_text, _talk))
+        )
+
+
+async def _text(client: httpx.AsyncClient, phones: list[str]) -> str:
+    receivers = [{"phoneNumber": phone} for phone in phones]
+    body = {"content": "파발이 달립니다", "sender": channel.SENDER, "receivers": receivers}
+    return await _accepted(client, "sendSMS", body)
+
+
+async def _talk(client: httpx.AsyncClient, phones: list[str]) -> str:
+    receivers = [{"phoneNumber": phone, "templateData": {"name": phone[-4:]}} for phone in phones]
+    body = {"senderKey": channel.SENDER_KEY, "templateCode": channel.TEMPLATE_CODE, "receivers": receivers}
+    return await _accepted(client, "sendAlimtalk", body)
+
+
+async def _accepted(client: httpx.AsyncClient, operation: str, body: dict[str, Any]) -> str:
+    answer = (await client.post(f"/api/message/{operation}.v1.0", json=body)).json()
+    assert answer["result"] == "SUCCESS", answer
+    return str(answer["item"]["requestId"])
+
+
+async def _until_all_ended(base: str) -> None:
+    async with asyncio.timeout(ENDED_WITHIN_S):
+        await until_idle(base)
+
+
+def _kept(data: Path) -> tuple[dict[str, int], Counter[str], set[str]]:
+    """Return each message's status by its id, how many times each has come to an end, and which were in doubt."""
+    connection = witness.looking_at(data)
+    kept = {bytes(one).hex(): status for one, status in connection.execute("select id, status from messages")}
+    ends = connection.execute("select id from witness where after > 1").fetchall()
+    doubts = connection.execute("select distinct message_id from attempts where verdict = 'unknown'").fetchall()
+    connection.close()
+    return kept, Counter(bytes(one).hex() for (one,) in ends), {bytes(one).hex() for (one,) in doubts}

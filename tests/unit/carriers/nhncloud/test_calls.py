@@ -1,0 +1,297 @@
+"""Which messages go together in one call to NHN Cloud, and what exactly that call says."""
+
+from typing import Any
+
+import pytest
+
+from pabal.carriers.nhncloud.calls import (
+    IDEMPOTENCY_HEADER,
+    MOST_BYTES_TITLE,
+    MOST_RECIPIENTS,
+    Call,
+    Door,
+    calls_of,
+    door_of,
+)
+from pabal.domain.message import Attempt, Product
+
+SENDER, KEY, UNSUBSCRIBE = "0212345678", "5e" * 20, "0801234567"
+
+
+def message(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
+    """Return the message of this number, of the request of this number."""
+    message_id = request.to_bytes(13, "big") + number.to_bytes(3, "big")
+    one = Attempt(message_id, 1, 1, Product.SMS, f"0102{number:07}", SENDER, None, "안녕하세요")
+    return one._replace(**fields)
+
+
+def alimtalk(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
+    talk = {"product": Product.ALIMTALK, "sender_key": KEY, "template_code": "T1", "sender": ""}
+    return message(number, request, **talk | {"content": f"{number}번"} | fields)
+
+
+def friendtalk(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
+    return alimtalk(number, request, **{"product": Product.FRIENDTALK_TEXT, "template_code": None} | fields)
+
+
+def only(*attempts: Attempt) -> Call:
+    (call,) = calls_of(attempts, UNSUBSCRIBE)
+    return call
+
+
+def sizes(attempts: list[Attempt]) -> list[int]:
+    return [len(call.attempts) for call in calls_of(attempts, UNSUBSCRIBE)]
+
+
+def name(attempt: Attempt) -> str:
+    return attempt.message_id.hex()
+
+
+# What goes together.
+
+
+def test_nothing_is_no_call() -> None:
+    assert calls_of([], UNSUBSCRIBE) == []
+
+
+@pytest.mark.parametrize("make", [message, alimtalk, friendtalk])
+@pytest.mark.parametrize(
+    ("count", "expected"), [(1, [1]), (1000, [1000]), (1001, [1000, 1]), (2500, [1000, 1000, 500])]
+)
+def test_a_call_has_a_thousand_recipients_at_most(make: Any, count: int, expected: list[int]) -> None:
+    assert sizes([make(number) for number in range(1, count + 1)]) == expected
+    assert MOST_RECIPIENTS == 1000
+
+
+def test_every_message_is_in_one_call_in_order() -> None:
+    attempts = [make(number, request) for request in range(1, 5) for number in range(1, 9) for make in (message,)]
+    attempts += [alimtalk(number, request) for request in range(5, 9) for number in range(1, 9)]
+
+    calls = calls_of(attempts, UNSUBSCRIBE)
+
+    assert sorted(each.message_id for call in calls for each in call.attempts) == [
+        each.message_id for each in attempts
+    ]
+    assert all(call.attempts == sorted(call.attempts, key=lambda each: each.message_id) for call in calls)
+
+
+def test_personal_texts_go_one_by_one_and_personal_talks_together() -> None:
+    texts = [message(number, content=f"{number}번") for number in range(1, 21)]
+    talks = [alimtalk(number) for number in range(1, 21)]
+
+    assert (sizes(texts), sizes(talks)) == ([1] * 20, [20])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sender": "0215880000"},
+        {"subject": "제목"},
+        {"content": "다른 글"},
+        {"is_ad": True},
+        {"product": Product.LMS},
+    ],
+)
+def test_texts_that_differ_in_what_is_said_once_go_apart(change: dict[str, Any]) -> None:
+    assert sizes([message(1), message(2, **change), message(3)]) == [2, 1]
+
+
+@pytest.mark.parametrize("change", [{"sender_key": "6f" * 20}, {"template_code": "T2"}])
+def test_talks_of_another_profile_or_template_go_apart(change: dict[str, Any]) -> None:
+    assert sizes([alimtalk(1), alimtalk(2, **change), alimtalk(3)]) == [2, 1]
+
+
+def test_requests_share_a_call_only_where_each_has_one_message_in_it() -> None:
+    single = [alimtalk(1, request) for request in range(1, 11)]
+    several = [alimtalk(number, request) for request in (20, 21) for number in (1, 2, 3)]
+
+    calls = calls_of([*single, *several], UNSUBSCRIBE)
+
+    assert [len(call.attempts) for call in calls] == [10, 3, 3]
+    assert [call.body(None).get("senderGroupingKey") for call in calls] == [
+        None,
+        (20).to_bytes(13, "big").hex(),
+        (21).to_bytes(13, "big").hex(),
+    ]
+
+
+def test_pictures_of_different_requests_go_apart() -> None:
+    mms = [message(1, request, product=Product.MMS, image_of=request.to_bytes(13, "big")) for request in (1, 2)]
+
+    assert sizes(mms) == [1, 1]
+
+
+# What a call says, to the letter.
+
+
+def test_an_sms() -> None:
+    one, two = message(1), message(2)
+    call = only(one, two)
+
+    assert (call.door, call.path, call.headers) == (Door.SMS, "/sms/v3.0/appKeys/{appkey}/sender/sms", {})
+    assert call.body(None) == {
+        "body": "안녕하세요",
+        "sendNo": SENDER,
+        "senderGroupingKey": "01".zfill(26),
+        "recipientList": [
+            {"recipientNo": one.receiver, "recipientGroupingKey": name(one)},
+            {"recipientNo": two.receiver, "recipientGroupingKey": name(two)},
+        ],
+    }
+
+
+def test_an_mms_names_its_picture() -> None:
+    one = message(product=Product.MMS, subject="사진", image_of=b"1")
+    call = only(one)
+
+    assert (call.door, call.path) == (Door.MMS, "/sms/v3.0/appKeys/{appkey}/sender/mms")
+    assert call.body(4711) == {
+        "body": "안녕하세요",
+        "sendNo": SENDER,
+        "title": "사진",
+        "attachFileIdList": [4711],
+        "senderGroupingKey": "01".zfill(26),
+        "recipientList": [{"recipientNo": one.receiver, "recipientGroupingKey": name(one)}],
+    }
+
+
+def test_an_alimtalk() -> None:
+    button: dict[str, str | int] = {"buttonType": "webLink", "name": "열기", "mobileUrl": "https://shop.example"}
+    one = alimtalk(subject="제목", buttons=(button,))
+    call = only(one)
+
+    assert (call.door, call.path) == (Door.ALIMTALK, "/alimtalk/v2.3/appkeys/{appkey}/raw-messages")
+    assert call.body(None) == {
+        "senderKey": KEY,
+        "templateCode": "T1",
+        "senderGroupingKey": "01".zfill(26),
+        "recipientList": [
+            {
+                "recipientNo": one.receiver,
+                "content": "1번",
+                "resendParameter": {"isResend": False},
+                "recipientGroupingKey": name(one),
+                "buttons": [{"ordering": 1, "type": "WL", "name": "열기", "linkMo": "https://shop.example"}],
+                "templateTitle": "제목",
+            }
+        ],
+    }
+    assert set(call.headers) == {IDEMPOTENCY_HEADER}
+
+
+def test_a_friend_talk() -> None:
+    one = friendtalk(image_of=b"1", image_link="https://shop.example", is_ad=True)
+    call = only(one)
+
+    assert (call.door, call.path) == (Door.FRIENDTALK, "/friendtalk/v2.4/appkeys/{appkey}/messages")
+    assert call.body("https://relay.example/1.jpg") == {
+        "senderKey": KEY,
+        "senderGroupingKey": "01".zfill(26),
+        "recipientList": [
+            {
+                "recipientNo": one.receiver,
+                "content": "1번",
+                "resendParameter": {"isResend": False},
+                "recipientGroupingKey": name(one),
+                "isAd": True,
+                "imageUrl": "https://relay.example/1.jpg",
+                "imageLink": "https://shop.example",
+            }
+        ],
+    }
+    assert call.headers["X-Convert-To-Brand-Message"] == "true"
+
+
+def test_a_friend_talk_says_so_if_it_is_no_advertisement_since_the_relay_would_think_it_is() -> None:
+    (recipient,) = only(friendtalk()).body(None)["recipientList"]
+
+    assert recipient["isAd"] is False
+
+
+def test_a_key_stands_for_exactly_these_attempts() -> None:
+    calls = [
+        only(alimtalk(1), alimtalk(2)),
+        only(alimtalk(1)),
+        only(alimtalk(1), alimtalk(2)._replace(number=2)),
+        only(alimtalk(2), alimtalk(1)),
+        *only(alimtalk(1), alimtalk(2)).halves(),
+    ]
+
+    keys = [call.headers[IDEMPOTENCY_HEADER] for call in calls]
+
+    assert len(set(keys)) == len(keys) - 1, "one of the halves is the second call"
+    assert keys[0] == only(alimtalk(1), alimtalk(2)).headers[IDEMPOTENCY_HEADER]
+
+
+@pytest.mark.parametrize("count", [2, 3, 1000])
+def test_halves_have_all_messages_once(count: int) -> None:
+    call = only(*(alimtalk(number) for number in range(1, count + 1)))
+
+    left, right = call.halves()
+
+    assert left.attempts + right.attempts == call.attempts
+    assert left.attempts
+    assert right.attempts
+    assert (left.path, left.shared, right.door) == (call.path, call.shared, call.door)
+
+
+# Titles and advertisements.
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        ("짧은 글", "짧은 글"),
+        ("첫 줄\n둘째 줄", "첫 줄"),
+        ("\n\n  첫 줄\n둘째 줄", "첫 줄"),
+        ("가" * 21, "가" * 20),
+        ("a" + "가" * 20, "a" + "가" * 19),
+        ("a" * 41, "a" * 40),
+        ("", "MMS"),
+        (" \n ", "MMS"),
+    ],
+)
+def test_a_text_without_a_subject_gets_a_title_that_fits(content: str, title: str) -> None:
+    body = only(message(product=Product.LMS, content=content)).body(None)
+
+    assert body["title"] == title
+    assert len(title.encode("cp949")) <= MOST_BYTES_TITLE
+    assert only(message(product=Product.LMS, content=content, subject="제목")).body(None)["title"] == "제목"
+
+
+def test_an_advertisement_says_how_to_refuse_more_and_goes_where_those_go() -> None:
+    sms, lms = (
+        message(is_ad=True, content="(광고)새 소식"),
+        message(product=Product.LMS, is_ad=True, content="(광고)새 소식"),
+    )
+
+    assert only(sms).path.endswith("/sender/ad-sms")
+    assert only(lms).path.endswith("/sender/ad-mms")
+    for each in (sms, lms):
+        assert only(each).body(None)["body"] == "(광고)새 소식\n무료거부 0801234567"
+
+
+@pytest.mark.parametrize("number", ["0801234567", "080-123-4567", "080-1234567"])
+def test_an_advertisement_that_says_it_already_is_left_as_it_is(number: str) -> None:
+    content = f"(광고)새 소식 무료수신거부 {number}"
+
+    assert only(message(is_ad=True, content=content)).body(None)["body"] == content
+
+
+@pytest.mark.parametrize(
+    ("content", "door"),
+    [("가" * 35, Door.SMS), ("가" * 34 + "a", Door.SMS), ("가" * 36, Door.MMS)],
+)
+def test_an_advertisement_that_grows_beyond_an_sms_goes_as_an_lms(content: str, door: Door) -> None:
+    added = len("\n무료거부 0801234567".encode("cp949"))
+    one = message(is_ad=True, content=content)
+
+    assert (len(content.encode("cp949")) + added <= 90) is (door is Door.SMS)
+    assert door_of(one, UNSUBSCRIBE) is door
+    assert only(one).path.endswith("/ad-sms" if door is Door.SMS else "/ad-mms")
+    assert ("title" in only(one).body(None)) is (door is Door.MMS)
+
+
+def test_what_is_no_advertisement_is_left_as_it_is() -> None:
+    assert only(message(content="가" * 45)).body(None)["body"] == "가" * 45
+    assert door_of(message(content="가" * 45), UNSUBSCRIBE) is Door.SMS

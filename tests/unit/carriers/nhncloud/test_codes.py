@@ -1,0 +1,136 @@
+"""What NHN Cloud's codes mean here: each that its documentation has for a send, and each result."""
+
+import pytest
+
+from pabal.carriers.base import Busy, Declined, Rejected, Unknown, Verdict
+from pabal.carriers.nhncloud import codes
+from pabal.carriers.nhncloud.codes import Refusal, outcome_of, refusal_of, verdict_of
+from pabal.domain.message import Outcome
+
+NO_NUMBER = Rejected(Outcome.NUMBER_NOT_ASSIGNED)
+REFUSED = Rejected(Outcome.REFUSED_BY_RECEIVER)
+SPAM = Rejected(Outcome.SPAM)
+DIFFERS = Rejected(Outcome.DIFFERS_FROM_TEMPLATE)
+NOT_HERE = Declined(Outcome.UNDELIVERABLE)
+ODD = Declined(Outcome.CARRIER_ERROR)
+
+TEXTS: dict[int, Verdict] = {
+    **dict.fromkeys((-1000, -1001, -1002, -1003, -1004, -1007, -1008, -9995), Busy()),
+    **dict.fromkeys((-2009, -2010, -2047, -2051, -2052), Busy()),
+    **dict.fromkeys((-2021, -9999), Unknown()),
+    **dict.fromkeys((-2018, -2019), NO_NUMBER),
+    -6001: REFUSED,
+    **dict.fromkeys((-2002, -2003, -2004, -2005, -2014, -2015, -2023, -2024, -2044, -2045, -2046), NOT_HERE),
+    **dict.fromkeys((-2312, -2313, -6000, -6003, -6004), NOT_HERE),
+    **dict.fromkeys((4, -1005, -1006, -2000, -2001, -2016, -9996, -9997, -9998, -12345), ODD),
+}
+TALKS: dict[int, Verdict] = {
+    **dict.fromkeys((-1000, -1001, -1030, -4004, -4005), Busy()),
+    **dict.fromkeys((-4018, -8010), Busy()),
+    **dict.fromkeys((-1005, -7000, -9999), Unknown()),
+    **dict.fromkeys((-4019, -5000), NO_NUMBER),
+    -3301: REFUSED,
+    -8008: SPAM,
+    **dict.fromkeys((-3010, -3011, -3033, -3042, -3043, -3046, -3049), DIFFERS),
+    **dict.fromkeys((-1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004), NOT_HERE),
+    **dict.fromkeys((-1006, -1014, -1024, -1027, -2017, -3003, -3005), NOT_HERE),
+    **dict.fromkeys((-4007, -4009, -8001, -8002, -8005, -9992), NOT_HERE),
+    **dict.fromkeys((4, -1031, -2000, -2004, -3002, -9996, -9998, -12345), ODD),
+}
+CLOSED = {
+    True: (-1000, -1001, -1002, -1003, -1004, -1007, -1008, -9995),
+    False: (-1000, -1001, -1030, -4004, -4005),
+}
+SHARED = {
+    True: (-2004, -2312, -2313, -6000, -6004, 4, -9999, -2052),
+    False: (-1027, -2017, -3003, -3005, -9992, 4, -9999, -8010),
+}
+"""Codes about what all messages of a call share: the same call in halves would be refused again."""
+ALONE = {True: (-2018, -2019, -6001), False: (-4019, -5000, -3301, -8008, -3010, -3011, -2019, -2024)}
+
+
+@pytest.mark.parametrize(
+    ("code", "is_text", "verdict"),
+    [(code, True, each) for code, each in TEXTS.items()] + [(code, False, each) for code, each in TALKS.items()],
+)
+def test_a_refusal_becomes_the_verdict_that_it_means(code: int, is_text: bool, verdict: Verdict) -> None:
+    assert verdict_of(refusal_of(code, is_text=is_text)) == verdict
+
+
+def test_every_code_of_the_tables_is_tried_here() -> None:
+    assert set(codes._SMS) <= set(TEXTS)
+    assert set(codes._TALK) <= set(TALKS)
+
+
+@pytest.mark.parametrize("is_text", [True, False])
+def test_an_account_that_is_not_served_is_told_from_one_that_is_busy(is_text: bool) -> None:
+    known = TEXTS if is_text else TALKS
+
+    closed = {code for code in known if refusal_of(code, is_text=is_text) is Refusal.CLOSED}
+
+    assert closed == set(CLOSED[is_text])
+
+
+@pytest.mark.parametrize("is_text", [True, False])
+def test_a_call_is_split_only_for_what_one_message_may_be_alone_in(is_text: bool) -> None:
+    assert not any(refusal_of(code, is_text=is_text).is_about_one for code in SHARED[is_text])
+    assert all(refusal_of(code, is_text=is_text).is_about_one for code in ALONE[is_text])
+
+
+@pytest.mark.parametrize("refusal", Refusal)
+def test_every_refusal_has_a_verdict_and_keeps_its_name(refusal: Refusal) -> None:
+    assert isinstance(verdict_of(refusal), Busy | Unknown | Declined | Rejected)
+    assert Refusal[refusal.name] is refusal
+
+
+SMS_ENDS = {
+    "1000": Outcome.DELIVERED,
+    "1001": Outcome.CARRIER_ERROR,
+    "1002": Outcome.NUMBER_NOT_ASSIGNED,
+    "1019": Outcome.TIMED_OUT,
+    "2000": Outcome.TIMED_OUT,
+    "2003": Outcome.PHONE_OFF,
+    "3001": Outcome.NO_SUBSCRIBER,
+    "3003": Outcome.NUMBER_NOT_ASSIGNED,
+    "3006": Outcome.REFUSED_BY_RECEIVER,
+    "3011": Outcome.CARRIER_ERROR,
+    "3012": Outcome.SPAM,
+    "4003": Outcome.NUMBER_NOT_ASSIGNED,
+    "4005": Outcome.NO_SUBSCRIBER,
+    "4007": Outcome.CARRIER_ERROR,
+    "4008": Outcome.SPAM,
+    "4009": Outcome.CARRIER_ERROR,
+    "E900": Outcome.CARRIER_ERROR,
+    "E915": Outcome.UNKNOWN,
+    "E999": Outcome.CARRIER_ERROR,
+}
+TALK_ENDS = {
+    "1000": Outcome.DELIVERED,
+    **dict.fromkeys(("1020", "3008"), Outcome.NUMBER_NOT_ASSIGNED),
+    "2003": Outcome.NOT_A_FRIEND,
+    "3019": Outcome.NOT_A_USER,
+    "3020": Outcome.BLOCKED_BY_USER,
+    **dict.fromkeys(("3005", "4000", "4001"), Outcome.UNKNOWN),
+    **dict.fromkeys(
+        ("3016", "3027", "3028", "3030", "3031", "3033", "3036", "3038", "3042"), Outcome.DIFFERS_FROM_TEMPLATE
+    ),
+    **dict.fromkeys(("2001", "2005", "3000", "3006", "3010", "3012", "9998", "9999"), Outcome.CARRIER_ERROR),
+}
+OTHER_ENDS = {
+    True: ("1003", "2001", "2002", "2004", "2005", "2007", "3000", "3004", "3010", "3018", "3019", "E919", "E911"),
+    False: ("1003", "1006", "1021", "1025", "3011", "3013", "3014", "3015", "3018", "3022", "MTR2"),
+}
+
+
+@pytest.mark.parametrize("is_text", [True, False])
+def test_a_result_becomes_the_outcome_that_it_means(is_text: bool) -> None:
+    ends = SMS_ENDS if is_text else TALK_ENDS
+
+    assert {code: outcome_of(code, is_text=is_text) for code in ends} == ends
+    assert set(ends) == set(codes._SMS_ENDS if is_text else codes._TALK_ENDS)
+
+
+@pytest.mark.parametrize("is_text", [True, False])
+def test_any_other_result_is_a_failure_and_never_a_delivery(is_text: bool) -> None:
+    for code in (*OTHER_ENDS[is_text], "", "0", "10000", "1000 ", "None", "성공"):
+        assert outcome_of(code, is_text=is_text) is Outcome.UNDELIVERABLE
