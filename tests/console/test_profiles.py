@@ -5,6 +5,7 @@ import re
 import pytest
 
 from pabal.console.category_steps import levels, steps
+from pabal.domain.bar import Bar
 from pabal.domain.category import Category
 from pabal.domain.profile import MAX_TOKENS_AN_HOUR, MAX_WRONG_TOKENS
 from pabal.domain.user import Role
@@ -219,14 +220,19 @@ def test_nobody_touches_another_account_s_profiles(play: Play) -> None:
     play(scene)
 
 
-def test_one_that_an_operator_put_out_of_use_says_so(play: Play) -> None:
+def test_one_that_an_operator_or_a_relay_put_out_of_use_says_so(play: Play) -> None:
     async def scene(town: Town) -> None:
         await open_channel(await town.caller())
         ((_, profile),) = await town.store.read(profiles.everyone)
         await town.store.write(profiles.set_enabled, profile.id, False, town.world.now())
 
-        shown = await (await visitor_of(town)).get("/console/profiles")
+        visitor = await visitor_of(town)
+
+        shown = await visitor.get("/console/profiles")
 
         assert "운영자가 사용을 멈추었습니다" in shown.text
+        await town.store.write(profiles.set_enabled, profile.id, True, town.world.now())
+        await town.store.write(profiles.follow, profile.id, profile.category, Bar.BLOCKED, town.world.now())
+        assert Bar.BLOCKED.label.ko in (await visitor.get("/console/profiles")).text
 
     play(scene)

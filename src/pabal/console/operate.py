@@ -6,6 +6,7 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal import config
+from pabal.console.history import SENDABLE
 from pabal.console.visit import Visit
 from pabal.domain.when import SECOND, Instant
 from pabal.store import accounts, carriers, deeds, jobs
@@ -98,7 +99,7 @@ def _deeds(tx: Tx) -> tuple[list[deeds.Deed], dict[int | None, str]]:
 def _row(visit: Visit, state: CarrierState) -> Row:
     carrier = visit.station.carriers.get(state.name)
     settings = visit.rooms.settings.carriers.get(state.name)
-    products = sorted(carrier.products, key=lambda product: product.number) if carrier else []
+    products = [product for product in SENDABLE if carrier and product in carrier.products]
     return Row(
         name=state.name,
         kind=settings.kind if settings else "",

@@ -1,5 +1,6 @@
 """Sender profiles: which there are, how one is registered and proved by its token, and how it goes."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -8,10 +9,11 @@ from starlette.responses import Response
 from pabal.console.category_steps import Steps, levels, steps
 from pabal.console.visit import Visit
 from pabal.domain import profile as profiles_are
+from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.profile import MAX_WRONG_TOKENS, AuthStatus, Profile, Registration
 from pabal.domain.when import SECOND, Instant
-from pabal.service import profiles
+from pabal.service import categories, profiles
 from pabal.store import deeds
 from pabal.store import profiles as kept_profiles
 from pabal.store.base import Tx
@@ -51,7 +53,8 @@ async def list_profiles(visit: Visit) -> Response:
     page = min(max(int(word), 1), MAX_PAGE) if word.isascii() and word.isdigit() and len(word) < 7 else 1
     wanted = kept_profiles.Filter(visit.account_id)
     total, found = await visit.station.store.read(kept_profiles.find, wanted, page, PAGE_SIZE)
-    rows = [_row(visit, each) for each in found]
+    known = await categories.of_senders(visit.station)
+    rows = [_row(visit, each, known) for each in found]
     approved = visit.field("approved")
     is_news = any(each.channel == approved and each.status is AuthStatus.APPROVAL for each in rows)
     return visit.page(
@@ -65,12 +68,12 @@ async def list_profiles(visit: Visit) -> Response:
 
 async def show_new(visit: Visit) -> Response:
     """Show the form of a registration."""
-    return _form(visit)
+    return await _form(visit)
 
 
 async def show_categories(visit: Visit) -> Response:
     """Answer with the choices that are left after those made so far."""
-    return visit.page("profile_category.html", steps=_steps(visit), told={})
+    return visit.page("profile_category.html", steps=await _steps(visit), told={})
 
 
 async def register(visit: Visit) -> Response:
@@ -79,7 +82,7 @@ async def register(visit: Visit) -> Response:
     try:
         made = await managing.create_sender(visit.call(CreateSender, fields))
     except Refused as refused:
-        return _form(visit, refused)
+        return await _form(visit, refused)
     channel_id = str(made["item"].channelId)
     await visit.station.store.write(deeds.note, visit.deed("profile.register", channel_id))
     return visit.elsewhere(_token_of(channel_id))
@@ -138,7 +141,7 @@ async def ask_delete(visit: Visit) -> Response:
     Raises Refused(NOT_FOUND).
     """
     found = (await _waiting(visit)).profile
-    return visit.page("profile_delete.html", row=_row(visit, found), told="")
+    return visit.page("profile_delete.html", channel=found.channel_id, told="")
 
 
 async def delete(visit: Visit) -> Response:
@@ -151,12 +154,12 @@ async def delete(visit: Visit) -> Response:
         await profiles.delete(visit.station, visit.account_id, None, found.channel_id)
     except Refused as refused:
         told = refused.problems[0].message(visit.speech.locale)
-        return visit.page("profile_delete.html", refused.code.http_status, row=_row(visit, found), told=told)
+        return visit.page("profile_delete.html", refused.code.http_status, channel=found.channel_id, told=told)
     await visit.station.store.write(deeds.note, visit.deed("profile.delete", found.channel_id))
     return visit.elsewhere(PROFILES)
 
 
-def _form(visit: Visit, refused: Refused | None = None) -> Response:
+async def _form(visit: Visit, refused: Refused | None = None) -> Response:
     told = {}
     if refused:
         told = {each.field: each.message(visit.speech.locale) for each in refused.problems}
@@ -164,13 +167,13 @@ def _form(visit: Visit, refused: Refused | None = None) -> Response:
         "profile_new.html",
         refused.code.http_status if refused else 200,
         typed={name: visit.field(name) for name in ("channelId", "cellphone")},
-        steps=_steps(visit),
+        steps=await _steps(visit),
         told=told,
     )
 
 
-def _steps(visit: Visit) -> Steps:
-    known = visit.station.sender_categories
+async def _steps(visit: Visit) -> Steps:
+    known = await categories.of_senders(visit.station)
     return steps(known, visit.field("major"), visit.field("minor"), visit.field("category"))
 
 
@@ -214,9 +217,8 @@ def _read(tx: Tx, account_id: int, channel_id: str) -> Waiting | None:
     return Waiting(profile, token.expires_at, max(0, MAX_WRONG_TOKENS - token.wrong))
 
 
-def _row(visit: Visit, profile: Profile) -> Row:
-    category = visit.station.sender_categories.get(profile.category)
-    bar = getattr(profile, "bar", None)
+def _row(visit: Visit, profile: Profile, known: Mapping[str, Category]) -> Row:
+    category = known.get(profile.category)
     return Row(
         channel=profile.channel_id,
         category=" › ".join(dict.fromkeys(levels(category.name))) if category else profile.category,
@@ -224,7 +226,7 @@ def _row(visit: Visit, profile: Profile) -> Row:
         status=profile.status,
         sender_key=(profile.sender_key or "") if visit.may_see_numbers else "",
         is_enabled=profile.is_enabled,
-        bar=bar.label if bar else None,
+        bar=profile.bar.label if profile.bar else None,
         made=visit.speech.stamp(profile.created_at),
     )
 

@@ -83,6 +83,7 @@ WORDS = {
         "한 줄에 하나씩: 192.0.2.7 또는 192.0.2.0/24. 비우면 어디서나 쓸 수 있습니다.",
         "One a line: 192.0.2.7 or 192.0.2.0/24. None: from everywhere.",
     ),
+    "key.from": Words("어디서", "From where"),
     "key.anywhere": Words("어디서나", "Everywhere"),
     "key.rate": Words("초당 요청 수", "Requests a second"),
     "key.rate_help": Words("0이면 제한이 없습니다.", "0: no limit."),

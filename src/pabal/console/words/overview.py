@@ -28,6 +28,7 @@ WORDS = {
         "{day}: {completed} arrived, {fail} failed, {open} under way, {cancel} cancelled",
     ),
     "overview.table": Words("표로 보기", "As a table"),
+    "overview.left_out": Words("메시지가 없는 날은 뺐습니다.", "Days without messages are left out."),
     "overview.span": Words("기간", "Period"),
     "overview.span.1": Words("오늘", "Today"),
     "overview.span.7": Words("최근 7일", "7 days"),

@@ -14,7 +14,7 @@ WORDS = {
     "profiles.none": Words("아직 등록한 채널이 없습니다.", "No channel is registered yet."),
     "profiles.channel": Words("채널", "Channel"),
     "profiles.category": Words("분류", "Category"),
-    "profiles.phone": Words("관리자 휴대폰", "Administrator's phone"),
+    "profiles.phone": Words("관리자 휴대폰", "Admin phone"),
     "profiles.status": Words("상태", "Status"),
     "profiles.sender_key": Words("발신 프로필 키", "Sender key"),
     "profiles.made": Words("등록 시각", "Registered"),
