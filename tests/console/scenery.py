@@ -1,7 +1,9 @@
 """Visitors of the console in this process: they hold cookies and fill in forms, as a browser does."""
 
 import asyncio
+import io
 import re
+import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -23,6 +25,7 @@ class Shown(NamedTuple):
     text: str
     headers: dict[str, str]
     cookies: list[str]
+    body: bytes = b""
 
     @property
     def location(self) -> str:
@@ -95,11 +98,11 @@ class Visitor:
             sent.append(message)
 
         await self._service(scope, receive, send)
-        text = b"".join(message.get("body", b"") for message in sent[1:]).decode()
+        whole = b"".join(message.get("body", b"") for message in sent[1:])
         pairs = [(name.decode(), value.decode()) for name, value in sent[0]["headers"]]
         given_cookies = [value for name, value in pairs if name == "set-cookie"]
         self._hold(given_cookies)
-        return Shown(sent[0]["status"], text, dict(pairs), given_cookies)
+        return Shown(sent[0]["status"], readable(whole), dict(pairs), given_cookies, whole)
 
     def _hold(self, cookies: Sequence[str]) -> None:
         for cookie in cookies:
@@ -109,6 +112,14 @@ class Visitor:
                 self.cookies.pop(name, None)
             else:
                 self.cookies[name] = value
+
+
+def readable(body: bytes) -> str:
+    """Return what can be read in an answer, also in a workbook, and of a picture whatever it is."""
+    if not body.startswith(b"PK"):
+        return body.decode(errors="replace")
+    with zipfile.ZipFile(io.BytesIO(body)) as parts:
+        return "".join(parts.read(name).decode() for name in parts.namelist())
 
 
 async def make_user(town: Town, role: Role = Role.OWNER, account: str = "acme", name: str = "") -> str:

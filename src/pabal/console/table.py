@@ -13,6 +13,7 @@ PAGES = (
     Page("/console/accounts", sign_in.choose_account, OPERATORS, "POST", is_about_account=False),
     Page("/console/history", history.show_history, EVERYONE, menu="menu.history"),
     Page("/console/history.csv", export.export, EVERYONE),
+    Page("/console/history.xlsx", export.export_workbook, EVERYONE),
     Page("/console/history/{message}", history.show_message, EVERYONE),
     Page("/console/templates", templates.list_templates, EVERYONE, menu="menu.templates"),
     Page("/console/templates/new", templates.show_new, SENDERS),
