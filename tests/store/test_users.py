@@ -162,5 +162,13 @@ def test_deeds_are_told_newest_first_an_account_sees_its_own_and_old_ones_go(tx:
     assert deeds.latest(tx, None, 10) == done[::-1]
     assert deeds.latest(tx, acme, 10) == [done[2], done[0]]
     assert deeds.latest(tx, acme, 1) == [done[2]]
+    listed = deeds.find(tx, None, "", None, 10)
+    assert [(each.account, each.deed) for each in listed] == list(
+        zip(["acme", None, "acme"], done[::-1], strict=True)
+    )
+    assert deeds.find(tx, acme, "kim", listed[0].id, 10) == listed[2:]
+    assert deeds.find(tx, None, deeds.COMMAND_LINE, None, 10) == [listed[1]]
+    assert deeds.find(tx, acme, deeds.COMMAND_LINE, None, 10) == []
+    assert deeds.find(tx, None, "", None, 1) == listed[:1]
     assert deeds.forget(tx, NOON + 1, 10) == 1
     assert deeds.latest(tx, None, 10) == done[:0:-1]

@@ -1,7 +1,7 @@
 """Every page of the console, once: where it is, who may, who answers; routes, menu and tests walk it."""
 
-from pabal.console import export, history, phone, sign_in, templates
-from pabal.console.visit import EVERYONE, OPERATORS, SENDERS, Page
+from pabal.console import audit, export, history, phone, sign_in, templates
+from pabal.console.visit import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
 
 PICTURE_BYTES = 8 * 1024 * 1024
 """A form with a picture as phones take it: far too large, but that is told beside its field."""
@@ -31,4 +31,5 @@ PAGES = (
     Page("/console/templates/{template}/review", templates.review, OPERATORS, "POST"),
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_passive=True),
+    Page("/console/audit", audit.show_audit, OWNERS, menu="menu.audit", is_about_account=False),
 )

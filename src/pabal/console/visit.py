@@ -126,6 +126,7 @@ Handler = Callable[[Visit], Awaitable[Response]]
 
 EVERYONE = frozenset(Role)
 SENDERS = frozenset({Role.OWNER, Role.SENDER, Role.OPERATOR})
+OWNERS = frozenset({Role.OWNER, Role.OPERATOR})
 OPERATORS = frozenset({Role.OPERATOR})
 
 
