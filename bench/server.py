@@ -57,8 +57,8 @@ class Place:
         """Make the first store, which all others are copies of, with an account and its key."""
         seed = self.root / "seed"
         seed.mkdir(parents=True, exist_ok=True)
-        self.key = _told(seed, "key", "create", "--account", "bench", "--rate", "0")
-        _told(seed, "migrate")
+        self.key = command(seed, "key", "create", "--account", "bench", "--rate", "0")
+        command(seed, "migrate")
 
     def fresh(self, origin: Path | None = None) -> Path:
         """Return a new data directory with a copy of a store: the first one, or the one in `origin`."""
@@ -147,7 +147,7 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _told(data: Path, *words: str) -> str:
+def command(data: Path, *words: str) -> str:
     """Run a command of pabal's on a data directory, and return what it said."""
     said = subprocess.run(
         [sys.executable, "-m", "pabal.cli", *words], capture_output=True, text=True, env=_environment(data)
