@@ -1,12 +1,14 @@
 """The console in a real browser: sign-in, the phone, the history; in both languages, at a desk and on a phone."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from pabal.domain.user import Role
 from tests.browser.scenery import House, check_page, weight_bytes
+from tests.sheets import sheets
 from tests.web.scenery import channel, sms, to
 
 pytestmark = pytest.mark.slow
@@ -108,6 +110,18 @@ def test_the_history_is_exported_as_it_was_searched(house: House) -> None:
     assert text.startswith("\ufeff요청 시각,")
     assert len(text.splitlines()) == 2
     assert "'=HYPERLINK(1)" in text
+
+
+def test_the_history_is_exported_to_excel(house: House) -> None:
+    send(house, "010-3333-5555", content="=HYPERLINK(1)")
+    with house.signed_in() as page:
+        page.goto("/console/history?receiver=010-3333-5555")
+        with page.expect_download() as download:
+            page.locator("a[href^='/console/history.xlsx']").click()
+        ((head, row),) = sheets(download.value.path().read_bytes()).values()
+
+    assert head[0] == "요청 시각"
+    assert "=HYPERLINK(1)" in row
 
 
 def test_nothing_that_someone_wrote_runs_as_a_script(house: House) -> None:
@@ -214,3 +228,38 @@ def test_a_template_is_written_with_a_preview_reviewed_and_approved(
         page.goto("/console/templates")
         expect(page.locator("tbody")).to_contain_text(code)
         check_page(page, f"templates-{language}-{screen}")
+
+
+@in_each_way
+def test_a_picture_is_seen_while_it_is_chosen_and_after_it_is_saved(
+    house: House, language: str, screen: str, tmp_path: Path
+) -> None:
+    house.open_channel("@pictures", "010-8888-1111")
+    with house.signed_in(Role.SENDER, language=language, screen=screen) as page:
+        page.goto("/console/templates/new")
+        file = tmp_path / "picture.jpg"
+        file.write_bytes(page.locator("h1").screenshot(type="jpeg", quality=50))
+        page.locator("[name=templateCode]").fill(f"P-{language}-{screen}")
+        page.locator("[name=name]").fill("그림이 있는 안내")
+        page.locator("[name=content]").fill("#{이름}님, 새 매장이 열렸습니다.")
+        page.locator("[name=emphasisType]").select_option("image")
+        expect(page.locator("#preview .picture")).to_be_visible()
+        page.locator("[name=image]").set_input_files(file)
+        expect(page.locator("#preview canvas")).to_be_visible()
+        expect(page.locator("#preview .picture")).to_be_hidden()
+        check_page(page, f"template-picture-form-{language}-{screen}")
+        page.locator("button.main").click()
+        expect(page.locator(".state.registered")).to_be_visible()
+        assert page.locator("img.picture-shown").evaluate("image => image.decode().then(() => image.naturalWidth)")
+        check_page(page, f"template-picture-{language}-{screen}")
+
+
+@in_each_way
+def test_who_did_what_is_looked_up(house: House, language: str, screen: str) -> None:
+    with house.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
+        page.locator(".menu a[href='/console/audit']").click()
+        expect(page.locator("tbody tr").first).to_be_visible()
+        check_page(page, f"audit-{language}-{screen}")
+        page.locator("[name=user]").fill("nobody")
+        page.keyboard.press("Enter")
+        expect(page.locator("tbody tr")).to_have_count(0)

@@ -1,7 +1,9 @@
 """Visitors of the console in this process: they hold cookies and fill in forms, as a browser does."""
 
 import asyncio
+import io
 import re
+import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -23,6 +25,7 @@ class Shown(NamedTuple):
     text: str
     headers: dict[str, str]
     cookies: list[str]
+    body: bytes = b""
 
     @property
     def location(self) -> str:
@@ -63,6 +66,18 @@ class Visitor:
         """Send a form as the page has it."""
         return await self.post(path, {"csrf": await self.csrf(), **fields})
 
+    async def bring(self, path: str, file: tuple[str, str, bytes], fields: Mapping[str, str]) -> Shown:
+        """Send a form with a picture (its name, its type and its bytes), as a browser puts it together."""
+        texts = {"csrf": await self.csrf(), **fields}
+        parts = [f'name="{name}"\r\n\r\n{value}'.encode() for name, value in texts.items()]
+        name, kind, body = file
+        head = f'name="image"; filename="{name.replace(chr(34), "%22")}"\r\nContent-Type: {kind}\r\n\r\n'
+        parts.append(head.encode() + body)
+        whole = b"".join(b"--cut\r\nContent-Disposition: form-data; " + part + b"\r\n" for part in parts)
+        return await self._ask(
+            "POST", path, whole + b"--cut--\r\n", {"content-type": "multipart/form-data; boundary=cut"}
+        )
+
     @property
     def is_signed_in(self) -> bool:
         return any(name.endswith("pabal_session") for name in self.cookies)
@@ -100,11 +115,11 @@ class Visitor:
             sent.append(message)
 
         await self._service(scope, receive, send)
-        text = b"".join(message.get("body", b"") for message in sent[1:]).decode()
+        whole = b"".join(message.get("body", b"") for message in sent[1:])
         pairs = [(name.decode(), value.decode()) for name, value in sent[0]["headers"]]
         given_cookies = [value for name, value in pairs if name == "set-cookie"]
         self._hold(given_cookies)
-        return Shown(sent[0]["status"], text, dict(pairs), given_cookies)
+        return Shown(sent[0]["status"], readable(whole), dict(pairs), given_cookies, whole)
 
     def _hold(self, cookies: Sequence[str]) -> None:
         for cookie in cookies:
@@ -114,6 +129,14 @@ class Visitor:
                 self.cookies.pop(name, None)
             else:
                 self.cookies[name] = value
+
+
+def readable(body: bytes) -> str:
+    """Return what can be read in an answer, also in a workbook, and of a picture whatever it is."""
+    if not body.startswith(b"PK"):
+        return body.decode(errors="replace")
+    with zipfile.ZipFile(io.BytesIO(body)) as parts:
+        return "".join(parts.read(name).decode() for name in parts.namelist())
 
 
 async def make_user(town: Town, role: Role = Role.OWNER, account: str = "acme", name: str = "") -> str:

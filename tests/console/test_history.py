@@ -259,7 +259,12 @@ def test_a_viewer_sees_masked_numbers_in_every_place(play: Play) -> None:
         viewer = await visitor_of(town, Role.VIEWER)
         owner = await visitor_of(town, Role.OWNER)
 
-        for path in ("/console/history", f"/console/history/{message}", "/console/history.csv"):
+        for path in (
+            "/console/history",
+            f"/console/history/{message}",
+            "/console/history.csv",
+            "/console/history.xlsx",
+        ):
             masked, whole = await viewer.get(path), await owner.get(path)
 
             assert "010-****-5678" in masked.text

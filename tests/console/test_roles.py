@@ -17,6 +17,7 @@ RECEIVER, DIGITS = "010-4321-8765", "01043218765"
 QUERIES = {
     "/console/history": ["", f"receiver={RECEIVER}", "request={request}", "message={message}", "status=completed"],
     "/console/history.csv": ["", f"receiver={RECEIVER}", "request={request}"],
+    "/console/history.xlsx": ["", f"receiver={RECEIVER}", "request={request}"],
     "/console/templates/new": ["", "copy={template}"],
     "/console/requests/progress": ["ids={request}", "ids={campaign}"],
     "/console/phone": ["", f"number={RECEIVER}", "number=010-9999-0000"],

@@ -10,7 +10,7 @@ from pabal.store import templates as kept_templates
 from pabal.store.templates import Filter
 from tests.console.scenery import Shown, Visitor, visitor_of
 from tests.virtual import Town
-from tests.web.scenery import TEMPLATE_CATEGORY, Play, accepted, open_channel, picture, template
+from tests.web.scenery import TEMPLATE_CATEGORY, Play, accepted, open_channel, template
 
 HOSTILE = '"><script>alert(1)</script>'
 
@@ -186,10 +186,10 @@ def test_an_approved_template_is_not_deleted(play: Play) -> None:
     play(scene)
 
 
-def test_a_template_with_a_picture_is_not_changed_here_where_the_picture_would_be_lost(play: Play) -> None:
+def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_would_be_lost(play: Play) -> None:
     async def scene(town: Town) -> None:
         call, sender_key, visitor = await furnished(town)
-        made = await accepted(call, "template/create", template(sender_key, emphasisType="image", image=picture()))
+        made = await accepted(call, "template/create", template(sender_key, emphasisType="itemList"))
         path = f"/console/templates/{made.item['id']}"
 
         shown = await visitor.get(f"{path}/edit")
@@ -197,7 +197,6 @@ def test_a_template_with_a_picture_is_not_changed_here_where_the_picture_would_b
 
         assert "API로 고치세요" in shown.text
         assert tried.status == 409
-        assert (await only(town)).design.imageName == "photo.jpg"
 
     play(scene)
 

@@ -68,7 +68,7 @@ def test_an_account_s_sender_numbers_are_its_own(tx: Tx) -> None:
     for account, number in ((ours, "15880000"), (ours, "0212345678"), (theirs, "0311234567")):
         accounts.add_number(tx, account, number, NOON)
 
-    assert accounts.numbers_of(tx, ours) == ["0212345678", "15880000"]
+    assert accounts.numbers_of(tx, ours) == [("0212345678", NOON), ("15880000", NOON)]
 
 
 @pytest.mark.parametrize("whose", ["user", "account"])
@@ -180,5 +180,13 @@ def test_deeds_are_told_newest_first_an_account_sees_its_own_and_old_ones_go(tx:
     assert deeds.latest(tx, None, 10) == done[::-1]
     assert deeds.latest(tx, acme, 10) == [done[2], done[0]]
     assert deeds.latest(tx, acme, 1) == [done[2]]
+    listed = deeds.find(tx, None, "", None, 10)
+    assert [(each.account, each.deed) for each in listed] == list(
+        zip(["acme", None, "acme"], done[::-1], strict=True)
+    )
+    assert deeds.find(tx, acme, "kim", listed[0].id, 10) == listed[2:]
+    assert deeds.find(tx, None, deeds.COMMAND_LINE, None, 10) == [listed[1]]
+    assert deeds.find(tx, acme, deeds.COMMAND_LINE, None, 10) == []
+    assert deeds.find(tx, None, "", None, 1) == listed[:1]
     assert deeds.forget(tx, NOON + 1, 10) == 1
     assert deeds.latest(tx, None, 10) == done[:0:-1]

@@ -1,4 +1,4 @@
-"""The history as a file for spreadsheets, written while it is read."""
+"""The history as a file for spreadsheets, CSV or Excel, written while it is read."""
 
 import csv
 import io
@@ -9,6 +9,7 @@ from starlette.responses import Response, StreamingResponse
 
 from pabal.console import filters
 from pabal.console.visit import Visit
+from pabal.console.workbook import KIND, Workbook
 from pabal.domain import identity
 from pabal.domain.codes import Refused
 from pabal.service import compose, look_through
@@ -33,23 +34,55 @@ log = logging.getLogger("pabal.console")
 
 
 async def export(visit: Visit) -> Response:
-    """Answer with every message that the visitor looks for, newest first.
+    """Answer with every message that the visitor looks for, newest first, as CSV.
 
     Raises Refused for a search that cannot be understood.
     """
+    return _file(visit, _as_csv(visit, _wanted(visit)), "csv", "text/csv; charset=utf-8")
+
+
+async def export_workbook(visit: Visit) -> Response:
+    """Answer with the same messages as an Excel workbook.
+
+    Raises Refused for a search that cannot be understood.
+    """
+    return _file(visit, _as_workbook(visit, _wanted(visit)), "xlsx", KIND)
+
+
+def _wanted(visit: Visit) -> Filter | None:
     search = filters.read(visit.given, visit.account_id, visit.speech)
     if search.problems:
         raise Refused.for_all(search.problems)
-    name = f"pabal-{visit.speech.stamp(visit.now)[:10]}.csv"
-    return StreamingResponse(
-        _written(visit, search.wanted),
-        media_type="text/csv; charset=utf-8",
-        headers={"content-disposition": f'attachment; filename="{name}"'},
-    )
+    return search.wanted
 
 
-async def _written(visit: Visit, wanted: Filter | None) -> AsyncIterator[bytes]:
-    yield (BOM + line([visit.say(f"export.{column}") for column in COLUMNS])).encode()
+def _file(visit: Visit, written: AsyncIterator[bytes], ending: str, kind: str) -> Response:
+    name = f"pabal-{visit.speech.stamp(visit.now)[:10]}.{ending}"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(written, media_type=kind, headers=headers)
+
+
+async def _as_csv(visit: Visit, wanted: Filter | None) -> AsyncIterator[bytes]:
+    yield (BOM + line(_head(visit))).encode()
+    async for rows in _rows(visit, wanted):
+        yield "".join(map(line, rows)).encode()
+
+
+async def _as_workbook(visit: Visit, wanted: Filter | None) -> AsyncIterator[bytes]:
+    book = Workbook(visit.say("history.title"), _head(visit), visit.now)
+    yield book.begin()
+    async for rows in _rows(visit, wanted):
+        if piece := await visit.rooms.beside.do(book.add, rows):
+            yield piece
+    yield book.end()
+
+
+def _head(visit: Visit) -> list[str]:
+    return [visit.say(f"export.{column}") for column in COLUMNS]
+
+
+async def _rows(visit: Visit, wanted: Filter | None) -> AsyncIterator[list[list[str]]]:
+    """Yield the cells of the messages that are looked for, some rows at a time."""
     before: bytes | None = NEWEST if wanted else None
     rows = 0
     while wanted and before and rows < MOST_ROWS:
@@ -61,7 +94,7 @@ async def _written(visit: Visit, wanted: Filter | None) -> AsyncIterator[bytes]:
         before = walked.further
         rows += len(walked.found)
         if walked.found:
-            yield "".join(line(_cells(visit, *each)) for each in walked.found).encode()
+            yield [_cells(visit, *each) for each in walked.found]
 
 
 def _cells(visit: Visit, message: Message, request: Request) -> list[str]:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from pabal.console import cookies
+from pabal.console import cookies, parts
 from pabal.console.rooms import Rooms
 from pabal.console.visit import HOME, SIGN_IN, Page, Visit, local
 from pabal.domain.codes import Code, Problem, Refused
@@ -133,6 +133,9 @@ class Gate:
             body += part
             if len(body) > page.max_body_bytes:
                 raise Refused(Code.PAYLOAD_TOO_LARGE)
+        if kind == parts.FORM_TYPE:
+            pairs, files = await parts.take_apart(visit.request.headers, bytes(body), MAX_FIELDS)
+            return dataclasses.replace(visit, given=_by_name(pairs), files=files)
         if body and kind != FORM_TYPE:
             raise Refused(Code.UNSUPPORTED_MEDIA_TYPE)
         return dataclasses.replace(visit, given=_fields(body.decode("latin-1")))
@@ -187,4 +190,8 @@ def _fields(encoded: str) -> dict[str, str]:
         pairs = parse_qsl(encoded, keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
     except ValueError:
         raise Refused(Code.INVALID_PARAMETER) from None
+    return _by_name(pairs)
+
+
+def _by_name(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     return {name: value.replace("\0", "") for name, value in pairs}

@@ -63,6 +63,7 @@ async def show_history(visit: Visit) -> Response:
         newest=_address(search) if search.before else "",
         looked_until=_looked_until(visit, walked),
         export=_address(search, path=f"{HISTORY}.csv"),
+        workbook=_address(search, path=f"{HISTORY}.xlsx"),
         products=SENDABLE,
         statuses=list(Status),
     )

@@ -1,11 +1,13 @@
 """The form of a template: what its fields hold, and the body that they make."""
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pabal.domain.button import KOREAN_NAMES, MAX_BUTTONS
 from pabal.domain.codes import Problem, Words
+from pabal.domain.image import Image
 from pabal.domain.template import Design, Template
 
 PLAIN = (
@@ -14,9 +16,16 @@ PLAIN = (
 )  # fmt: skip
 MULTILINE = ("content", "moreInfo")
 BUTTON = ("buttonType", "name", "mobileUrl", "pcUrl", "androidUrl", "iosUrl", "chatExtra", "chatEvent", "target")
-FIELDS = (*PLAIN, "securityTemplate", *(f"buttons[{n}].{field}" for n in range(MAX_BUTTONS) for field in BUTTON))
-EMPHASIS = ("none", "text")
-"""Emphasis that can be written here; pictures are given by the interface."""
+PICTURE_OF = "pictureOf"
+"""Names the template whose picture goes along where no other is given."""
+FIELDS = (
+    *PLAIN,
+    PICTURE_OF,
+    "securityTemplate",
+    *(f"buttons[{n}].{field}" for n in range(MAX_BUTTONS) for field in BUTTON),
+)
+EMPHASIS = ("none", "text", "image")
+"""Emphasis that can be written here; lists of items are given by the interface."""
 BUTTON_LABELS = {
     "webLink": Words("웹 링크", "Web link"),
     "appLink": Words("앱 링크", "App link"),
@@ -42,7 +51,7 @@ def filled_in(template: Template) -> dict[str, str]:
     return typed({"senderKey": template.sender_key, "templateCode": template.code, **fields})
 
 
-def body(fields: Mapping[str, str]) -> dict[str, Any]:
+def body(fields: Mapping[str, str], picture: Image | None) -> dict[str, Any]:
     """Return the body that the fields make; empty ones are left out, and rows of buttons without a type."""
     found: dict[str, Any] = {
         field: fields[field] if field in MULTILINE else fields[field].strip()
@@ -51,6 +60,9 @@ def body(fields: Mapping[str, str]) -> dict[str, Any]:
     }
     found["securityTemplate"] = bool(fields["securityTemplate"])
     found["buttons"] = [_button(fields, row) for row in rows(fields)]
+    if picture:
+        encoded = b64encode(picture.body).decode()
+        found["image"] = {"contentType": picture.content_type, "fileName": picture.file_name, "body": encoded}
     return found
 
 
@@ -64,6 +76,8 @@ def told(problems: Sequence[Problem], fields: Mapping[str, str], locale: str) ->
     written = rows(fields)
 
     def place(field: str) -> str:
+        if field.startswith("image."):
+            return "image"
         return _PLACE.sub(lambda match: f"buttons[{written[int(match[1])]}]", field)
 
     return {place(each.field): each.message(locale) for each in problems}

@@ -9,6 +9,7 @@ from pabal.console import template_form
 from pabal.console.visit import Visit
 from pabal.domain.button import KOREAN_NAMES, MAX_BUTTONS
 from pabal.domain.codes import Code, Refused
+from pabal.domain.image import MAX_FILE_NAME_CHARACTERS, MAX_IMAGE_BYTES, Image
 from pabal.domain.profile import AuthStatus
 from pabal.domain.template import (
     EDITABLE,
@@ -45,6 +46,9 @@ class Preview(NamedTuple):
     more: list[tuple[str, bool]]
     buttons: list[str]
     length: int
+    has_picture: bool
+    picture: str
+    """Where the picture is that is kept, empty where there is none yet."""
 
 
 async def list_templates(visit: Visit) -> Response:
@@ -74,7 +78,7 @@ async def show_new(visit: Visit) -> Response:
     fields = template_form.typed({})
     if visit.field("copy"):
         copied = await _by_id(visit, visit.field("copy"))
-        fields = {**template_form.filled_in(copied), "templateCode": ""}
+        fields = {**template_form.filled_in(copied), "templateCode": ""} | _picture_of(copied)
     return await _form(visit, fields)
 
 
@@ -82,7 +86,8 @@ async def create(visit: Visit) -> Response:
     """Register a template."""
     fields = template_form.typed(visit.given)
     try:
-        made = await managing.create_template(visit.call(WriteTemplate, template_form.body(fields)))
+        body = template_form.body(fields, await _picture(visit, fields))
+        made = await managing.create_template(visit.call(WriteTemplate, body))
     except Refused as refused:
         return await _form(visit, fields, refused)
     await visit.station.store.write(deeds.note, visit.deed("template.create", fields["templateCode"]))
@@ -92,18 +97,19 @@ async def create(visit: Visit) -> Response:
 async def show_edit(visit: Visit) -> Response:
     """Show a template's text, to be changed."""
     template = await _template(visit)
-    return await _form(visit, template_form.filled_in(template), template=template)
+    return await _form(visit, template_form.filled_in(template) | _picture_of(template), template=template)
 
 
 async def edit(visit: Visit) -> Response:
     """Give a template a new text."""
     template = await _template(visit)
     fields = template_form.typed(visit.given)
-    fields |= {"senderKey": template.sender_key, "templateCode": template.code}
+    fields |= {"senderKey": template.sender_key, "templateCode": template.code, **_picture_of(template)}
     try:
         if not is_editable(template):
             raise Refused(Code.INVALID_STATE, "content")
-        await managing.update_template(visit.call(WriteTemplate, template_form.body(fields)))
+        body = template_form.body(fields, await _picture(visit, fields))
+        await managing.update_template(visit.call(WriteTemplate, body))
     except Refused as refused:
         return await _form(visit, fields, refused, template)
     await visit.station.store.write(deeds.note, visit.deed("template.update", template.code))
@@ -148,16 +154,28 @@ async def review(visit: Visit) -> Response:
     return visit.elsewhere(f"{TEMPLATES}/{template.id}")
 
 
+async def show_picture(visit: Visit) -> Response:
+    """Answer with a template's picture.
+
+    Raises Refused(NOT_FOUND), also for another account's.
+    """
+    template = await _template(visit)
+    image = await visit.station.store.read(kept_templates.image, template.id)
+    if image is None:
+        raise Refused(Code.NOT_FOUND)
+    return Response(image.body, media_type=image.content_type)
+
+
 async def preview(visit: Visit) -> Response:
     """Answer with what the text that is being written looks like."""
     return visit.page("template_preview.html", preview=_preview(template_form.typed(visit.given)), **_LIMIT)
 
 
-_LIMIT = {"most": MAX_CONTENT_CHARACTERS}
+_LIMIT = {"most": MAX_CONTENT_CHARACTERS, "most_picture_bytes": MAX_IMAGE_BYTES}
 
 
 def is_editable(template: Template) -> bool:
-    """Say whether a template can be changed here: in its state, and without a picture that would be lost."""
+    """Say whether a template can be changed here: in its state, and without emphasis that would be lost."""
     return template.status in EDITABLE and template.design.emphasisType in template_form.EMPHASIS
 
 
@@ -182,6 +200,28 @@ async def _by_id(visit: Visit, word: str) -> Template:
     return found
 
 
+def _picture_of(template: Template) -> dict[str, str]:
+    return {template_form.PICTURE_OF: str(template.id) if template.design.imageName else ""}
+
+
+async def _picture(visit: Visit, fields: Mapping[str, str]) -> Image | None:
+    """Return the picture that goes with a text: the one that is given, else the one that is kept.
+
+    Raises Refused(NOT_FOUND) where the kept one would be another account's.
+    """
+    emphasis, given = fields["emphasisType"], visit.files.get("image")
+    if given and emphasis == "image":
+        # What is cut off is too long in any case, and told so.
+        name = given.name[-MAX_FILE_NAME_CHARACTERS:]
+        return Image(given.content_type, name, given.body[: MAX_IMAGE_BYTES + 1])
+    if not fields[template_form.PICTURE_OF]:
+        return None
+    template = await _by_id(visit, fields[template_form.PICTURE_OF])
+    if emphasis not in ("image", template.design.emphasisType):
+        return None
+    return await visit.station.store.read(kept_templates.image, template.id)
+
+
 def _place(template: Template) -> dict[str, str]:
     return {"senderKey": template.sender_key, "templateCode": template.code}
 
@@ -194,7 +234,7 @@ async def _shown(visit: Visit, template: Template, refused: Refused | None = Non
         refused.code.http_status if refused else 200,
         template=template,
         category=category.name if category else template.design.category,
-        preview=_preview(template_form.filled_in(template)),
+        preview=_preview(template_form.filled_in(template) | _picture_of(template)),
         in_use=in_use,
         told=[each.message(visit.speech.locale) for each in (refused.problems if refused else ())],
         is_editable=is_editable(template),
@@ -248,6 +288,8 @@ def _preview(fields: Mapping[str, str]) -> Preview:
             if (kind := fields[f"buttons[{row}].buttonType"]) in KOREAN_NAMES
         ],
         length=len(fields["content"]),
+        has_picture=fields["emphasisType"] == "image",
+        picture=f"{TEMPLATES}/{kept}/picture" if (kept := fields[template_form.PICTURE_OF]).isdecimal() else "",
     )
 
 

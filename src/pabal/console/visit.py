@@ -9,6 +9,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from pabal.console.parts import File
 from pabal.console.words.table import say
 from pabal.domain import phone
 from pabal.domain.codes import LOCALES, Words
@@ -46,6 +47,8 @@ class Visit:
     address: Address | None
     is_safe: bool
     """Whether it came over TLS."""
+    files: Mapping[str, File] = field(default_factory=dict)
+    """Files that the form brings along, by their fields."""
 
     @property
     def station(self) -> Station:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pabal.domain.when import Instant
-from pabal.store.base import Tx
+from pabal.store.base import Tx, Value
 
 COMMAND_LINE = "command line"
 
@@ -45,6 +45,32 @@ def latest(tx: Tx, account_id: int | None, most: int) -> list[Deed]:
         (*args, most),
     )
     return [Deed(*row) for row in rows]
+
+
+class Noted(NamedTuple):
+    """A deed as it is listed: with its place in the log, and the name of the account, if it has one."""
+
+    id: int
+    account: str | None
+    deed: Deed
+
+
+def find(tx: Tx, account_id: int | None, who: str, before: int | None, most: int) -> list[Noted]:
+    """Return what was done, newest first: to an account's things or anyone's, by one or, with no name, by all."""
+    conditions: list[tuple[str, Value]] = []
+    if account_id is not None:
+        conditions.append(("d.account_id = ?", account_id))
+    if who:
+        conditions.append(("d.who = ?", who))
+    if before is not None:
+        conditions.append(("d.id < ?", before))
+    where = f"where {' and '.join(sql for sql, _ in conditions)}" if conditions else ""
+    rows = tx.rows(
+        "select d.id, a.name, d.done_at, d.user_id, d.who, d.account_id, d.what, d.target"
+        f" from deeds d left join accounts a on a.id = d.account_id {where} order by d.id desc limit ?",
+        (*(value for _, value in conditions), most),
+    )
+    return [Noted(id, account, Deed(*deed)) for id, account, *deed in rows]
 
 
 def forget(tx: Tx, before: Instant, most: int) -> int:

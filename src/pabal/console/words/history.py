@@ -31,6 +31,7 @@ WORDS = {
         "Looked back as far as {until}. Go on below to look further.",
     ),
     "history.export": Words("CSV로 내려받기", "Download as CSV"),
+    "history.workbook": Words("엑셀로 내려받기", "Download as Excel"),
     "history.time": Words("요청 시각", "Requested"),
     "history.result": Words("결과", "Result"),
     "history.text": Words("내용", "Text"),

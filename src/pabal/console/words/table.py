@@ -1,6 +1,7 @@
 """Every word that pages say, in one table: Korean and English side by side."""
 
 from pabal.console.words import (
+    audit,
     follow,
     history,
     numbers,
@@ -29,6 +30,7 @@ PARTS = (
     profiles,
     numbers,
     operate,
+    audit,
 )
 WORDS: dict[str, Words] = {key: words for part in PARTS for key, words in part.WORDS.items()}
 assert len(WORDS) == sum(len(part.WORDS) for part in PARTS), "two parts say different things under one key"

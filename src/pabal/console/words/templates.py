@@ -43,6 +43,16 @@ WORDS = {
     "template_type.mixed": Words("복합형", "Both"),
     "emphasis.none": Words("없음", "None"),
     "emphasis.text": Words("글자 강조", "Text"),
+    "emphasis.image": Words("이미지 강조", "Picture"),
+    "template.image": Words("강조 이미지", "Picture"),
+    "template.image.help": Words(
+        "강조 유형이 이미지일 때 씁니다. JPEG, {most}바이트까지.",
+        "Used where the emphasis is a picture. JPEG of at most {most} bytes.",
+    ),
+    "template.image.kept": Words(
+        "새로 고르지 않으면 지금 이미지를 그대로 씁니다.", "The present one stays unless you choose another."
+    ),
+    "template.imageLink": Words("이미지를 누르면 열 주소", "Where the picture leads"),
     "template.preview": Words("미리 보기", "Preview"),
     "template.length": Words("{length} / {most}자", "{length} of {most} characters"),
     "template.nothing": Words("내용을 적으면 여기에 보입니다.", "What you write is shown here."),
@@ -53,8 +63,8 @@ WORDS = {
         "There is no approved sender profile. Register one and prove it first.",
     ),
     "template.not_editable": Words(
-        "지금은 여기에서 고칠 수 없습니다: 검수 중이거나 이미지가 있습니다. 이미지가 있으면 API로 고치세요.",
-        "It cannot be changed here now: it is under review, or has a picture. Change the latter by the interface.",
+        "지금은 여기에서 고칠 수 없습니다: 검수 중이거나 아이템 리스트가 있습니다. 리스트가 있으면 API로 고치세요.",
+        "It cannot be changed here now: it is under review, or has a list of items, which the interface changes.",
     ),
     "template.still_in_use": Words(
         "고친 내용이 승인될 때까지 전에 승인된 내용으로 발송됩니다.",

@@ -1,0 +1,85 @@
+"""The log of who did what: an owner's account only, everything for operators, in pages, of one user."""
+
+import re
+from pathlib import Path
+
+import pabal
+from pabal.console.words.table import WORDS
+from pabal.domain.user import Role
+from pabal.store import accounts, deeds
+from pabal.store.base import Tx
+from pabal.store.deeds import Deed
+from tests.console.scenery import Shown, visitor_of
+from tests.virtual import NOON, Town
+from tests.web.scenery import Play
+
+SOURCE = Path(pabal.__file__).parent
+WHAT = re.compile(r'"([a-z]+\.[a-z_]+)"')
+CELL = re.compile(r"<td[^>]*>(?:<time>)?([^<]*)")
+
+
+def rows(shown: Shown) -> list[list[str]]:
+    """Return the cells of each row."""
+    return [CELL.findall(row) for row in re.findall(r"<tr>\s*<td.*?</tr>", shown.text, re.DOTALL)]
+
+
+def test_an_owner_sees_what_was_done_to_the_account_and_an_operator_everything(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        await town.caller()
+        owner = await visitor_of(town)
+        await visitor_of(town, Role.OWNER, "other")
+        operator = await visitor_of(town, Role.OPERATOR)
+
+        mine = rows(await owner.get("/console/audit"))
+        everything = rows(await operator.get("/console/audit"))
+
+        assert [row[1:] for row in mine] == [
+            ["owner-of-acme", "로그인", ""],
+            ["명령줄", "사용자 만듦", "owner-of-acme"],
+        ]
+        assert mine[0][0] == "2026-11-15 12:00:00"
+        assert [row[1:] for row in everything] == [
+            ["operator-of-acme", "", "로그인", ""],
+            ["명령줄", "", "사용자 만듦", "operator-of-acme"],
+            ["owner-of-other", "other", "로그인", ""],
+            ["명령줄", "other", "사용자 만듦", "owner-of-other"],
+            ["owner-of-acme", "acme", "로그인", ""],
+            ["명령줄", "acme", "사용자 만듦", "owner-of-acme"],
+        ]
+
+    play(scene)
+
+
+def test_the_log_is_looked_through_by_user_and_in_pages(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        acme = await town.store.write(accounts.ensure_account, "acme", NOON)
+
+        def fill(tx: Tx) -> None:
+            for number in range(120):
+                who = "lee" if number % 2 else "kim"
+                deeds.note(tx, Deed(NOON, number % 2 + 90, who, acme, "odd.deed", f"<b>{number}"))
+
+        await town.store.write(fill)
+        owner = await visitor_of(town)
+
+        pages = [await owner.get("/console/audit?user=Kim")]
+        while older := re.search(r'href="([^"]+)" rel="next"', pages[-1].text):
+            pages.append(await owner.get(older[1].replace("&amp;", "&")))
+        nobody = await owner.get("/console/audit?user=%22%3E%3Cb%3E&before=9999999999999999999")
+
+        assert [len(rows(page)) for page in pages] == [50, 10]
+        assert [row[3] for page in pages for row in rows(page)] == [f"&lt;b&gt;{n}" for n in range(118, -1, -2)]
+        assert {row[2] for row in rows(pages[0])} == {"odd.deed"}
+        assert 'href="/console/audit?user=Kim"' in pages[1].text
+        assert (nobody.status, rows(nobody)) == (200, [])
+        assert "<b>" not in nobody.text
+
+    play(scene)
+
+
+def test_every_deed_has_words() -> None:
+    lines = [line for file in SOURCE.rglob("*.py") for line in file.read_text(encoding="utf-8").splitlines()]
+    noted = {what for line in lines if "deed(" in line.lower() for what in WHAT.findall(line)}
+
+    assert noted >= {"session.begin", "user.create", "template.approve", "template.reject"}
+    assert [what for what in noted if f"deed.{what}" not in WORDS] == []

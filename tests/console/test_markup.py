@@ -1,0 +1,196 @@
+"""Markup in everything that anyone could have written: no page of the console takes any of it for its own."""
+
+import re
+from importlib import resources
+from urllib.parse import urlencode
+
+import pytest
+
+from pabal.console.filters import FIELDS as SEARCH_FIELDS
+from pabal.console.template_form import FIELDS as TEMPLATE_FIELDS
+from pabal.domain.user import Role
+from pabal.store.base import Tx
+from tests.console.scenery import Shown, Visitor, visitor_of
+from tests.console.test_roles import SECRET, every_path, things
+from tests.virtual import Town
+from tests.web.scenery import FALLBACK, NO_USER, Play, accepted, alimtalk, end, picture, records, sms, template, to
+
+MARK = "\"'><x-mark>"
+ESCAPED = "&#34;&#39;&gt;&lt;x-mark&gt;"
+IN_JSON = MARK.replace('"', '\\"')
+PHONE = "010-4321-8765"
+
+PLAIN = {
+    "accounts": ("name",),
+    "attempts": ("carrier",),
+    "campaigns": ("file_name", "name"),
+    "carriers": ("reason", "trouble"),
+    "deeds": ("target", "what", "who"),
+    "images": ("file_name",),
+    "jobs": ("carrier",),
+    "keys": ("name",),
+    "messages": ("reference",),
+    "profiles": ("channel_id", "sender_key"),
+    "requests": (
+        "channel_id", "content", "fallback_content", "image_link", "sender_key", "subject", "template_code"
+    ),
+    "simulated": ("content", "sender", "subject"),
+    "template_images": ("file_name",),
+    "templates": ("code", "comment", "name"),
+    "tokens": ("channel_id",),
+    "users": ("name",),
+    "workers": ("name",),
+}  # fmt: skip
+"""Columns that hold what someone wrote, or a far end said: markup is put after it."""
+
+JSON = {
+    "campaign_blocks": ("body",),
+    "campaign_faults": ("cells", "reason"),
+    "campaigns": ("body", "columns", "reason", "sending", "unused"),
+    "messages": ("content", "variables"),
+    "requests": ("buttons", "variables"),
+    "simulated": ("buttons",),
+    "templates": ("design", "in_use"),
+}
+"""Columns with such a text within: markup takes the place of the secret there."""
+
+OUR_OWN = {
+    "answers": ("key",),
+    "carriers": ("name", "state", "worker"),
+    "campaigns": ("kind", "state"),
+    "counted": ("waiting",),
+    "images": ("content_type",),
+    "jobs": ("reference",),
+    "keys": ("allow", "scopes"),
+    "marks": ("name",),
+    "numbers": ("number",),
+    "profiles": ("bar", "carrier", "category", "cellphone", "status"),
+    "attempts": ("verdict",),
+    "receipts": ("carrier", "reference"),
+    "requests": ("fallback_sender", "sender"),
+    "sessions": ("csrf",),
+    "simulated": ("carrier", "kind"),
+    "simulated_busy": ("carrier",),
+    "simulated_receipts": ("carrier",),
+    "template_images": ("content_type",),
+    "templates": ("bar", "status"),
+    "tokens": ("cellphone",),
+    "users": ("hash", "own_number", "role"),
+}
+"""Columns that hold words of ours, digits or what pages never show: nobody can put markup there."""
+
+
+def columns() -> set[tuple[str, str]]:
+    """Return every column of text that the schema has."""
+    folder = resources.files("pabal.store").joinpath("schema")
+    text = "\n".join(file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".sql"))
+    made = re.findall(r"create table (\w+) \((.*?)\n\)", text, re.DOTALL)
+    found = {(table, name) for table, body in made for name in re.findall(r"^ +(\w+) text\b", body, re.MULTILINE)}
+    return found | set(re.findall(r"alter table (\w+) add column (?:\{if_new\} )?(\w+) text\b", text))
+
+
+def pairs(named: dict[str, tuple[str, ...]]) -> set[tuple[str, str]]:
+    return {(table, name) for table, names in named.items() for name in names}
+
+
+def spoil(tx: Tx) -> None:
+    """Put markup into everything that pages could show."""
+    for table, name in sorted(pairs(PLAIN) & columns()):
+        tx.run(f"update {table} set {name} = coalesce({name}, '') || ?", (MARK,))
+    for table, name in sorted(pairs(JSON) & columns()):
+        tx.run(f"update {table} set {name} = replace({name}, ?, ?)", (SECRET, IN_JSON))
+
+
+async def furnished(town: Town) -> tuple[dict[str, str], dict[Role, Visitor]]:
+    """Fill a house with all that pages show, spoil it, and return how it is named and who looks at it."""
+    named = await things(town)
+    call = await town.caller()
+    (profile,) = (await call("sender/list")).items
+    key = profile["senderKey"]
+    every = dict.fromkeys(("name", "content", "emphasisTitle", "emphasisAssistPhrase", "moreInfo"), SECRET)
+    buttons = [{"buttonType": "webLink", "name": SECRET, "mobileUrl": f"https://a.example/{SECRET}"}]
+    made = await accepted(
+        call, "template/create",
+        template(key, templateCode="ALL", **every, messageType="extraInfo", emphasisType="text", buttons=buttons),
+    )  # fmt: skip
+    await accepted(call, "template/create", template(key, templateCode="P", emphasisType="image", image=picture()))
+    receivers = to(PHONE, reference=SECRET, templateData={"v": SECRET})
+    await accepted(call, "message/sendLMS", sms(content="#{v}", subject=SECRET, receivers=receivers))
+    await accepted(call, "message/sendMMS", sms(PHONE, content=SECRET, image=picture(fileName=MARK)))
+    await accepted(call, "message/sendSMS", sms("010-0000-0005", content=SECRET))
+    await accepted(call, "message/sendAlimtalk", alimtalk(key, NO_USER, **FALLBACK, resendContent=SECRET))
+    await town.wait(60)
+    (failed, *_) = [each for each in await records(call, NO_USER) if end(each).startswith("fail")]
+    visitors = {role: await visitor_of(town, role) for role in Role}
+    await town.store.write(spoil)
+    return {**named, "all": made.item["id"], "failed": failed["messageId"]}, visitors
+
+
+def check(shown: Shown, told: object) -> None:
+    """See that nothing of the markup is markup; files are no pages, and say so."""
+    assert shown.status < 500, told
+    if not shown.headers.get("content-type", "").startswith("text/html"):
+        assert shown.headers["x-content-type-options"] == "nosniff", told
+        return
+    assert "<x-mark" not in shown.text, told
+    assert "\"'>" not in shown.text, told
+
+
+def addresses(named: dict[str, str]) -> list[str]:
+    """Return every address of every page, also with markup in all that it may be asked for."""
+    asked = urlencode(
+        dict.fromkeys([*SEARCH_FIELDS, "number", "user", "next", "copy", "page", "kind", "name"], MARK)
+    )
+    plain = [path for page, path in every_path(named) if page.method == "GET"]
+    more = [path for page, path in every_path(named | {"template": named["all"], "message": named["failed"]})
+            if page.method == "GET" and "{" in page.path]  # fmt: skip
+    return [*plain, *more, *(f"{path}?{asked}" for path in plain if "?" not in path)]
+
+
+def test_every_column_of_text_is_either_spoiled_or_our_own() -> None:
+    known = pairs(PLAIN) | pairs(JSON) | pairs(OUR_OWN)
+
+    assert columns() - known == set(), "say in this file whether pages could show what someone wrote there"
+    assert len(columns()) > 60
+
+
+def test_no_page_takes_what_someone_wrote_for_markup(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        named, visitors = await furnished(town)
+        seen: dict[Role, int] = {}
+        for role, visitor in visitors.items():
+            for path in addresses(named):
+                shown = await visitor.get(path)
+
+                check(shown, (role, path))
+                if "<main" in shown.text and visitor.is_signed_in:
+                    assert ESCAPED in shown.text, "the names at the top are spoiled, so each page has some"
+                    seen[role] = seen.get(role, 0) + shown.text.count(ESCAPED)
+
+        assert all(count > 100 for count in seen.values()), seen
+
+    play(scene)
+
+
+def test_no_form_gives_back_what_was_typed_as_markup(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        named, visitors = await furnished(town)
+        fields = dict.fromkeys([*SEARCH_FIELDS, *TEMPLATE_FIELDS, "comment", "decision", "number", "account"], MARK)
+        for role, visitor in visitors.items():
+            for page, path in every_path(named):
+                if page.method == "POST" and page.path not in ("/console/logout", "/console/login"):
+                    shown = await visitor.post(path, {**fields, "csrf": await visitor.csrf()})
+
+                    check(shown, (role, path))
+
+        wrong = await Visitor(town.service).fill_in("/console/login", name=MARK, password=MARK, next=MARK)
+        check(wrong, "sign-in")
+        assert ESCAPED in wrong.text
+
+    play(scene)
+
+
+@pytest.mark.parametrize("shown", [f"<p>{MARK}</p>", f'<input value="{MARK}">', "<p><x-mark></p>", "<a href=\"'>"])
+def test_the_walk_would_see_markup(shown: str) -> None:
+    with pytest.raises(AssertionError):
+        check(Shown(200, shown, {"content-type": "text/html; charset=utf-8"}, []), "")
