@@ -128,7 +128,8 @@ def _carrier(settings: CarrierSettings, store: Store, world: World, watch: Watch
     if isinstance(settings, SmppSettings):
         return SmppCarrier(settings, world, lambda what: watch.oddities.add(1, settings.name, what))
     if isinstance(settings, NhnCloudSettings):
-        from pabal.carriers.nhncloud.carrier import Surroundings, build  # costs the start 0.1 s
+        from pabal.carriers.nhncloud.build import build  # costs the start 0.1 s
+        from pabal.carriers.nhncloud.carrier import Surroundings
 
         around = Surroundings(
             world,

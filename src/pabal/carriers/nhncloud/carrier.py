@@ -33,7 +33,6 @@ from pabal.carriers.nhncloud.codes import (
     refusal_of,
     verdict_of,
 )
-from pabal.carriers.nhncloud.desk import NhnCloudDesk
 from pabal.carriers.nhncloud.pictures import NotCarried, Pictures, Show
 from pabal.carriers.nhncloud.results import Cursor, Results
 from pabal.carriers.nhncloud.turns import Turns
@@ -388,17 +387,3 @@ class NhnCloud(Carrier):
 
     def _heard(self, service: str, trouble: str) -> None:
         self._trouble[service] = trouble
-
-
-def build(settings: NhnCloudSettings, around: Surroundings) -> NhnCloud:
-    """Return the carrier that the settings describe.
-
-    Raises BadSetting.
-    """
-    texts = talk = None
-    if settings.sms_app_key:
-        texts = Client(settings.sms_address, settings.sms_app_key, settings.sms_secret_key, settings.tls_ca)
-    if settings.talk_app_key:
-        talk = Client(settings.talk_address, settings.talk_app_key, settings.talk_secret_key, settings.tls_ca)
-    desk = NhnCloudDesk(talk, settings.answer_seconds) if talk is not None else None
-    return NhnCloud(settings, around, texts, talk, desk)
