@@ -13,6 +13,8 @@ from tests.virtual import Town, build_town, in_virtual_time, settings_for
 Scene = Callable[[Town], Awaitable[None]]
 
 USING_A_STORE = {"tmp_path", "tx"}
+LONG_ROADS = {"console", "relay"}
+"""Folders whose tests go through whole pages and lives: only their unit tests are among the quick ones."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,10 +37,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run what needs no store once, not once for each engine; of the quick tests, only the store's on both."""
+    """Run what needs no store once, not once for each engine; of the quick tests, only the store's on both.
+
+    What goes a long road is not among the quick ones.
+    """
     on_others = [each for each in items if _engine_of(each) in EVERY[1:]]
     for each in on_others:
         if "store" not in each.path.parts:
+            each.add_marker(pytest.mark.slow)
+    for each in items:
+        if LONG_ROADS & set(each.path.parts) and _uses_a_store(each):
             each.add_marker(pytest.mark.slow)
     alike = [each for each in on_others if not _uses_a_store(each)]
     config.hook.pytest_deselected(items=alike)

@@ -18,6 +18,8 @@ from tests.virtual import NOON
 
 EVERYTHING = 100_000
 
+pytestmark = pytest.mark.slow
+
 
 def furnish(tx: Tx, requests: int = 60) -> None:
     """Keep requests of two accounts and several kinds, some with fallbacks, and let some end."""

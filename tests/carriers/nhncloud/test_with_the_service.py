@@ -374,6 +374,7 @@ def test_throttling_costs_no_tries_however_small_the_calls(tmp_path: Path) -> No
     play(tmp_path, scene, manners={"most_calls_a_second": 3})
 
 
+@pytest.mark.slow
 def test_a_small_send_does_not_wait_behind_a_campaign_of_small_calls(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)
