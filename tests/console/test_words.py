@@ -4,8 +4,6 @@ import re
 from pathlib import Path
 from string import Formatter
 
-import pytest
-
 from pabal.console import advice
 from pabal.console.table import PAGES
 from pabal.console.words.table import WORDS, say
@@ -25,14 +23,12 @@ def fields(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-@pytest.mark.parametrize("key", WORDS)
-def test_both_languages_have_words_and_put_in_the_same_values(key: str) -> None:
-    words = WORDS[key]
-
-    assert words.ko.strip()
-    assert words.en.strip()
-    assert fields(words.ko) == fields(words.en)
-    assert key.startswith("language.") or not HANGUL.search(words.en)
+def test_both_languages_have_words_and_put_in_the_same_values() -> None:
+    for key, words in WORDS.items():
+        assert words.ko.strip(), key
+        assert words.en.strip(), key
+        assert fields(words.ko) == fields(words.en), key
+        assert key.startswith("language.") or not HANGUL.search(words.en), key
 
 
 def test_every_key_that_is_said_has_words() -> None:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,29 +19,36 @@ SQL = re.compile(
 )
 
 
+@cache
 def tree(name: str) -> ast.Module:
     return ast.parse((SOURCE / name).read_text(encoding="utf-8"))
 
 
-def imported(module: ast.Module) -> Iterator[str]:
-    """Yield the name of every module that is imported."""
-    for node in ast.walk(module):
+@cache
+def imported(name: str) -> frozenset[str]:
+    """Return the name of every module that is imported."""
+    found = set[str]()
+    for node in ast.walk(tree(name)):
         if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
+            found.update(each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{each.name}" for each in node.names)
+            found.add(node.module)
+            found.update(f"{node.module}.{each.name}" for each in node.names)
+    return frozenset(found)
 
 
-def used(module: ast.Module) -> Iterator[str]:
-    """Yield every dotted name that is used, such as `time.time`."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.Attribute | ast.Name):
-            yield ast.unparse(node)
+@cache
+def used(name: str) -> frozenset[str]:
+    """Return every dotted name that is used, such as `time.time`."""
+    return frozenset(
+        ast.unparse(node) for node in ast.walk(tree(name)) if isinstance(node, ast.Attribute | ast.Name)
+    )
 
 
-def texts(module: ast.Module) -> Iterator[str]:
-    """Yield every string that is no docstring."""
+@cache
+def texts(name: str) -> tuple[str, ...]:
+    """Return every string that is no docstring."""
+    module = tree(name)
     docstrings = {
         id(node.body[0].value)
         for node in ast.walk(module)
@@ -49,9 +56,11 @@ def texts(module: ast.Module) -> Iterator[str]:
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
-    for node in ast.walk(module):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            yield node.value
+    return tuple(
+        node.value
+        for node in ast.walk(module)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+    )
 
 
 def test_there_is_something_to_look_at() -> None:
@@ -60,7 +69,9 @@ def test_there_is_something_to_look_at() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_begins_with_one_sentence_that_says_what_it_is_for(name: str) -> None:
+def test_a_file_begins_with_one_sentence_that_says_what_it_is_for_and_is_not_so_long_that_it_must_be_two(
+    name: str,
+) -> None:
     said = ast.get_docstring(tree(name))
 
     assert said
@@ -68,48 +79,40 @@ def test_a_file_begins_with_one_sentence_that_says_what_it_is_for(name: str) -> 
     assert "\n" not in first
     assert first.endswith((".", "…"))
     assert ". " not in first
+    assert (SOURCE / name).read_text(encoding="utf-8").count("\n") <= MAX_LINES
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_file_is_so_long_that_it_must_be_two(name: str) -> None:
-    lines = (SOURCE / name).read_text(encoding="utf-8").count("\n")
+def test_the_environment_is_read_only_in_config() -> None:
+    asked = {"os.environ", "os.getenv", "os.environb", "environ", "getenv"}
 
-    assert lines <= MAX_LINES
-
-
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"config.py"}))
-def test_the_environment_is_read_only_in_config(name: str) -> None:
-    assert not {"os.environ", "os.getenv", "os.environb", "environ", "getenv"} & set(used(tree(name)))
+    assert [name for name in NAMES if asked & used(name)] == ["config.py"]
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"world.py"}))
-def test_time_and_chance_come_only_from_the_world(name: str) -> None:
-    module = tree(name)
-
-    assert not {"time", "random", "secrets", "uuid"} & set(imported(module))
+def test_time_and_chance_come_only_from_the_world() -> None:
     ends = ("datetime.now", "datetime.utcnow", "datetime.today", "date.today", "os.urandom", "loop.time")
-    assert not [each for each in used(module) if each.endswith(ends)]
+    by_import = [name for name in NAMES if {"time", "random", "secrets", "uuid"} & imported(name)]
+    by_use = [name for name in NAMES if any(each.endswith(ends) for each in used(name))]
+
+    assert {*by_import, *by_use} == {"world.py"}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("store/")])
-def test_sql_stands_only_in_the_store(name: str) -> None:
-    module = tree(name)
+def test_sql_stands_only_in_the_store() -> None:
+    elsewhere = [name for name in NAMES if not name.startswith("store/")]
 
-    assert [text for text in texts(module) if SQL.search(text)] == []
-    assert not {"apsw", "sqlite3", "psycopg"} & set(imported(module))
+    assert [(name, text) for name in elsewhere for text in texts(name) if SQL.search(text)] == []
+    assert [name for name in elsewhere if {"apsw", "sqlite3", "psycopg"} & imported(name)] == []
 
 
 def test_sql_would_be_seen() -> None:
-    found = [name for name in NAMES if any(SQL.search(text) for text in texts(tree(name)))]
+    found = [name for name in NAMES if any(SQL.search(text) for text in texts(name))]
 
     assert {"store/jobs.py", "store/messages.py", "store/receipts.py", "store/accounts.py"} <= set(found)
 
 
-@pytest.mark.parametrize(
-    "name", sorted(set(NAMES) - {"backup.py", "cli.py", "manage.py", "manage_users.py", "restore.py", "serve.py"})
-)
-def test_only_the_command_line_prints(name: str) -> None:
-    assert "print" not in set(used(tree(name)))
+def test_only_the_command_line_prints() -> None:
+    commands = {"backup.py", "cli.py", "manage.py", "manage_users.py", "restore.py", "serve.py"}
+
+    assert {name for name in NAMES if "print" in used(name)} <= commands
 
 
 @pytest.mark.parametrize("name", NAMES)
