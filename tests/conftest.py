@@ -48,6 +48,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for each in items:
         if LONG_ROADS & set(each.path.parts) and _uses_a_store(each):
             each.add_marker(pytest.mark.slow)
+        if _is_one_of_many_alike(each):
+            each.add_marker(pytest.mark.torture)
     alike = [each for each in on_others if not _uses_a_store(each)]
     config.hook.pytest_deselected(items=alike)
     items[:] = [each for each in items if each not in set(alike)]
@@ -56,6 +58,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _engine_of(item: pytest.Item) -> str:
     spec = getattr(item, "callspec", None)
     return str(spec.params.get("engine", "")) if spec else ""
+
+
+def _is_one_of_many_alike(item: pytest.Item) -> bool:
+    """Say whether others of the same kind tell nearly as much: pages that a browser sees in the other language on
+    the other screen, and pages on the other engine, whose store and service are tested there by themselves."""
+    if "browser" in item.path.parts:
+        return item.name.endswith(("[en-desk]", "[ko-phone]"))
+    return "console" in item.path.parts and _engine_of(item) in EVERY[1:]
 
 
 def _uses_a_store(item: pytest.Item) -> bool:
