@@ -65,7 +65,7 @@ def _is_one_of_many_alike(item: pytest.Item) -> bool:
     the other screen, and pages on the other engine, whose store and service are tested there by themselves."""
     if "browser" in item.path.parts:
         return item.name.endswith(("[en-desk]", "[ko-phone]"))
-    return "console" in item.path.parts and _engine_of(item) in EVERY[1:]
+    return bool(LONG_ROADS & set(item.path.parts)) and _engine_of(item) in EVERY[1:]
 
 
 def _uses_a_store(item: pytest.Item) -> bool:

@@ -42,7 +42,10 @@ Phones = Iterator[str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("has_webhooks", [False, True], ids=["asked for", "told"])
+@pytest.mark.parametrize(
+    "has_webhooks",
+    [pytest.param(False, id="asked for"), pytest.param(True, id="told", marks=pytest.mark.torture)],
+)
 def test_a_crash_amid_calls_neither_loses_nor_doubles_anything(tmp_path: Path, has_webhooks: bool) -> None:
     data, config = tmp_path / "data", tmp_path / "pabal.toml"
     signature = "a signature nobody guesses"

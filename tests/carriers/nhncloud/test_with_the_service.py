@@ -259,7 +259,15 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-@pytest.mark.parametrize("kind", ["sms", "mms", "alimTalk", "friendTalkImage"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "sms",
+        "alimTalk",
+        pytest.param("mms", marks=pytest.mark.torture),
+        pytest.param("friendTalkImage", marks=pytest.mark.torture),
+    ],
+)
 @pytest.mark.slow
 def test_every_message_ends_and_none_is_doubled(tmp_path: Path, kind: str, trouble: str) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
