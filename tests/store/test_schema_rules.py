@@ -13,7 +13,7 @@ from tests.store.schema_rules import (
     ONLY_ADDS,
     broken,
 )
-from tests.unit.test_style import NAMES, texts, tree
+from tests.unit.test_style import NAMES, texts
 
 BY_POSITION = re.compile(r"\binsert\s+(?:\{or_fail\}\s+)?into\s+\w+\s+(?:values|select)\b", re.IGNORECASE)
 
@@ -69,7 +69,7 @@ def test_an_exception_holds_for_its_paragraph_and_needs_a_reason() -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("store/")])
 def test_rows_are_written_by_the_names_of_their_columns(name: str) -> None:
-    assert [text for text in texts(tree(name)) if BY_POSITION.search(text)] == [], "a new column would break it"
+    assert [text for text in texts(name) if BY_POSITION.search(text)] == [], "a new column would break it"
 
 
 def test_rows_written_by_position_would_be_seen() -> None:
