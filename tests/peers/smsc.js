@@ -62,7 +62,10 @@ function keepOctets() {
 }
 
 function recall() {
-  for (const line of fs.readFileSync(options.log, 'utf8').split('\n').filter(Boolean)) {
+  const kept = fs.readFileSync(options.log);
+  const whole = kept.subarray(0, kept.lastIndexOf('\n') + 1); // a kill may have cut off what was being written
+  fs.ftruncateSync(log, whole.length);
+  for (const line of whole.toString('utf8').split('\n').filter(Boolean)) {
     const said = JSON.parse(line);
     if (said.event === 'submit_sm') owe(said);
     if (said.event === 'deliver_sm_resp' && said.status === 0) owed.delete(said.message_id);

@@ -78,7 +78,10 @@ class Smsc:
             os.write(output, line)
 
     def _recall(self) -> None:
-        for line in Path(self.options["log"]).read_text(encoding="utf-8").splitlines():
+        kept = Path(self.options["log"]).read_bytes()
+        whole = kept[: kept.rfind(b"\n") + 1]  # a kill may have cut off what was being written
+        os.truncate(self.options["log"], len(whole))
+        for line in whole.splitlines():
             said = json.loads(line)
             if said["event"] == "submit_sm":
                 self._owe(said)

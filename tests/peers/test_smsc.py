@@ -161,6 +161,8 @@ def test_what_it_owes_outlives_its_death(kind: str, dial: Dial, tmp_path: Path) 
         taken = _submit(dial(peer, "transmitter"), b"x", GSM).message_id
         port = peer.port
         peer.kill()
+        with (tmp_path / "log").open("a") as log:
+            log.write('{"ev')  # as a kill in the middle of a write leaves it
         peer.start()
         client = dial(peer)
         client.set_message_received_handler(lambda pdu: got.append(pdu))
