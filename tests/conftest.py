@@ -64,7 +64,7 @@ def _is_one_of_many_alike(item: pytest.Item) -> bool:
     """Say whether others of the same kind tell nearly as much: pages that a browser sees in the other language on
     the other screen, and pages on the other engine, whose store and service are tested there by themselves."""
     if "browser" in item.path.parts:
-        return True  # until they wait for what a page does, instead of racing with it
+        return item.name.endswith(("[en-desk]", "[ko-phone]"))
     return bool(LONG_ROADS & set(item.path.parts)) and _engine_of(item) in EVERY[1:]
 
 
