@@ -1,14 +1,18 @@
 """The operators' pages: accounts, keys shown once, users, carriers, the queue, settings without secrets."""
 
 import dataclasses
+import html
 import re
 
 import pytest
 
-from pabal.carrier_settings import SmppSettings
-from pabal.config import load
+from pabal.carrier_settings import KINDS, CarrierSettings, NhnCloudSettings, SmppSettings
+from pabal.config import Settings, load
 from pabal.console.app import build_console
+from pabal.console.words.settings import KOREAN
+from pabal.domain.codes import LOCALES
 from pabal.domain.user import Role
+from pabal.setting import fields
 from pabal.store import accounts, carriers, deeds, users
 from pabal.store.carriers import CarrierState
 from tests.console.scenery import WORD, Shown, Visitor, make_user, sign_in, visitor_of
@@ -17,6 +21,7 @@ from tests.virtual import NOON, Caller, Town
 from tests.web.scenery import Play, accepted, sms
 
 HOSTILE = "<script>alert(1)</script>"
+MEANING = re.compile(r'<td data-name="(?:뜻|Meaning)">([^<]*)</td>')
 SECRET = re.compile(r'<code class="secret"[^>]*>([^<]+)</code>')
 ALL = {"scope_send": "1", "scope_read": "1", "scope_manage": "1", "rate": "0"}
 
@@ -285,9 +290,40 @@ def test_settings_are_shown_without_secrets(play: Play) -> None:
 
         assert "smsc.example" in shown.text
         assert "geheim" not in shown.text
-        assert "(set)" in shown.text
+        assert "설정됨" in shown.text
 
     play(scene)
+
+
+def test_what_settings_mean_is_told_in_the_language_of_the_page(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        carriers: dict[str, CarrierSettings] = {
+            "telco": SmppSettings(name="telco", host="smsc.example", system_id="pabal"),
+            "relay": NhnCloudSettings(name="relay", sms_app_key="app", sms_secret_key="word"),
+        }
+        console = build_console(town.station, dataclasses.replace(load({}), carriers=carriers))
+        await make_user(town, Role.OPERATOR)
+        shapes = [Settings, *map(type, carriers.values())]
+
+        for language in LOCALES:
+            operator = await sign_in(town, "operator-of-acme", Visitor(console))
+            await operator.fill_in("/console/language", language=language)
+            shown = await operator.get("/console/operate/settings")
+            told = [html.unescape(each) for each in MEANING.findall(shown.text)]
+            helps = [each.metadata["help"] for shape in shapes for each in fields(shape).values()]
+
+            assert f'<html lang="{language}">' in shown.text
+            assert told == (helps if language == "en" else [KOREAN[help] for help in helps])
+
+    play(scene)
+
+
+def test_every_meaning_of_a_setting_has_korean_words_and_no_words_are_left_over() -> None:
+    shapes: list[type] = [Settings, *KINDS.values()]
+    helps = {each.metadata["help"] for shape in shapes for each in fields(shape).values()}
+
+    assert set(KOREAN) == helps
+    assert [ko for ko in KOREAN.values() if not re.search("[가-힣].*[.]$", ko)] == []
 
 
 def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(play: Play) -> None:

@@ -6,8 +6,10 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal import config
+from pabal.carrier_settings import SET
 from pabal.console.history import SENDABLE
 from pabal.console.visit import Visit
+from pabal.console.words.settings import KOREAN
 from pabal.domain.when import SECOND, Instant
 from pabal.store import accounts, carriers, deeds, jobs
 from pabal.store.base import Tx
@@ -64,7 +66,12 @@ async def refresh_state(visit: Visit) -> Response:
 
 async def show_settings(visit: Visit) -> Response:
     """Show every setting in force; of a secret only whether it is set."""
-    return visit.page("operate_settings.html", rows=config.described(visit.rooms.settings))
+    is_korean = visit.speech.locale == "ko"
+    rows = [
+        (name, visit.say("settings.set") if value == SET else value, KOREAN[meaning] if is_korean else meaning)
+        for name, value, meaning in config.described(visit.rooms.settings)
+    ]
+    return visit.page("operate_settings.html", rows=rows)
 
 
 async def show_deeds(visit: Visit) -> Response:

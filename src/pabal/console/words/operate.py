@@ -46,6 +46,7 @@ WORDS = {
     "settings.name": Words("이름", "Name"),
     "settings.value": Words("값", "Value"),
     "settings.meaning": Words("뜻", "Meaning"),
+    "settings.set": Words("설정됨", "Set"),
     "settings.empty": Words("비어 있음", "Empty"),
     "deeds.title": Words("누가 무엇을 했나", "Who did what"),
     "deeds.about": Words("최근 {most}건을 보여 줍니다.", "The latest {most} are shown."),
