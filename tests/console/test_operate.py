@@ -13,9 +13,10 @@ from pabal.console.words.settings import KOREAN
 from pabal.domain.codes import LOCALES
 from pabal.domain.user import Role
 from pabal.setting import fields
-from pabal.store import accounts, carriers, deeds, users
+from pabal.store import accounts, carriers, users
 from pabal.store.carriers import CarrierState
 from tests.console.scenery import WORD, Shown, Visitor, make_user, sign_in, visitor_of
+from tests.noted import latest
 from tests.service.acting import Post
 from tests.virtual import NOON, Caller, Town
 from tests.web.scenery import Play, accepted, sms
@@ -40,7 +41,7 @@ def secret_in(shown: Shown) -> str:
 
 
 async def noted(town: Town) -> list[str]:
-    found = await town.store.read(deeds.latest, None, 20)
+    found = await town.store.read(latest, None, 20)
     return [f"{each.who} {each.what} {each.target}".strip() for each in found if "session" not in each.what]
 
 
@@ -331,9 +332,9 @@ def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(play: Play) ->
         operator, account = await operator_and_account(town)
         word = secret_in(await operator.fill_in(f"{account}/users", user="kim", role="owner"))
 
-        shown = await operator.get("/console/operate/deeds")
+        shown = await operator.get("/console/audit")
 
-        assert "user.create" in shown.text
+        assert "사용자 만듦" in shown.text
         assert word not in shown.text
         assert WORD not in shown.text
 

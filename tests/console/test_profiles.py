@@ -9,8 +9,9 @@ from pabal.domain.bar import Bar
 from pabal.domain.category import Category
 from pabal.domain.profile import MAX_TOKENS_AN_HOUR, MAX_WRONG_TOKENS
 from pabal.domain.user import Role
-from pabal.store import deeds, profiles
+from pabal.store import profiles
 from tests.console.scenery import Shown, Visitor, visitor_of
+from tests.noted import latest
 from tests.virtual import Town
 from tests.web.scenery import (
     CATEGORY,
@@ -41,7 +42,7 @@ async def enter(visitor: Visitor, token: str) -> Shown:
 
 
 async def noted(town: Town) -> list[tuple[str, str]]:
-    found = await town.store.read(deeds.latest, None, 10)
+    found = await town.store.read(latest, None, 10)
     return [(each.what, each.target) for each in found if each.what.startswith("profile.")]
 
 

@@ -5,9 +5,9 @@ import re
 from pabal.domain.user import Role
 from pabal.domain.when import HOUR
 from pabal.service import sent as follow
-from pabal.store import deeds
 from tests.console.scenery import Shown, Visitor, visitor_of
 from tests.console.test_upload import uploaded
+from tests.noted import latest
 from tests.service.acting import count
 from tests.virtual import Town
 from tests.web.scenery import Play, accepted, ready, sms
@@ -148,7 +148,7 @@ def test_what_is_scheduled_is_sent_now_or_cancelled(play: Play) -> None:
                 assert done.location == f"{FOLLOW}/{sent}"
                 assert end in words(after), (what, deed)
                 assert "/cancel" not in after.text, "nothing waits any more"
-                noted = [(each.what, each.target) for each in await town.store.read(deeds.latest, None, 1)]
+                noted = [(each.what, each.target) for each in await town.store.read(latest, None, 1)]
                 assert noted == [(f"{what}.{deed}", sent)]
         await town.wait(HOUR / 1000)
         assert await count(town, "messages") == 12

@@ -4,9 +4,10 @@ import asyncio
 from typing import Any
 
 from pabal.domain.user import Role
-from pabal.store import accounts, deeds
+from pabal.store import accounts
 from tests.console.scenery import visitor_of
 from tests.console.sending import IMAGE, check, form, hidden, look, send, talk, wrong
+from tests.noted import latest
 from tests.virtual import Town
 from tests.web.scenery import (
     NO_USER,
@@ -352,7 +353,7 @@ def test_who_sent_what_is_noted_without_anyone_s_number_or_text(play: Play) -> N
         request_id = await send(visitor, form())
         await visitor.fill_in("/console/send/test", **form(), own_number=PHONE, test_key="ab")
 
-        tested, sent, *_ = await town.store.read(deeds.latest, None, 100)
+        tested, sent, *_ = await town.store.read(latest, None, 100)
         assert (sent.what, sent.who, sent.target) == ("message.send", "owner-of-acme", request_id)
         assert tested.what == "message.test"
         assert "1234" not in tested.target

@@ -13,11 +13,12 @@ from pabal.domain.codes import Code
 from pabal.domain.user import Role
 from pabal.domain.when import HOUR
 from pabal.service import campaigns as service
-from pabal.store import campaigns, deeds
+from pabal.store import campaigns
 from pabal.store.base import StoreAway
 from pabal.store.campaigns import Campaign
 from tests.console.scenery import Shown, Visitor, visitor_of
 from tests.console.sending import IMAGE, talk
+from tests.noted import latest
 from tests.service.acting import count
 from tests.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, open_store
 from tests.web.scenery import (
@@ -152,7 +153,7 @@ def test_it_is_sent_once_to_everyone_who_can_be_sent_to(play: Play) -> None:
         assert await count(town, "requests") == 3
         campaign = await kept(town, address)
         assert (campaign.name, campaign.made, campaign.state) == ("봄 행사", 2500, State.MADE)
-        done = [(each.what, each.target) for each in await town.store.read(deeds.latest, None, 10)]
+        done = [(each.what, each.target) for each in await town.store.read(latest, None, 10)]
         assert done.count(("campaign.send", campaign.id.hex())) == 1
         phone = await visitor.get("/console/phone?number=010-2000-1234")
         assert "n1234님, 안녕하세요" in phone.text

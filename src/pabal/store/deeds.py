@@ -37,16 +37,6 @@ def note(tx: Tx, deed: Deed) -> None:
     )
 
 
-def latest(tx: Tx, account_id: int | None, most: int) -> list[Deed]:
-    """Return what was done last, newest first: to an account's things, or with None to anyone's."""
-    where, args = ("where account_id = ?", [account_id]) if account_id is not None else ("", [])
-    rows = tx.rows(
-        f"select done_at, user_id, who, account_id, what, target from deeds {where} order by id desc limit ?",
-        (*args, most),
-    )
-    return [Deed(*row) for row in rows]
-
-
 class Noted(NamedTuple):
     """A deed as it is listed: with its place in the log, and the name of the account, if it has one."""
 
