@@ -226,6 +226,8 @@ def test_a_test_goes_to_one_s_own_phone(house: House) -> None:
         page.get_by_role("button", name="시험 발송").click()
         expect(page.locator("#tested .good")).to_be_visible()
         expect(page.locator("[name=content]")).to_have_value("#{이름}님께 시험")
+        page.locator("#tested a").click()
+        expect(page.locator(".progress .state.completed")).to_be_visible()
         arrived(page, "010-2000-0052")
         page.goto("/console/send")
         expect(page.locator("[name=own_number]")).to_have_value("010-2000-0052")

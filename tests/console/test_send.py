@@ -1,6 +1,7 @@
 """The send page: every kind of message is sent as by the interface, once, by those who may."""
 
 import asyncio
+import re
 from typing import Any
 
 from pabal.domain.user import Role
@@ -287,6 +288,7 @@ def test_a_message_is_sent_when_it_is_scheduled(play: Play) -> None:
 
         assert before == []
         assert "2026-11-15 12:02" in done.text
+        assert f'href="/console/requests/{request_id}"' in done.text
         assert len(await on_phone(call)) == 1
 
     play(scene)
@@ -318,12 +320,14 @@ def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(play: Play)
         again = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
         anew = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", **hidden(tested))
         await town.wait(5)
+        followed = await visitor.get(re.findall(r'href="(/console/requests/[^"]+)"', tested.text)[0])
         page = await visitor.get("/console/send?kind=lms")
         other = await (await visitor_of(town, Role.SENDER)).get("/console/send")
 
         assert [shown.status for shown in (tested, again, anew)] == [200, 200, 200]
         assert [one["content"] for one in await on_phone(call, "010-7777-0000")] == ["홍길동님"] * 2
         assert await on_phone(call) == []
+        assert (followed.status, "#{이름}님" in followed.text) == (200, True)
         assert 'value="010-7777-0000"' in page.text
         assert "7777" not in other.text
 
