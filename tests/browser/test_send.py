@@ -223,7 +223,7 @@ def test_a_test_goes_to_one_s_own_phone(house: House) -> None:
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("#{이름}님께 시험")
         page.locator("[name=own_number]").fill("010-2000-0052")
-        page.get_by_role("button", name="시험 발송").click()
+        page.get_by_role("button", name="테스트 발송").click()
         expect(page.locator("#tested .good")).to_be_visible()
         expect(page.locator("[name=content]")).to_have_value("#{이름}님께 시험")
         page.locator("#tested a").click()

@@ -35,16 +35,16 @@ def test_an_owner_sees_what_was_done_to_the_account_and_an_operator_everything(p
 
         assert [row[1:] for row in mine] == [
             ["owner-of-acme", "로그인", ""],
-            ["명령줄", "사용자 만듦", "owner-of-acme"],
+            ["명령줄", "사용자 생성", "owner-of-acme"],
         ]
         assert mine[0][0] == "2026-11-15 12:00:00"
         assert [row[1:] for row in everything] == [
             ["operator-of-acme", "", "로그인", ""],
-            ["명령줄", "", "사용자 만듦", "operator-of-acme"],
+            ["명령줄", "", "사용자 생성", "operator-of-acme"],
             ["owner-of-other", "other", "로그인", ""],
-            ["명령줄", "other", "사용자 만듦", "owner-of-other"],
+            ["명령줄", "other", "사용자 생성", "owner-of-other"],
             ["owner-of-acme", "acme", "로그인", ""],
-            ["명령줄", "acme", "사용자 만듦", "owner-of-acme"],
+            ["명령줄", "acme", "사용자 생성", "owner-of-acme"],
         ]
 
     play(scene)

@@ -165,7 +165,7 @@ def test_every_try_is_part_of_the_story(play: Play) -> None:
         after = await visitor.get(path)
 
         assert "통신사로 보냅니다" in before.text
-        assert after.text.count("바빠서 다시 시도합니다") == 2
+        assert after.text.count("혼잡해 다시 시도합니다") == 2
         assert "도착했습니다" in after.text
 
     play(scene)
@@ -182,7 +182,7 @@ def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(play: Play) -> 
         taken = await visitor.get(f"/console/history/{(await record(call, '010-0000-0006'))['messageId']}")
         scheduled = await visitor.get(f"/console/history/{(await record(call))['messageId']}")
 
-        assert "통신사가 받았습니다" in taken.text
+        assert "통신사가 접수했습니다" in taken.text
         assert "예약되었습니다" in scheduled.text
         assert "2026-11-16 09:00:00" in scheduled.text
 
@@ -239,7 +239,7 @@ def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(play: 
         head, *rows = await cells(visitor)
 
         assert len(rows) == 1000 + len(FORMULAS)
-        assert head[4] == "수신 번호"
+        assert head[4] == "수신번호"
         assert rows[0][4] == PHONE
         assert rows[0][12] == 'a "b", c'
         assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)

@@ -30,7 +30,7 @@ def test_a_number_is_registered_used_and_removed_after_a_question(play: Play, ro
         assert refused.result != "SUCCESS"
         assert SENDER in listed.text
         assert "등록된 번호만" in listed.text
-        assert f"{SENDER} 번호를 정말 해지할까요?" in question.text
+        assert f"{SENDER} 번호를 정말 삭제할까요?" in question.text
         assert gone.status == 303
         assert (await call("message/sendSMS", sms())).result == refused.result
         found = await town.store.read(latest, None, 2)

@@ -22,7 +22,7 @@ from tests.virtual import NOON, Caller, Town
 from tests.web.scenery import Play, accepted, sms
 
 HOSTILE = "<script>alert(1)</script>"
-MEANING = re.compile(r'<td data-name="(?:뜻|Meaning)">([^<]*)</td>')
+MEANING = re.compile(r'<td data-name="(?:설명|Meaning)">([^<]*)</td>')
 SECRET = re.compile(r'<code class="secret"[^>]*>([^<]+)</code>')
 ALL = {"scope_send": "1", "scope_read": "1", "scope_manage": "1", "rate": "0"}
 
@@ -257,7 +257,7 @@ def test_carriers_are_shown_with_their_state_last_trouble_and_queue(play: Play) 
             assert re.search(
                 r'<span class="state gone">설정에 없음</span> <span class="reason">it takes', shown.text
             )
-            assert '<td data-name="메시지" class="amount">1</td>' in shown.text
+            assert '<td data-name="메시지 수" class="amount">1</td>' in shown.text
         assert "<html" not in part.text
 
     play(scene)
@@ -334,7 +334,7 @@ def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(play: Play) ->
 
         shown = await operator.get("/console/audit")
 
-        assert "사용자 만듦" in shown.text
+        assert "사용자 생성" in shown.text
         assert word not in shown.text
         assert WORD not in shown.text
 

@@ -187,6 +187,6 @@ def test_an_operator_without_any_account_to_look_at_is_told_how_to_make_one(play
         unknown = await operator.fill_in("/console/accounts", account="999")
 
         assert (before.status, after.status, unknown.status) == (404, 200, 404)
-        assert "pabal key create --account" in before.text
+        assert 'href="/console/operate/accounts"' in before.text
 
     play(scene)

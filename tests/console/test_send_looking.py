@@ -173,7 +173,7 @@ def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_point
         assert "휴대폰 번호가 아닙니다" in found["3"][-1]
         assert "변수: 이름" in found["4"][-1]
         assert "변수보다 값이 많습니다" in found["5"][-1]
-        assert found["6"][-1] == "앞에 있는 번호입니다"
+        assert found["6"][-1] == "위에 이미 있는 번호입니다"
         assert "90바이트까지인데 120바이트입니다" in found["7"][-1]
         assert "5명</strong> · 중복 1건은 뺍니다" in shown.text
         assert "보낼 수 없는 수신자 4명" in shown.text

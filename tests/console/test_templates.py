@@ -196,7 +196,7 @@ def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_woul
         shown = await visitor.get(f"{path}/edit")
         tried = await save(visitor, f"{path}/edit", written(sender_key))
 
-        assert "API로 고치세요" in shown.text
+        assert "API로 수정하세요" in shown.text
         assert tried.status == 409
 
     play(scene)

@@ -104,7 +104,7 @@ def test_the_rows_that_are_wrong_can_be_downloaded_mended_and_uploaded_again(pla
 
         assert file.headers["content-type"] == "text/csv; charset=utf-8"
         lines = file.text.splitlines()
-        assert lines[0] == "\ufeff행,휴대폰번호,이름,메모,이유"
+        assert lines[0] == "\ufeff행,휴대폰번호,이름,메모,사유"
         assert lines[2].startswith("5,12345,'=cmd(),d,")
         mended = file.text.replace("12345", "010-9999-0000")
         again = await visitor.upload(f"{address}/file?once=1", mended.encode())
@@ -186,7 +186,7 @@ def test_it_can_be_scheduled_and_a_wrong_time_is_told_at_its_field(play: Play) -
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("", "The file is empty."),
+        ("", "The file is empty"),
         ("휴대폰번호\n010-1111-2222\n", "There is no column for: 이름"),
         ("010-1111-2222,홍\n", "must name the columns"),
         (b"\xd0\xcf\x11\xe0", "old Excel format"),

@@ -187,7 +187,11 @@ class Reading:
         if self.columns is None:
             first = next(self._rows, None)
             if first is None:
-                raise Refused(Code.INVALID_PARAMETER, "file", Words("파일이 비어 있습니다.", "The file is empty."))
+                raise Refused(
+                    Code.INVALID_PARAMETER,
+                    "file",
+                    Words("빈 파일입니다. 내용을 넣어 올리세요.", "The file is empty: fill it in."),
+                )
             self.columns = sheet.columns(first, self._checker.names)
         rows = list(itertools.islice(self._rows, self._checker.size))
         if not rows:

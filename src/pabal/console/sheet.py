@@ -27,7 +27,7 @@ PHONE_NAMES = (
     "휴대폰번호", "휴대폰", "휴대전화", "휴대전화번호", "전화번호", "수신번호", "수신자번호", "연락처", "번호",
     "phonenumber", "phone", "mobile", "receiver", "number",
 )  # fmt: skip
-REFERENCE_NAMES = ("참조", "reference")
+REFERENCE_NAMES = ("참조id", "참조", "reference")
 _PIECE = 1024 * 1024
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _DELIMITERS = (",", "\t", ";")
@@ -87,27 +87,30 @@ def columns(row: Row, wanted: Sequence[str]) -> Columns:
     names = tuple(_name(cell) for cell in row.cells)
     if any(_is_number(cell) for cell in row.cells):
         raise _refusal(
-            "첫 행에는 열 이름이 있어야 하는데 전화번호가 있습니다. 맨 위에 이름 행을 넣으세요.",
+            "첫 행에는 열 이름이 있어야 하는데 전화번호가 있습니다. 맨 위에 열 이름 행을 넣으세요.",
             "The first row must name the columns, but holds a phone number: put a row of names on top.",
         )
     known = [name for name in names if name]
     twice = sorted({name for name in known if known.count(name) > 1})
     if twice:
         listed = ", ".join(twice)
-        raise _refusal(f"이름이 같은 열이 있습니다: {listed}", f"Columns have the same name: {listed}")
+        raise _refusal(
+            f"이름이 같은 열이 있습니다: {listed}. 서로 다르게 바꾸세요.",
+            f"Columns have the same name: {listed}. Rename them.",
+        )
     places = {name: index for index, name in enumerate(names) if name}
     values = {name: places[name] for name in wanted if name in places}
     missing = ", ".join(name for name in wanted if name not in places)
     if missing:
         raise _refusal(
-            f"변수의 열이 없습니다: {missing}. 양식 파일을 내려받아 그 이름대로 쓰세요.",
+            f"변수의 열이 없습니다: {missing}. 양식을 내려받아 열 이름을 똑같이 맞추세요.",
             f"There is no column for: {missing}. Use the names of the template file.",
         )
     others = {name: index for name, index in places.items() if name not in values}
     number = _place(others, PHONE_NAMES)
     if number is None:
         raise _refusal(
-            f"받는 번호의 열이 없습니다. 첫 행에 {PHONE_NAMES[0]} 라는 이름의 열을 두세요.",
+            f"수신번호 열이 없습니다. 첫 행에 이름이 {PHONE_NAMES[0]}인 열을 넣으세요.",
             f"There is no column of phone numbers: name one {PHONE_NAMES[0]} (or phone) in the first row.",
         )
     reference = _place(others, REFERENCE_NAMES)
@@ -217,7 +220,10 @@ def _check_size(path: Path) -> None:
 
 def _row(number: int, cells: Sequence[str]) -> Row:
     if len(cells) > MOST_COLUMNS and any(cells[MOST_COLUMNS:]):
-        raise _refusal(f"열은 {MOST_COLUMNS}개까지입니다.", f"It has at most {MOST_COLUMNS} columns.")
+        raise _refusal(
+            f"열은 {MOST_COLUMNS}개까지입니다. 쓰지 않는 열을 지우세요.",
+            f"It has at most {MOST_COLUMNS} columns: delete those that are not needed.",
+        )
     return Row(number, tuple(cell.strip() for cell in cells[:MOST_COLUMNS]))
 
 

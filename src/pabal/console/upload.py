@@ -37,7 +37,7 @@ MAX_FILE_NAME_CHARACTERS = 120
 NOTHING_NEW = 204
 ANEW = {"hx-refresh": "true"}
 UNCLEAR = Words(
-    "예약하려면 예약을 켜고 시각을 고르세요. 지금 보내려면 둘 다 비우세요.",
+    "예약하려면 ‘예약 발송’을 선택하고 시각을 정하세요. 지금 보내려면 둘 다 비우세요.",
     "To schedule it, tick the box and pick a time; to send it now, do neither.",
 )
 BUSY = Words(
