@@ -235,7 +235,7 @@ def _check_free(tx: Tx, keeper: str | None, channel_id: str, but: int | None = N
 
 
 TAKEN = Words(
-    "이 채널은 중계사에 이미 등록되어 있고, 중계사는 채널마다 발신키를 하나만 둡니다. 운영자에게 문의하세요.",
+    "중계사에 이미 등록된 채널이며, 중계사는 채널마다 발신 프로필 키를 하나만 둡니다. 운영자에게 문의하세요.",
     "This channel is registered at the relay already, which has one sender key for each: ask the operator.",
 )
 

@@ -34,7 +34,7 @@ WORDS = {
     "numbers.remove": Words("삭제", "Remove"),
     "numbers.remove_it": Words("{number} 삭제", "Remove {number}"),
     "numbers.none": Words(
-        "등록된 번호가 없습니다. 아래에서 등록하세요.", "No number is registered. Register one below."
+        "등록된 번호가 없습니다. 위에서 등록하세요.", "No number is registered. Register one above."
     ),
     "numbers.new": Words("등록할 번호", "Number to register"),
     "numbers.add": Words("등록", "Register"),
