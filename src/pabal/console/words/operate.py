@@ -81,7 +81,7 @@ WORDS = {
     ),
     "key.from": Words("허용 IP", "From where"),
     "key.anywhere": Words("제한 없음", "Everywhere"),
-    "key.rate": Words("초당 최대 요청 수", "Requests per second"),
+    "key.rate": Words("초당 요청 수", "Requests per second"),
     "key.rate_help": Words("0이면 제한하지 않습니다.", "0: no limit."),
     "key.expires": Words("만료일", "Last day"),
     "key.expires_help": Words(

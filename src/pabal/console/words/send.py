@@ -97,7 +97,7 @@ WORDS = {
     "send.once": Words("같은 번호에는 한 번만 보내기", "Send once to each number"),
     "send.again": Words("위에 이미 있는 번호입니다", "This number is above already"),
     "send.line": Words("줄", "Line"),
-    "send.number": Words("번호", "Number"),
+    "send.number": Words("수신번호", "Number"),
     "send.note": Words("비고", "Note"),
     "send.when": Words("발송 시각", "When"),
     "send.now": Words("즉시", "Now"),
