@@ -21,7 +21,7 @@ from pabal.store.migrate import migrate
 from pabal.store.postgres import PostgresStore
 from pabal.store.sqlite import SqliteStore
 from pabal.web.endpoints import BY_PATH
-from tests import postgres
+from tests import embedded, postgres
 
 T = TypeVar("T")
 
@@ -194,7 +194,10 @@ def open_store(folder: Path, world: VirtualWorld) -> Store:
     address = postgres.address_in(folder)
     if address:
         return PostgresStore(address, world, writers=1)
-    return SqliteStore(folder / "pabal.db", world, is_durable=False)
+    file = folder / "pabal.db"
+    if not file.exists():
+        file.write_bytes(embedded.fresh())
+    return SqliteStore(file, world, is_durable=False)
 
 
 async def build_town(

@@ -12,7 +12,7 @@ from pabal.domain import identity
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.service.deliver import POLL_S
 from pabal.service.hold_slots import BEAT_S, MISSED_BEATS
-from pabal.service.keep_house import KEEPERS_SLOT, ROUND_S
+from pabal.service.keep_house import KEEPERS_SLOT, ROUND_S, ROUNDS_A_THOROUGH_ONE
 from pabal.store import jobs
 from pabal.store.base import Tx
 from tests.service.acting import POST, Post, count, ends, first, send, sms
@@ -376,7 +376,7 @@ def test_what_need_be_done_once_for_all_is_done_by_the_holder_of_one_slot_also_w
         await crowd.wait(SETTLED_S)
         for each in every:
             each.door.works.clear()
-        await crowd.wait(3 * ROUND_S)
+        await crowd.wait(ROUNDS_A_THOROUGH_ONE * ROUND_S)
 
         (keeper,) = [each for each in every if KEEPERS_SLOT in each.held]
         assert [each for each in every if each.door.works["forget_workers"]] == [keeper]
@@ -385,7 +385,7 @@ def test_what_need_be_done_once_for_all_is_done_by_the_holder_of_one_slot_also_w
         await crowd.wait(MISSED_S)
         for each in others:
             each.door.works.clear()
-        await crowd.wait(3 * ROUND_S)
+        await crowd.wait(ROUNDS_A_THOROUGH_ONE * ROUND_S)
 
         (heir,) = [each for each in others if KEEPERS_SLOT in each.held]
         assert [each for each in others if each.door.works["forget_workers"]] == [heir]

@@ -170,7 +170,7 @@ def test_a_receipt_of_unknown_reference_is_counted_kept_for_an_hour_and_forgotte
         await town.wait(UNMATCHED_FOR / SECOND - 60)
         assert await count(town, "receipts") == 1
 
-        await town.wait(120)
+        await town.wait(180)
 
         assert await count(town, "receipts") == 0
 

@@ -254,7 +254,7 @@ def test_a_receipt_that_is_here_before_its_message_is_in_doubt_ends_it_once_it_i
         assert await ends(town, request_id) == [(status, outcome)]
         assert await count(town, "jobs") == 0
         assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 2
-        await town.wait(UNMATCHED_FOR / SECOND + 20)
+        await town.wait(UNMATCHED_FOR / SECOND + 120)
         assert await count(town, "receipts") == 0
 
     play(scene, carriers={POST: post})

@@ -4,20 +4,17 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import apsw
 import pytest
 
 from pabal.store.base import Tx
-from pabal.store.migrate import migrate
 from pabal.store.postgres import connected
 from pabal.store.postgres_tx import PostgresTx
 from pabal.store.sqlite import SqliteTx
-from tests import postgres
+from tests import embedded, postgres
 from tests.engines import EVERY, emptied
 from tests.store.cutting import SOCKET, Cutter, cutting
 from tests.store.modes import INLINE, THREADS, Modes, make_table
 from tests.store.scenes import play
-from tests.virtual import NOON
 
 
 @pytest.fixture(params=EVERY)
@@ -35,11 +32,9 @@ def tx(engine: str) -> Iterator[Tx]:
         yield PostgresTx(reached)
         reached.close()
         return
-    connection = apsw.Connection(":memory:")
+    connection = embedded.opened()
     connection.execute("begin")
-    fresh = SqliteTx(connection)
-    migrate(fresh, NOON)
-    yield fresh
+    yield SqliteTx(connection)
     connection.close()
 
 

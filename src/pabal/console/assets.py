@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ class Asset(NamedTuple):
     compressed: bytes
 
 
+@cache
 def load() -> dict[str, Asset]:
     """Return every file by its name, as templates know it."""
     folder = resources.files("pabal.console").joinpath("static")

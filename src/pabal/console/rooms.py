@@ -1,6 +1,7 @@
 """What all pages share: the station, the templates, the files, and which pages there are."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -39,22 +40,8 @@ class Rooms:
         self.beside = Beside(station.world)
         self.pages = [page for page in pages if has_simulator or not page.is_for_simulator]
         self.assets = assets.load()
+        self._environment = _environment()
         self._may = {(page.path, page.method): page.may for page in self.pages}
-        self._environment = Environment(
-            loader=PackageLoader("pabal.console", "html"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            auto_reload=False,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._environment.globals |= {
-            "asset": lambda name: self.assets[name].address,
-            "htmx_config": HTMX,
-            "locales": LOCALES,
-        }
-        for name in self._environment.list_templates(["html"]):
-            self._environment.get_template(name)
 
     def is_for(self, path: str, method: str, role: Role) -> bool:
         """Say whether there is such a page for this role."""
@@ -83,3 +70,21 @@ class Rooms:
         return self._environment.get_template(template).render(
             {"visit": visit, "say": visit.say, "words": visit.words, "menu": self.menu(visit), **values}
         )
+
+
+@cache
+def _environment() -> Environment:
+    """Return the templates, all compiled; it takes some tenths of a second, so it is done once a process."""
+    found = Environment(
+        loader=PackageLoader("pabal.console", "html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    addresses = {name: each.address for name, each in assets.load().items()}
+    found.globals |= {"asset": addresses.__getitem__, "htmx_config": HTMX, "locales": LOCALES}
+    for name in found.list_templates(["html"]):
+        found.get_template(name)
+    return found

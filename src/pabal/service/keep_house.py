@@ -177,7 +177,7 @@ async def keep_house(station: Station) -> None:
 
 
 async def go_round(station: Station, *, is_thorough: bool = True) -> None:
-    """Do everything there is to do, in small transactions; being thorough, also for carriers that are no more."""
+    """End what has waited too long, in small transactions; being thorough, do everything that there is to do."""
     for slot in station.slots.held:
         names = set(station.carriers)
         if is_thorough:
@@ -188,8 +188,9 @@ async def go_round(station: Station, *, is_thorough: bool = True) -> None:
             with contextlib.suppress(NotHeld):  # it has gone to another worker just now
                 await _rehome_all(station, slot, station.slots.worker_id, is_orphan=False)
     if KEEPERS_SLOT in station.slots.held:
-        await _tidy(station)
+        await _trim_phones(station)
         if is_thorough:
+            await _tidy(station)
             await count(station)
 
 
@@ -202,17 +203,20 @@ async def _expire_all(station: Station, slot: int, carrier: str) -> None:
         is_done = len(finished.ended) < BATCH
 
 
+async def _trim_phones(station: Station) -> None:
+    slots, names = range(station.slots.total), list(station.carriers)
+    await _until_none(station, lambda tx: trim(tx, names, slots, station.policy, station.world.now()))
+
+
 async def _tidy(station: Station) -> None:
     """Do what one process does for all."""
     policy, world = station.policy, station.world
-    slots, names = range(station.slots.total), list(station.carriers)
     await sweep_deleted(station)
     await _until_none(station, lambda tx: answers.forget(tx, world.now() - policy.idempotency, BATCH))
     await _until_none(station, lambda tx: profiles.forget_tokens(tx, world.now() - TOKENS_FOR, BATCH))
     await _until_none(station, lambda tx: receipts.forget_unmatched(tx, world.now() - UNMATCHED_FOR, BATCH))
     await _until_none(station, lambda tx: blank(tx, policy, world.now()))
     await keep_months(station)
-    await _until_none(station, lambda tx: trim(tx, names, slots, policy, world.now()))
     await _until_none(station, lambda tx: sessions.forget(tx, world.now(), BATCH))
     await _until_none(station, lambda tx: sign_in_tries.forget(tx, world.now() - TRIES_FOR, BATCH))
     await _until_none(station, lambda tx: counts.forget(tx, world.now() - KEPT_FOR, BATCH))
