@@ -257,6 +257,10 @@ def test_a_picture_is_seen_while_it_is_chosen_and_after_it_is_saved(
 @in_each_way
 def test_who_did_what_is_looked_up(house: House, language: str, screen: str) -> None:
     with house.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
+        if screen == "phone":
+            expect(page.locator(".menu")).to_be_hidden()
+            page.locator(".to-menu").click()
+            check_page(page, f"menu-{language}-{screen}")
         page.locator(".menu a[href='/console/audit']").click()
         expect(page.locator("tbody tr").first).to_be_visible()
         check_page(page, f"audit-{language}-{screen}")

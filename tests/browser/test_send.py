@@ -84,6 +84,7 @@ def test_an_sms_that_grows_into_an_lms(house: House, language: str, screen: str)
         page.locator("[name=receivers]").fill(f"{number}, 홍길동")
         expect(page.locator("#arriving")).to_have_text("홍길동님 " + "가" * 45)
         page.locator("#offer-lms").click()
+        expect(page.locator("[name=content]")).to_be_focused()
         page.locator("[name=subject]").fill("제목")
         expect(page.locator("#look .subject")).to_have_text("제목")
         page.locator(".writing > .actions button.main").click()
@@ -187,6 +188,26 @@ def test_a_friend_talk_with_picture_and_buttons(house: House, shop: str, languag
 
         arrived(page, number)
         expect(page.locator(".bubble .buttons li")).to_have_text(["첫째", "둘째"])
+
+
+def test_one_goes_on_where_something_came_or_went_and_the_page_stays_where_it_is(house: House, shop: str) -> None:
+    with house.signed_in() as page:
+        begin(page, "friendtalk", "010-2000-0025")
+        page.locator("#button-add").press("Enter")
+        expect(page.locator("#button-type-0")).to_be_focused()
+        page.locator("#button-add").press("Enter")
+        expect(page.locator("#button-type-1")).to_be_focused()
+        page.locator("[name='buttons[0].name']").fill("첫째")
+        page.locator("#button-up-1").focus()
+        scrolled = page.evaluate("scrollY")
+        page.keyboard.press("Enter")
+        expect(page.locator("[name='buttons[1].name']")).to_have_value("첫째")
+        expect(page.locator("#button-up-1")).to_be_focused()
+        assert page.evaluate("scrollY") == scrolled > 0
+        page.locator("#button-remove-1").press("Enter")
+        expect(page.locator("#button-add")).to_be_focused()
+        page.locator(".writing > .actions button.main").press("Enter")
+        expect(page.get_by_role("alert")).to_be_focused()
 
 
 @pytest.mark.parametrize("type", ["friendTalkText", "friendTalkWideImage"])

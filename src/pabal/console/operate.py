@@ -97,7 +97,7 @@ def _row(visit: Visit, state: CarrierState) -> Row:
     return Row(
         name=state.name,
         kind=settings.kind if settings else "",
-        products=", ".join(visit.words(product.label) for product in products),
+        products=" · ".join(visit.words(product.label) for product in products),
         rate=round(carrier.rate) if carrier else 0,
         worker=state.worker,
         state=(state.state or "unused") if carrier else "gone",

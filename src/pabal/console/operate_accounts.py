@@ -8,6 +8,7 @@ from starlette.responses import Response
 from pabal.console.visit import Visit
 from pabal.domain.codes import Code, Problem, Refused, Words
 from pabal.domain.user import ROLE_BY_WORD, Role, User
+from pabal.domain.when import Instant
 from pabal.service import account_states, passwords, users
 from pabal.service.account_states import MAX_NAME_CHARACTERS
 from pabal.service.keys import SCOPES
@@ -213,9 +214,14 @@ def _key_row(visit: Visit, key: Key) -> KeyRow:
         allow=", ".join(map(str, key.allow)),
         rate=key.rate,
         made=visit.speech.stamp(key.created_at),
-        expires=visit.speech.stamp(key.expires_at) if key.expires_at is not None else "",
+        expires=_last_day(visit, key.expires_at) if key.expires_at is not None else "",
         state="revoked" if key.revoked_at is not None else "expired" if is_over else "live",
     )
+
+
+def _last_day(visit: Visit, end: Instant) -> str:
+    """Return the day that a key still works on, as it was given: it ends with the first instant after."""
+    return visit.speech.stamp(end - 1).split()[0]
 
 
 def _user_row(visit: Visit, user: User) -> UserRow:

@@ -229,6 +229,7 @@ def _place(template: Template) -> dict[str, str]:
 async def _shown(visit: Visit, template: Template, refused: Refused | None = None) -> Response:
     in_use = template.in_use if template.in_use != template.design else None
     category = (await categories.of_templates(visit.station)).get(template.design.category)
+    told = [(each.field, each.message(visit.speech.locale)) for each in (refused.problems if refused else ())]
     return visit.page(
         "template.html",
         refused.code.http_status if refused else 200,
@@ -236,7 +237,8 @@ async def _shown(visit: Visit, template: Template, refused: Refused | None = Non
         category=category.name if category else template.design.category,
         preview=_preview(template_form.filled_in(template) | _picture_of(template)),
         in_use=in_use,
-        told=[each.message(visit.speech.locale) for each in (refused.problems if refused else ())],
+        told=[why for field, why in told if field != "comment"],
+        no_comment=dict(told).get("comment"),
         is_editable=is_editable(template),
         is_requestable=template.status is TemplateStatus.REGISTERED,
         is_deletable=template.is_deletable,
