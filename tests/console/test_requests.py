@@ -7,7 +7,7 @@ from pabal.domain.when import HOUR
 from pabal.service import sent as follow
 from pabal.store import deeds
 from tests.console.scenery import Shown, Visitor, visitor_of
-from tests.console.test_upload import uploaded
+from tests.console.test_upload import sent_off, uploaded
 from tests.service.acting import count
 from tests.virtual import Town
 from tests.web.scenery import Play, accepted, ready, sms
@@ -36,7 +36,7 @@ async def campaign(visitor: Visitor, receivers: int = 3, **fields: str) -> str:
     """Send a campaign and return its id."""
     rows = "".join(f"010-2000-{number:04},n\n" for number in range(receivers))
     address = await uploaded(visitor, f"phone,이름\n{rows}")
-    sent = await visitor.fill_in(f"{address}/send", name="봄 행사", **fields)
+    sent = await sent_off(visitor, address, name="봄 행사", **fields)
     assert sent.status == 303, sent
     return sent.location.rpartition("/")[2]
 

@@ -93,7 +93,7 @@ async def begin_reading(
     station: Station, campaign: Campaign, file_name: str, is_once: bool, stale_before: Instant, deed: Deed
 ) -> Instant | None:
     """Make room for a file and return since when, which the reader names with all that it finds; None: no room."""
-    now = station.world.now()
+    now = max(station.world.now(), campaign.touched_at + 1)  # no two files of a campaign are touched alike
     begun = await station.store.write(
         noted, campaigns.begin_reading, deed, campaign.id, file_name, is_once, stale_before, now
     )
@@ -101,9 +101,9 @@ async def begin_reading(
 
 
 async def start(station: Station, campaign: Campaign, name: str, scheduled_at: Instant | None, deed: Deed) -> bool:
-    """Have a checked campaign sent, at a time or at once; say no where it is not, or not any more."""
+    """Have a checked campaign sent, at a time or at once; say no where it is not what is given any more."""
     is_begun = await station.store.write(
-        noted, campaigns.start, deed, campaign.id, name, scheduled_at, station.world.now()
+        noted, campaigns.start, deed, campaign.id, campaign.touched_at, name, scheduled_at, station.world.now()
     )
     station.ring([BELL])
     return is_begun
