@@ -22,9 +22,9 @@ from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Template
 from pabal.service import compose, history
-from pabal.service.accept import Repeatable, accept, way_out
+from pabal.service.accept import Repeatable, accept, answered_before, way_out
 from pabal.service.sign_in import new_secret
-from pabal.store import accounts, deeds, profiles, templates, users
+from pabal.store import accounts, profiles, templates, users
 
 SEND = "/console/send"
 MOST_CHOICES = 1000
@@ -89,12 +89,18 @@ async def send(visit: Visit) -> Response:
     """Send what was looked over, once, however often it is asked for."""
     draft = drafts.read(visit.given)
     digest, key = _digest(draft), visit.field("key")[:MAX_KEY]
-    if visit.field("digest") != digest or not key:
+    if not visit.field("digest").startswith(digest) or not key:
         return await check(visit)
+    repeatable = Repeatable(f"console-{key}", bytes.fromhex(digest))
+    before = await answered_before(visit.station, visit.account_id, repeatable)
+    if before:  # whether it could be sent now as well is no matter
+        return visit.elsewhere(f"{SEND}/done/{before.hex()}")
     seen = await look_over.seen(visit, draft)
+    if visit.field("digest") != digest + _text_digest(seen):
+        return await check(visit)
     try:
         found = await look_over.as_sending(visit, seen)
-        request_id = await _accepted(visit, found, Repeatable(f"console-{key}", bytes.fromhex(digest)), "send")
+        request_id = await _accepted(visit, found, repeatable, "send")
     except Refused as refused:
         return await _page(visit, seen, refused)
     return visit.elsewhere(f"{SEND}/done/{request_id.hex()}")
@@ -199,9 +205,7 @@ async def _begun(visit: Visit, draft: Draft) -> Draft:
 
 
 async def _accepted(visit: Visit, found: Sending, repeatable: Repeatable, what: str) -> bytes:
-    request_id = await accept(visit.station, visit.account_id, found, repeatable)
-    await visit.station.store.write(deeds.note, visit.deed(f"message.{what}", request_id.hex()))
-    return request_id
+    return await accept(visit.station, visit.account_id, found, repeatable, visit.deed(f"message.{what}"))
 
 
 def _last_look(visit: Visit, seen: Seen, found: Sending) -> LastLook:
@@ -212,7 +216,7 @@ def _last_look(visit: Visit, seen: Seen, found: Sending) -> LastLook:
         scheduled=visit.speech.stamp(at)[:16] if at is not None else "",
         is_moved=bool(seen.night),
         key=_new_key(visit),
-        digest=_digest(seen.draft),
+        digest=_digest(seen.draft) + _text_digest(seen),
     )
 
 
@@ -220,6 +224,12 @@ def _digest(draft: Draft, own_number: str = "") -> str:
     """Return what tells a draft from every other."""
     whole = [own_number, draft.kind.word, dict(draft.texts), dict(draft.boxes), draft.buttons]
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
+def _text_digest(seen: Seen) -> str:
+    """Return what tells a text that was looked over from another: a template's may change meanwhile."""
+    whole = [seen.done.content, seen.done.subject, [each.given() for each in seen.done.buttons]]
+    return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
 
 def _new_key(visit: Visit) -> str:

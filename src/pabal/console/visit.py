@@ -107,9 +107,10 @@ class Visit:
             return ""
         return phone.hyphenated(digits) if self.may_see_numbers else phone.masked(digits)
 
-    def call(self, shape: type[msgspec.Struct], fields: Mapping[str, Any]) -> Call:
+    def call(self, shape: type[msgspec.Struct], fields: Mapping[str, Any], deed: Deed | None = None) -> Call:
         """Return a call of the interface with these fields: pages check what is typed as it checks bodies."""
-        return Call(self.station, self.account_id, forms.from_fields(shape, fields), self.speech, self.now)
+        form = forms.from_fields(shape, fields)
+        return Call(self.station, self.account_id, form, self.speech, self.now, deed=deed)
 
     def deed(self, what: str, target: str = "", of: int | None = None) -> Deed:
         """Return what is noted of something that the visitor does to a thing of the account, or of another."""
