@@ -163,7 +163,7 @@ def test_what_moves_slowly_is_counted_less_often(tx: Tx, age: int, wait: int) ->
     campaign_requests.put(tx, part, Progress(waiting=2), False, NOON + age)
     assert campaign_requests.due(tx, None, NOON + age + wait - 1, 10) == []
     assert len(campaign_requests.due(tx, None, NOON + age + wait, 10)) == 1
-    campaign_requests.count_soon(tx, ONE, 1, NOON)
+    campaign_requests.count_soon(tx, request_id(1), NOON)
     assert len(campaign_requests.due(tx, None, NOON, 10)) == 1
 
 

@@ -232,30 +232,21 @@ async def _check_usable(station: Station, campaign: Campaign, sending: Sending) 
 
 async def _cancel_requests(station: Station, campaign: Campaign) -> None:
     for part in await station.store.read(campaign_requests.not_ended, campaign.id):
-        canceled = await station.store.write(_cancel_one, campaign, part, station.world.now())
-        station.watch.cancelled.add(canceled)
+        done = await station.store.write(
+            cancel.cancel, campaign.account_id, part.request_id, None, station.world.now()
+        )
+        station.watch.cancelled.add(done.canceled)
     await station.store.write(
         campaigns.move, campaign.id, (State.CANCELLING,), State.CANCELLED, station.world.now()
     )
 
 
-def _cancel_one(tx: Tx, campaign: Campaign, part: Part, now: Instant) -> int:
-    done = cancel.cancel(tx, campaign.account_id, part.request_id, None, now)
-    campaign_requests.count_soon(tx, campaign.id, part.number, now)
-    return done.canceled
-
-
 async def _hurry_requests(station: Station, campaign: Campaign) -> None:
     for part in await station.store.read(campaign_requests.not_ended, campaign.id):
         if part.scheduled_at > station.world.now():
-            station.ring(await station.store.write(_hurry_one, campaign, part, station.world.now()))
+            hurried = await station.store.write(send_now.hurry, part.request_id, station.world.now())
+            station.ring(hurried.carriers)
     await station.store.write(campaigns.end_hurry, campaign.id)
-
-
-def _hurry_one(tx: Tx, campaign: Campaign, part: Part, now: Instant) -> frozenset[str]:
-    hurried = send_now.hurry(tx, part.request_id, now)
-    campaign_requests.count_soon(tx, campaign.id, part.number, now, now)
-    return hurried.carriers
 
 
 def _begin_to_cancel(tx: Tx, campaign_id: bytes, now: Instant, deed: Deed) -> bool:
