@@ -82,6 +82,21 @@ def test_the_log_is_looked_through_by_user_and_in_pages(play: Play) -> None:
     play(scene)
 
 
+def test_who_takes_the_history_away_is_noted(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        viewer = await visitor_of(town, Role.VIEWER)
+
+        for ending in ("csv", "xlsx"):
+            await viewer.get(f"/console/history.{ending}")
+        await viewer.get("/console/history.csv?receiver=1")
+
+        found = [(each.who, each.what, each.target) for each in await town.store.read(deeds.latest, None, 3)]
+        assert found[:2] == [("viewer-of-acme", "history.export", ending) for ending in ("xlsx", "csv")]
+        assert found[2][1] == "session.begin", "what was refused took nothing away"
+
+    play(scene)
+
+
 class DyingStore(BreakingStore):
     """A store that is gone after the next thing it is asked to keep, as if the service had been killed there."""
 

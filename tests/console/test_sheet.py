@@ -60,7 +60,7 @@ def test_columns_are_parted_by_what_the_first_row_uses(path: Path, delimiter: st
 
 def test_empty_rows_are_passed_over_and_rows_keep_their_numbers(path: Path) -> None:
     body = 'phone,이름\n\n,\n010-1,"두 줄\n이름"\n010-2,x\n'.encode()
-    assert read(path, body) == [Row(1, ("phone", "이름")), Row(5, ("010-1", "두 줄\n이름")), Row(6, ("010-2", "x"))]
+    assert read(path, body) == [Row(1, ("phone", "이름")), Row(4, ("010-1", "두 줄\n이름")), Row(5, ("010-2", "x"))]
 
 
 def test_an_excel_file_is_read_as_people_see_it(path: Path) -> None:

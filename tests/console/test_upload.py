@@ -133,6 +133,22 @@ def test_who_is_there_twice_may_be_sent_to_twice(play: Play) -> None:
     play(scene)
 
 
+def test_what_a_formula_could_not_find_is_sent_to_nobody(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        file = "phone,이름,메모\n010-1111-2222,#N/A,a\n#REF!,홍,b\n010-3333-4444,김,#N/A\n"
+        address = await uploaded(await visitor_of(town), file)
+
+        campaign = await kept(town, address)
+        faults = await town.store.read(campaigns.faults, campaign.id, 0, 100)
+        assert campaign.receivers == 1, "what nothing asks for is no matter"
+        assert [(each.number, each.reason[1]) for each in faults] == [
+            (2, "A formula shows the error #N/A."),
+            (3, "A formula shows the error #REF!."),
+        ]
+
+    play(scene)
+
+
 def test_an_excel_file_is_taken_too(play: Play) -> None:
     book = Workbook()
     for row in (["phone", "이름"], [1012345678, "홍길동"], ["010-2222-3333", 7]):
@@ -388,12 +404,13 @@ def test_what_is_halted_says_why(play: Play) -> None:
         visitor = await visitor_of(town)
         address = await uploaded(visitor)
         campaign = await kept(town, address)
-        await sent_off(visitor, address, name="x")
+        await sent_off(visitor, address, name="x", later="1", sendDate="2026-11-15T13:00")
         told = [Code.PRODUCT_NOT_AVAILABLE.words.ko, Code.PRODUCT_NOT_AVAILABLE.words.en]
         await town.store.write(campaigns.halt, campaign.id, told, town.world.now())
         page = await visitor.get(address.replace("send/upload", "requests"))
         assert told[0] in page.text
         assert told[1] not in page.text
+        assert "/now" not in page.text, "that cannot be done before it goes on"
         await visitor.fill_in(f"{address.replace('send/upload', 'requests')}/go-on")
         await service.go_round(town.station)
         assert (await kept(town, address)).state is State.MADE

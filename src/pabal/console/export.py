@@ -13,6 +13,7 @@ from pabal.console.workbook import KIND, Workbook
 from pabal.domain import identity
 from pabal.domain.codes import Refused
 from pabal.service import compose, look_through
+from pabal.store import deeds
 from pabal.store.base import StoreAway
 from pabal.store.history import Filter
 from pabal.store.messages import Message
@@ -38,7 +39,7 @@ async def export(visit: Visit) -> Response:
 
     Raises Refused for a search that cannot be understood.
     """
-    return _file(visit, _as_csv(visit, _wanted(visit)), "csv", "text/csv; charset=utf-8")
+    return await _file(visit, _as_csv(visit, _wanted(visit)), "csv", "text/csv; charset=utf-8")
 
 
 async def export_workbook(visit: Visit) -> Response:
@@ -46,7 +47,7 @@ async def export_workbook(visit: Visit) -> Response:
 
     Raises Refused for a search that cannot be understood.
     """
-    return _file(visit, _as_workbook(visit, _wanted(visit)), "xlsx", KIND)
+    return await _file(visit, _as_workbook(visit, _wanted(visit)), "xlsx", KIND)
 
 
 def _wanted(visit: Visit) -> Filter | None:
@@ -56,7 +57,9 @@ def _wanted(visit: Visit) -> Filter | None:
     return search.wanted
 
 
-def _file(visit: Visit, written: AsyncIterator[bytes], ending: str, kind: str) -> Response:
+async def _file(visit: Visit, written: AsyncIterator[bytes], ending: str, kind: str) -> Response:
+    """Answer with a file; that someone takes so many numbers away is noted."""
+    await visit.station.store.write(deeds.note, visit.deed("history.export", ending))
     name = f"pabal-{visit.speech.stamp(visit.now)[:10]}.{ending}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(written, media_type=kind, headers=headers)

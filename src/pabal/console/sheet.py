@@ -28,6 +28,22 @@ PHONE_NAMES = (
     "phonenumber", "phone", "mobile", "receiver", "number",
 )  # fmt: skip
 REFERENCE_NAMES = ("참조", "reference")
+ERRORS = frozenset(
+    (
+        "#N/A",
+        "#REF!",
+        "#VALUE!",
+        "#DIV/0!",
+        "#NAME?",
+        "#NUM!",
+        "#NULL!",
+        "#SPILL!",
+        "#CALC!",
+        "#FIELD!",
+        "#BLOCKED!",
+    )
+)
+"""What a formula shows that came to nothing: no receiver is to read that."""
 _PIECE = 1024 * 1024
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _DELIMITERS = (",", "\t", ";")
@@ -63,6 +79,12 @@ class Columns(NamedTuple):
     reference: int | None
     values: dict[str, int]
     unused: tuple[str, ...]
+
+    def error_in(self, row: Row) -> str:
+        """Return the error of a spreadsheet that stands where something is to be sent, empty where none does."""
+        places = (self.phone, self.reference, *self.values.values())
+        cells = (row.cells[place] for place in places if place is not None and place < len(row.cells))
+        return next((cell for cell in cells if cell in ERRORS), "")
 
 
 def rows_of(path: Path) -> Iterator[Row]:
@@ -149,8 +171,8 @@ def _text(path: Path) -> Iterator[Row]:
         file.seek(0)
         reader = csv.reader(file, delimiter=delimiter)
         try:
-            for cells in reader:
-                yield _row(reader.line_num, cells)
+            for number, cells in enumerate(reader, 1):
+                yield _row(number, cells)
         except csv.Error:
             raise _refusal(
                 f"{reader.line_num}번째 줄을 읽을 수 없습니다. CSV로 다시 저장해 올리세요.",

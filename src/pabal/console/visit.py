@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from starlette.requests import Request
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 HOME = "/console"
 SIGN_IN = "/console/login"
+_IN_ADDRESSES = ":/%#?=@[]!$&'()*+,;"
+"""What an address may hold as it is: all else must not stand in a header."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class Visit:
     def elsewhere(self, path: str) -> Response:
         """Send the visitor to another page."""
         if self.request.headers.get("hx-request") == "true":
-            return Response(status_code=200, headers={"hx-redirect": path})
+            return Response(status_code=200, headers={"hx-redirect": quote(path, safe=_IN_ADDRESSES)})
         return RedirectResponse(path, 303)
 
 
