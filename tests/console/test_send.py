@@ -118,6 +118,25 @@ def test_what_is_sent_already_is_shown_also_when_it_could_not_be_sent_any_more(p
     play(scene)
 
 
+def test_an_old_page_that_is_sent_again_after_all_is_forgotten_sends_nothing(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+        ready_to_go = {**form(), **hidden(await check(visitor, form()))}
+        await visitor.fill_in("/console/send", **ready_to_go)
+        await town.wait(3700)
+
+        again = await visitor.fill_in("/console/send", **ready_to_go)
+        strange = await visitor.fill_in("/console/send", **{**ready_to_go, "key": "zz" * 32})
+        await town.wait(5)
+
+        assert (again.status, strange.status) == (200, 200)
+        assert 'id="send-it"' in again.text, "it can be looked over again"
+        assert len(await on_phone(call)) == 1
+
+    play(scene, idempotency_hours=1)
+
+
 def test_a_template_that_changed_after_the_last_look_is_looked_over_again(play: Play) -> None:
     async def scene(town: Town) -> None:
         call = await town.caller()

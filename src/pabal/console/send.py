@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import replace
+from string import hexdigits
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -29,6 +30,7 @@ from pabal.store import accounts, profiles, templates, users
 SEND = "/console/send"
 MOST_CHOICES = 1000
 MAX_KEY = 64
+_TIME_DIGITS = 12
 
 
 class Choices(NamedTuple):
@@ -89,7 +91,7 @@ async def send(visit: Visit) -> Response:
     """Send what was looked over, once, however often it is asked for."""
     draft = drafts.read(visit.given)
     digest, key = _digest(draft), visit.field("key")[:MAX_KEY]
-    if not visit.field("digest").startswith(digest) or not key:
+    if not visit.field("digest").startswith(digest) or not _is_remembered(visit, key):
         return await check(visit)
     repeatable = Repeatable(f"console-{key}", bytes.fromhex(digest))
     before = await answered_before(visit.station, visit.account_id, repeatable)
@@ -233,4 +235,12 @@ def _text_digest(seen: Seen) -> str:
 
 
 def _new_key(visit: Visit) -> str:
-    return new_secret(visit.station.world)
+    """Return what tells a send from every other, and when it was looked over."""
+    return f"{visit.now:0{_TIME_DIGITS}x}{new_secret(visit.station.world)[_TIME_DIGITS:]}"
+
+
+def _is_remembered(visit: Visit, key: str) -> bool:
+    """Say whether a key would still be known if it had been used: an older one could send a second time."""
+    made_at = key[:_TIME_DIGITS]
+    is_ours = len(key) == MAX_KEY and set(key) <= set(hexdigits)
+    return is_ours and visit.now < int(made_at, 16) + visit.station.policy.idempotency
