@@ -1,10 +1,15 @@
 """The history page: every filter, one message's story, and the exported file."""
 
+import asyncio
 import csv
 import io
 import re
+from collections.abc import AsyncGenerator
 from typing import Any
 
+import pytest
+
+from pabal.console.export import up_to
 from pabal.domain.user import Role
 from tests.console.scenery import Visitor, visitor_of
 from tests.virtual import Caller, Town
@@ -274,3 +279,18 @@ def test_a_viewer_sees_masked_numbers_in_every_place(play: Play) -> None:
             assert PHONE in whole.text
 
     play(scene)
+
+
+@pytest.mark.parametrize(
+    ("most", "passed"),
+    [(4, ["a", "b", "c", "d"]), (3, ["a", "b", "c", "cut"]), (2, ["a", "b", "cut"]), (1, ["a", "cut"])],
+)
+def test_a_file_that_does_not_hold_everything_says_so_at_its_end(most: int, passed: list[str]) -> None:
+    async def batches() -> AsyncGenerator[list[list[str]], None]:
+        for names in ("ab", "cd"):
+            yield [[name] for name in names]
+
+    async def whole() -> list[str]:
+        return [row[0] async for rows in up_to(most, batches(), "cut") for row in rows]
+
+    assert asyncio.run(whole()) == passed

@@ -1,5 +1,6 @@
 """The operators' pages: accounts, keys shown once, users, carriers, the queue, settings without secrets."""
 
+import asyncio
 import dataclasses
 import html
 import re
@@ -23,6 +24,7 @@ from tests.web.scenery import Play, accepted, sms
 
 HOSTILE = "<script>alert(1)</script>"
 MEANING = re.compile(r'<td data-name="(?:설명|Meaning)">([^<]*)</td>')
+AFTER = re.compile(r'name="after" value="([0-9]+)"')
 SECRET = re.compile(r'<code class="secret"[^>]*>([^<]+)</code>')
 ALL = {"scope_send": "1", "scope_read": "1", "scope_manage": "1", "rate": "0"}
 
@@ -43,6 +45,26 @@ def secret_in(shown: Shown) -> str:
 async def noted(town: Town) -> list[str]:
     found = await town.store.read(latest, None, 20)
     return [f"{each.who} {each.what} {each.target}".strip() for each in found if "session" not in each.what]
+
+
+def test_a_form_that_is_sent_twice_makes_one_key(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator, account = await operator_and_account(town)
+        page = await operator.get(account)
+        fields = {"after": AFTER.findall(page.text)[0], "name": "계산대", **ALL}
+
+        both = await asyncio.gather(*(operator.fill_in(f"{account}/keys", **fields) for _ in range(2)))
+        again = await operator.fill_in(f"{account}/keys", **fields)
+
+        assert sorted(shown.status for shown in (*both, again)) == [200, 409, 409]
+        assert "키가 만들어졌습니다" in again.text
+        assert "계산대" in again.text, "nothing typed is lost"
+        assert len(await town.store.read(accounts.keys)) == 1
+        assert len([each for each in await noted(town) if "key.create" in each]) == 1
+        more = await operator.fill_in(f"{account}/keys", **{**fields, "after": AFTER.findall(again.text)[0]})
+        assert secret_in(more)
+
+    play(scene)
 
 
 def test_a_key_is_made_shown_once_works_and_is_revoked(play: Play) -> None:

@@ -15,12 +15,14 @@ from tests.web.scenery import (
     PHONE,
     SENDER,
     Play,
+    accepted,
     approve_template,
     on_phone,
     open_channel,
     ready,
     record,
     records,
+    template,
     world_at,
 )
 
@@ -96,6 +98,66 @@ def test_a_double_click_sends_once(play: Play) -> None:
         assert both[0].status == 303
         assert len(await on_phone(call)) == 1
         assert len(await records(call)) == 1
+
+    play(scene)
+
+
+def test_what_is_sent_already_is_shown_also_when_it_could_not_be_sent_any_more(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        fields = form(later="1", sendDate="2026-11-15T12:05")
+        ready_to_go = {**fields, **hidden(await check(visitor, fields))}
+
+        first = await visitor.fill_in("/console/send", **ready_to_go)
+        await town.wait(600)
+        again = await visitor.fill_in("/console/send", **ready_to_go)
+
+        assert first.location.startswith("/console/send/done/")
+        assert again.location == first.location, "its time is over, but that is no matter"
+        done = [each.what for each in await town.store.read(latest, None, 100)]
+        assert done.count("message.send") == 1
+
+    play(scene)
+
+
+def test_an_old_page_that_is_sent_again_after_all_is_forgotten_sends_nothing(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+        ready_to_go = {**form(), **hidden(await check(visitor, form()))}
+        await visitor.fill_in("/console/send", **ready_to_go)
+        await town.wait(3700)
+
+        again = await visitor.fill_in("/console/send", **ready_to_go)
+        strange = await visitor.fill_in("/console/send", **{**ready_to_go, "key": "zz" * 32})
+        await town.wait(5)
+
+        assert (again.status, strange.status) == (200, 200)
+        assert 'id="send-it"' in again.text, "it can be looked over again"
+        assert len(await on_phone(call)) == 1
+
+    play(scene, idempotency_hours=1)
+
+
+def test_a_template_that_changed_after_the_last_look_is_looked_over_again(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key, content="주문이 왔습니다")
+        visitor = await visitor_of(town)
+        fields = talk("alimtalk", sender_key)
+        seen = hidden(await check(visitor, fields))
+        await accepted(call, "template/update", template(sender_key, content="다른 말입니다"))
+        await accepted(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
+
+        shown = await visitor.fill_in("/console/send", **fields, **seen)
+        await town.wait(5)
+
+        assert shown.status == 200
+        assert "다른 말입니다" in shown.text
+        assert await on_phone(call) == []
+        again = await visitor.fill_in("/console/send", **fields, **hidden(shown))
+        assert again.status == 303
 
     play(scene)
 

@@ -70,6 +70,14 @@ def test_an_sms_that_does_not_fit_may_become_an_lms_at_one_press(play: Play) -> 
     play(scene)
 
 
+def test_a_line_of_any_length_is_looked_at(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        shown = await look(await visitor_of(town), form(receivers='"1' + "x" * 200_000))
+        assert [len(row) for row in rows(shown)] == [3]
+
+    play(scene)
+
+
 def test_characters_that_cannot_be_sent_are_marked(play: Play) -> None:
     async def scene(town: Town) -> None:
         _, sender_key = await ready(town)

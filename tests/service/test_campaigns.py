@@ -330,7 +330,7 @@ def test_from_a_backup_nothing_more_is_made_until_someone_says_so(play: Play) ->
 
     async def scene(town: Town) -> None:
         campaign_id = await checked(town, phones(2), phones(2, 10))
-        assert await town.store.write(campaigns.start, campaign_id, "x", None, town.world.now())
+        assert await town.store.write(campaigns.start, campaign_id, town.world.now(), "x", None, town.world.now())
         done = await town.store.write(stand_down, town.station.policy, town.world.now())
         await town.wait(10)
 

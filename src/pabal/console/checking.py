@@ -204,6 +204,11 @@ class Reading:
         """Return the receivers that can be sent to, by their place, and why others cannot."""
         given = {place: self._checker.receiver(row, places) for place, row in enumerate(rows)}
         faults: list[Fault] = []
+        for place, row in enumerate(rows):
+            if error := places.error_in(row):
+                words = Words(f"수식 오류 {error} 가 있습니다.", f"A formula shows the error {error}.")
+                faults.append(Fault(row.number, row.cells, tuple(words)))
+                del given[place]
         while given:
             order = list(given)
             try:

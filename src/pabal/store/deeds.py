@@ -1,9 +1,12 @@
 """Who did what, when, to what: the log of what people change."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from pabal.domain.when import Instant
 from pabal.store.base import Tx, Value
+
+T = TypeVar("T")
 
 COMMAND_LINE = "command line"
 
@@ -35,6 +38,14 @@ def note(tx: Tx, deed: Deed) -> None:
         "insert into deeds (done_at, user_id, who, account_id, what, target) values (?, ?, ?, ?, ?, ?)",
         deed,
     )
+
+
+def along(tx: Tx, deed: Deed | None, work: Callable[..., T], *args: object) -> T:
+    """Do something, note who did it if that is known, and return what came of it: both are kept, or neither."""
+    done = work(tx, *args)
+    if deed:
+        note(tx, deed)
+    return done
 
 
 class Noted(NamedTuple):

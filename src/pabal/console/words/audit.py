@@ -24,6 +24,7 @@ WORDS = {
     "deed.user.password": Words("비밀번호 변경", "Changed a password"),
     "deed.user.disable": Words("사용자 중지", "Disabled a user"),
     "deed.user.enable": Words("사용자 중지 해제", "Enabled a user"),
+    "deed.history.export": Words("발송 내역 내려받기", "Downloaded the history"),
     "deed.account.create": Words("계정 생성", "Created an account"),
     "deed.account.disable": Words("계정 중지", "Disabled the account"),
     "deed.account.enable": Words("계정 중지 해제", "Enabled the account"),

@@ -86,6 +86,10 @@ WORDS = {
     "story.completed": Words("도착했습니다: {reason}", "It arrived: {reason}"),
     "story.fail": Words("실패했습니다: {reason}", "It failed: {reason}"),
     "story.cancel": Words("취소되었습니다.", "It was cancelled."),
+    "export.cut": Words(
+        "여기까지 {most}건입니다. 나머지는 기간을 좁혀 내려받으세요.",
+        "These are {most}; for the rest, narrow the period and download again.",
+    ),
     "export.requestDate": Words("요청 시각", "Requested"),
     "export.scheduledDate": Words("예약 시각", "Scheduled"),
     "export.completedDate": Words("완료 시각", "Completed"),
