@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from pabal.console.sheet import MOST_FILE_BYTES
 from pabal.domain.user import Role
 from tests.browser.scenery import House, check_page
 
@@ -93,6 +94,12 @@ def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(house: House, t
         page.locator("form[data-upload] button").click()
         expect(page.get_by_role("alert").first).to_contain_text("이름", timeout=20_000)
         check_page(page, "upload-refused")
+        large = tmp_path / "large.csv"
+        with large.open("wb") as file:
+            file.truncate(MOST_FILE_BYTES + 1)
+        page.locator("input[type=file]").set_input_files(large)
+        page.locator("form[data-upload] button").click()
+        expect(page.locator("form[data-upload] [role=alert]")).to_contain_text("너무 큽니다")
         upload(page, written(tmp_path, 3, ""))
 
 
