@@ -110,7 +110,7 @@ def test_a_key_may_do_what_was_ticked_from_where_it_was_allowed_until_its_day(pl
         assert (await call("sender/list", peer="192.0.3.1")).result != "SUCCESS"
         page = (await operator.get(account)).text
         assert "127.0.0.1/32, 192.0.2.0/24" in page
-        assert '<td data-name="마지막 날" class="short">2026-11-16</td>' in page
+        assert '<td data-name="만료일" class="short">2026-11-16</td>' in page
 
     play(scene)
 
