@@ -67,9 +67,9 @@ def alimtalks(count: int, receivers: int) -> list[bytes]:
     ]
 
 
-def lookups(regulars: int) -> list[bytes]:
+def lookups(regulars: int, page_size: int = 10) -> list[bytes]:
     """Return a body of the message list for each regular receiver."""
-    return [msgspec.json.encode({"receivers": regular(one)}) for one in range(regulars)]
+    return [msgspec.json.encode({"receivers": regular(one), "pageSize": page_size}) for one in range(regulars)]
 
 
 def later(policy: Policy, now: int) -> str:

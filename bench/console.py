@@ -25,6 +25,7 @@ LOOK_EVERY_S = 0.1
 CALM_S = 3.0
 GIVE_UP_S = 300.0
 _CSRF = re.compile(r'name="csrf" value="([0-9a-f]+)"')
+_SEEN = re.compile(r'name="seen" value="([0-9]+)"')
 _MB = 1024 * 1024
 _COLUMNS = ("휴대폰번호", "이름", "금액", "지점")
 
@@ -100,7 +101,8 @@ def _timed(
         found = looking.rows("select state, receivers, bad from campaigns")
         if taken.status_code != 204 or found != [("checked", good, ROWS // BAD_EVERY)]:
             raise DoesNotWork(f"the file was not taken: {taken.status_code}, {found}")
-        sent = browser.post(f"{address}/send", data={"csrf": csrf, "name": "bench"})
+        seen = _SEEN.findall(browser.get(address).text)[0]
+        sent = browser.post(f"{address}/send", data={"csrf": csrf, "name": "bench", "seen": seen})
         if sent.status_code != 303:
             raise DoesNotWork(f"the campaign was not sent: {sent.status_code}")
         while looking.one("select made from campaigns") < good:

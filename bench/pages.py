@@ -11,6 +11,7 @@ from bench.figures import Figure, middle, milliseconds
 from bench.fill import REQUEST_RECEIVERS, fill, regular
 from bench.history import FEW, LATER, MANY, REGULARS, large
 from bench.server import DoesNotWork, Place, Server, command, say
+from pabal.console.history import PAGE_SIZE
 
 QUICK_AIM = 1.5
 """What is as quick as something else takes at most so many times as long; the same as for the interface itself."""
@@ -43,8 +44,8 @@ class Looker:
         self._browser.close()
 
     def by_interface(self, count: int) -> list[float]:
-        """Return how long the interface took for each search for a receiver."""
-        wanted = bodies.lookups(REGULARS)
+        """Return how long the interface took for each search for a receiver, for as many messages as a page has."""
+        wanted = bodies.lookups(REGULARS, PAGE_SIZE)
         return [
             _timed(self._program.build_request("POST", bodies.LIST, content=wanted[n % REGULARS]), self._program)[0]
             for n in range(count)

@@ -13,8 +13,9 @@ from tests.virtual import Town, build_town, in_virtual_time, settings_for
 Scene = Callable[[Town], Awaitable[None]]
 
 USING_A_STORE = {"tmp_path", "tx"}
-LONG_ROADS = {"console", "relay"}
-"""Folders whose tests go through whole pages and lives: only their unit tests are among the quick ones."""
+LONG_ROADS = {"cli", "console", "faults", "relay"}
+"""Folders whose tests go through whole commands, pages and lives: of them only what needs no store is quick."""
+PAGES_AND_LIVES = {"console", "relay"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,7 +66,7 @@ def _is_one_of_many_alike(item: pytest.Item) -> bool:
     the other screen, and pages on the other engine, whose store and service are tested there by themselves."""
     if "browser" in item.path.parts:
         return item.name.endswith(("[en-desk]", "[ko-phone]"))
-    return bool(LONG_ROADS & set(item.path.parts)) and _engine_of(item) in EVERY[1:]
+    return bool(PAGES_AND_LIVES & set(item.path.parts)) and _engine_of(item) in EVERY[1:]
 
 
 def _uses_a_store(item: pytest.Item) -> bool:

@@ -11,6 +11,8 @@ from pabal.domain.message import Outcome, Product
 from pabal.setting import BadSetting, declared, fields, nearest, shown, typed
 
 SENDABLE = tuple(product for product in Product if product not in (Product.EMAIL, Product.PUSH))
+SET = "(set)"
+"""What is shown of a secret."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +194,7 @@ def described(carrier: CarrierSettings) -> list[tuple[str, str, str]]:
     return [
         (
             f"carriers.{carrier.name}.{name}",
-            ("(set)" if getattr(carrier, name) else "")
+            (SET if getattr(carrier, name) else "")
             if each.metadata["is_secret"]
             else shown(getattr(carrier, name)),
             each.metadata["help"],

@@ -109,8 +109,8 @@ def test_a_key_is_made_and_used_with_a_real_request(house: House, language: str,
         expect(page.locator("tbody .state.fail").first).to_be_visible()
         page.goto("/console/operate/settings")
         check_page(page, f"operate-settings-{language}-{screen}")
-        page.goto("/console/operate/deeds")
-        check_page(page, f"operate-deeds-{language}-{screen}")
+        page.goto("/console/audit")
+        check_page(page, f"operate-audit-{language}-{screen}")
 
 
 @in_each_way

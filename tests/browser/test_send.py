@@ -244,12 +244,26 @@ def test_a_test_goes_to_one_s_own_phone(house: House) -> None:
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("#{이름}님께 시험")
         page.locator("[name=own_number]").fill("010-2000-0052")
-        page.get_by_role("button", name="시험 발송").click()
+        page.get_by_role("button", name="테스트 발송").click()
         expect(page.locator("#tested .good")).to_be_visible()
         expect(page.locator("[name=content]")).to_have_value("#{이름}님께 시험")
+        page.locator("#tested a").click()
+        expect(page.locator(".progress .state.completed")).to_be_visible()
         arrived(page, "010-2000-0052")
         page.goto("/console/send")
         expect(page.locator("[name=own_number]")).to_have_value("010-2000-0052")
+
+
+def test_the_tab_that_is_open_asks_for_nothing_and_so_takes_nothing_away(house: House) -> None:
+    with house.signed_in() as page:
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url) if "/send/form" in request.url else None)
+        begin(page, "sms", "010-2000-0055")
+        page.locator("#to-sms").click()
+        page.locator("#to-lms").click()
+        expect(page.locator("#to-lms")).to_have_attribute("aria-current", "true")
+        expect(page.locator("[name=receivers]")).to_have_value("010-2000-0055")
+        assert len(asked) == 1
 
 
 def test_a_double_click_sends_once(house: House) -> None:

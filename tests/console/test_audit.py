@@ -1,17 +1,23 @@
 """The log of who did what: an owner's account only, everything for operators, in pages, of one user."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Concatenate
 
 import pabal
 from pabal.console.words.table import WORDS
 from pabal.domain.user import Role
 from pabal.store import accounts, deeds
-from pabal.store.base import Tx
+from pabal.store.base import StoreAway, Tx
 from pabal.store.deeds import Deed
 from tests.console.scenery import Shown, visitor_of
-from tests.virtual import NOON, Town
-from tests.web.scenery import Play
+from tests.console.sending import check, form, hidden
+from tests.console.test_profiles import CELLPHONE
+from tests.console.test_templates import written
+from tests.noted import latest
+from tests.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, open_store
+from tests.web.scenery import CATEGORY, BreakingStore, P, Play, T, newest_token, open_channel
 
 SOURCE = Path(pabal.__file__).parent
 WHAT = re.compile(r'"([a-z]+\.[a-z_]+)"')
@@ -35,16 +41,16 @@ def test_an_owner_sees_what_was_done_to_the_account_and_an_operator_everything(p
 
         assert [row[1:] for row in mine] == [
             ["owner-of-acme", "로그인", ""],
-            ["명령줄", "사용자 만듦", "owner-of-acme"],
+            ["명령줄", "사용자 생성", "owner-of-acme"],
         ]
         assert mine[0][0] == "2026-11-15 12:00:00"
         assert [row[1:] for row in everything] == [
             ["operator-of-acme", "", "로그인", ""],
-            ["명령줄", "", "사용자 만듦", "operator-of-acme"],
+            ["명령줄", "", "사용자 생성", "operator-of-acme"],
             ["owner-of-other", "other", "로그인", ""],
-            ["명령줄", "other", "사용자 만듦", "owner-of-other"],
+            ["명령줄", "other", "사용자 생성", "owner-of-other"],
             ["owner-of-acme", "acme", "로그인", ""],
-            ["명령줄", "acme", "사용자 만듦", "owner-of-acme"],
+            ["명령줄", "acme", "사용자 생성", "owner-of-acme"],
         ]
 
     play(scene)
@@ -75,6 +81,80 @@ def test_the_log_is_looked_through_by_user_and_in_pages(play: Play) -> None:
         assert "<b>" not in nobody.text
 
     play(scene)
+
+
+def test_who_takes_the_history_away_is_noted(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        viewer = await visitor_of(town, Role.VIEWER)
+
+        for ending in ("csv", "xlsx"):
+            await viewer.get(f"/console/history.{ending}")
+        await viewer.get("/console/history.csv?receiver=1")
+
+        found = [(each.who, each.what, each.target) for each in await town.store.read(latest, None, 3)]
+        assert found[:2] == [("viewer-of-acme", "history.export", ending) for ending in ("xlsx", "csv")]
+        assert found[2][1] == "session.begin", "what was refused took nothing away"
+
+    play(scene)
+
+
+class DyingStore(BreakingStore):
+    """A store that is gone after the next thing it is asked to keep, as if the service had been killed there."""
+
+    is_dying = False
+
+    async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        done = await super().write(work, *args, **kwargs)
+        if self.is_dying:
+            self.write_trouble = StoreAway()
+        return done
+
+
+def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_path: Path) -> None:
+    async def scene(town: Town, store: DyingStore) -> None:
+        owner, call = await visitor_of(town), await town.caller()
+
+        async def done(path: str, **fields: str) -> None:
+            given = {"csrf": await owner.csrf(), **fields}
+            store.is_dying = True
+            await owner.post(path, given)
+            store.is_dying, store.write_trouble = False, None
+            (last,) = await town.store.read(latest, None, 1)
+            found.append((last.what, last.target, last.who))
+
+        found: list[tuple[str, str, str]] = []
+        channel = {"channelId": "@new", "category": CATEGORY, "cellphone": CELLPHONE}
+        await done("/console/profiles/new", **channel)
+        await owner.fill_in("/console/profiles/resend", channel="@new")
+        await done("/console/profiles/token", channel="@new", token=await newest_token(call))
+        await done("/console/profiles/delete", channel="@new")
+        texts = written(await open_channel(call))
+        await done("/console/templates/new", **texts)
+        await done("/console/templates/1/edit", **{**texts, "content": "다른 말"})
+        await done("/console/templates/1/request")
+        await done("/console/templates/new", **{**texts, "templateCode": "T2"})
+        await done("/console/templates/2/delete")
+        await done("/console/send", **form(), **hidden(await check(owner, form())))
+
+        assert [(what, who) for what, _, who in found] == [
+            (what, "owner-of-acme")
+            for what in (
+                "profile.register", "profile.approve", "profile.delete", "template.create", "template.update",
+                "template.request", "template.create", "template.delete", "message.send",
+            )
+        ]  # fmt: skip
+        targets = [target for _, target, _ in found]
+        assert targets[:-1] == ["@new"] * 3 + ["T1"] * 3 + ["T2"] * 2
+        assert (await owner.get(f"/console/requests/{targets[-1]}")).status == 200
+
+    async def whole() -> None:
+        world = VirtualWorld()
+        store = DyingStore(open_store(tmp_path, world))
+        town = await build_town(tmp_path, world=world, store=store)
+        await scene(town, store)
+        await town.service.stop()
+
+    in_virtual_time(whole())
 
 
 def test_every_deed_has_words() -> None:

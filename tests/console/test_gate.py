@@ -166,6 +166,8 @@ def test_who_wanted_a_page_gets_there_after_signing_in(play: Play) -> None:
             "/console/login?next=%2Fconsole%2Fphone%3Fnumber%3D2",
         )
         assert shown.location == "/console/history?status=fail"
+        on = await visitor.get("/console/login?next=%2Fconsole%2Fhistory%3Fchannel%3D%ED%95%9C", hx_request="true")
+        assert on.headers["hx-redirect"] == "/console/history?channel=%ED%95%9C"
 
     play(scene)
 

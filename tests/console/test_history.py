@@ -1,10 +1,15 @@
 """The history page: every filter, one message's story, and the exported file."""
 
+import asyncio
 import csv
 import io
 import re
+from collections.abc import AsyncGenerator
 from typing import Any
 
+import pytest
+
+from pabal.console.export import up_to
 from pabal.domain.user import Role
 from tests.console.scenery import Visitor, visitor_of
 from tests.virtual import Caller, Town
@@ -165,7 +170,7 @@ def test_every_try_is_part_of_the_story(play: Play) -> None:
         after = await visitor.get(path)
 
         assert "통신사로 보냅니다" in before.text
-        assert after.text.count("바빠서 다시 시도합니다") == 2
+        assert after.text.count("혼잡해 다시 시도합니다") == 2
         assert "도착했습니다" in after.text
 
     play(scene)
@@ -182,7 +187,7 @@ def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(play: Play) -> 
         taken = await visitor.get(f"/console/history/{(await record(call, '010-0000-0006'))['messageId']}")
         scheduled = await visitor.get(f"/console/history/{(await record(call))['messageId']}")
 
-        assert "통신사가 받았습니다" in taken.text
+        assert "통신사가 접수했습니다" in taken.text
         assert "예약되었습니다" in scheduled.text
         assert "2026-11-16 09:00:00" in scheduled.text
 
@@ -239,7 +244,7 @@ def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(play: 
         head, *rows = await cells(visitor)
 
         assert len(rows) == 1000 + len(FORMULAS)
-        assert head[4] == "수신 번호"
+        assert head[4] == "수신번호"
         assert rows[0][4] == PHONE
         assert rows[0][12] == 'a "b", c'
         assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)
@@ -274,3 +279,18 @@ def test_a_viewer_sees_masked_numbers_in_every_place(play: Play) -> None:
             assert PHONE in whole.text
 
     play(scene)
+
+
+@pytest.mark.parametrize(
+    ("most", "passed"),
+    [(4, ["a", "b", "c", "d"]), (3, ["a", "b", "c", "cut"]), (2, ["a", "b", "cut"]), (1, ["a", "cut"])],
+)
+def test_a_file_that_does_not_hold_everything_says_so_at_its_end(most: int, passed: list[str]) -> None:
+    async def batches() -> AsyncGenerator[list[list[str]], None]:
+        for names in ("ab", "cd"):
+            yield [[name] for name in names]
+
+    async def whole() -> list[str]:
+        return [row[0] async for rows in up_to(most, batches(), "cut") for row in rows]
+
+    assert asyncio.run(whole()) == passed

@@ -4,9 +4,10 @@ import pytest
 
 from pabal.domain.user import Role
 from pabal.service.numbers import MAX_NUMBERS
-from pabal.store import accounts, deeds
+from pabal.store import accounts
 from pabal.store.base import Tx
 from tests.console.scenery import visitor_of
+from tests.noted import latest
 from tests.virtual import Town
 from tests.web.scenery import SENDER, Play, accepted, sms
 
@@ -29,10 +30,10 @@ def test_a_number_is_registered_used_and_removed_after_a_question(play: Play, ro
         assert refused.result != "SUCCESS"
         assert SENDER in listed.text
         assert "등록된 번호만" in listed.text
-        assert f"{SENDER} 번호를 정말 해지할까요?" in question.text
+        assert f"{SENDER} 번호를 정말 삭제할까요?" in question.text
         assert gone.status == 303
         assert (await call("message/sendSMS", sms())).result == refused.result
-        found = await town.store.read(deeds.latest, None, 2)
+        found = await town.store.read(latest, None, 2)
         assert [(each.what, each.target) for each in found] == [
             ("number.remove", "02-****-5678"),
             ("number.add", "02-****-5678"),

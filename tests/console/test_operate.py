@@ -1,22 +1,30 @@
 """The operators' pages: accounts, keys shown once, users, carriers, the queue, settings without secrets."""
 
+import asyncio
 import dataclasses
+import html
 import re
 
 import pytest
 
-from pabal.carrier_settings import SmppSettings
-from pabal.config import load
+from pabal.carrier_settings import KINDS, CarrierSettings, NhnCloudSettings, SmppSettings
+from pabal.config import Settings, load
 from pabal.console.app import build_console
+from pabal.console.words.settings import KOREAN
+from pabal.domain.codes import LOCALES
 from pabal.domain.user import Role
-from pabal.store import accounts, carriers, deeds, users
+from pabal.setting import fields
+from pabal.store import accounts, carriers, users
 from pabal.store.carriers import CarrierState
 from tests.console.scenery import WORD, Shown, Visitor, make_user, sign_in, visitor_of
+from tests.noted import latest
 from tests.service.acting import Post
 from tests.virtual import NOON, Caller, Town
 from tests.web.scenery import Play, accepted, sms
 
 HOSTILE = "<script>alert(1)</script>"
+MEANING = re.compile(r'<td data-name="(?:설명|Meaning)">([^<]*)</td>')
+AFTER = re.compile(r'name="after" value="([0-9]+)"')
 SECRET = re.compile(r'<code class="secret"[^>]*>([^<]+)</code>')
 ALL = {"scope_send": "1", "scope_read": "1", "scope_manage": "1", "rate": "0"}
 
@@ -35,8 +43,28 @@ def secret_in(shown: Shown) -> str:
 
 
 async def noted(town: Town) -> list[str]:
-    found = await town.store.read(deeds.latest, None, 20)
+    found = await town.store.read(latest, None, 20)
     return [f"{each.who} {each.what} {each.target}".strip() for each in found if "session" not in each.what]
+
+
+def test_a_form_that_is_sent_twice_makes_one_key(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator, account = await operator_and_account(town)
+        page = await operator.get(account)
+        fields = {"after": AFTER.findall(page.text)[0], "name": "계산대", **ALL}
+
+        both = await asyncio.gather(*(operator.fill_in(f"{account}/keys", **fields) for _ in range(2)))
+        again = await operator.fill_in(f"{account}/keys", **fields)
+
+        assert sorted(shown.status for shown in (*both, again)) == [200, 409, 409]
+        assert "키가 만들어졌습니다" in again.text
+        assert "계산대" in again.text, "nothing typed is lost"
+        assert len(await town.store.read(accounts.keys)) == 1
+        assert len([each for each in await noted(town) if "key.create" in each]) == 1
+        more = await operator.fill_in(f"{account}/keys", **{**fields, "after": AFTER.findall(again.text)[0]})
+        assert secret_in(more)
+
+    play(scene)
 
 
 def test_a_key_is_made_shown_once_works_and_is_revoked(play: Play) -> None:
@@ -251,7 +279,7 @@ def test_carriers_are_shown_with_their_state_last_trouble_and_queue(play: Play) 
             assert re.search(
                 r'<span class="state gone">설정에 없음</span> <span class="reason">it takes', shown.text
             )
-            assert '<td data-name="메시지" class="amount">1</td>' in shown.text
+            assert '<td data-name="메시지 수" class="amount">1</td>' in shown.text
         assert "<html" not in part.text
 
     play(scene)
@@ -285,9 +313,40 @@ def test_settings_are_shown_without_secrets(play: Play) -> None:
 
         assert "smsc.example" in shown.text
         assert "geheim" not in shown.text
-        assert "(set)" in shown.text
+        assert "설정됨" in shown.text
 
     play(scene)
+
+
+def test_what_settings_mean_is_told_in_the_language_of_the_page(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        carriers: dict[str, CarrierSettings] = {
+            "telco": SmppSettings(name="telco", host="smsc.example", system_id="pabal"),
+            "relay": NhnCloudSettings(name="relay", sms_app_key="app", sms_secret_key="word"),
+        }
+        console = build_console(town.station, dataclasses.replace(load({}), carriers=carriers))
+        await make_user(town, Role.OPERATOR)
+        shapes = [Settings, *map(type, carriers.values())]
+
+        for language in LOCALES:
+            operator = await sign_in(town, "operator-of-acme", Visitor(console))
+            await operator.fill_in("/console/language", language=language)
+            shown = await operator.get("/console/operate/settings")
+            told = [html.unescape(each) for each in MEANING.findall(shown.text)]
+            helps = [each.metadata["help"] for shape in shapes for each in fields(shape).values()]
+
+            assert f'<html lang="{language}">' in shown.text
+            assert told == (helps if language == "en" else [KOREAN[help] for help in helps])
+
+    play(scene)
+
+
+def test_every_meaning_of_a_setting_has_korean_words_and_no_words_are_left_over() -> None:
+    shapes: list[type] = [Settings, *KINDS.values()]
+    helps = {each.metadata["help"] for shape in shapes for each in fields(shape).values()}
+
+    assert set(KOREAN) == helps
+    assert [ko for ko in KOREAN.values() if not re.search("[가-힣].*[.]$", ko)] == []
 
 
 def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(play: Play) -> None:
@@ -295,9 +354,9 @@ def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(play: Play) ->
         operator, account = await operator_and_account(town)
         word = secret_in(await operator.fill_in(f"{account}/users", user="kim", role="owner"))
 
-        shown = await operator.get("/console/operate/deeds")
+        shown = await operator.get("/console/audit")
 
-        assert "user.create" in shown.text
+        assert "사용자 생성" in shown.text
         assert word not in shown.text
         assert WORD not in shown.text
 

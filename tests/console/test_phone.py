@@ -32,7 +32,7 @@ def test_a_phone_shows_every_kind_of_message_and_the_token(play: Play) -> None:
         admin = await visitor.get("/console/phone?number=010-9999-0000")
 
         assert shown.text.count('<li class="bubble') == 3
-        assert "사진이 함께 왔습니다" in shown.text
+        assert "이미지가 함께 도착했습니다" in shown.text
         assert f'<a href="{BUTTON["mobileUrl"]}" rel="noopener noreferrer" target="_blank">열기</a>' in shown.text
         assert '<li class="bubble token">' in admin.text
 
@@ -90,7 +90,7 @@ def test_without_a_number_the_phone_is_shown_that_received_something_last(play: 
         shown = await visitor.get("/console/phone")
 
         assert empty.status == 200
-        assert "아직 아무 휴대폰도" in empty.text
+        assert "아직 메시지를 받은 휴대폰이 없습니다" in empty.text
         assert "010-2222-2222의 메시지" in shown.text
         assert "number=01011111111" in shown.text
 

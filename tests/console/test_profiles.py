@@ -9,8 +9,9 @@ from pabal.domain.bar import Bar
 from pabal.domain.category import Category
 from pabal.domain.profile import MAX_TOKENS_AN_HOUR, MAX_WRONG_TOKENS
 from pabal.domain.user import Role
-from pabal.store import deeds, profiles
+from pabal.store import profiles
 from tests.console.scenery import Shown, Visitor, visitor_of
+from tests.noted import latest
 from tests.virtual import Town
 from tests.web.scenery import (
     CATEGORY,
@@ -41,7 +42,7 @@ async def enter(visitor: Visitor, token: str) -> Shown:
 
 
 async def noted(town: Town) -> list[tuple[str, str]]:
-    found = await town.store.read(deeds.latest, None, 10)
+    found = await town.store.read(latest, None, 10)
     return [(each.what, each.target) for each in found if each.what.startswith("profile.")]
 
 
@@ -131,7 +132,7 @@ def test_a_wrong_token_costs_a_try_until_it_is_locked(play: Play) -> None:
         assert {shown.status for shown in tries} == {422}
         assert f"앞으로 {MAX_WRONG_TOKENS - 1}번" in tries[0].text
         assert locked.status >= 400
-        assert "너무 많이 입력했습니다" in locked.text
+        assert "여러 번 틀려 더 입력할 수 없습니다" in locked.text
         assert "토큰을 다시 보냈습니다" in page.text
         assert right.location.startswith("/console/profiles?approved=")
 
@@ -230,7 +231,7 @@ def test_one_that_an_operator_or_a_relay_put_out_of_use_says_so(play: Play) -> N
 
         shown = await visitor.get("/console/profiles")
 
-        assert "운영자가 사용을 멈추었습니다" in shown.text
+        assert "운영자가 사용을 중지했습니다" in shown.text
         await town.store.write(profiles.set_enabled, profile.id, True, town.world.now())
         await town.store.write(profiles.follow, profile.id, profile.category, Bar.BLOCKED, town.world.now())
         assert Bar.BLOCKED.label.ko in (await visitor.get("/console/profiles")).text

@@ -5,9 +5,10 @@ import re
 from pabal.domain.user import Role
 from pabal.domain.when import HOUR
 from pabal.service import sent as follow
-from pabal.store import deeds
+from pabal.store import campaign_requests
 from tests.console.scenery import Shown, Visitor, visitor_of
-from tests.console.test_upload import uploaded
+from tests.console.test_upload import sent_off, uploaded
+from tests.noted import latest
 from tests.service.acting import count
 from tests.virtual import Town
 from tests.web.scenery import Play, accepted, ready, sms
@@ -36,9 +37,26 @@ async def campaign(visitor: Visitor, receivers: int = 3, **fields: str) -> str:
     """Send a campaign and return its id."""
     rows = "".join(f"010-2000-{number:04},n\n" for number in range(receivers))
     address = await uploaded(visitor, f"phone,이름\n{rows}")
-    sent = await visitor.fill_in(f"{address}/send", name="봄 행사", **fields)
+    sent = await sent_off(visitor, address, name="봄 행사", **fields)
     assert sent.status == 303, sent
     return sent.location.rpartition("/")[2]
+
+
+def test_what_is_done_to_one_request_of_a_campaign_is_counted_at_once(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
+            sent = await campaign(visitor, later="1", sendDate="2026-11-20T10:00")
+            await town.wait(10)
+            (request,) = await town.store.read(campaign_requests.parts, bytes.fromhex(sent))
+
+            done = await visitor.fill_in(f"{FOLLOW}/{request.request_id.hex()}/{deed}")
+            await town.wait(10)
+
+            assert done.status == 303
+            assert end in words(await visitor.get(f"{FOLLOW}/{sent}")), deed
+
+    play(scene)
 
 
 def test_campaigns_and_requests_are_listed_newest_first_and_each_once(play: Play) -> None:
@@ -148,7 +166,7 @@ def test_what_is_scheduled_is_sent_now_or_cancelled(play: Play) -> None:
                 assert done.location == f"{FOLLOW}/{sent}"
                 assert end in words(after), (what, deed)
                 assert "/cancel" not in after.text, "nothing waits any more"
-                noted = [(each.what, each.target) for each in await town.store.read(deeds.latest, None, 1)]
+                noted = [(each.what, each.target) for each in await town.store.read(latest, None, 1)]
                 assert noted == [(f"{what}.{deed}", sent)]
         await town.wait(HOUR / 1000)
         assert await count(town, "messages") == 12

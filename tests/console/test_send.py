@@ -1,24 +1,28 @@
 """The send page: every kind of message is sent as by the interface, once, by those who may."""
 
 import asyncio
+import re
 from typing import Any
 
 from pabal.domain.user import Role
-from pabal.store import accounts, deeds
+from pabal.store import accounts
 from tests.console.scenery import visitor_of
 from tests.console.sending import IMAGE, check, form, hidden, look, send, talk, wrong
+from tests.noted import latest
 from tests.virtual import Town
 from tests.web.scenery import (
     NO_USER,
     PHONE,
     SENDER,
     Play,
+    accepted,
     approve_template,
     on_phone,
     open_channel,
     ready,
     record,
     records,
+    template,
     world_at,
 )
 
@@ -94,6 +98,66 @@ def test_a_double_click_sends_once(play: Play) -> None:
         assert both[0].status == 303
         assert len(await on_phone(call)) == 1
         assert len(await records(call)) == 1
+
+    play(scene)
+
+
+def test_what_is_sent_already_is_shown_also_when_it_could_not_be_sent_any_more(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        fields = form(later="1", sendDate="2026-11-15T12:05")
+        ready_to_go = {**fields, **hidden(await check(visitor, fields))}
+
+        first = await visitor.fill_in("/console/send", **ready_to_go)
+        await town.wait(600)
+        again = await visitor.fill_in("/console/send", **ready_to_go)
+
+        assert first.location.startswith("/console/send/done/")
+        assert again.location == first.location, "its time is over, but that is no matter"
+        done = [each.what for each in await town.store.read(latest, None, 100)]
+        assert done.count("message.send") == 1
+
+    play(scene)
+
+
+def test_an_old_page_that_is_sent_again_after_all_is_forgotten_sends_nothing(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+        ready_to_go = {**form(), **hidden(await check(visitor, form()))}
+        await visitor.fill_in("/console/send", **ready_to_go)
+        await town.wait(3700)
+
+        again = await visitor.fill_in("/console/send", **ready_to_go)
+        strange = await visitor.fill_in("/console/send", **{**ready_to_go, "key": "zz" * 32})
+        await town.wait(5)
+
+        assert (again.status, strange.status) == (200, 200)
+        assert 'id="send-it"' in again.text, "it can be looked over again"
+        assert len(await on_phone(call)) == 1
+
+    play(scene, idempotency_hours=1)
+
+
+def test_a_template_that_changed_after_the_last_look_is_looked_over_again(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key, content="주문이 왔습니다")
+        visitor = await visitor_of(town)
+        fields = talk("alimtalk", sender_key)
+        seen = hidden(await check(visitor, fields))
+        await accepted(call, "template/update", template(sender_key, content="다른 말입니다"))
+        await accepted(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
+
+        shown = await visitor.fill_in("/console/send", **fields, **seen)
+        await town.wait(5)
+
+        assert shown.status == 200
+        assert "다른 말입니다" in shown.text
+        assert await on_phone(call) == []
+        again = await visitor.fill_in("/console/send", **fields, **hidden(shown))
+        assert again.status == 303
 
     play(scene)
 
@@ -286,6 +350,7 @@ def test_a_message_is_sent_when_it_is_scheduled(play: Play) -> None:
 
         assert before == []
         assert "2026-11-15 12:02" in done.text
+        assert f'href="/console/requests/{request_id}"' in done.text
         assert len(await on_phone(call)) == 1
 
     play(scene)
@@ -317,12 +382,14 @@ def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(play: Play)
         again = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
         anew = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", **hidden(tested))
         await town.wait(5)
+        followed = await visitor.get(re.findall(r'href="(/console/requests/[^"]+)"', tested.text)[0])
         page = await visitor.get("/console/send?kind=lms")
         other = await (await visitor_of(town, Role.SENDER)).get("/console/send")
 
         assert [shown.status for shown in (tested, again, anew)] == [200, 200, 200]
         assert [one["content"] for one in await on_phone(call, "010-7777-0000")] == ["홍길동님"] * 2
         assert await on_phone(call) == []
+        assert (followed.status, "#{이름}님" in followed.text) == (200, True)
         assert 'value="010-7777-0000"' in page.text
         assert "7777" not in other.text
 
@@ -352,7 +419,7 @@ def test_who_sent_what_is_noted_without_anyone_s_number_or_text(play: Play) -> N
         request_id = await send(visitor, form())
         await visitor.fill_in("/console/send/test", **form(), own_number=PHONE, test_key="ab")
 
-        tested, sent, *_ = await town.store.read(deeds.latest, None, 100)
+        tested, sent, *_ = await town.store.read(latest, None, 100)
         assert (sent.what, sent.who, sent.target) == ("message.send", "owner-of-acme", request_id)
         assert tested.what == "message.test"
         assert "1234" not in tested.target

@@ -70,6 +70,14 @@ def test_an_sms_that_does_not_fit_may_become_an_lms_at_one_press(play: Play) -> 
     play(scene)
 
 
+def test_a_line_of_any_length_is_looked_at(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        shown = await look(await visitor_of(town), form(receivers='"1' + "x" * 200_000))
+        assert [len(row) for row in rows(shown)] == [3]
+
+    play(scene)
+
+
 def test_characters_that_cannot_be_sent_are_marked(play: Play) -> None:
     async def scene(town: Town) -> None:
         _, sender_key = await ready(town)
@@ -173,7 +181,7 @@ def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_point
         assert "휴대폰 번호가 아닙니다" in found["3"][-1]
         assert "변수: 이름" in found["4"][-1]
         assert "변수보다 값이 많습니다" in found["5"][-1]
-        assert found["6"][-1] == "앞에 있는 번호입니다"
+        assert found["6"][-1] == "위에 이미 있는 번호입니다"
         assert "90바이트까지인데 120바이트입니다" in found["7"][-1]
         assert "5명</strong> · 중복 1건은 뺍니다" in shown.text
         assert "보낼 수 없는 수신자 4명" in shown.text

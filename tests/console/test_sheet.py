@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 from openpyxl import Workbook
 
-from pabal.console import sheet
+from pabal.console import packed, sheet
 from pabal.console.sheet import Row
 from pabal.domain.codes import Code, Refused
+from tests.engines import embedded
 
+pytestmark = embedded
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 TEXT = "휴대폰번호,이름\n010-1234-5678,홍길동\n"
 
 
@@ -56,7 +60,7 @@ def test_columns_are_parted_by_what_the_first_row_uses(path: Path, delimiter: st
 
 def test_empty_rows_are_passed_over_and_rows_keep_their_numbers(path: Path) -> None:
     body = 'phone,이름\n\n,\n010-1,"두 줄\n이름"\n010-2,x\n'.encode()
-    assert read(path, body) == [Row(1, ("phone", "이름")), Row(5, ("010-1", "두 줄\n이름")), Row(6, ("010-2", "x"))]
+    assert read(path, body) == [Row(1, ("phone", "이름")), Row(4, ("010-1", "두 줄\n이름")), Row(5, ("010-2", "x"))]
 
 
 def test_an_excel_file_is_read_as_people_see_it(path: Path) -> None:
@@ -71,8 +75,15 @@ def test_an_excel_file_is_read_as_people_see_it(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"PK\x03\x04nothing", b"\xd0\xcf\x11\xe0old", b"\xff\x00\xfe\x81\x00", b"a,b\n\x00\x81\xff\n"],
-    ids=["no zip", "old excel", "no text", "no letters"],
+    [
+        b"PK\x03\x04nothing",
+        b"\xd0\xcf\x11\xe0old",
+        b"\xff\x00\xfe\x81\x00",
+        b"a,b\n\x00\x81\xff\n",
+        TEXT.encode("utf-16")[:-1],
+        b"\xff\xfe\x00\xd8a\x00",
+    ],
+    ids=["no zip", "old excel", "no text", "no letters", "half a letter", "half of a pair"],
 )
 def test_what_cannot_be_read_is_told_in_words(path: Path, body: bytes) -> None:
     refused = refusal(path, body)
@@ -82,10 +93,60 @@ def test_what_cannot_be_read_is_told_in_words(path: Path, body: bytes) -> None:
 
 
 def test_an_excel_file_that_unpacks_to_too_much_is_not_unpacked(path: Path) -> None:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/sharedStrings.xml", b"\0" * (sheet.MOST_WORDS_BYTES + 1))
-    assert "too large" in str(refusal(path, packed.getvalue()).problems[0].detail)
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/sharedStrings.xml", b"\0" * (packed.MOST_WORDS_BYTES + 1))
+    assert "too large" in str(refusal(path, written.getvalue()).problems[0].detail)
+
+
+def excel_of(rows: str, **parts: str) -> bytes:
+    """Return an Excel file whose sheet, and whose other parts if given, are written by hand."""
+    written = io.BytesIO()
+    given = {"xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'}
+    given |= {f"xl/{name}.xml": body for name, body in parts.items()}
+    with (
+        zipfile.ZipFile(io.BytesIO(excel(["x"]))) as made,
+        zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as to,
+    ):
+        for name in made.namelist():
+            to.writestr(name, given.get(name) or made.read(name))
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        excel_of(f"<row>{'<c/>' * (packed.MOST_ROW_TAGS + 1)}</row>"),
+        excel_of(f"<row>{'<c/><!--</row>-->' * (packed.MOST_ROW_TAGS // 2 + 1)}</row>"),
+        excel_of(f"<row><c><v>{'1' * (packed.MOST_ROW_BYTES + 1)}</v></c></row>"),
+        excel_of("", styles=f'<styleSheet xmlns="{MAIN}">{"<x/>" * (packed.MOST_ROW_TAGS + 1)}</styleSheet>'),
+    ],
+    ids=["cells", "cells behind comments", "one cell", "styles"],
+)
+def test_a_small_file_that_takes_much_room_to_read_is_not_read(path: Path, body: bytes) -> None:
+    assert len(body) < 100_000
+    assert "too large" in str(refusal(path, body).problems[0].detail)
+
+
+def test_rows_without_end_are_not_gone_through(path: Path) -> None:
+    body = excel_of('<row r="2000000000"><c><v>1</v></c></row>')
+    assert refusal(path, body).code is Code.TOO_MANY_RECEIVERS
+
+
+def test_many_rows_that_are_only_formatted_are_passed_over(path: Path) -> None:
+    empty = '<row ht="20" customHeight="1"/>' * (packed.MOST_ROW_TAGS + 1)
+    body = excel_of(
+        f'<row><c t="inlineStr"><is><t>phone</t></is></c></row>{empty}<row><c><v>1012345678</v></c></row>'
+    )
+    assert [row.cells for row in read(path, body)] == [("phone",), ("1012345678",)]
+
+
+def test_a_locked_part_of_an_excel_file_is_told_in_words(path: Path) -> None:
+    body = bytearray(excel(["phone"]))
+    place = -1
+    while (place := body.find(b"PK\x01\x02", place + 1)) >= 0:
+        body[place + 8] |= 1  # encrypted, says the table of contents
+    assert "without a password" in str(refusal(path, bytes(body)).problems[0].detail)
 
 
 def test_too_many_rows_or_columns_are_refused(path: Path) -> None:

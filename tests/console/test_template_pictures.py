@@ -36,7 +36,7 @@ def test_a_picture_is_kept_shown_changed_and_kept_again_with_a_new_text(play: Pl
         assert (first.body, first.headers["content-type"]) == (JPEG, "image/jpeg")
         assert first.headers["x-content-type-options"] == "nosniff"
         assert 'value="https://shop.example/"' in form.text
-        assert "지금 이미지를 그대로" in form.text
+        assert "현재 이미지를 그대로" in form.text
         assert (kept.body, changed.body) == (JPEG, OTHER)
         design = (await only(town)).design
         assert (design.imageName, design.emphasisType, design.imageLink) == (

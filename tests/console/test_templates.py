@@ -5,10 +5,11 @@ from typing import Any
 
 from pabal.console.template_form import FIELDS
 from pabal.domain.user import Role
-from pabal.store import deeds, profiles
+from pabal.store import profiles
 from pabal.store import templates as kept_templates
 from pabal.store.templates import Filter
 from tests.console.scenery import Shown, Visitor, visitor_of
+from tests.noted import latest
 from tests.virtual import Town
 from tests.web.scenery import TEMPLATE_CATEGORY, Play, accepted, open_channel, template
 
@@ -66,7 +67,7 @@ def test_a_template_is_written_asked_for_review_and_approved(play: Play) -> None
         assert kept.design.content == "#{name}님,\n출발했습니다."
         assert kept.design.buttons[0]["mobileUrl"] == "https://a.example/#{id}"
         assert kept.design.variables == ("name", "id")
-        done = [(deed.who, deed.what, deed.target) for deed in await town.store.read(deeds.latest, 1, 2)]
+        done = [(deed.who, deed.what, deed.target) for deed in await town.store.read(latest, 1, 2)]
         assert done == [("sender-of-acme", "template.request", "T1"), ("sender-of-acme", "template.create", "T1")]
 
     play(scene)
@@ -195,7 +196,7 @@ def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_woul
         shown = await visitor.get(f"{path}/edit")
         tried = await save(visitor, f"{path}/edit", written(sender_key))
 
-        assert "API로 고치세요" in shown.text
+        assert "API로 수정하세요" in shown.text
         assert tried.status == 409
 
     play(scene)

@@ -13,11 +13,12 @@ from pabal.domain.codes import Code
 from pabal.domain.user import Role
 from pabal.domain.when import HOUR
 from pabal.service import campaigns as service
-from pabal.store import campaigns, deeds
+from pabal.store import campaigns
 from pabal.store.base import StoreAway
 from pabal.store.campaigns import Campaign
 from tests.console.scenery import Shown, Visitor, visitor_of
 from tests.console.sending import IMAGE, talk
+from tests.noted import latest
 from tests.service.acting import count
 from tests.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, open_store
 from tests.web.scenery import (
@@ -57,6 +58,17 @@ async def uploaded(visitor: Visitor, file: bytes | str = LIST, query: str = "nam
     shown = await visitor.upload(f"{address}/file?{query}", body)
     assert shown.status == 204, shown
     return address
+
+
+async def sent_off(visitor: Visitor, address: str, **fields: str) -> Shown:
+    """Look a checked file over, and send it."""
+    return await visitor.fill_in(f"{address}/send", seen=await looked_over(visitor, address), **fields)
+
+
+async def looked_over(visitor: Visitor, address: str) -> str:
+    """Return what tells the file that a page shows from any other."""
+    found = re.search(r'name="seen" value="([0-9]+)"', (await visitor.get(address)).text)
+    return found[1] if found else ""
 
 
 async def kept(town: Town, address: str) -> Campaign:
@@ -103,7 +115,7 @@ def test_the_rows_that_are_wrong_can_be_downloaded_mended_and_uploaded_again(pla
 
         assert file.headers["content-type"] == "text/csv; charset=utf-8"
         lines = file.text.splitlines()
-        assert lines[0] == "\ufeff행,휴대폰번호,이름,메모,이유"
+        assert lines[0] == "\ufeff행,휴대폰번호,이름,메모,사유"
         assert lines[2].startswith("5,12345,'=cmd(),d,")
         mended = file.text.replace("12345", "010-9999-0000")
         again = await visitor.upload(f"{address}/file?once=1", mended.encode())
@@ -118,6 +130,22 @@ def test_who_is_there_twice_may_be_sent_to_twice(play: Play) -> None:
         address = await uploaded(await visitor_of(town), query="once=0")
         campaign = await kept(town, address)
         assert (campaign.receivers, campaign.duplicates, campaign.bad) == (3, 1, 3)
+
+    play(scene)
+
+
+def test_what_a_formula_could_not_find_is_sent_to_nobody(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        file = "phone,이름,메모\n010-1111-2222,#N/A,a\n#REF!,홍,b\n010-3333-4444,김,#N/A\n"
+        address = await uploaded(await visitor_of(town), file)
+
+        campaign = await kept(town, address)
+        faults = await town.store.read(campaigns.faults, campaign.id, 0, 100)
+        assert campaign.receivers == 1, "what nothing asks for is no matter"
+        assert [(each.number, each.reason[1]) for each in faults] == [
+            (2, "A formula shows the error #N/A."),
+            (3, "A formula shows the error #REF!."),
+        ]
 
     play(scene)
 
@@ -142,17 +170,17 @@ def test_it_is_sent_once_to_everyone_who_can_be_sent_to(play: Play) -> None:
         rows = "".join(f"010-2000-{number:04},n{number}\n" for number in range(2500))
         address = await uploaded(visitor, f"phone,이름\n{rows}")
 
-        first = await visitor.fill_in(f"{address}/send", name="봄 행사")
-        second = await visitor.fill_in(f"{address}/send", name="again")
+        first = await sent_off(visitor, address, name="봄 행사")
+        second = await sent_off(visitor, address, name="again")
         await town.wait(60)
 
-        assert (first.status, second.status) == (303, 409)
-        assert first.location == address.replace(UPLOAD, "/console/requests")
+        assert (first.status, second.status) == (303, 303)
+        assert first.location == second.location == address.replace(UPLOAD, "/console/requests")
         assert await count(town, "messages") == 2500
         assert await count(town, "requests") == 3
         campaign = await kept(town, address)
         assert (campaign.name, campaign.made, campaign.state) == ("봄 행사", 2500, State.MADE)
-        done = [(each.what, each.target) for each in await town.store.read(deeds.latest, None, 10)]
+        done = [(each.what, each.target) for each in await town.store.read(latest, None, 10)]
         assert done.count(("campaign.send", campaign.id.hex())) == 1
         phone = await visitor.get("/console/phone?number=010-2000-1234")
         assert "n1234님, 안녕하세요" in phone.text
@@ -160,18 +188,39 @@ def test_it_is_sent_once_to_everyone_who_can_be_sent_to(play: Play) -> None:
     play(scene, simulator_messages=5000)
 
 
+def test_nobody_sends_to_another_file_than_the_one_they_looked_over(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        colleague = await visitor_of(town, Role.SENDER)
+        address = await uploaded(visitor, "phone,이름\n010-1111-2222,홍\n")
+        seen = await looked_over(visitor, address)
+        await colleague.upload(f"{address}/file?name=other", "phone,이름\n010-9999-8888,김\n".encode())
+
+        late = await visitor.fill_in(f"{address}/send", name="x", seen=seen)
+        nothing = await visitor.fill_in(f"{address}/send", name="x")
+        await town.wait(20)
+
+        assert (late.status, nothing.status) == (409, 409)
+        assert "다른 파일이 올라왔습니다" in late.text
+        assert await count(town, "messages") == 0
+        again = await visitor.fill_in(f"{address}/send", name="x", seen=await looked_over(visitor, address))
+        assert again.status == 303
+
+    play(scene)
+
+
 def test_it_can_be_scheduled_and_a_wrong_time_is_told_at_its_field(play: Play) -> None:
     async def scene(town: Town) -> None:
         visitor = await visitor_of(town)
         address = await uploaded(visitor)
 
-        past = await visitor.fill_in(f"{address}/send", later="1", sendDate="2020-01-01T10:00")
-        none = await visitor.fill_in(f"{address}/send", later="1", sendDate="")
-        unclear = await visitor.fill_in(f"{address}/send", sendDate="2026-11-15T13:00")
+        past = await sent_off(visitor, address, later="1", sendDate="2020-01-01T10:00")
+        none = await sent_off(visitor, address, later="1", sendDate="")
+        unclear = await sent_off(visitor, address, sendDate="2026-11-15T13:00")
         assert (past.status, none.status, unclear.status) == (400, 400, 400)
         assert 'id="wrong-sendDate"' in past.text
         assert (await kept(town, address)).state is State.CHECKED
-        await visitor.fill_in(f"{address}/send", later="1", sendDate="2026-11-15T13:00")
+        await sent_off(visitor, address, later="1", sendDate="2026-11-15T13:00")
         await town.wait(60)
 
         assert (await kept(town, address)).scheduled_at == NOON + HOUR
@@ -185,7 +234,7 @@ def test_it_can_be_scheduled_and_a_wrong_time_is_told_at_its_field(play: Play) -
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("", "The file is empty."),
+        ("", "The file is empty"),
         ("휴대폰번호\n010-1111-2222\n", "There is no column for: 이름"),
         ("010-1111-2222,홍\n", "must name the columns"),
         (b"\xd0\xcf\x11\xe0", "old Excel format"),
@@ -291,10 +340,10 @@ def test_a_discarded_draft_is_not_sent(play: Play) -> None:
         visitor = await visitor_of(town)
         address = await uploaded(visitor)
         await visitor.fill_in(f"{address.replace('send/upload', 'requests')}/cancel")
-        late = await visitor.fill_in(f"{address}/send", name="x")
+        late = await sent_off(visitor, address, name="x")
         await town.wait(20)
 
-        assert late.status == 409
+        assert late.location == address.replace(UPLOAD, "/console/requests")
         assert await count(town, "messages") == 0
         assert await count(town, "campaign_blocks") == 0
 
@@ -309,7 +358,7 @@ def test_the_store_being_away_leaves_nothing_half_sent(tmp_path: Path) -> None:
         visitor = await visitor_of(town)
         address = await uploaded(visitor)
         store.write_trouble = StoreAway()
-        away = await visitor.fill_in(f"{address}/send", name="x")
+        away = await sent_off(visitor, address, name="x")
         store.write_trouble = None
         await town.wait(20)
 
@@ -329,7 +378,7 @@ def test_names_of_files_and_columns_are_shown_as_they_are(play: Play) -> None:
         file = f"phone,이름,{hostile}\n010-1111-2222,홍,x\n1,{hostile},\n"
         address = await uploaded(visitor, file, query="name=%3Cscript%3Ealert(1)%3C%2Fscript%3E.csv")
         page = await visitor.get(address)
-        await visitor.fill_in(f"{address}/send", name=hostile)
+        await sent_off(visitor, address, name=hostile)
         sent = await visitor.get(address.replace("send/upload", "requests"))
         listed = await visitor.get("/console/requests")
 
@@ -356,12 +405,13 @@ def test_what_is_halted_says_why(play: Play) -> None:
         visitor = await visitor_of(town)
         address = await uploaded(visitor)
         campaign = await kept(town, address)
-        await visitor.fill_in(f"{address}/send", name="x")
+        await sent_off(visitor, address, name="x", later="1", sendDate="2026-11-15T13:00")
         told = [Code.PRODUCT_NOT_AVAILABLE.words.ko, Code.PRODUCT_NOT_AVAILABLE.words.en]
         await town.store.write(campaigns.halt, campaign.id, told, town.world.now())
         page = await visitor.get(address.replace("send/upload", "requests"))
         assert told[0] in page.text
         assert told[1] not in page.text
+        assert "/now" not in page.text, "that cannot be done before it goes on"
         await visitor.fill_in(f"{address.replace('send/upload', 'requests')}/go-on")
         await service.go_round(town.station)
         assert (await kept(town, address)).state is State.MADE
@@ -383,7 +433,7 @@ def test_every_kind_of_message_can_be_sent_to_a_file(play: Play, kind: str) -> N
         file = "휴대폰번호,이름,코드\n010-1111-2222,홍길동,a1\n010-3333-4444,,b2\n"
         address = await uploaded(visitor, file, **fields)
 
-        sent = await visitor.fill_in(f"{address}/send", name="x")
+        sent = await sent_off(visitor, address, name="x")
         await town.wait(10)
 
         assert sent.status == 303, sent.text
@@ -408,7 +458,7 @@ def test_a_template_that_changed_since_the_check_halts_the_campaign(play: Play) 
         await accepted(call, "template/update", template(sender_key, content="다른 말 #{이름} #{금액}"))
         await accepted(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
 
-        await visitor.fill_in(f"{address}/send", name="x")
+        await sent_off(visitor, address, name="x")
         await town.wait(10)
 
         campaign = await kept(town, address)
@@ -425,7 +475,7 @@ def test_an_advertisement_at_night_is_told_at_the_time(play: Play) -> None:
         fields = {**talk("friendtalk", sender_key), "adFlag": "1"}
         address = await uploaded(visitor, "phone\n010-1111-2222\n", **fields)
 
-        night = await visitor.fill_in(f"{address}/send", later="1", sendDate="2026-11-15T22:00")
+        night = await sent_off(visitor, address, later="1", sendDate="2026-11-15T22:00")
 
         assert night.status >= 400
         assert 'id="wrong-sendDate"' in night.text

@@ -34,7 +34,7 @@ def test_the_workbook_has_every_message_newest_first_and_formulas_stay_text(play
         few = await exported(visitor, "receiver=010-9999-0000")
 
         assert name == "발송 내역"
-        assert head[4] == "수신 번호"
+        assert head[4] == "수신번호"
         assert len(rows) == 1 + 1000 + len(FORMULAS)
         assert [row[4] for row in rows].count(PHONE) == len(rows) - 1
         written = [row[12] for row in rows]

@@ -17,8 +17,9 @@ from pabal.service import campaigns as service
 from pabal.service import keep_house
 from pabal.service.profiles import delete
 from pabal.service.stand_down import RESTORED, stand_down
-from pabal.store import campaigns, deeds
+from pabal.store import campaigns
 from pabal.store.base import StoreAway
+from tests.noted import latest
 from tests.service.acting import (
     POST,
     Play,
@@ -85,7 +86,7 @@ def test_every_receiver_gets_its_message_once_and_the_counts_come_to_an_end(play
         }  # fmt: skip
         assert await count(town, "campaign_blocks") == 0
         assert counted(town, "pabal_messages_accepted_total", product="sms") == 18
-        assert [each.what for each in await town.store.read(deeds.latest, None, 5)] == ["campaign.test"]
+        assert [each.what for each in await town.store.read(latest, None, 5)] == ["campaign.test"]
 
     play(scene, carriers={POST: post})
 
@@ -329,7 +330,7 @@ def test_from_a_backup_nothing_more_is_made_until_someone_says_so(play: Play) ->
 
     async def scene(town: Town) -> None:
         campaign_id = await checked(town, phones(2), phones(2, 10))
-        assert await town.store.write(campaigns.start, campaign_id, "x", None, town.world.now())
+        assert await town.store.write(campaigns.start, campaign_id, town.world.now(), "x", None, town.world.now())
         done = await town.store.write(stand_down, town.station.policy, town.world.now())
         await town.wait(10)
 

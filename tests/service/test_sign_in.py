@@ -10,8 +10,9 @@ from pabal.domain.user import Role
 from pabal.service import passwords, sign_in, users
 from pabal.service.passwords import Beside
 from pabal.service.sign_in import IDLE, LASTS, MOST_OF_BOTH, MOST_OF_NAME, WINDOW, Signed
-from pabal.store import accounts, deeds
+from pabal.store import accounts
 from pabal.store.base import Tx
+from tests.noted import latest
 from tests.service.acting import Play
 from tests.virtual import Town, VirtualWorld
 from tests.web.scenery import world_at_noon
@@ -53,7 +54,7 @@ def test_who_knows_the_password_is_signed_in_and_recognised_until_signing_out(pl
 
         assert (session.user.name, session.account) == ("kim", "acme")
         assert after is None
-        done = [deed.what for deed in await town.store.read(deeds.latest, session.account_id, 10)]
+        done = [deed.what for deed in await town.store.read(latest, session.account_id, 10)]
         assert done == ["session.end", "session.begin", "user.create"]
 
     play(scene)

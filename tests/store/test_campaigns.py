@@ -33,7 +33,7 @@ def make_ready(tx: Tx, *blocks: int) -> None:
         block = Block(number, receivers, json.dumps([["01012345678", [], None]] * receivers))
         assert campaigns.add_findings(tx, ONE, Findings(block, (), 0), NOON, NOON)
     assert campaigns.end_reading(tx, ONE, Read("{}", ("phone",), ()), NOON, NOON)
-    assert campaigns.start(tx, ONE, "봄", None, NOON)
+    assert campaigns.start(tx, ONE, NOON, "봄", None, NOON)
 
 
 def state(tx: Tx) -> State:
@@ -88,10 +88,10 @@ def test_a_file_that_is_refused_leaves_its_reason_alone(tx: Tx) -> None:
 
 def test_nobody_starts_what_has_no_receiver_or_is_sent_already(tx: Tx) -> None:
     add(tx)
-    assert not campaigns.start(tx, ONE, "x", None, NOON)
+    assert not campaigns.start(tx, ONE, NOON, "x", None, NOON)
     campaigns.begin_reading(tx, ONE, "a", True, NOON, NOON)
     campaigns.end_reading(tx, ONE, Read(None, (), ()), NOON, NOON)
-    assert not campaigns.start(tx, ONE, "x", None, NOON), "all rows are bad"
+    assert not campaigns.start(tx, ONE, NOON, "x", None, NOON), "all rows are bad"
 
 
 def test_a_block_is_taken_once_and_only_at_the_campaign_s_time(tx: Tx) -> None:
@@ -163,7 +163,7 @@ def test_what_moves_slowly_is_counted_less_often(tx: Tx, age: int, wait: int) ->
     campaign_requests.put(tx, part, Progress(waiting=2), False, NOON + age)
     assert campaign_requests.due(tx, None, NOON + age + wait - 1, 10) == []
     assert len(campaign_requests.due(tx, None, NOON + age + wait, 10)) == 1
-    campaign_requests.count_soon(tx, ONE, 1, NOON)
+    campaign_requests.count_soon(tx, request_id(1), NOON)
     assert len(campaign_requests.due(tx, None, NOON, 10)) == 1
 
 

@@ -7,6 +7,7 @@ from pabal.store import accounts, deeds, sessions, sign_in_tries, users
 from pabal.store.base import Tx
 from pabal.store.deeds import Deed
 from pabal.store.sign_in_tries import Subject
+from tests.noted import latest
 from tests.virtual import NOON
 
 WINDOW = 1000
@@ -177,9 +178,9 @@ def test_deeds_are_told_newest_first_an_account_sees_its_own_and_old_ones_go(tx:
     for deed in done:
         deeds.note(tx, deed)
 
-    assert deeds.latest(tx, None, 10) == done[::-1]
-    assert deeds.latest(tx, acme, 10) == [done[2], done[0]]
-    assert deeds.latest(tx, acme, 1) == [done[2]]
+    assert latest(tx, None, 10) == done[::-1]
+    assert latest(tx, acme, 10) == [done[2], done[0]]
+    assert latest(tx, acme, 1) == [done[2]]
     listed = deeds.find(tx, None, "", None, 10)
     assert [(each.account, each.deed) for each in listed] == list(
         zip(["acme", None, "acme"], done[::-1], strict=True)
@@ -189,4 +190,4 @@ def test_deeds_are_told_newest_first_an_account_sees_its_own_and_old_ones_go(tx:
     assert deeds.find(tx, acme, deeds.COMMAND_LINE, None, 10) == []
     assert deeds.find(tx, None, "", None, 1) == listed[:1]
     assert deeds.forget(tx, NOON + 1, 10) == 1
-    assert deeds.latest(tx, None, 10) == done[:0:-1]
+    assert latest(tx, None, 10) == done[:0:-1]

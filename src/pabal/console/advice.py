@@ -4,9 +4,11 @@ from pabal.domain.codes import Words
 from pabal.domain.message import Outcome
 
 ADVICE = {
-    Outcome.DELIVERED: Words("휴대폰에 도착했습니다. 할 일이 없습니다.", "It has arrived. There is nothing to do."),
+    Outcome.DELIVERED: Words(
+        "휴대폰에 도착했습니다. 따로 조치할 일은 없습니다.", "It has arrived. There is nothing to do."
+    ),
     Outcome.TIMED_OUT: Words(
-        "통신사가 제시간에 결과를 알려 주지 않았습니다. 도착했을 수도 있으니 받는 분께 확인한 뒤 다시 보내세요.",
+        "통신사가 제시간에 결과를 알려 주지 않았습니다. 도착했을 수도 있으니 수신자에게 확인한 뒤 다시 보내세요.",
         "The carrier did not report in time. It may have arrived: ask the receiver before you send it again.",
     ),
     Outcome.PHONE_OFF: Words(
@@ -22,7 +24,7 @@ ADVICE = {
         "There is no such number. Check it, and take it off your list.",
     ),
     Outcome.REFUSED_BY_RECEIVER: Words(
-        "받는 분이 수신을 거부했습니다. 다시 보내지 마세요.",
+        "수신자가 수신을 거부했습니다. 다시 보내지 마세요.",
         "The receiver does not want such messages. Do not send it again.",
     ),
     Outcome.SPAM: Words(
@@ -38,23 +40,23 @@ ADVICE = {
         "The carrier could not deliver it. Check number and text, then send it again.",
     ),
     Outcome.NOT_A_USER: Words(
-        "받는 분이 카카오톡을 쓰지 않습니다. 대체 문자를 켜거나 문자로 보내세요.",
+        "수신자가 카카오톡을 쓰지 않습니다. 대체 문자를 켜거나 문자로 보내세요.",
         "The receiver does not use the messaging app. Turn the fallback on, or send a text message.",
     ),
     Outcome.BLOCKED_BY_USER: Words(
-        "받는 분이 채널을 차단했습니다. 꼭 필요하면 문자로 보내세요.",
+        "수신자가 채널을 차단했습니다. 꼭 필요하면 문자로 보내세요.",
         "The receiver has blocked the channel. If it matters, send a text message.",
     ),
     Outcome.NOT_A_FRIEND: Words(
-        "받는 분이 채널의 친구가 아닙니다. 알림톡이나 문자로 보내세요.",
+        "수신자가 채널의 친구가 아닙니다. 알림톡이나 문자로 보내세요.",
         "The receiver is not a friend of the channel. Send an Alimtalk or a text message.",
     ),
     Outcome.UNKNOWN: Words(
-        "통신사가 받았는지 알 수 없습니다. 도착했을 수도 있으니 받는 분께 확인한 뒤 다시 보내세요.",
+        "통신사가 받았는지 알 수 없습니다. 도착했을 수도 있으니 수신자에게 확인한 뒤 다시 보내세요.",
         "Nobody knows whether the carrier took it. It may have arrived: ask the receiver before you send it again.",
     ),
     Outcome.NOT_SENDABLE_AS_TEXT: Words(
-        "대체 문자로 보낼 수 없는 문자가 있거나 너무 깁니다. 대체 문자의 내용을 따로 적으세요.",
+        "대체 문자로 보낼 수 없는 글자가 있거나 너무 깁니다. 대체 문자의 내용을 따로 입력하세요.",
         "The fallback holds characters that texts cannot, or is too long. Write a text of its own for it.",
     ),
     Outcome.CARRIER_ERROR: Words(

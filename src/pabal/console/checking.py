@@ -187,7 +187,11 @@ class Reading:
         if self.columns is None:
             first = next(self._rows, None)
             if first is None:
-                raise Refused(Code.INVALID_PARAMETER, "file", Words("파일이 비어 있습니다.", "The file is empty."))
+                raise Refused(
+                    Code.INVALID_PARAMETER,
+                    "file",
+                    Words("빈 파일입니다. 내용을 넣어 올리세요.", "The file is empty: fill it in."),
+                )
             self.columns = sheet.columns(first, self._checker.names)
         rows = list(itertools.islice(self._rows, self._checker.size))
         if not rows:
@@ -200,6 +204,11 @@ class Reading:
         """Return the receivers that can be sent to, by their place, and why others cannot."""
         given = {place: self._checker.receiver(row, places) for place, row in enumerate(rows)}
         faults: list[Fault] = []
+        for place, row in enumerate(rows):
+            if error := places.error_in(row):
+                words = Words(f"수식 오류 {error} 가 있습니다.", f"A formula shows the error {error}.")
+                faults.append(Fault(row.number, row.cells, tuple(words)))
+                del given[place]
         while given:
             order = list(given)
             try:

@@ -3,7 +3,8 @@
 import csv
 import io
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 
 from starlette.responses import Response, StreamingResponse
 
@@ -13,6 +14,7 @@ from pabal.console.workbook import KIND, Workbook
 from pabal.domain import identity
 from pabal.domain.codes import Refused
 from pabal.service import compose, look_through
+from pabal.store import deeds
 from pabal.store.base import StoreAway
 from pabal.store.history import Filter
 from pabal.store.messages import Message
@@ -38,7 +40,7 @@ async def export(visit: Visit) -> Response:
 
     Raises Refused for a search that cannot be understood.
     """
-    return _file(visit, _as_csv(visit, _wanted(visit)), "csv", "text/csv; charset=utf-8")
+    return await _file(visit, _as_csv(visit, _wanted(visit)), "csv", "text/csv; charset=utf-8")
 
 
 async def export_workbook(visit: Visit) -> Response:
@@ -46,7 +48,7 @@ async def export_workbook(visit: Visit) -> Response:
 
     Raises Refused for a search that cannot be understood.
     """
-    return _file(visit, _as_workbook(visit, _wanted(visit)), "xlsx", KIND)
+    return await _file(visit, _as_workbook(visit, _wanted(visit)), "xlsx", KIND)
 
 
 def _wanted(visit: Visit) -> Filter | None:
@@ -56,7 +58,9 @@ def _wanted(visit: Visit) -> Filter | None:
     return search.wanted
 
 
-def _file(visit: Visit, written: AsyncIterator[bytes], ending: str, kind: str) -> Response:
+async def _file(visit: Visit, written: AsyncIterator[bytes], ending: str, kind: str) -> Response:
+    """Answer with a file; that someone takes so many numbers away is noted."""
+    await visit.station.store.write(deeds.note, visit.deed("history.export", ending))
     name = f"pabal-{visit.speech.stamp(visit.now)[:10]}.{ending}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(written, media_type=kind, headers=headers)
@@ -64,14 +68,14 @@ def _file(visit: Visit, written: AsyncIterator[bytes], ending: str, kind: str) -
 
 async def _as_csv(visit: Visit, wanted: Filter | None) -> AsyncIterator[bytes]:
     yield (BOM + line(_head(visit))).encode()
-    async for rows in _rows(visit, wanted):
+    async for rows in up_to(MOST_ROWS, _rows(visit, wanted), visit.say("export.cut", most=f"{MOST_ROWS:,}")):
         yield "".join(map(line, rows)).encode()
 
 
 async def _as_workbook(visit: Visit, wanted: Filter | None) -> AsyncIterator[bytes]:
     book = Workbook(visit.say("history.title"), _head(visit), visit.now)
     yield book.begin()
-    async for rows in _rows(visit, wanted):
+    async for rows in up_to(MOST_ROWS, _rows(visit, wanted), visit.say("export.cut", most=f"{MOST_ROWS:,}")):
         if piece := await visit.rooms.beside.do(book.add, rows):
             yield piece
     yield book.end()
@@ -81,18 +85,28 @@ def _head(visit: Visit) -> list[str]:
     return [visit.say(f"export.{column}") for column in COLUMNS]
 
 
-async def _rows(visit: Visit, wanted: Filter | None) -> AsyncIterator[list[list[str]]]:
+async def up_to(
+    most: int, batches: AsyncGenerator[list[list[str]], None], last: str
+) -> AsyncIterator[list[list[str]]]:
+    """Pass so many rows on; where there are more, a last one says so: nobody is to take a part for the whole."""
+    async with aclosing(batches):
+        async for rows in batches:
+            yield rows if len(rows) <= most else [*rows[:most], [last]]
+            most -= len(rows)
+            if most < 0:
+                return
+
+
+async def _rows(visit: Visit, wanted: Filter | None) -> AsyncGenerator[list[list[str]], None]:
     """Yield the cells of the messages that are looked for, some rows at a time."""
     before: bytes | None = NEWEST if wanted else None
-    rows = 0
-    while wanted and before and rows < MOST_ROWS:
+    while wanted and before:
         try:
             walked = await look_through.look_through(visit.station, wanted, before, BATCH)
         except StoreAway:
             log.warning("an export ends early: the store is away")
             raise
         before = walked.further
-        rows += len(walked.found)
         if walked.found:
             yield [_cells(visit, *each) for each in walked.found]
 

@@ -34,6 +34,7 @@ class Row(NamedTuple):
     kind: str
     receiver: str
     status: Status
+    state: str
     reason: str
     text: str
     is_fallback: bool
@@ -107,6 +108,7 @@ def _row(visit: Visit, message: Message, request: Request) -> Row:
         kind=visit.words(message.product.label),
         receiver=visit.number(message.receiver),
         status=message.status,
+        state=visit.words(message.status.label),
         reason=visit.words(message.outcome.label) if message.outcome else "",
         text=compose.content_of(message, request),
         is_fallback=compose.is_fallback(message, request),

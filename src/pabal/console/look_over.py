@@ -24,7 +24,7 @@ MOST_LINES = 1000
 MOST_ROWS = 10
 MOST_BAD = 20
 UNCLEAR = Words(
-    "예약하려면 예약하기를 켜고, 지금 보내려면 시각을 비우세요.",
+    "예약하려면 ‘예약 발송’을 선택하고, 지금 보내려면 시각을 비우세요.",
     "Tick the box to schedule it, or clear the date to send it now.",
 )
 _RECEIVER = "receivers["

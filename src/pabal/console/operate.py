@@ -1,4 +1,4 @@
-"""What operators watch: carriers, the queue, the settings in force, who did what."""
+"""What operators watch: carriers, the queue, the settings in force."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,16 +6,17 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal import config
+from pabal.carrier_settings import SET
 from pabal.console.history import SENDABLE
 from pabal.console.visit import Visit
+from pabal.console.words.settings import KOREAN
 from pabal.domain.when import SECOND, Instant
-from pabal.store import accounts, carriers, deeds, jobs
+from pabal.store import carriers, jobs
 from pabal.store.base import Tx
 from pabal.store.carriers import CarrierState
 from pabal.store.jobs import Depth
 
 STATE = "/console/operate/state"
-MOST_DEEDS = 200
 LANES = ("operate.small", "operate.campaign", "operate.taken")
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 
@@ -64,15 +65,12 @@ async def refresh_state(visit: Visit) -> Response:
 
 async def show_settings(visit: Visit) -> Response:
     """Show every setting in force; of a secret only whether it is set."""
-    return visit.page("operate_settings.html", rows=config.described(visit.rooms.settings))
-
-
-async def show_deeds(visit: Visit) -> Response:
-    """Show what was done last, by whom."""
-    found, names = await visit.station.store.read(_deeds)
-    rows = [(visit.speech.stamp(each.done_at), each.who, each.what, each.target, names.get(each.account_id, ""))
-            for each in found]  # fmt: skip
-    return visit.page("operate_deeds.html", rows=rows, most=MOST_DEEDS)
+    is_korean = visit.speech.locale == "ko"
+    rows = [
+        (name, visit.say("settings.set") if value == SET else value, KOREAN[meaning] if is_korean else meaning)
+        for name, value, meaning in config.described(visit.rooms.settings)
+    ]
+    return visit.page("operate_settings.html", rows=rows)
 
 
 async def _seen(visit: Visit) -> Seen:
@@ -90,10 +88,6 @@ async def _seen(visit: Visit) -> Seen:
 
 def _read(tx: Tx, slots: Sequence[int], names: list[str], now: Instant) -> tuple[list[CarrierState], list[Depth]]:
     return carriers.states(tx), jobs.depths(tx, slots, names, now)
-
-
-def _deeds(tx: Tx) -> tuple[list[deeds.Deed], dict[int | None, str]]:
-    return deeds.latest(tx, None, MOST_DEEDS), {each.id: each.name for each in accounts.accounts(tx)}
 
 
 def _row(visit: Visit, state: CarrierState) -> Row:

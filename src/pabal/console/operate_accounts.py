@@ -157,6 +157,7 @@ async def account_page(
         account=account,
         made=visit.speech.stamp(account.created_at),
         keys=[_key_row(visit, each) for each in reversed(its_keys)],
+        newest_key=its_keys[-1].id if its_keys else 0,
         users=[_user_row(visit, each) for each in its_users],
         key=key or first | {f"scope_{scope}": "1" for scope in SCOPES},
         user=user or {"user": "", "role": Role.SENDER.word},

@@ -19,10 +19,11 @@ async def create_key(visit: Visit) -> Response:
     typed = {name: visit.field(name) for name in key_form.FIELDS}
     try:
         grant = key_form.read(typed, visit.now, visit.speech.zone)
+        key, after = new_key(visit.station.world), number(visit.field("after"))
+        deed = visit.deed("key.create", of=account.id)
+        await visit.station.store.write(keys.keep, account.id, key, grant, after, deed)
     except Refused as refused:
         return await account_page(visit, account, key=typed, refused=refused)
-    key = new_key(visit.station.world)
-    await visit.station.store.write(keys.keep, account.id, key, grant, visit.deed("key.create", of=account.id))
     return visit.page("operate_secret.html", account=account, secret=key, kind="key", name=grant.name)
 
 

@@ -14,7 +14,6 @@ from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.profile import MAX_WRONG_TOKENS, AuthStatus, Profile, Registration
 from pabal.domain.when import SECOND, Instant
 from pabal.service import categories, profiles
-from pabal.store import deeds
 from pabal.store import profiles as kept_profiles
 from pabal.store.base import Tx
 from pabal.web import managing
@@ -79,13 +78,12 @@ async def show_categories(visit: Visit) -> Response:
 async def register(visit: Visit) -> Response:
     """Register a channel; its administrator's phone gets a token."""
     fields = {name: visit.field(name) for name in ("category", "channelId", "cellphone")}
+    deed = visit.deed("profile.register", _spelled(fields["channelId"]))
     try:
-        made = await managing.create_sender(visit.call(CreateSender, fields))
+        made = await managing.create_sender(visit.call(CreateSender, fields, deed))
     except Refused as refused:
         return await _form(visit, refused)
-    channel_id = str(made["item"].channelId)
-    await visit.station.store.write(deeds.note, visit.deed("profile.register", channel_id))
-    return visit.elsewhere(_token_of(channel_id))
+    return visit.elsewhere(_token_of(str(made["item"].channelId)))
 
 
 async def show_token(visit: Visit) -> Response:
@@ -108,12 +106,13 @@ async def enter_token(visit: Visit) -> Response:
     channel_id = waiting.profile.channel_id
     fields = {"channelId": channel_id, "token": visit.field("token")}
     try:
-        await managing.authenticate_sender(visit.call(AuthSender, fields))
+        await managing.authenticate_sender(
+            visit.call(AuthSender, fields, visit.deed("profile.approve", channel_id))
+        )
     except Refused as refused:
         if refused.code is Code.INVALID_STATE:
             return visit.elsewhere(PROFILES)
         return _token_page(visit, await _waiting(visit), refused)
-    await visit.station.store.write(deeds.note, visit.deed("profile.approve", channel_id))
     return visit.elsewhere(f"{PROFILES}?{urlencode({'approved': channel_id})}")
 
 
@@ -126,12 +125,12 @@ async def send_again(visit: Visit) -> Response:
     known = waiting.profile
     registration = Registration(known.channel_id, known.category, known.cellphone)
     try:
-        await profiles.register(visit.station, visit.account_id, registration)
+        deed = visit.deed("profile.register", known.channel_id)
+        await profiles.register(visit.station, visit.account_id, registration, deed)
     except Refused as refused:
         if refused.code is Code.DUPLICATE:
             return visit.elsewhere(PROFILES)
         return _token_page(visit, waiting, refused)
-    await visit.station.store.write(deeds.note, visit.deed("profile.register", known.channel_id))
     return visit.elsewhere(_token_of(known.channel_id, is_again=True))
 
 
@@ -151,11 +150,11 @@ async def delete(visit: Visit) -> Response:
     """
     found = (await _waiting(visit)).profile
     try:
-        await profiles.delete(visit.station, visit.account_id, None, found.channel_id)
+        deed = visit.deed("profile.delete", found.channel_id)
+        await profiles.delete(visit.station, visit.account_id, None, found.channel_id, deed)
     except Refused as refused:
         told = refused.problems[0].message(visit.speech.locale)
         return visit.page("profile_delete.html", refused.code.http_status, channel=found.channel_id, told=told)
-    await visit.station.store.write(deeds.note, visit.deed("profile.delete", found.channel_id))
     return visit.elsewhere(PROFILES)
 
 
@@ -197,14 +196,21 @@ async def _waiting(visit: Visit) -> Waiting:
 
     Raises Refused(NOT_FOUND).
     """
-    try:
-        channel_id = profiles_are.channel(visit.field("channel"))
-    except Refused:
-        raise Refused(Code.NOT_FOUND) from None
+    channel_id = _spelled(visit.field("channel"))
+    if not channel_id:
+        raise Refused(Code.NOT_FOUND)
     found = await visit.station.store.read(_read, visit.account_id, channel_id)
     if found is None:
         raise Refused(Code.NOT_FOUND)
     return found
+
+
+def _spelled(channel: str) -> str:
+    """Return a channel as it is kept, empty for what can be none."""
+    try:
+        return profiles_are.channel(channel)
+    except Refused:
+        return ""
 
 
 def _read(tx: Tx, account_id: int, channel_id: str) -> Waiting | None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import replace
+from string import hexdigits
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -22,13 +23,14 @@ from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Template
 from pabal.service import compose, history
-from pabal.service.accept import Repeatable, accept, way_out
+from pabal.service.accept import Repeatable, accept, answered_before, way_out
 from pabal.service.sign_in import new_secret
-from pabal.store import accounts, deeds, profiles, templates, users
+from pabal.store import accounts, profiles, templates, users
 
 SEND = "/console/send"
 MOST_CHOICES = 1000
 MAX_KEY = 64
+_TIME_DIGITS = 12
 
 
 class Choices(NamedTuple):
@@ -89,12 +91,18 @@ async def send(visit: Visit) -> Response:
     """Send what was looked over, once, however often it is asked for."""
     draft = drafts.read(visit.given)
     digest, key = _digest(draft), visit.field("key")[:MAX_KEY]
-    if visit.field("digest") != digest or not key:
+    if not visit.field("digest").startswith(digest) or not _is_remembered(visit, key):
         return await check(visit)
+    repeatable = Repeatable(f"console-{key}", bytes.fromhex(digest))
+    before = await answered_before(visit.station, visit.account_id, repeatable)
+    if before:  # whether it could be sent now as well is no matter
+        return visit.elsewhere(f"{SEND}/done/{before.hex()}")
     seen = await look_over.seen(visit, draft)
+    if visit.field("digest") != digest + _text_digest(seen):
+        return await check(visit)
     try:
         found = await look_over.as_sending(visit, seen)
-        request_id = await _accepted(visit, found, Repeatable(f"console-{key}", bytes.fromhex(digest)), "send")
+        request_id = await _accepted(visit, found, repeatable, "send")
     except Refused as refused:
         return await _page(visit, seen, refused)
     return visit.elsewhere(f"{SEND}/done/{request_id.hex()}")
@@ -199,9 +207,7 @@ async def _begun(visit: Visit, draft: Draft) -> Draft:
 
 
 async def _accepted(visit: Visit, found: Sending, repeatable: Repeatable, what: str) -> bytes:
-    request_id = await accept(visit.station, visit.account_id, found, repeatable)
-    await visit.station.store.write(deeds.note, visit.deed(f"message.{what}", request_id.hex()))
-    return request_id
+    return await accept(visit.station, visit.account_id, found, repeatable, visit.deed(f"message.{what}"))
 
 
 def _last_look(visit: Visit, seen: Seen, found: Sending) -> LastLook:
@@ -212,7 +218,7 @@ def _last_look(visit: Visit, seen: Seen, found: Sending) -> LastLook:
         scheduled=visit.speech.stamp(at)[:16] if at is not None else "",
         is_moved=bool(seen.night),
         key=_new_key(visit),
-        digest=_digest(seen.draft),
+        digest=_digest(seen.draft) + _text_digest(seen),
     )
 
 
@@ -222,5 +228,19 @@ def _digest(draft: Draft, own_number: str = "") -> str:
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
+def _text_digest(seen: Seen) -> str:
+    """Return what tells a text that was looked over from another: a template's may change meanwhile."""
+    whole = [seen.done.content, seen.done.subject, [each.given() for each in seen.done.buttons]]
+    return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
+
+
 def _new_key(visit: Visit) -> str:
-    return new_secret(visit.station.world)
+    """Return what tells a send from every other, and when it was looked over."""
+    return f"{visit.now:0{_TIME_DIGITS}x}{new_secret(visit.station.world)[_TIME_DIGITS:]}"
+
+
+def _is_remembered(visit: Visit, key: str) -> bool:
+    """Say whether a key would still be known if it had been used: an older one could send a second time."""
+    made_at = key[:_TIME_DIGITS]
+    is_ours = len(key) == MAX_KEY and set(key) <= set(hexdigits)
+    return is_ours and visit.now < int(made_at, 16) + visit.station.policy.idempotency

@@ -4,6 +4,7 @@ import codecs
 import csv
 import datetime
 import itertools
+import lzma
 import re
 import unicodedata
 import zipfile
@@ -13,21 +14,36 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import ParseError
 
+from pabal.console.packed import Packed
 from pabal.domain import phone
 from pabal.domain.codes import Code, Refused, Words
 
 MOST_FILE_BYTES = 32 * 1024 * 1024
-MOST_UNPACKED_BYTES = 512 * 1024 * 1024
-"""A file that unpacks to more is no list of receivers."""
-MOST_WORDS_BYTES = 64 * 1024 * 1024
-"""The texts of an Excel file are held whole while it is read."""
 MOST_ROWS = 200_000
+LAST_ROW = 1_048_576
+"""Excel's own; empty rows before it are passed over."""
 MOST_COLUMNS = 200
 PHONE_NAMES = (
     "휴대폰번호", "휴대폰", "휴대전화", "휴대전화번호", "전화번호", "수신번호", "수신자번호", "연락처", "번호",
     "phonenumber", "phone", "mobile", "receiver", "number",
 )  # fmt: skip
-REFERENCE_NAMES = ("참조", "reference")
+REFERENCE_NAMES = ("참조id", "참조", "reference")
+ERRORS = frozenset(
+    (
+        "#N/A",
+        "#REF!",
+        "#VALUE!",
+        "#DIV/0!",
+        "#NAME?",
+        "#NUM!",
+        "#NULL!",
+        "#SPILL!",
+        "#CALC!",
+        "#FIELD!",
+        "#BLOCKED!",
+    )
+)
+"""What a formula shows that came to nothing: no receiver is to read that."""
 _PIECE = 1024 * 1024
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _DELIMITERS = (",", "\t", ";")
@@ -42,6 +58,8 @@ _BROKEN = (
     EOFError,
     TypeError,
     AttributeError,
+    RuntimeError,
+    lzma.LZMAError,
 )
 """What the reader of Excel files stumbles over in one that is none, or damaged."""
 
@@ -62,6 +80,12 @@ class Columns(NamedTuple):
     values: dict[str, int]
     unused: tuple[str, ...]
 
+    def error_in(self, row: Row) -> str:
+        """Return the error of a spreadsheet that stands where something is to be sent, empty where none does."""
+        places = (self.phone, self.reference, *self.values.values())
+        cells = (row.cells[place] for place in places if place is not None and place < len(row.cells))
+        return next((cell for cell in cells if cell in ERRORS), "")
+
 
 def rows_of(path: Path) -> Iterator[Row]:
     """Return the rows of a file that are not empty, as they are read.
@@ -72,8 +96,8 @@ def rows_of(path: Path) -> Iterator[Row]:
         begin = file.read(4)
     if begin == _OLD_EXCEL:
         raise _refusal(
-            "예전 Excel 형식(.xls)입니다. Excel에서 .xlsx나 CSV로 다시 저장해 올리세요.",
-            "It is of the old Excel format (.xls): save it as .xlsx or CSV, and upload that.",
+            "예전 Excel 형식(.xls)이거나 암호가 걸려 있습니다. Excel에서 암호 없이 .xlsx나 CSV로 저장해 올리세요.",
+            "It is of the old Excel format (.xls) or has a password: save it as .xlsx or CSV, without a password.",
         )
     found = _excel(path) if begin == _ZIP else _text(path)
     return (row for row in found if any(row.cells))
@@ -87,27 +111,30 @@ def columns(row: Row, wanted: Sequence[str]) -> Columns:
     names = tuple(_name(cell) for cell in row.cells)
     if any(_is_number(cell) for cell in row.cells):
         raise _refusal(
-            "첫 행에는 열 이름이 있어야 하는데 전화번호가 있습니다. 맨 위에 이름 행을 넣으세요.",
+            "첫 행에는 열 이름이 있어야 하는데 전화번호가 있습니다. 맨 위에 열 이름 행을 넣으세요.",
             "The first row must name the columns, but holds a phone number: put a row of names on top.",
         )
     known = [name for name in names if name]
     twice = sorted({name for name in known if known.count(name) > 1})
     if twice:
         listed = ", ".join(twice)
-        raise _refusal(f"이름이 같은 열이 있습니다: {listed}", f"Columns have the same name: {listed}")
+        raise _refusal(
+            f"이름이 같은 열이 있습니다: {listed}. 서로 다르게 바꾸세요.",
+            f"Columns have the same name: {listed}. Rename them.",
+        )
     places = {name: index for index, name in enumerate(names) if name}
     values = {name: places[name] for name in wanted if name in places}
     missing = ", ".join(name for name in wanted if name not in places)
     if missing:
         raise _refusal(
-            f"변수의 열이 없습니다: {missing}. 양식 파일을 내려받아 그 이름대로 쓰세요.",
+            f"변수의 열이 없습니다: {missing}. 양식을 내려받아 열 이름을 똑같이 맞추세요.",
             f"There is no column for: {missing}. Use the names of the template file.",
         )
     others = {name: index for name, index in places.items() if name not in values}
     number = _place(others, PHONE_NAMES)
     if number is None:
         raise _refusal(
-            f"받는 번호의 열이 없습니다. 첫 행에 {PHONE_NAMES[0]} 라는 이름의 열을 두세요.",
+            f"수신번호 열이 없습니다. 첫 행에 이름이 {PHONE_NAMES[0]}인 열을 넣으세요.",
             f"There is no column of phone numbers: name one {PHONE_NAMES[0]} (or phone) in the first row.",
         )
     reference = _place(others, REFERENCE_NAMES)
@@ -147,8 +174,8 @@ def _text(path: Path) -> Iterator[Row]:
         file.seek(0)
         reader = csv.reader(file, delimiter=delimiter)
         try:
-            for cells in reader:
-                yield _row(reader.line_num, cells)
+            for number, cells in enumerate(reader, 1):
+                yield _row(number, cells)
         except csv.Error:
             raise _refusal(
                 f"{reader.line_num}번째 줄을 읽을 수 없습니다. CSV로 다시 저장해 올리세요.",
@@ -162,9 +189,8 @@ def _encoding(path: Path) -> str:
     Raises Refused(INVALID_PARAMETER).
     """
     with path.open("rb") as file:
-        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return "utf-16"
-    for encoding in ("utf-8-sig", "cp949"):
+        is_marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    for encoding in ("utf-16",) if is_marked else ("utf-8-sig", "cp949"):
         if _is_in(path, encoding):
             return encoding
     raise _refusal(
@@ -186,16 +212,20 @@ def _is_in(path: Path, encoding: str) -> bool:
 
 
 def _excel(path: Path) -> Iterator[Row]:
-    from openpyxl import load_workbook  # costs the console's start 0.2 s
+    from openpyxl.reader.excel import ExcelReader  # costs the console's start 0.2 s
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
-        _check_size(path)
         with path.open("rb") as file:  # a name would have to end in .xlsx
-            book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            sheet = book.worksheets[0]
+            reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
+            reader.archive = Packed(file)
+            reader.read()
+            reader.archive.is_for_rows = True
+            sheet = reader.wb.worksheets[0]
             sheet.reset_dimensions()  # some programs write wrong ones
             for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
+                if number > LAST_ROW:
+                    raise _too_many()
                 yield _row(number, [_spelled(cell) for cell in itertools.islice(cells, MOST_COLUMNS + 1)])
     except (*_BROKEN, IndexError, InvalidFileException):
         raise _refusal(
@@ -204,20 +234,12 @@ def _excel(path: Path) -> Iterator[Row]:
         ) from None
 
 
-def _check_size(path: Path) -> None:
-    with zipfile.ZipFile(path) as packed:
-        sizes = {each.filename: each.file_size for each in packed.infolist()}
-    words = max((size for name, size in sizes.items() if name.endswith("sharedStrings.xml")), default=0)
-    if sum(sizes.values()) > MOST_UNPACKED_BYTES or words > MOST_WORDS_BYTES:
-        raise _refusal(
-            "Excel 파일이 너무 큽니다. 나누거나 CSV로 올리세요.",
-            "The Excel file is too large: split it, or upload it as CSV.",
-        )
-
-
 def _row(number: int, cells: Sequence[str]) -> Row:
     if len(cells) > MOST_COLUMNS and any(cells[MOST_COLUMNS:]):
-        raise _refusal(f"열은 {MOST_COLUMNS}개까지입니다.", f"It has at most {MOST_COLUMNS} columns.")
+        raise _refusal(
+            f"열은 {MOST_COLUMNS}개까지입니다. 쓰지 않는 열을 지우세요.",
+            f"It has at most {MOST_COLUMNS} columns: delete those that are not needed.",
+        )
     return Row(number, tuple(cell.strip() for cell in cells[:MOST_COLUMNS]))
 
 
@@ -244,9 +266,10 @@ def counted(rows: Iterable[Row]) -> Iterator[Row]:
     """
     for place, row in enumerate(rows, 1):
         if place > MOST_ROWS:
-            raise Refused(
-                Code.TOO_MANY_RECEIVERS,
-                "file",
-                Words(f"파일 하나에 {MOST_ROWS:,}행까지입니다.", f"A file has at most {MOST_ROWS:,} rows."),
-            )
+            raise _too_many()
         yield row
+
+
+def _too_many() -> Refused:
+    words = Words(f"파일 하나에 {MOST_ROWS:,}행까지입니다.", f"A file has at most {MOST_ROWS:,} rows.")
+    return Refused(Code.TOO_MANY_RECEIVERS, "file", words)

@@ -26,7 +26,6 @@ OPERATING = tuple(
         ("/console/operate", operate.show_state, "GET", "menu.operate"),
         (operate.STATE, operate.refresh_state, "GET", ""),
         ("/console/operate/settings", operate.show_settings, "GET", ""),
-        ("/console/operate/deeds", operate.show_deeds, "GET", ""),
         ("/console/operate/accounts", operate_accounts.list_accounts, "GET", ""),
         ("/console/operate/accounts", operate_accounts.create_account, "POST", ""),
         (ACCOUNT, operate_accounts.show_account, "GET", ""),

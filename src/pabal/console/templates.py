@@ -25,8 +25,6 @@ from pabal.service import categories, templates
 from pabal.store import deeds
 from pabal.store import profiles as kept_profiles
 from pabal.store import templates as kept_templates
-from pabal.store.base import Tx
-from pabal.store.deeds import Deed
 from pabal.web import managing
 from pabal.web.bodies import TemplatePlace, WriteTemplate
 
@@ -54,7 +52,8 @@ class Preview(NamedTuple):
 async def list_templates(visit: Visit) -> Response:
     """List the account's templates, newest first."""
     word = visit.field("status")
-    page = int(visit.field("page")) if visit.field("page").isdecimal() else 1
+    given = visit.field("page")
+    page = int(given) if given.isascii() and given.isdigit() and len(given) < 8 else 1
     wanted = kept_templates.Filter(visit.account_id, status=TEMPLATE_STATUS_BY_WORD.get(word))
     page = min(max(page, 1), MOST_PAGE)
     total, found = await visit.station.store.read(kept_templates.find, wanted, page, PAGE_SIZE)
@@ -85,12 +84,12 @@ async def show_new(visit: Visit) -> Response:
 async def create(visit: Visit) -> Response:
     """Register a template."""
     fields = template_form.typed(visit.given)
+    deed = visit.deed("template.create", fields["templateCode"].strip())
     try:
         body = template_form.body(fields, await _picture(visit, fields))
-        made = await managing.create_template(visit.call(WriteTemplate, body))
+        made = await managing.create_template(visit.call(WriteTemplate, body, deed))
     except Refused as refused:
         return await _form(visit, fields, refused)
-    await visit.station.store.write(deeds.note, visit.deed("template.create", fields["templateCode"]))
     return visit.elsewhere(f"{TEMPLATES}/{made['item'].id}")
 
 
@@ -109,32 +108,33 @@ async def edit(visit: Visit) -> Response:
         if not is_editable(template):
             raise Refused(Code.INVALID_STATE, "content")
         body = template_form.body(fields, await _picture(visit, fields))
-        await managing.update_template(visit.call(WriteTemplate, body))
+        await managing.update_template(
+            visit.call(WriteTemplate, body, visit.deed("template.update", template.code))
+        )
     except Refused as refused:
         return await _form(visit, fields, refused, template)
-    await visit.station.store.write(deeds.note, visit.deed("template.update", template.code))
     return visit.elsewhere(f"{TEMPLATES}/{template.id}")
 
 
 async def ask_for_review(visit: Visit) -> Response:
     """Have a template reviewed."""
     template = await _template(visit)
+    deed = visit.deed("template.request", template.code)
     try:
-        await managing.request_template(visit.call(TemplatePlace, _place(template)))
+        await managing.request_template(visit.call(TemplatePlace, _place(template), deed))
     except Refused as refused:
         return await _shown(visit, template, refused)
-    await visit.station.store.write(deeds.note, visit.deed("template.request", template.code))
     return visit.elsewhere(f"{TEMPLATES}/{template.id}")
 
 
 async def delete(visit: Visit) -> Response:
     """Delete a template."""
     template = await _template(visit)
+    deed = visit.deed("template.delete", template.code)
     try:
-        await managing.delete_template(visit.call(TemplatePlace, _place(template)))
+        await managing.delete_template(visit.call(TemplatePlace, _place(template), deed))
     except Refused as refused:
         return await _shown(visit, template, refused)
-    await visit.station.store.write(deeds.note, visit.deed("template.delete", template.code))
     return visit.elsewhere(TEMPLATES)
 
 
@@ -148,7 +148,7 @@ async def review(visit: Visit) -> Response:
             raise Refused(Code.MISSING_PARAMETER, "comment")
         word = Review(is_approved, comment or None)
         deed = visit.deed("template.approve" if is_approved else "template.reject", template.code)
-        await visit.station.store.write(_decide, template.id, word, deed)
+        await visit.station.store.write(deeds.along, deed, templates.decide, template.id, word, deed.done_at)
     except Refused as refused:
         return await _shown(visit, template, refused)
     return visit.elsewhere(f"{TEMPLATES}/{template.id}")
@@ -177,11 +177,6 @@ _LIMIT = {"most": MAX_CONTENT_CHARACTERS, "most_picture_bytes": MAX_IMAGE_BYTES}
 def is_editable(template: Template) -> bool:
     """Say whether a template can be changed here: in its state, and without emphasis that would be lost."""
     return template.status in EDITABLE and template.design.emphasisType in template_form.EMPHASIS
-
-
-def _decide(tx: Tx, template_id: int, word: Review, deed: Deed) -> None:
-    templates.decide(tx, template_id, word, deed.done_at)
-    deeds.note(tx, deed)
 
 
 async def _template(visit: Visit) -> Template:

@@ -77,7 +77,7 @@ def _cells(row: str) -> list[str]:
     """Return the cells of a line: parted by tabs, as spreadsheets copy them, or by commas."""
     if "\t" in row:
         cells = row.split("\t")
-    elif '"' in row:
+    elif '"' in row and len(row) < csv.field_size_limit():
         cells = next(csv.reader([row], skipinitialspace=True))
     else:
         cells = row.split(",")

@@ -37,12 +37,16 @@ MAX_FILE_NAME_CHARACTERS = 120
 NOTHING_NEW = 204
 ANEW = {"hx-refresh": "true"}
 UNCLEAR = Words(
-    "예약하려면 예약을 켜고 시각을 고르세요. 지금 보내려면 둘 다 비우세요.",
+    "예약하려면 ‘예약 발송’을 선택하고 시각을 정하세요. 지금 보내려면 둘 다 비우세요.",
     "To schedule it, tick the box and pick a time; to send it now, do neither.",
 )
 BUSY = Words(
     "다른 파일을 확인하고 있거나 이미 보낸 캠페인입니다. 화면을 새로 고치세요.",
     "Another file is being checked, or it has been sent already: reload the page.",
+)
+CHANGED = Words(
+    "이 화면을 연 뒤에 다른 파일이 올라왔습니다. 아래 인원과 내용을 다시 확인하고 보내세요.",
+    "Another file has come in since you opened this page: look at what is below, then send it.",
 )
 
 
@@ -115,9 +119,13 @@ async def give_faults(visit: Visit) -> Response:
 
 
 async def send(visit: Visit) -> Response:
-    """Have a campaign sent that was looked over, now or at its time."""
+    """Have a campaign sent that was looked over, now or at its time; asked for again, show how it goes."""
     campaign = await _campaign(visit)
+    if not campaign.state.is_before_sending:
+        return visit.elsewhere(f"{FOLLOW}/{campaign.id.hex()}")
     try:
+        if visit.field("seen") != _seen(campaign, visit.now):
+            raise Refused(Code.INVALID_STATE, "", CHANGED)
         await _checker(visit, campaign)
         name = visit.field("name")[:MOST_NAME_CHARACTERS] or campaign.name
         at = await _time(visit, campaign)

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from starlette.requests import Request
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 HOME = "/console"
 SIGN_IN = "/console/login"
+_IN_ADDRESSES = ":/%#?=@[]!$&'()*+,;"
+"""What an address may hold as it is: all else must not stand in a header."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +109,10 @@ class Visit:
             return ""
         return phone.hyphenated(digits) if self.may_see_numbers else phone.masked(digits)
 
-    def call(self, shape: type[msgspec.Struct], fields: Mapping[str, Any]) -> Call:
+    def call(self, shape: type[msgspec.Struct], fields: Mapping[str, Any], deed: Deed | None = None) -> Call:
         """Return a call of the interface with these fields: pages check what is typed as it checks bodies."""
-        return Call(self.station, self.account_id, forms.from_fields(shape, fields), self.speech, self.now)
+        form = forms.from_fields(shape, fields)
+        return Call(self.station, self.account_id, form, self.speech, self.now, deed=deed)
 
     def deed(self, what: str, target: str = "", of: int | None = None) -> Deed:
         """Return what is noted of something that the visitor does to a thing of the account, or of another."""
@@ -127,7 +130,7 @@ class Visit:
     def elsewhere(self, path: str) -> Response:
         """Send the visitor to another page."""
         if self.request.headers.get("hx-request") == "true":
-            return Response(status_code=200, headers={"hx-redirect": path})
+            return Response(status_code=200, headers={"hx-redirect": quote(path, safe=_IN_ADDRESSES)})
         return RedirectResponse(path, 303)
 
 

@@ -66,8 +66,8 @@ class Code(Enum):
     )
     UNSUPPORTED_CHARACTER = (
         400,
-        Words("보낼 수 없는 문자가 있습니다.", "The text holds characters that cannot be sent."),
-        Words("그 문자를 빼거나 바꾸세요.", "Remove or replace them."),
+        Words("보낼 수 없는 글자가 있습니다.", "The text holds characters that cannot be sent."),
+        Words("그 글자를 빼거나 바꾸세요.", "Remove or replace them."),
     )
     MISSING_VARIABLE = (
         400,

@@ -102,7 +102,7 @@ def _too_long(ko: str, en: str) -> Refused:
 def _unsupported(characters: str) -> Refused:
     named = list(dict.fromkeys(characters))[:MAX_NAMED_CHARACTERS]
     listed = ", ".join(_named(c) for c in named)
-    return Refused(Code.UNSUPPORTED_CHARACTER, detail=Words(f"문자: {listed}", f"Characters: {listed}"))
+    return Refused(Code.UNSUPPORTED_CHARACTER, detail=Words(f"글자: {listed}", f"Characters: {listed}"))
 
 
 def _named(character: str) -> str:

@@ -12,9 +12,10 @@ from pabal.domain.sending import SMALL_RECEIVERS, Sending
 from pabal.domain.template import Design
 from pabal.domain.when import MINUTE, Instant
 from pabal.service.station import Station
-from pabal.store import accounts, answers, jobs, messages, profiles, requests, templates
+from pabal.store import accounts, answers, deeds, jobs, messages, profiles, requests, templates
 from pabal.store.answers import Answer
 from pabal.store.base import Tx, Value, done_together_by, knows_itself
+from pabal.store.deeds import Deed
 from pabal.world import new_request_id
 
 RING_WITHIN = 1 * MINUTE
@@ -51,17 +52,25 @@ class Promise(NamedTuple):
     remembered_since: Instant
     jobs: Sequence[Sequence[Value]] = ()
     """Those of a few messages; those of many are made of what is kept, in the store."""
+    deed: Deed | None = None
+    """Who sends it, where a person does."""
 
 
 async def accept(
-    station: Station, account_id: int, sending: Sending, repeatable: Repeatable | None = None
+    station: Station,
+    account_id: int,
+    sending: Sending,
+    repeatable: Repeatable | None = None,
+    deed: Deed | None = None,
 ) -> bytes:
-    """Return the id of the kept request once it is durable.
+    """Return the id of the kept request once it is durable; with a deed, which names it, that is kept too.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED, or DUPLICATE for a key that stood
     on another request.
     """
     promise = await promise_of(station, account_id, sending, repeatable)
+    if deed:
+        promise = promise._replace(deed=deed._replace(target=promise.request_id.hex()))
     kept = await station.store.write(keep, promise)
     if kept.is_new:
         announce(station, sending.product, promise)
@@ -127,6 +136,8 @@ def keep_all(tx: Tx, promises: Sequence[Promise]) -> list[Kept]:
     for promise in new:
         if promise.image:
             requests.add_image(tx, promise.request_id, promise.image)
+        if promise.deed:
+            deeds.note(tx, promise.deed)
     messages.add_all(tx, [row for promise in new for row in promise.messages])
     jobs.add_all(tx, [row for promise in new for row in promise.jobs])
     jobs.add_requests(

@@ -93,7 +93,7 @@ async def begin_reading(
     station: Station, campaign: Campaign, file_name: str, is_once: bool, stale_before: Instant, deed: Deed
 ) -> Instant | None:
     """Make room for a file and return since when, which the reader names with all that it finds; None: no room."""
-    now = station.world.now()
+    now = max(station.world.now(), campaign.touched_at + 1)  # no two files of a campaign are touched alike
     begun = await station.store.write(
         noted, campaigns.begin_reading, deed, campaign.id, file_name, is_once, stale_before, now
     )
@@ -101,9 +101,9 @@ async def begin_reading(
 
 
 async def start(station: Station, campaign: Campaign, name: str, scheduled_at: Instant | None, deed: Deed) -> bool:
-    """Have a checked campaign sent, at a time or at once; say no where it is not, or not any more."""
+    """Have a checked campaign sent, at a time or at once; say no where it is not what is given any more."""
     is_begun = await station.store.write(
-        noted, campaigns.start, deed, campaign.id, name, scheduled_at, station.world.now()
+        noted, campaigns.start, deed, campaign.id, campaign.touched_at, name, scheduled_at, station.world.now()
     )
     station.ring([BELL])
     return is_begun
@@ -232,30 +232,21 @@ async def _check_usable(station: Station, campaign: Campaign, sending: Sending) 
 
 async def _cancel_requests(station: Station, campaign: Campaign) -> None:
     for part in await station.store.read(campaign_requests.not_ended, campaign.id):
-        canceled = await station.store.write(_cancel_one, campaign, part, station.world.now())
-        station.watch.cancelled.add(canceled)
+        done = await station.store.write(
+            cancel.cancel, campaign.account_id, part.request_id, None, station.world.now()
+        )
+        station.watch.cancelled.add(done.canceled)
     await station.store.write(
         campaigns.move, campaign.id, (State.CANCELLING,), State.CANCELLED, station.world.now()
     )
 
 
-def _cancel_one(tx: Tx, campaign: Campaign, part: Part, now: Instant) -> int:
-    done = cancel.cancel(tx, campaign.account_id, part.request_id, None, now)
-    campaign_requests.count_soon(tx, campaign.id, part.number, now)
-    return done.canceled
-
-
 async def _hurry_requests(station: Station, campaign: Campaign) -> None:
     for part in await station.store.read(campaign_requests.not_ended, campaign.id):
         if part.scheduled_at > station.world.now():
-            station.ring(await station.store.write(_hurry_one, campaign, part, station.world.now()))
+            hurried = await station.store.write(send_now.hurry, part.request_id, station.world.now())
+            station.ring(hurried.carriers)
     await station.store.write(campaigns.end_hurry, campaign.id)
-
-
-def _hurry_one(tx: Tx, campaign: Campaign, part: Part, now: Instant) -> frozenset[str]:
-    hurried = send_now.hurry(tx, part.request_id, now)
-    campaign_requests.count_soon(tx, campaign.id, part.number, now, now)
-    return hurried.carriers
 
 
 def _begin_to_cancel(tx: Tx, campaign_id: bytes, now: Instant, deed: Deed) -> bool:

@@ -6,7 +6,7 @@ from pabal.domain import identity
 from pabal.domain.codes import Code, Refused
 from pabal.domain.when import Instant
 from pabal.service.station import Station
-from pabal.store import deeds, jobs, messages, profiles, requests
+from pabal.store import campaign_requests, deeds, jobs, messages, profiles, requests
 from pabal.store.base import Tx
 from pabal.store.deeds import Deed
 
@@ -42,6 +42,7 @@ def cancel(
     meant = sum(messages.count(tx, account_id, low, high).values())
     waiting = messages.waiting(tx, account_id, request_id, message_id)
     dropped = jobs.drop_unclaimed(tx, waiting)
+    campaign_requests.count_soon(tx, request_id, now)
     return Cancelled(meant, messages.cancel(tx, dropped, now))
 
 
@@ -76,6 +77,7 @@ def sweep(tx: Tx, profile_id: int, after: tuple[Instant, bytes], now: Instant) -
     for _, request_id, account_id in found:
         waiting = messages.waiting(tx, account_id, request_id, None)
         canceled += messages.cancel(tx, jobs.drop_unclaimed(tx, waiting), now)
+        campaign_requests.count_soon(tx, request_id, now)
     if len(found) < SWEEP_REQUESTS:
         profiles.mark_swept(tx, profile_id)
         return Swept(canceled, None)

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.domain.codes import Code, Refused
+from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.when import Instant
 from pabal.store import accounts, deeds
 from pabal.store.accounts import Key
@@ -53,8 +53,21 @@ class Grant(NamedTuple):
     expires_at: Instant | None
 
 
-def keep(tx: Tx, account_id: int, key: str, grant: Grant, deed: Deed) -> None:
-    """Keep a key that was minted for an account, and note who did it."""
+MADE_SINCE = Words(
+    "이 양식을 연 뒤에 키가 만들어졌습니다. 그 키를 보지 못했으면 폐기하고, 하나 더 만들려면 다시 누르세요.",
+    "A key has been made since you opened this form. If you did not see it, revoke it; for another, press again.",
+)
+
+
+def keep(tx: Tx, account_id: int, key: str, grant: Grant, after: int, deed: Deed) -> None:
+    """Keep a key that was minted for an account, and note who did it.
+
+    `after` is the newest key that whoever asks knows of, 0 for none: a form that is sent twice makes one key, not
+    another that nobody sees. Raises Refused(DUPLICATE) where there is a newer one.
+    """
+    accounts.take_turns(tx, account_id)
+    if accounts.newest_key(tx, account_id) != after:
+        raise Refused(Code.DUPLICATE, "name", MADE_SINCE)
     name, scopes, allow, rate, expires_at = grant
     hash, now = hash_of(key), deed.done_at
     added = accounts.add_key(tx, account_id, name, hash, " ".join(scopes), " ".join(allow), rate, now, expires_at)

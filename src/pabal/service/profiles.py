@@ -20,8 +20,9 @@ from pabal.domain.when import HOUR, SECOND, Instant
 from pabal.service import categories
 from pabal.service.cancel import sweep_all
 from pabal.service.station import Station
-from pabal.store import accounts, profiles
+from pabal.store import accounts, deeds, profiles
 from pabal.store.base import StoreAway, Tx
+from pabal.store.deeds import Deed
 from pabal.world import new_sender_key, new_token
 
 _UNKNOWN_HASH = b""
@@ -35,11 +36,13 @@ class Begun(NamedTuple):
     before: Profile | None
 
 
-async def register(station: Station, account_id: int, registration: Registration) -> Profile:
+async def register(
+    station: Station, account_id: int, registration: Registration, deed: Deed | None = None
+) -> Profile:
     """Keep a profile that waits for its token, and have the token sent.
 
     Raises Refused: CATEGORY_NOT_FOUND, DUPLICATE for an approved channel, RATE_LIMITED, PRODUCT_NOT_AVAILABLE,
-    and whatever a relay says; then nothing of the registration is kept.
+    and whatever a relay says; then nothing of the registration is kept, but that someone asked for it is.
     """
     posted = station.desk()
     if registration.category not in await categories.of_senders(station):
@@ -48,7 +51,15 @@ async def register(station: Station, account_id: int, registration: Registration
     hash = _hash(token) if token is not None else _UNKNOWN_HASH
     now = station.world.now()
     begun = await station.store.write(
-        _register, account_id, registration, posted.keeper, hash, now, now + station.policy.token_validity
+        deeds.along,
+        deed,
+        _register,
+        account_id,
+        registration,
+        posted.keeper,
+        hash,
+        now,
+        now + station.policy.token_validity,
     )
     try:
         await posted.desk.register(account_id, registration, token)
@@ -58,7 +69,9 @@ async def register(station: Station, account_id: int, registration: Registration
     return begun.profile
 
 
-async def authenticate(station: Station, account_id: int, channel_id: str, token: str) -> None:
+async def authenticate(
+    station: Station, account_id: int, channel_id: str, token: str, deed: Deed | None = None
+) -> None:
     """Approve a profile whose administrator has the right token.
 
     Raises Refused: SENDER_NOT_FOUND, INVALID_STATE, TOKEN_LOCKED, TOKEN_EXPIRED, TOKEN_INVALID; with a relay also
@@ -66,17 +79,17 @@ async def authenticate(station: Station, account_id: int, channel_id: str, token
     """
     profile = await station.store.read(profiles.by_channel, account_id, channel_id)
     if profile is not None and profile.carrier is not None:
-        await _have_proved(station, profile, station.relay(profile.carrier), token)
+        await _have_proved(station, profile, station.relay(profile.carrier), token, deed)
         return
     sender_key = new_sender_key(station.world, SENDER_KEY_CHARACTERS)
     refused = await station.store.write(
-        _authenticate, account_id, channel_id, _hash(token), sender_key, station.world.now()
+        _authenticate, account_id, channel_id, _hash(token), sender_key, station.world.now(), deed
     )
     if refused:
         raise _refusal(refused)
 
 
-async def _have_proved(station: Station, profile: Profile, relay: Relay, token: str) -> None:
+async def _have_proved(station: Station, profile: Profile, relay: Relay, token: str, deed: Deed | None) -> None:
     """Have a relay check a token.
 
     Where its answer is lost, the relay may have approved the profile; but that it is approved there does not say
@@ -91,7 +104,7 @@ async def _have_proved(station: Station, profile: Profile, relay: Relay, token: 
         if refusal.code is not Code.TOKEN_INVALID:
             await station.store.write(_count_wrong, profile, -1)
         raise
-    await station.store.write(accept_proof, profile, sender_key, station.world.now())
+    await station.store.write(deeds.along, deed, accept_proof, profile, sender_key, station.world.now())
 
 
 async def adopt(station: Station, account_id: int, carrier: str, channel_id: str) -> Profile:
@@ -109,7 +122,13 @@ async def adopt(station: Station, account_id: int, carrier: str, channel_id: str
     return await station.store.write(_adopt, account_id, carrier, standing, station.world.now())
 
 
-async def delete(station: Station, account_id: int, sender_key: str | None, channel_id: str | None) -> None:
+async def delete(
+    station: Station,
+    account_id: int,
+    sender_key: str | None,
+    channel_id: str | None,
+    deed: Deed | None = None,
+) -> None:
     """Delete a profile, first at its relay if that keeps it; none of its waiting messages is sent any more.
 
     Raises Refused(SENDER_NOT_FOUND), and whatever a relay says; then it stays.
@@ -118,7 +137,9 @@ async def delete(station: Station, account_id: int, sender_key: str | None, chan
     relay = station.relays.get(profile.carrier or "")
     if relay is not None and profile.sender_key is not None:
         await relay.remove_profile(profile.sender_key)
-    profile_id = await station.store.write(_delete, account_id, sender_key, channel_id, station.world.now())
+    profile_id = await station.store.write(
+        deeds.along, deed, _delete, account_id, sender_key, channel_id, station.world.now()
+    )
     with contextlib.suppress(StoreAway):  # it is deleted; housekeeping sweeps what is left
         await sweep_all(station, profile_id)
 
@@ -164,7 +185,7 @@ def _take_back(tx: Tx, begun: Begun, now: Instant) -> None:
 
 
 def _authenticate(
-    tx: Tx, account_id: int, channel_id: str, hash: bytes, sender_key: str, now: Instant
+    tx: Tx, account_id: int, channel_id: str, hash: bytes, sender_key: str, now: Instant, deed: Deed | None
 ) -> Code | None:
     """Approve, or return why not; a wrong guess must be counted, so it does not raise."""
     profile = profiles.by_channel(tx, account_id, channel_id)
@@ -179,6 +200,8 @@ def _authenticate(
         profiles.count_wrong(tx, token.id)
         return Code.TOKEN_INVALID
     profiles.approve(tx, profile.id, sender_key, now)
+    if deed:
+        deeds.note(tx, deed)
     return None
 
 
@@ -235,7 +258,7 @@ def _check_free(tx: Tx, keeper: str | None, channel_id: str, but: int | None = N
 
 
 TAKEN = Words(
-    "이 채널은 중계사에 이미 등록되어 있고, 중계사는 채널마다 발신키를 하나만 둡니다. 운영자에게 문의하세요.",
+    "중계사에 이미 등록된 채널이며, 중계사는 채널마다 발신 프로필 키를 하나만 둡니다. 운영자에게 문의하세요.",
     "This channel is registered at the relay already, which has one sender key for each: ask the operator.",
 )
 

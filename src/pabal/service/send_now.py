@@ -7,7 +7,7 @@ from pabal.domain.codes import Code, Refused
 from pabal.domain.when import Instant
 from pabal.service.policy import Policy
 from pabal.service.station import Station
-from pabal.store import deeds, jobs, requests
+from pabal.store import campaign_requests, deeds, jobs, requests
 from pabal.store.base import Tx
 from pabal.store.deeds import Deed
 
@@ -22,6 +22,7 @@ class Hurried(NamedTuple):
 def hurry(tx: Tx, request_id: bytes, now: Instant, deed: Deed | None = None) -> Hurried:
     """Let what still waits of a request come due; what a carrier has had in hand goes its way as it is."""
     carriers = jobs.hurry(tx, request_id, now)
+    campaign_requests.count_soon(tx, request_id, now, now)
     if carriers:
         requests.reschedule(tx, request_id, now)
         if deed:

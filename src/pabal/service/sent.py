@@ -58,7 +58,9 @@ class Sent(NamedTuple):
         return not self.has_ended and (self.scheduled_at or 0) <= now + SOON
 
     def is_for_later(self, now: Instant) -> bool:
-        """Say whether it waits for its time."""
+        """Say whether it waits for its time, and may be sent before."""
+        if self.campaign and self.campaign.state not in (State.MAKING, State.MADE):
+            return False
         return self.has_waiting and self.scheduled_at is not None and self.scheduled_at > now
 
 

@@ -9,8 +9,9 @@ from pabal.domain.template import EDITABLE, Design, Review, Template, TemplateSt
 from pabal.domain.when import Instant
 from pabal.service import categories
 from pabal.service.station import Station
-from pabal.store import profiles, templates
+from pabal.store import deeds, profiles, templates
 from pabal.store.base import Tx
+from pabal.store.deeds import Deed
 
 
 class Place(NamedTuple):
@@ -29,25 +30,29 @@ class Handed(NamedTuple):
     image: Image | None
 
 
-async def create(station: Station, place: Place, design: Design, image: Image | None) -> Template:
+async def create(
+    station: Station, place: Place, design: Design, image: Image | None, deed: Deed | None = None
+) -> Template:
     """Keep a new template, registered; a relay hears of it when its review is requested.
 
     Raises Refused: SENDER_NOT_FOUND, CATEGORY_NOT_FOUND, DUPLICATE.
     """
     await _check_category(station, design)
-    return await station.store.write(_create, place, design, image, station.world.now())
+    return await station.store.write(deeds.along, deed, _create, place, design, image, station.world.now())
 
 
-async def update(station: Station, place: Place, design: Design, image: Image | None) -> Template:
+async def update(
+    station: Station, place: Place, design: Design, image: Image | None, deed: Deed | None = None
+) -> Template:
     """Give a template a new text; one that was approved stays in use until the new one is.
 
     Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, CATEGORY_NOT_FOUND, INVALID_STATE under review.
     """
     await _check_category(station, design)
-    return await station.store.write(_update, place, design, image, station.world.now())
+    return await station.store.write(deeds.along, deed, _update, place, design, image, station.world.now())
 
 
-async def request(station: Station, place: Place) -> Template:
+async def request(station: Station, place: Place, deed: Deed | None = None) -> Template:
     """Have a template reviewed.
 
     Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE for one that is not newly written, and
@@ -56,10 +61,12 @@ async def request(station: Station, place: Place) -> Template:
     profile, template, image = await station.store.read(_handed, place)
     desk = station.desk_of(profile)
     review = await desk.submit(place.sender_key, place.code, template.design, image)
-    return await station.store.write(_request, place, template.design, review, station.world.now())
+    return await station.store.write(
+        deeds.along, deed, _request, place, template.design, review, station.world.now()
+    )
 
 
-async def delete(station: Station, place: Place) -> None:
+async def delete(station: Station, place: Place, deed: Deed | None = None) -> None:
     """Delete a template, first at its relay if that keeps it.
 
     Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE for an approved one or under review, and
@@ -69,7 +76,7 @@ async def delete(station: Station, place: Place) -> None:
     relay = station.relays.get(template.carrier or "")
     if relay is not None:
         await relay.remove_template(place.sender_key, place.code)
-    await station.store.write(_delete, place)
+    await station.store.write(deeds.along, deed, _delete, place)
 
 
 def decide(tx: Tx, template_id: int, review: Review, now: Instant) -> Template:

@@ -8,6 +8,11 @@ from pabal.store import accounts, deeds, sessions, users
 from pabal.store.base import Tx
 from pabal.store.deeds import AT_COMMAND_LINE, Deed, Doer
 
+TAKEN = Words(
+    "이미 있는 사용자입니다. 비밀번호를 보지 못했으면 새로 발급하세요.",
+    "There is such a user already. If you did not see the password, give the user another.",
+)
+
 
 def create(
     tx: Tx,
@@ -28,7 +33,7 @@ def create(
         raise Refused(Code.INVALID_PARAMETER, "account", detail)
     account_id = None if account is None else accounts.ensure_account(tx, account, now)
     if users.add(tx, account_id, name, role, hash, now) is None:
-        raise Refused(Code.DUPLICATE, "name", Words("이미 있는 사용자입니다.", "There is such a user already."))
+        raise Refused(Code.DUPLICATE, "name", TAKEN)
     deeds.note(tx, Deed(now, *by, account_id, "user.create", name))
     return name
 

@@ -112,6 +112,12 @@ def keys_of(tx: Tx, account_id: int) -> list[Key]:
     return [_key(row) for row in rows]
 
 
+def newest_key(tx: Tx, account_id: int) -> int:
+    """Return the id of an account's newest key, 0 where it has none."""
+    row = tx.row("select max(id) from keys where account_id = ?", (account_id,))
+    return int(row[0] or 0) if row else 0
+
+
 def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:
     """Revoke a key; say whether there was a live one of this id."""
     return tx.run("update keys set revoked_at = ? where id = ? and revoked_at is null", (now, key_id)) > 0

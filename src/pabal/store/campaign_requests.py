@@ -122,12 +122,15 @@ def put(tx: Tx, part: Part, progress: Progress, is_ended: bool, now: Instant) ->
     )
 
 
-def count_soon(tx: Tx, campaign_id: bytes, number: int, now: Instant, scheduled_at: Instant | None = None) -> None:
-    """Have a request counted at the next occasion, at its new time if it has one: something was done to it."""
+def count_soon(tx: Tx, request_id: bytes, now: Instant, scheduled_at: Instant | None = None) -> None:
+    """Have a request counted at the next occasion, at its new time if it has one: something was done to it.
+
+    One that is no campaign's is not counted here at all.
+    """
     tx.run(
         "update campaign_requests set count_at = ?, scheduled_at = coalesce(?{as_big}, scheduled_at)"
-        " where campaign_id = ? and number = ?",
-        (now, scheduled_at, campaign_id, number),
+        " where request_id = ?",
+        (now, scheduled_at, request_id),
     )
 
 

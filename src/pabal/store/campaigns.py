@@ -194,13 +194,15 @@ def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], touched_at: I
         _drop_rows(tx, campaign_id)
 
 
-def start(tx: Tx, campaign_id: bytes, name: str, scheduled_at: Instant | None, now: Instant) -> bool:
-    """Have a checked campaign sent; say no where it is not, or not any more."""
+def start(
+    tx: Tx, campaign_id: bytes, touched_at: Instant, name: str, scheduled_at: Instant | None, now: Instant
+) -> bool:
+    """Have a checked campaign sent; say no where it is not, or not any more, or something came in since."""
     return bool(
         tx.rows(
             "update campaigns set state = ?, name = ?, scheduled_at = ?, touched_at = ?"
-            " where id = ? and state = ? and receivers > 0 returning id",
-            (State.MAKING.word, name, scheduled_at, now, campaign_id, State.CHECKED.word),
+            " where id = ? and state = ? and touched_at = ? and receivers > 0 returning id",
+            (State.MAKING.word, name, scheduled_at, now, campaign_id, State.CHECKED.word, touched_at),
         )
     )
 

@@ -1,9 +1,12 @@
 """Who did what, when, to what: the log of what people change."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from pabal.domain.when import Instant
 from pabal.store.base import Tx, Value
+
+T = TypeVar("T")
 
 COMMAND_LINE = "command line"
 
@@ -37,14 +40,12 @@ def note(tx: Tx, deed: Deed) -> None:
     )
 
 
-def latest(tx: Tx, account_id: int | None, most: int) -> list[Deed]:
-    """Return what was done last, newest first: to an account's things, or with None to anyone's."""
-    where, args = ("where account_id = ?", [account_id]) if account_id is not None else ("", [])
-    rows = tx.rows(
-        f"select done_at, user_id, who, account_id, what, target from deeds {where} order by id desc limit ?",
-        (*args, most),
-    )
-    return [Deed(*row) for row in rows]
+def along(tx: Tx, deed: Deed | None, work: Callable[..., T], *args: object) -> T:
+    """Do something, note who did it if that is known, and return what came of it: both are kept, or neither."""
+    done = work(tx, *args)
+    if deed:
+        note(tx, deed)
+    return done
 
 
 class Noted(NamedTuple):

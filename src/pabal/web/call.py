@@ -6,6 +6,7 @@ from pabal.domain.codes import Code, Problem, Words
 from pabal.domain.when import Instant
 from pabal.service.accept import Repeatable
 from pabal.service.station import Station
+from pabal.store.deeds import Deed
 from pabal.web.forms import Form
 from pabal.web.speech import Speech
 
@@ -22,6 +23,8 @@ class Call(NamedTuple):
     speech: Speech
     now: Instant
     repeatable: Repeatable | None = None
+    deed: Deed | None = None
+    """Who does it, where a person does: noted with what changes."""
 
 
 def paging(form: Form[Any]) -> tuple[int, int]:

@@ -209,7 +209,7 @@ def _check_characters(value: Any, path: str, problems: list[Problem]) -> None:
         found = sorted(set(_UNSENDABLE.findall(value)))
         if found:
             listed = ", ".join(f"U+{ord(c):04X}" for c in found)
-            detail = Words(f"문자: {listed}", f"Characters: {listed}")
+            detail = Words(f"글자: {listed}", f"Characters: {listed}")
             code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.UNSUPPORTED_CHARACTER
             problems.append(Problem(code, path, detail))
 

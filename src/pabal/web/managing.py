@@ -43,7 +43,9 @@ async def create_sender(call: Call) -> dict[str, Any]:
     channel_id = form.read("channelId", channel)
     cellphone = form.read("cellphone", phone.mobile)
     form.done()
-    profile = await profiles.register(call.station, call.account_id, Registration(channel_id, category, cellphone))
+    profile = await profiles.register(
+        call.station, call.account_id, Registration(channel_id, category, cellphone), call.deed
+    )
     known = await categories.of_senders(call.station)
     return {"item": records.new_sender_item(profile, known.get(profile.category), call.speech)}
 
@@ -65,7 +67,7 @@ async def authenticate_sender(call: Call) -> dict[str, Any]:
     channel_id = call.form.read("channelId", channel)
     token = call.form.read("token", str)
     call.form.done()
-    await profiles.authenticate(call.station, call.account_id, channel_id, token)
+    await profiles.authenticate(call.station, call.account_id, channel_id, token, call.deed)
     return {}
 
 
@@ -95,23 +97,23 @@ async def list_template_categories(call: Call) -> dict[str, Any]:
 async def create_template(call: Call) -> dict[str, Any]:
     """Register a template."""
     place, design, image = _written(call)
-    return _one(call, await templates.create(call.station, place, design, image))
+    return _one(call, await templates.create(call.station, place, design, image, call.deed))
 
 
 async def update_template(call: Call) -> dict[str, Any]:
     """Give a template a new text; an approved one stays in use until the new one is approved."""
     place, design, image = _written(call)
-    return _one(call, await templates.update(call.station, place, design, image))
+    return _one(call, await templates.update(call.station, place, design, image, call.deed))
 
 
 async def request_template(call: Call) -> dict[str, Any]:
     """Have a template reviewed."""
-    return _one(call, await templates.request(call.station, _place(call)))
+    return _one(call, await templates.request(call.station, _place(call), call.deed))
 
 
 async def delete_template(call: Call) -> dict[str, Any]:
     """Delete a template that is registered or rejected."""
-    await templates.delete(call.station, _place(call))
+    await templates.delete(call.station, _place(call), call.deed)
     return {}
 
 

@@ -14,14 +14,22 @@ document.addEventListener("submit", (event) => {
   const once = form.querySelector("input[name=once]").checked ? "1" : "0";
   const query = new URLSearchParams({ name: file.name, once });
   const request = new XMLHttpRequest();
+  const tell = (words) => {
+    wrong.textContent = words;
+    wrong.hidden = false;
+  };
   const fail = () => {
     button.disabled = false;
     bar.hidden = true;
     said.textContent = "";
     const words = { 403: form.dataset.old, 409: form.dataset.old, 413: form.dataset.large };
-    wrong.textContent = words[request.status] || form.dataset.failed;
-    wrong.hidden = false;
+    tell(words[request.status] || form.dataset.failed);
   };
+  if (file.size > Number(form.dataset.most)) {
+    /* The service would cut the connection, and the browser could not say why. */
+    tell(form.dataset.large);
+    return;
+  }
   request.open("POST", `${form.action}?${query}`);
   request.setRequestHeader("X-CSRF-Token", form.dataset.csrf);
   request.setRequestHeader("Content-Type", "application/octet-stream");

@@ -6,22 +6,23 @@ WORDS = {
     "menu.numbers": Words("발신번호", "Numbers"),
     "numbers.title": Words("발신번호", "Sender numbers"),
     "numbers.about": Words(
-        "문자를 받는 사람에게 보이는 번호입니다. 우리나라에서는 미리 등록한 번호로만 문자를 보낼 수 있습니다.",
+        "수신자의 휴대폰에 표시되는 번호입니다. 국내에서는 미리 등록한 번호로만 문자를 보낼 수 있습니다.",
         "The number that the receiver of a text sees. In Korea, texts may be sent only from registered numbers.",
     ),
     "numbers.here": Words(
-        "여기에 등록하면 이 서비스가 그 번호를 발신번호로 받아들입니다. 번호가 우리 것임을 증명하지는 않습니다.",
+        "여기에 등록하면 이 서비스에서 발신번호로 쓸 수 있습니다. 번호의 소유를 증명하는 것은 아닙니다.",
         "A number that is registered here is accepted as a sender by this service. It proves nobody's right to it.",
     ),
     "numbers.there": Words(
-        "통신사나 중계사에도 통신서비스 이용증명원을 내고 그 번호를 등록해야 합니다. 아니면 발송이 실패합니다.",
+        "통신사나 중계사에도 통신서비스 이용증명원을 내고 등록해야 합니다. 등록하지 않으면 발송이 실패합니다.",
         "Register it with your carrier or relay, too, with the proof of use that they ask for: they refuse others.",
     ),
     "numbers.checked": Words(
         "지금은 등록된 번호만 발신번호로 쓸 수 있습니다.", "At present, only registered numbers may be used."
     ),
     "numbers.unchecked": Words(
-        "지금은 등록하지 않은 번호도 발신번호로 쓸 수 있습니다. 실제 통신사를 연결하면 등록된 번호만 됩니다.",
+        "지금은 등록하지 않은 번호도 발신번호로 쓸 수 있습니다. 실제 통신사를 연결하면 등록된 번호만 쓸 "
+        "수 있습니다.",
         "At present, other numbers may be used as well. Once a real carrier is set up, only registered ones may.",
     ),
     "numbers.list": Words("등록된 번호", "Registered numbers"),
@@ -29,18 +30,21 @@ WORDS = {
     "numbers.state": Words("상태", "State"),
     "numbers.registered": Words("등록됨", "Registered"),
     "numbers.since": Words("등록 시각", "Since"),
-    "numbers.actions": Words("할 일", "Actions"),
-    "numbers.remove": Words("해지", "Remove"),
-    "numbers.remove_it": Words("{number} 해지", "Remove {number}"),
-    "numbers.none": Words("등록된 번호가 없습니다.", "No number is registered."),
+    "numbers.actions": Words("작업", "Actions"),
+    "numbers.remove": Words("삭제", "Remove"),
+    "numbers.remove_it": Words("{number} 삭제", "Remove {number}"),
+    "numbers.none": Words(
+        "등록된 번호가 없습니다. 위에서 등록하세요.", "No number is registered. Register one above."
+    ),
     "numbers.new": Words("등록할 번호", "Number to register"),
     "numbers.add": Words("등록", "Register"),
-    "number_remove.ask": Words("{number} 번호를 정말 해지할까요?", "Really remove {number}?"),
+    "number_remove.ask": Words("{number} 번호를 정말 삭제할까요?", "Really remove {number}?"),
     "number_remove.what": Words(
-        "이 번호로 새로 보낼 수 없게 됩니다. 이미 받은 발송 요청은 예약된 것까지 그대로 나갑니다.",
+        "발신번호를 확인하는 환경에서는 이 번호로 더 보낼 수 없습니다. 이미 접수한 메시지는 예약된 것까지 "
+        "그대로 발송됩니다.",
         "Nothing new can be sent from it where numbers are checked. What was accepted before still goes out.",
     ),
-    "number_remove.title": Words("발신번호 해지", "Remove a sender number"),
-    "number_remove.do": Words("해지하기", "Remove it"),
-    "number_remove.keep": Words("그대로 두기", "Keep it"),
+    "number_remove.title": Words("발신번호 삭제", "Remove a sender number"),
+    "number_remove.do": Words("삭제", "Remove it"),
+    "number_remove.keep": Words("취소", "Keep it"),
 }

@@ -8,11 +8,12 @@ WORDS = {
     "sign_in.password": Words("비밀번호", "Password"),
     "sign_in.do": Words("로그인", "Sign in"),
     "sign_in.wrong": Words(
-        "사용자 이름 또는 비밀번호가 맞지 않습니다.", "The user name or the password is not right."
+        "사용자 이름 또는 비밀번호가 맞지 않습니다. 확인하고 다시 입력하세요.",
+        "The user name or the password is wrong. Check both and try again.",
     ),
     "sign_in.throttled": Words(
-        "틀린 로그인이 너무 많습니다. {minutes}분 뒤에 다시 시도하세요.",
-        "Too many wrong tries. Try again in {minutes} min.",
+        "로그인에 여러 번 실패했습니다. {minutes}분 뒤에 다시 시도하세요.",
+        "Too many failed tries. Try again in {minutes} min.",
     ),
     "sign_in.help": Words(
         "비밀번호를 잊었다면 운영자에게 새 비밀번호를 요청하세요.",

@@ -1,0 +1,110 @@
+"""An Excel file while it is unpacked: of what must be held at a time no more than there is room for."""
+
+import re
+import zipfile
+from typing import IO, Any
+
+from pabal.domain.codes import Code, Refused, Words
+
+MOST_UNPACKED_BYTES = 512 * 1024 * 1024
+"""A file that unpacks to more is no list of receivers."""
+MOST_WORDS_BYTES = 64 * 1024 * 1024
+"""The texts of an Excel file are held whole while it is read."""
+MOST_WORDS_TAGS = 4_000_000
+MOST_ROW_BYTES = 16 * 1024 * 1024
+MOST_ROW_TAGS = 200_000
+"""A row is held whole too, and what stands outside of rows."""
+MOST_TAGS = 40_000_000
+"""Each takes its time."""
+WORDS = "sharedStrings.xml"
+_PIECE = 64 * 1024
+_ROW_ENDS = re.compile(rb"</(?:\w+:)?row\s*>|<(?:\w+:)?row\b[^<>]*/>")
+
+
+class Packed(zipfile.ZipFile):
+    """The parts of an Excel file, each watched while it is read.
+
+    What the file says of its sizes is no guide to what a reader holds: a few packed bytes make a row of millions.
+    Raises Refused(INVALID_PARAMETER), also while a part is read.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(file)
+        self.is_for_rows = False
+        """Whether only rows are read from now on."""
+        self._tags = 0
+        sizes = {each.filename: each.file_size for each in self.infolist()}
+        words = max((size for name, size in sizes.items() if name.endswith(WORDS)), default=0)
+        if sum(sizes.values()) > MOST_UNPACKED_BYTES or words > MOST_WORDS_BYTES:
+            raise _too_large()
+
+    def open(self, name: Any, *args: Any, **options: Any) -> Any:
+        """Return a part to be read."""
+        spelled = name if isinstance(name, str) else name.filename
+        is_words = spelled.endswith(WORDS) and not self.is_for_rows
+        most_tags, most_bytes = (MOST_WORDS_TAGS, MOST_WORDS_BYTES) if is_words else (MOST_ROW_TAGS, MOST_ROW_BYTES)
+        return _Watched(super().open(name, *args, **options), self, most_tags, most_bytes)
+
+    def count(self, tags: int) -> None:
+        """Count tags that were read of any part."""
+        self._tags += tags
+        if self._tags > MOST_TAGS:
+            raise _too_large()
+
+
+class _Watched:
+    """A part that is being read: it counts what a reader must hold since the last row ended."""
+
+    def __init__(self, part: IO[bytes], whole: Packed, most_tags: int, most_bytes: int) -> None:
+        self._part = part
+        self._whole = whole
+        self._most_tags = most_tags
+        self._most_bytes = most_bytes
+        self._tags = self._bytes = 0
+        self._is_plain = True
+        """Whether what looks like the end of a row is one: it is none within a comment."""
+        self._is_begun = False
+
+    def read(self, size: int = -1) -> bytes:
+        if size >= 0:
+            return self._counted(self._part.read(size))
+        return b"".join(iter(lambda: self._counted(self._part.read(_PIECE)), b""))
+
+    def close(self) -> None:
+        self._part.close()
+
+    def __enter__(self) -> "_Watched":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _counted(self, piece: bytes) -> bytes:
+        self._whole.count(piece.count(b"<"))
+        self._is_plain = (
+            self._is_plain and b"<!" not in piece and piece.rfind(b"<?") <= (-1 if self._is_begun else 0)
+        )
+        self._is_begun = True
+        ends = [each.span() for each in _ROW_ENDS.finditer(piece)] if self._is_plain else []
+        self._hold(piece[: ends[0][0]] if ends else piece)
+        if ends:
+            self._tags = self._bytes = 0
+            self._hold(piece[ends[-1][1] :])
+        return piece
+
+    def _hold(self, piece: bytes) -> None:
+        self._tags += piece.count(b"<")
+        self._bytes += len(piece)
+        if self._tags > self._most_tags or self._bytes > self._most_bytes:
+            raise _too_large()
+
+
+def _too_large() -> Refused:
+    return Refused(
+        Code.INVALID_PARAMETER,
+        "file",
+        Words(
+            "Excel 파일이 너무 큽니다. 나누거나 CSV로 올리세요.",
+            "The Excel file is too large: split it, or upload it as CSV.",
+        ),
+    )
