@@ -108,7 +108,8 @@ class House:
         page.on("pageerror", lambda error: said.append(str(error)))
         try:
             yield page
-            assert [each for each in said if "the server responded with a status of 4" not in each] == []
+            errors = [each for each in said if "the server responded with a status of 4" not in each]
+            assert errors == [], errors
         finally:
             context.close()
 

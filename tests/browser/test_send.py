@@ -4,7 +4,7 @@ import base64
 import re
 
 import pytest
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Page, Route, expect
 
 from tests.browser.scenery import House, check_page
 from tests.web.scenery import NO_USER, SENDER, channel, template
@@ -264,6 +264,27 @@ def test_the_tab_that_is_open_asks_for_nothing_and_so_takes_nothing_away(house: 
         expect(page.locator("#to-lms")).to_have_attribute("aria-current", "true")
         expect(page.locator("[name=receivers]")).to_have_value("010-2000-0055")
         assert len(asked) == 1
+
+
+def test_what_is_typed_while_another_tab_comes_is_not_lost(house: House) -> None:
+    with house.signed_in() as page:
+        begin(page, "sms", "010-2000-0056")
+        page.locator("[name=content]").fill("처음")
+        expect(page.locator(".size")).to_have_attribute("data-size", "4")
+        held: list[Route] = []
+        page.route("**/console/send/form", lambda route: held.append(route))
+        with page.expect_request("**/console/send/form"):
+            page.locator("#to-lms").click()
+        page.locator("[name=content]").press_sequentially(", 그리고")
+        expect(page.locator("[name=content]")).to_have_value("처음, 그리고")
+
+        held[0].continue_()
+
+        expect(page.locator("#to-lms")).to_have_attribute("aria-current", "true")
+        expect(page.locator("[name=content]")).to_have_value("처음, 그리고")
+        expect(page.locator("[name=receivers]")).to_have_value("010-2000-0056")
+        expect(page.locator("[name=content]")).to_be_focused()
+        expect(page.locator(".size")).to_have_attribute("data-size", "12")
 
 
 def test_a_double_click_sends_once(house: House) -> None:

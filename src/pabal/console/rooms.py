@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from pabal.console.visit import Visit
 
 HTMX = (
-    '{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,"defaultSettleDelay":0,'
-    '"historyCacheSize":0,"refreshOnHistoryMiss":true,"timeout":20000}'
+    '{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,'
+    '"historyCacheSize":0,"refreshOnHistoryMiss":true,"timeout":20000,'
+    '"defaultSettleDelay":0,"attributesToSettle":[]}'
 )
 """No style or script is put into a page, and nothing of a page is kept in the browser.
 
-A part that has come in is heard at once: with htmx's usual pause, what is typed within 20 ms would not be.
+A part that has come in is heard at once: with htmx's usual pause, what is typed within 20 ms would not be. It is
+shown as it came: htmx would first give it the looks of what it replaces.
 """
 
 

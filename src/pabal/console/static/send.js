@@ -1,5 +1,5 @@
 // The send page: a picture is read here, because forms of the console carry text only, and drawn as it will be sent;
-// a date that is picked means that the message is scheduled.
+// a date that is picked means that the message is scheduled; nothing that is typed is lost.
 (function () {
   "use strict";
 
@@ -41,6 +41,28 @@
     if (changed.name === "later" && !changed.checked) field("sendDate").value = "";
   }
 
+  // What is typed while the form is being made anew is typed into the new one.
+  let typed = [];
+  function keep(event) {
+    if (event.detail.target.id !== "send") return;
+    const sent = event.detail.requestConfig.formData;
+    const fields = [...document.querySelectorAll("#message input[id^=at-], #message textarea")];
+    typed = fields.filter((one) => sent.has(one.name) && plain(sent.get(one.name)) !== plain(one.value));
+  }
+  function plain(text) {
+    return text.replaceAll("\r\n", "\n");
+  }
+  function retype() {
+    for (const one of typed.splice(0)) {
+      const now = field(one.name);
+      if (!now) continue;
+      now.value = one.value;
+      now.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  }
+
+  document.addEventListener("htmx:beforeSwap", keep);
+  document.addEventListener("htmx:afterSettle", retype);
   document.addEventListener("change", (event) => {
     if (event.target.matches("input[data-picture]")) read(event.target);
     else schedule(event.target);
