@@ -8,6 +8,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
+SLOW := $(foreach each,browser crash faults peers,--ignore=tests/$(each)) --ignore=tests/web/test_schemathesis.py
+
+# Tests start the service hundreds of times: what Python compiled is kept, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
 
 # A .venv is kept whatever made it, unless PYTHON asks for another interpreter.
 MADE_BY := $(VENV)/.made-by-$(subst /,_,$(PYTHON))
@@ -41,7 +45,7 @@ test: lint $(PEERS) postgres chromium ## Check the code, then run all tests but 
 
 check: lint postgres ## Check format, style, types and floors, then run the quick tests
 	@echo "Running the quick tests"
-	@$(PYTEST) -q -m "not slow and not torture" $(ARGS)
+	@$(PYTEST) -q -m "not slow and not torture" $(SLOW) $(ARGS)
 
 lint: $(DEV)
 	@echo "Checking the format"

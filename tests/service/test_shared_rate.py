@@ -15,6 +15,8 @@ from tests.service.acting import POST, first, send, sms
 from tests.service.crowd import Crowd, Process, play
 from tests.virtual import NOON, settings_for
 
+pytestmark = pytest.mark.slow
+
 SETTLED_S = 3.5
 
 
@@ -50,7 +52,7 @@ def most_within(times: list[float], seconds: float) -> int:
     return max(bisect_left(times, start + seconds) - index for index, start in enumerate(times))
 
 
-@pytest.mark.parametrize("rate", [30, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rate", [30, 400])
 def test_while_processes_come_and_go_all_of_them_together_keep_to_the_rate(tmp_path: Path, rate: int) -> None:
     async def scene(crowd: Crowd) -> None:
         one = await crowd.join("one")

@@ -25,6 +25,8 @@ from tests.web.scenery import (
     template,
 )
 
+pytestmark = pytest.mark.slow
+
 THEIR_RECEIVER = "010-5555-5555"
 THEIR_ADMIN = "010-9999-0000"
 

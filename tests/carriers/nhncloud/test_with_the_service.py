@@ -34,6 +34,8 @@ from tests.web.scenery import (
     to,
 )
 
+pytestmark = pytest.mark.slow
+
 MANY = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(20_000_000, 20_001_000)]
 NAMED = {"templateData": {"name": "길동"}}
 SENDS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -74,7 +76,7 @@ def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
     [
         ("010-0000-0001", "sms", "fail 3003"),
         ("010-0000-0002", "sms", "fail 2003"),
-        pytest.param("010-0000-0006", "sms", "fail 2000", marks=pytest.mark.slow),
+        ("010-0000-0006", "sms", "fail 2000"),
         ("010-0000-0007", "sms", "completed 1000"),
         ("010-0000-0001", "alimTalk", "fail 3003"),
         ("010-0000-0002", "alimTalk", "fail 9001"),
@@ -268,7 +270,6 @@ TROUBLES = {
         pytest.param("friendTalkImage", marks=pytest.mark.torture),
     ],
 )
-@pytest.mark.slow
 def test_every_message_ends_and_none_is_doubled(tmp_path: Path, kind: str, trouble: str) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)
@@ -286,7 +287,6 @@ def test_every_message_ends_and_none_is_doubled(tmp_path: Path, kind: str, troub
     play(tmp_path, scene)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
 def test_lists_that_lag_behind_do_not_double_anything(tmp_path: Path, kind: str) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
@@ -302,7 +302,6 @@ def test_lists_that_lag_behind_do_not_double_anything(tmp_path: Path, kind: str)
     play(tmp_path, scene, manners={"lists_lag_s": 10})
 
 
-@pytest.mark.slow
 def test_messages_wait_for_a_relay_that_is_gone_for_an_hour(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)
@@ -320,7 +319,6 @@ def test_messages_wait_for_a_relay_that_is_gone_for_an_hour(tmp_path: Path) -> N
     play(tmp_path, scene)
 
 
-@pytest.mark.slow
 def test_one_in_doubt_waits_for_the_relay_while_the_others_go_by_the_next_carrier(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)
@@ -342,7 +340,6 @@ def test_one_in_doubt_waits_for_the_relay_while_the_others_go_by_the_next_carrie
     play(tmp_path, scene, others={"telco": telco}, routes={"sms": [RELAY, "telco"]}, patience_seconds=60)
 
 
-@pytest.mark.slow
 def test_throttling_slows_a_campaign_down_and_ends_it_all_the_same(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)
@@ -365,7 +362,6 @@ def personal(first: int, count: int) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.slow
 def test_throttling_costs_no_tries_however_small_the_calls(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)
@@ -382,7 +378,6 @@ def test_throttling_costs_no_tries_however_small_the_calls(tmp_path: Path) -> No
     play(tmp_path, scene, manners={"most_calls_a_second": 3})
 
 
-@pytest.mark.slow
 def test_a_small_send_does_not_wait_behind_a_campaign_of_small_calls(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)
@@ -468,7 +463,6 @@ def test_a_wrong_key_costs_nothing_but_time_and_is_told_without_being_shown(
     play(tmp_path, scene)
 
 
-@pytest.mark.slow
 def test_an_upload_that_is_forgotten_there_is_made_again(tmp_path: Path) -> None:
     async def scene(town: Town, scenery: Scenery) -> None:
         call = await with_channel(town)
