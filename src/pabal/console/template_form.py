@@ -15,7 +15,18 @@ PLAIN = (
     "emphasisAssistPhrase", "moreInfo", "imageLink",
 )  # fmt: skip
 MULTILINE = ("content", "moreInfo")
-BUTTON = ("buttonType", "name", "mobileUrl", "pcUrl", "androidUrl", "iosUrl", "chatExtra", "chatEvent", "target")
+BUTTON_FIELDS = {
+    "name": "every",
+    "mobileUrl": "link",
+    "pcUrl": "link",
+    "androidUrl": "app",
+    "iosUrl": "app",
+    "chatExtra": "chat",
+    "chatEvent": "bot",
+    "target": "web",
+}
+"""The fields of a button, and the buttons that have them, as the stylesheet calls them: others are not shown."""
+BUTTON = ("buttonType", *BUTTON_FIELDS)
 PICTURE_OF = "pictureOf"
 """Names the template whose picture goes along where no other is given."""
 FIELDS = (

@@ -264,7 +264,7 @@ async def _form(
         emphasis_types=[(each, visit.say(f"emphasis.{each}")) for each in template_form.EMPHASIS],
         button_types=[("", visit.say("template.no_button"))]
         + [(word, visit.words(label)) for word, label in template_form.BUTTON_LABELS.items()],
-        button_fields=template_form.BUTTON[1:],
+        button_fields=template_form.BUTTON_FIELDS,
         rows=range(MAX_BUTTONS),
         written=template_form.rows(fields),
         preview=_preview(fields),

@@ -18,8 +18,8 @@ WORDS = {
     "send.message": Words("메시지", "Message"),
     "send.sender": Words("발신번호", "Sender number"),
     "send.sender.none": Words(
-        "등록된 발신번호가 없습니다. 계정 관리자나 운영자에게 등록을 요청하세요.",
-        "There is none: ask the owner or an operator to register one",
+        "등록된 발신번호가 없습니다. 발신번호는 계정 관리자나 운영자가 등록합니다.",
+        "There is none: owners and operators register them",
     ),
     "send.sender.unknown": Words("발신자", "Sender"),
     "send.subject": Words("제목", "Subject"),

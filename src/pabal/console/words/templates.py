@@ -77,6 +77,11 @@ WORDS = {
     "template.do_copy": Words("복사해 새로 만들기", "Copy to a new one"),
     "template.do_request": Words("검수 요청", "Ask for review"),
     "template.do_delete": Words("삭제", "Delete"),
+    "template.ask_delete": Words(
+        "삭제하면 되돌릴 수 없습니다. 필요하면 먼저 복사해 두세요.",
+        "It cannot be brought back: copy it first if you may need it.",
+    ),
+    "template.really_delete": Words("정말 삭제", "Really delete"),
     "template.review": Words("검수", "Review"),
     "template.review.comment": Words("의견 (반려할 때는 꼭 입력하세요)", "Comment (needed to reject)"),
     "template.approve": Words("승인", "Approve"),
