@@ -7,7 +7,7 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 SLOW := $(foreach each,browser crash faults peers,--ignore=tests/$(each)) --ignore=tests/web/test_schemathesis.py
 
 # Tests start the service hundreds of times: what Python compiled is kept, whatever the environment says.

@@ -15,7 +15,10 @@ Scene = Callable[[Town], Awaitable[None]]
 USING_A_STORE = {"tmp_path", "tx"}
 LONG_ROADS = {"cli", "console", "faults", "relay"}
 """Folders whose tests go through whole commands, pages and lives: of them only what needs no store is quick."""
-PAGES_AND_LIVES = {"console", "relay"}
+ABOVE_THE_SERVICE = {"console", "relay", "web"}
+"""Folders whose tests see the store only through the service, which is tested on every engine by itself."""
+ON_EVERY_ENGINE = {"test_cancel.py", "test_fallback.py", "test_idempotency.py", "test_isolation.py", "test_live.py"}
+"""Of these, what is to be seen on every engine in every run."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -63,10 +66,11 @@ def _engine_of(item: pytest.Item) -> str:
 
 def _is_one_of_many_alike(item: pytest.Item) -> bool:
     """Say whether others of the same kind tell nearly as much: pages that a browser sees in the other language on
-    the other screen, and pages on the other engine, whose store and service are tested there by themselves."""
+    the other screen, and pages and calls of the interface on the other engine."""
     if "browser" in item.path.parts:
         return item.name.endswith(("[en-desk]", "[ko-phone]"))
-    return bool(PAGES_AND_LIVES & set(item.path.parts)) and _engine_of(item) in EVERY[1:]
+    is_above = bool(ABOVE_THE_SERVICE & set(item.path.parts)) and item.path.name not in ON_EVERY_ENGINE
+    return is_above and _engine_of(item) in EVERY[1:]
 
 
 def _uses_a_store(item: pytest.Item) -> bool:

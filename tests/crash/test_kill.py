@@ -13,7 +13,7 @@ from tests.engines import ENGINES
 from tests.faults.reckoning import reckon
 from tests.live import Live, run, serving
 
-ROUNDS = 20 if os.environ.get("PABAL_TORTURE") else 5
+ROUNDS = 20 if os.environ.get("PABAL_TORTURE") else 3
 CLIENTS = 8
 MOST_ANSWERS_BEFORE_THE_KILL = 150
 

@@ -21,7 +21,7 @@ from tests.live import run, serving
 from tests.nhncloud import apart, channel
 from tests.nhncloud.apart import Apart
 
-KILLS = 12 if os.environ.get("PABAL_TORTURE") else 3
+KILLS = 12 if os.environ.get("PABAL_TORTURE") else 2
 CAMPAIGNS, CAMPAIGN = 3, 400
 SINGLES = 30
 A_LIFE = 2 * (CAMPAIGNS * CAMPAIGN + SINGLES)

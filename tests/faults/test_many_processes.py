@@ -15,7 +15,7 @@ from tests.faults.servers import kept_in, own_server
 from tests.live import run
 
 WEBS = WORKERS = 4
-SECONDS = 180 if os.environ.get("PABAL_TORTURE") else 30
+SECONDS = 180 if os.environ.get("PABAL_TORTURE") else 20
 PAUSE_S = 8.0
 """Longer than a worker is missed for."""
 

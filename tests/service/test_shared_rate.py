@@ -52,7 +52,7 @@ def most_within(times: list[float], seconds: float) -> int:
     return max(bisect_left(times, start + seconds) - index for index, start in enumerate(times))
 
 
-@pytest.mark.parametrize("rate", [30, 400])
+@pytest.mark.parametrize("rate", [30, pytest.param(400, marks=pytest.mark.torture)])
 def test_while_processes_come_and_go_all_of_them_together_keep_to_the_rate(tmp_path: Path, rate: int) -> None:
     async def scene(crowd: Crowd) -> None:
         one = await crowd.join("one")

@@ -7,6 +7,7 @@ import pytest
 from pabal.carriers.base import BATCH, Busy, Taken, Verdict
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.service.throttle import PAUSE_S, Throttle
+from tests.engines import embedded
 from tests.service.acting import POST, Play, Post, ends, send, sms
 from tests.virtual import Town, VirtualWorld, in_virtual_time
 
@@ -38,6 +39,7 @@ def test_a_few_refusals_close_nothing() -> None:
     in_virtual_time(scene())
 
 
+@embedded
 @pytest.mark.slow
 def test_a_campaign_at_a_carrier_that_takes_fifty_a_second_is_delivered_without_a_rate(play: Play) -> None:
     lately: deque[float] = deque(maxlen=50)

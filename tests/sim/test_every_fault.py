@@ -101,7 +101,9 @@ def test_the_story_without_a_fault_is_long_enough(calls: dict[str, int]) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("group", range(GROUPS))
+@pytest.mark.parametrize(
+    "group", [pytest.param(n, marks=pytest.mark.torture) if n % 2 else n for n in range(GROUPS)]
+)
 @pytest.mark.parametrize(
     ("what", "kind"),
     [

@@ -8,7 +8,7 @@ import pytest
 from tests import postgres
 from tests.sim.simulation import Simulation, reckon
 
-SEEDS = 1000 if os.environ.get("PABAL_TORTURE") else 50
+SEEDS = 1000 if os.environ.get("PABAL_TORTURE") else 30
 SEEDS_ON_POSTGRESQL = SEEDS // 10
 
 
