@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, nodes
+from jinja2.visitor import NodeTransformer
 
 from pabal.config import Settings
 from pabal.console import assets
 from pabal.console.visit import HOME, Page
+from pabal.console.words.table import say
 from pabal.domain.codes import LOCALES
 from pabal.domain.user import Role
 from pabal.service.passwords import Beside
@@ -42,7 +44,6 @@ class Rooms:
         self.beside = Beside(station.world)
         self.pages = [page for page in pages if has_simulator or not page.is_for_simulator]
         self.assets = assets.load()
-        self._environment = _environment()
         self._may = {(page.path, page.method): page.may for page in self.pages}
 
     def is_for(self, path: str, method: str, role: Role) -> bool:
@@ -69,24 +70,52 @@ class Rooms:
 
     def render(self, template: str, visit: "Visit", values: Mapping[str, object]) -> str:
         """Return a page as text, every value in it escaped."""
-        return self._environment.get_template(template).render(
-            {"visit": visit, "say": visit.say, "words": visit.words, "menu": self.menu(visit), **values}
+        return (
+            _environment(visit.speech.locale)
+            .get_template(template)
+            .render({"visit": visit, "say": visit.say, "words": visit.words, "menu": self.menu(visit), **values})
         )
 
 
+class _Spoken(Environment):
+    """Templates in one language: words that need no value are put in when they are compiled."""
+
+    def __init__(self, locale: str) -> None:
+        super().__init__(
+            loader=PackageLoader("pabal.console", "html"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            auto_reload=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        addresses = {name: each.address for name, each in assets.load().items()}
+        self.globals |= {"asset": addresses.__getitem__, "htmx_config": HTMX, "locales": LOCALES}
+        self._speaker = _Speaker(locale)
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        parsed: nodes.Template = self._speaker.visit(super()._parse(source, name, filename))
+        return parsed
+
+
+class _Speaker(NodeTransformer):
+    """Puts words where a template says their key."""
+
+    def __init__(self, locale: str) -> None:
+        self._locale = locale
+
+    def visit_Call(self, node: nodes.Call) -> nodes.Node:
+        self.generic_visit(node)
+        is_say = isinstance(node.node, nodes.Name) and node.node.name == "say"
+        if not is_say or len(node.args) != 1 or node.kwargs or not isinstance(node.args[0], nodes.Const):
+            return node
+        return nodes.Const(say(self._locale, node.args[0].value), lineno=node.lineno)
+
+
 @cache
-def _environment() -> Environment:
-    """Return the templates, all compiled; it takes some tenths of a second, so it is done once a process."""
-    found = Environment(
-        loader=PackageLoader("pabal.console", "html"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        auto_reload=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    addresses = {name: each.address for name, each in assets.load().items()}
-    found.globals |= {"asset": addresses.__getitem__, "htmx_config": HTMX, "locales": LOCALES}
+def _environment(locale: str) -> Environment:
+    """Return the templates in a language, all compiled; it takes some tenths of a second, so it is done once."""
+    found = _Spoken(locale)
     for name in found.list_templates(["html"]):
         found.get_template(name)
     return found
