@@ -13,7 +13,20 @@ from pabal.console.export import up_to
 from pabal.domain.user import Role
 from tests.console.scenery import Visitor, visitor_of
 from tests.virtual import Caller, Town
-from tests.web.scenery import FALLBACK, NO_USER, PHONE, Play, accepted, alimtalk, ready, record, records, sms, to
+from tests.web.scenery import (
+    FALLBACK,
+    NO_USER,
+    PHONE,
+    SENDER,
+    Play,
+    accepted,
+    alimtalk,
+    ready,
+    record,
+    records,
+    sms,
+    to,
+)
 
 HOSTILE = '"><script>alert(1)</script>'
 ESCAPED = "&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"
@@ -245,7 +258,7 @@ def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(play: 
 
         assert len(rows) == 1000 + len(FORMULAS)
         assert head[4] == "수신번호"
-        assert rows[0][4] == PHONE
+        assert (rows[0][4], rows[0][8]) == (PHONE, SENDER)
         assert rows[0][12] == 'a "b", c'
         assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)
         dangerous = [

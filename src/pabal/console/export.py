@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from pabal.console import filters
 from pabal.console.visit import Visit
 from pabal.console.workbook import KIND, Workbook
-from pabal.domain import identity
+from pabal.domain import identity, phone
 from pabal.domain.codes import Refused
 from pabal.service import compose, look_through
 from pabal.store import deeds
@@ -114,6 +114,7 @@ async def _rows(visit: Visit, wanted: Filter | None) -> AsyncGenerator[list[list
 def _cells(visit: Visit, message: Message, request: Request) -> list[str]:
     is_fallback = compose.is_fallback(message, request)
     outcome, stamp = message.outcome, visit.speech.stamp
+    sender = request.fallback_sender if is_fallback else request.sender
     return [
         stamp(identity.requested_at(request.id)),
         stamp(request.scheduled_at),
@@ -123,7 +124,7 @@ def _cells(visit: Visit, message: Message, request: Request) -> list[str]:
         visit.words(message.status.label),
         str(outcome.number) if outcome else "",
         visit.words(outcome.label) if outcome else "",
-        (request.fallback_sender if is_fallback else request.sender) or "",
+        phone.hyphenated(sender) if sender else "",  # spreadsheets drop the zero of bare digits
         request.channel_id or "",
         (None if is_fallback else request.template_code) or "",
         compose.subject_of(message, request) or "",
