@@ -94,6 +94,7 @@ class _Spoken(Environment):
         self._speaker = _Speaker(locale)
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        # Here because jinja2 has no public place between reading a template and compiling it.
         parsed: nodes.Template = self._speaker.visit(super()._parse(source, name, filename))
         return parsed
 
