@@ -213,6 +213,19 @@ def test_a_reference_given_twice_is_the_later_messages_also_when_the_earlier_one
     play(scene, carriers={POST: post}, sms_timeout_hours=1)
 
 
+def test_a_carrier_that_gives_many_messages_one_reference_is_handed_each_once_all_the_same(play: Play) -> None:
+    post = Post(answer=lambda attempt: Taken("same"))
+
+    async def scene(town: Town) -> None:
+        request_id = await send(town, sms(*[PHONE] * 20))
+        await town.wait(3600)
+
+        assert len(post.handed) == 20
+        assert await ends(town, request_id) == [(SENDING, None)] * 20
+
+    play(scene, carriers={POST: post})
+
+
 def test_a_receipt_of_another_carrier_ends_nothing(play: Play) -> None:
     post = Post()
 

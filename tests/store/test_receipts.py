@@ -51,6 +51,12 @@ def test_of_two_receipts_before_the_answer_the_first_counts(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [("r1", ONE, 1)]) == [(ONE, GOOD)]
 
 
+def test_a_reference_given_twice_in_one_answer_is_the_later_messages(tx: Tx) -> None:
+    assert receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r1", OTHER, 1)]) == []
+
+    assert receipts.arrive(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
+
+
 def test_the_same_reference_at_two_carriers_is_two_references(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
     receipts.expect(tx, "another", [("r1", OTHER, 1)])

@@ -19,14 +19,15 @@ class Arrived(NamedTuple):
 def expect(tx: Tx, carrier: str, taken: Iterable[tuple[str, bytes, int]]) -> list[tuple[bytes, Outcome]]:
     """Note references that a carrier gave to messages, and of how many parts each is one.
 
-    Returns how messages have ended whose receipts were here first.
+    A reference that was given twice is the later message's. Returns how messages have ended whose receipts were
+    here first.
     """
     rows = tx.rows_each(
         "insert into receipts (carrier, reference, message_id, parts) select ?, v.* from (values {rows}) as v"
         " where true on conflict (carrier, reference) do update"
         " set message_id = excluded.message_id, parts = excluded.parts"
         " returning message_id, outcome, parts",
-        taken,
+        list({each[0]: each for each in taken}.values()),  # PostgreSQL touches no row twice
         (carrier,),
     )
     return _ended(tx, [row for row in rows if row[1] is not None])
