@@ -49,6 +49,9 @@ def test_today_is_told_by_kind_outcome_and_reason(play: Play) -> None:
         assert row(shown, "알림톡") == ["", "1", "0", "0", "0", "1", "100.0%"]
         assert row(shown, "2026-11-15") == ["3", "1", "1", "0", "5", "75.0%"]
         assert row(shown, "결번") == ["3003", "", "1"]
+        assert row(shown, "simulator")[2:] == ["분당 0건", "없음"]
+        await town.wait(6)
+        assert row((await visitor.get("/console")).text, "simulator")[2] == "분당 18건"
         assert "/console/history?status=fail&amp;requested_from=2026-11-15&amp;requested_to=2026-11-15" in shown
 
     play(scene)

@@ -1,5 +1,6 @@
 """The last known state of each carrier."""
 
+from pabal.domain.when import MINUTE, SECOND
 from pabal.store import carriers, slots
 from pabal.store.base import Tx
 from pabal.store.carriers import CarrierState
@@ -52,3 +53,16 @@ def test_each_worker_tells_of_a_carrier_as_it_sees_it_and_those_that_are_no_more
     carriers.forget_workers(tx)
 
     assert carriers.states(tx) == [only, two]
+
+
+def test_the_pace_of_a_carrier_is_told_by_each_worker_and_says_nothing_a_minute_later(tx: Tx) -> None:
+    for worker in ("host:1", "host:2"):
+        carriers.put(tx, CarrierState("telco", "up", NOON, "", worker))
+    carriers.put_pace(tx, "telco", "host:1", 600, NOON)
+    carriers.put(tx, CarrierState("telco", "down", NOON + 1, "connection refused", "host:1"))
+
+    one, two = carriers.states(tx)
+
+    assert (one.pace, one.paced_at) == (600, NOON)
+    assert [each.pace_at(NOON + 59 * SECOND) for each in (one, two)] == [600, 0]
+    assert one.pace_at(NOON + MINUTE) == 0

@@ -27,6 +27,7 @@ class Row(NamedTuple):
     name: str
     kind: str
     products: str
+    pace: int
     rate: int
     worker: str
     state: str
@@ -98,6 +99,7 @@ def _row(visit: Visit, state: CarrierState) -> Row:
         name=state.name,
         kind=settings.kind if settings else "",
         products=" · ".join(visit.words(product.label) for product in products),
+        pace=state.pace_at(visit.now),
         rate=round(carrier.rate) if carrier else 0,
         worker=state.worker,
         state=(state.state or "unused") if carrier else "gone",

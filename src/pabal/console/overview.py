@@ -75,6 +75,8 @@ class CarrierRow(NamedTuple):
     name: str
     state: str
     since: str
+    pace: int
+    """How many messages a minute it takes."""
     rate: int
 
 
@@ -184,6 +186,7 @@ def _carriers(visit: Visit, states: list[CarrierState]) -> list[CarrierRow]:
                 name,
                 state.state if state else "unused",
                 visit.speech.stamp(state.since) if state else "",
+                sum(each.pace_at(visit.now) for each in of_it),
                 round(carrier.rate),
             )
         )

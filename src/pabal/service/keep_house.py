@@ -16,6 +16,7 @@ from pabal.service.claim import hold_in_hand, lease_of
 from pabal.service.count import KEPT_FOR, count
 from pabal.service.finish import Finished, finish
 from pabal.service.keep_months import keep_months
+from pabal.service.pace import Pace
 from pabal.service.policy import Policy
 from pabal.service.station import Station
 from pabal.store import (
@@ -168,8 +169,10 @@ async def _void(station: Station, slot: int, worker: bytes | None, carrier: Carr
 
 async def keep_house(station: Station) -> None:
     """Go round for good; the store being away only delays it."""
+    pace = Pace(station)
     for number in itertools.count():
         try:
+            await pace.tell()
             await go_round(station, is_thorough=number % ROUNDS_A_THOROUGH_ONE == 0)
         except StoreAway:
             log.warning("housekeeping waits for the store")

@@ -31,6 +31,10 @@ class Tally:
         """Count so many more."""
         self._counts[labels] = self._counts.get(labels, 0) + count
 
+    def count(self, *labels: str) -> int:
+        """Return how many were counted under these labels."""
+        return self._counts.get(labels, 0)
+
     def collect(self) -> Iterable[CounterMetricFamily]:
         """Yield the figures to Prometheus."""
         name, help, labels = self._family

@@ -2,8 +2,11 @@
 
 from typing import NamedTuple
 
-from pabal.domain.when import Instant
+from pabal.domain.when import MINUTE, Instant
 from pabal.store.base import Tx
+
+PACE_HOLDS = 1 * MINUTE
+"""What was told longer ago says nothing of now: whoever told it is no more."""
 
 
 class CarrierState(NamedTuple):
@@ -17,6 +20,14 @@ class CarrierState(NamedTuple):
     trouble: str | None = None
     """The last reason that it was not well, also if it is well again."""
     trouble_at: Instant | None = None
+    pace: int | None = None
+    """How many messages a minute it took lately."""
+    paced_at: Instant | None = None
+
+    def pace_at(self, now: Instant) -> int:
+        """Return how many messages a minute it takes now."""
+        is_fresh = self.paced_at is not None and now - PACE_HOLDS < self.paced_at
+        return (self.pace or 0) if is_fresh else 0
 
 
 def put(tx: Tx, state: CarrierState) -> None:
@@ -33,10 +44,16 @@ def put(tx: Tx, state: CarrierState) -> None:
     )
 
 
+def put_pace(tx: Tx, name: str, worker: str, pace: int, now: Instant) -> None:
+    """Keep how many messages a minute a carrier took from a worker lately."""
+    tx.run("update carriers set pace = ?, paced_at = ? where name = ? and worker = ?", (pace, now, name, worker))
+
+
 def states(tx: Tx) -> list[CarrierState]:
     """Return the state of every carrier that was ever used, by name."""
     rows = tx.rows(
-        "select name, state, since, reason, worker, trouble, trouble_at from carriers order by name, worker"
+        "select name, state, since, reason, worker, trouble, trouble_at, pace, paced_at"
+        " from carriers order by name, worker"
     )
     return [CarrierState(*row) for row in rows]
 

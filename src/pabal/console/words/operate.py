@@ -17,6 +17,8 @@ WORDS = {
     "operate.state": Words("상태", "State"),
     "operate.since": Words("변경 시각", "Since"),
     "operate.trouble": Words("최근 오류", "Last error"),
+    "operate.pace": Words("현재 속도", "Pace"),
+    "operate.per_minute": Words("분당 {count}건", "{count} a minute"),
     "operate.rate": Words("속도 제한", "Rate limit"),
     "operate.per_second": Words("초당 {count}건", "{count} per second"),
     "operate.no_limit": Words("없음", "None"),
