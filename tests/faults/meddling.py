@@ -10,6 +10,8 @@ import psycopg
 from tests.faults.servers import DATABASE, OwnServer
 
 ROWS = 20
+BREATH_S = 0.01
+"""How long a meddler lets others be in between: one who never does is noticed now and then, by chance."""
 
 
 @contextlib.contextmanager
@@ -33,7 +35,7 @@ def _meddle(server: OwnServer, dice: Random, is_over: threading.Event) -> None:
             "set deadlock_timeout = '10s'"
         )  # of two who wait for each other, the service is found out
         connection.commit()
-        while not is_over.is_set():
+        while not is_over.wait(BREATH_S):
             table, column = dice.choice([("jobs", "tries"), ("messages", "receiver")])
             newest = f"select id from {table} order by id desc limit {ROWS}"
             for row in connection.execute(newest.encode()).fetchall():
