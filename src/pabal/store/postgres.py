@@ -21,8 +21,11 @@ CONNECT_WITHIN_S = 5
 ANSWER_WITHIN_S = 20.0
 """How long a caller waits: longer than for a lock. A commit waits for a replica for as long as that is away."""
 MOST_PREPARED = 300
-MOST_RERUNS = 5
-"""How often calls are run again that collided with others, or whose connection was lost."""
+MOST_RERUNS = 20
+"""How often calls are run again that collided with others, or whose connection was lost.
+
+Calls of many callers share a transaction, so that it collides more easily than each would.
+"""
 
 # Every statement of ours is made for nested loops over indexes, as SQLite does them: no other plan is better when
 # the tables are large, and one that was made while they were empty may stay in use for long. So one plan does for
