@@ -20,7 +20,7 @@ from pabal.service.station import Station
 
 
 def build_console(station: Station, settings: Settings) -> Starlette:
-    """Return the console; it takes some tenths of a second, so it is made when it is first asked for."""
+    """Return the console; it takes about a second, so it is made when it is first asked for, in a thread."""
     has_simulator = any(each.kind == "simulator" for each in settings.carriers.values())
     is_test = not settings.is_in_earnest
     rooms = Rooms(station, PAGES, settings, has_simulator=has_simulator, is_test=is_test)

@@ -44,6 +44,7 @@ class Rooms:
         self.beside = Beside(station.world)
         self.pages = [page for page in pages if has_simulator or not page.is_for_simulator]
         self.assets = assets.load()
+        self._templates = {locale: _environment(locale) for locale in LOCALES}
         self._may = {(page.path, page.method): page.may for page in self.pages}
 
     def is_for(self, path: str, method: str, role: Role) -> bool:
@@ -71,7 +72,7 @@ class Rooms:
     def render(self, template: str, visit: "Visit", values: Mapping[str, object]) -> str:
         """Return a page as text, every value in it escaped."""
         return (
-            _environment(visit.speech.locale)
+            self._templates[visit.speech.locale]
             .get_template(template)
             .render({"visit": visit, "say": visit.say, "words": visit.words, "menu": self.menu(visit), **values})
         )
@@ -115,7 +116,7 @@ class _Speaker(NodeTransformer):
 
 @cache
 def _environment(locale: str) -> Environment:
-    """Return the templates in a language, all compiled; it takes some tenths of a second, so it is done once."""
+    """Return the templates in a language, all compiled; half a second, so it is done once a process."""
     found = _Spoken(locale)
     for name in found.list_templates(["html"]):
         found.get_template(name)
