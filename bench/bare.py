@@ -9,8 +9,8 @@ import msgspec
 import uvicorn
 import uvloop
 
-from pabal.web.answers import SentItem
-from pabal.web.bodies import SendSms
+from pabal.models.answers import SentItem
+from pabal.models.bodies import SendSms
 
 Message = MutableMapping[str, Any]
 MAX_PARTS = 10_000

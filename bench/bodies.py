@@ -5,10 +5,10 @@ import random
 import msgspec
 
 from bench.fill import REQUEST_RECEIVERS, TEXT, regular
-from pabal.domain import when
-from pabal.domain.when import HOUR
+from pabal.domain import dates
+from pabal.domain.dates import HOUR
 from pabal.service.policy import Policy
-from tests.nhncloud.channel import SENDER_KEY, TEMPLATE_CODE
+from tests.fakes.nhncloud.channel import SENDER_KEY, TEMPLATE_CODE
 
 SEND_SMS = "/api/message/sendSMS.v1.0"
 SEND_ALIMTALK = "/api/message/sendAlimtalk.v1.0"
@@ -74,7 +74,7 @@ def lookups(regulars: int, page_size: int = 10) -> list[bytes]:
 
 def later(policy: Policy, now: int) -> str:
     """Return a sendDate in a few hours, so that nothing is delivered meanwhile."""
-    return when.stamp(now + 5 * HOUR, policy.zone)[:16]
+    return dates.stamp(now + 5 * HOUR, policy.zone)[:16]
 
 
 def _send(chance: random.Random, receivers: int, send_date: str | None) -> dict[str, object]:

@@ -9,9 +9,9 @@ from bench import bodies, load
 from bench.figures import Figure, middle
 from bench.fill import POLICY, REQUEST_RECEIVERS, WORLD, campaigns, put, ready_to_keep, slots_of, with_store
 from bench.server import Place, say
-from pabal.domain.when import HOUR
-from pabal.service.accept import Promise
-from pabal.store.base import Store
+from pabal.domain.dates import HOUR
+from pabal.service.sending.accept import Promise
+from pabal.store.engine.base import Store
 
 AIM = 0.6
 ROUNDS = 3

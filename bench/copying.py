@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 
 from pabal.domain.message import Status
-from pabal.service.accept import Promise
+from pabal.service.sending.accept import Promise
 
 _REQUESTS = (
     "id, slot, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 
 from bench.server import SETTINGS_FILE, Place
-from tests.postgres import Server, admin
+from tests.fixtures.postgres import Server, admin
 
 OPTIONS = {
     "fsync": "on",

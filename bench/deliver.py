@@ -9,14 +9,14 @@ from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_sto
 from bench.looking import reading, until_no_job
 from bench.server import DoesNotWork, Place, say
 from pabal.carriers.base import BATCH, Receipt, Taken
+from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Outcome
-from pabal.domain.when import MINUTE, SECOND, Instant
-from pabal.service.claim import claim
-from pabal.service.compose import attempt_of
-from pabal.service.receive import receive
-from pabal.service.settle import Verdicts, settle
+from pabal.service.delivery.claim import claim
+from pabal.service.delivery.receive import receive
+from pabal.service.delivery.settle import Verdicts, settle
+from pabal.service.sending.compose import attempt_of
 from pabal.store import slots
-from pabal.store.base import Store
+from pabal.store.engine.base import Store
 
 AIM = 0.3
 MESSAGES = 100_000

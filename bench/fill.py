@@ -8,16 +8,16 @@ from typing import TypeVar
 
 from bench.looking import settings_of
 from pabal.app import open_store
-from pabal.config import load
-from pabal.domain import identity
+from pabal.domain import identifiers
+from pabal.domain.dates import HOUR, Instant
 from pabal.domain.message import Product
 from pabal.domain.sending import Receiver, Sending
-from pabal.domain.when import HOUR, Instant
-from pabal.service.accept import Promise, keep
 from pabal.service.policy import Policy, policy_from
+from pabal.service.sending.accept import Promise, keep
+from pabal.settings.settings import load
 from pabal.store import messages, requests, slots
-from pabal.store.base import Store
-from pabal.store.sqlite import SqliteStore
+from pabal.store.engine.base import Store
+from pabal.store.engine.sqlite import SqliteStore
 from pabal.world import RealWorld
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def regular(one: int) -> str:
 
 def ready_to_keep(sending: Sending, at: Instant, chance: random.Random, slot: int = 0) -> Promise:
     """Return a send as its transaction takes it."""
-    request_id = identity.request_id(at, slot, chance.getrandbits(identity.CHANCE_BITS))
+    request_id = identifiers.request_id(at, slot, chance.getrandbits(identifiers.CHANCE_BITS))
     scheduled_at = at if sending.scheduled_at is None else sending.scheduled_at
     return Promise(
         request_id,

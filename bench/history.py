@@ -8,9 +8,9 @@ from bench.figures import Figure, middle, milliseconds
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.server import Place, say
 from pabal.carriers.base import BATCH
-from pabal.domain.when import HOUR, MINUTE
-from pabal.service.claim import claim
-from pabal.store.base import Store
+from pabal.domain.dates import HOUR, MINUTE
+from pabal.service.delivery.claim import claim
+from pabal.store.engine.base import Store
 
 AIM = 1.5
 MANY, FEW = 1_000_000, 10_000

@@ -10,7 +10,7 @@ import apsw
 import psycopg
 
 from bench.server import SETTINGS_FILE, DoesNotWork
-from pabal.config import Settings, load
+from pabal.settings.settings import Settings, load
 
 BUSY_MS = 10_000
 ENDED_WITHIN_S = 180.0

@@ -15,12 +15,12 @@ from bench.figures import Figure, middle, milliseconds
 from bench.fill import REQUEST_RECEIVERS, SENDER, TEXT, WORLD, regular, slots_of
 from bench.looking import settings_of
 from bench.server import SETTINGS_FILE, DoesNotWork, Place, say
-from pabal.domain import identity
+from pabal.domain import identifiers
+from pabal.domain.dates import DAY, SECOND, Instant
 from pabal.domain.message import Outcome, Product, Status
-from pabal.domain.when import DAY, SECOND, Instant
-from pabal.store import months
-from pabal.store.postgres import connected
-from pabal.store.postgres_tx import PostgresTx
+from pabal.store.engine import partitions
+from pabal.store.engine.postgres import connected
+from pabal.store.engine.postgres_tx import PostgresTx
 
 AIM = 1.5
 MANY, FEW = 10_000_000, 100_000
@@ -96,10 +96,10 @@ def fill(place: PostgresPlace, data: Path, messages: int, days: int) -> None:
 def _make_months(data: Path, days: int) -> None:
     """Make the tables of the months that are over; those of this one and the next are there."""
     with contextlib.closing(connected(settings_of(data).store)) as connection, connection.transaction():
-        month = months.month_at(WORLD.now() - days * DAY)
-        while month < months.month_at(WORLD.now()):
-            months.make(PostgresTx(connection), month)
-            month = months.following(month)
+        month = partitions.month_at(WORLD.now() - days * DAY)
+        while month < partitions.month_at(WORLD.now()):
+            partitions.make(PostgresTx(connection), month)
+            month = partitions.following(month)
 
 
 def _blocks(messages: int, days: int, slots: int) -> Iterator[tuple[bytes, bytes]]:
@@ -110,7 +110,7 @@ def _blocks(messages: int, days: int, slots: int) -> Iterator[tuple[bytes, bytes
     for place in range(count):
         at = first_at + place * days * DAY // count
         slot = place % slots
-        one = identity.request_id(at, slot, chance.getrandbits(identity.CHANCE_BITS)).hex()
+        one = identifiers.request_id(at, slot, chance.getrandbits(identifiers.CHANCE_BITS)).hex()
         own = [int(regular(number)) for number in range(REGULARS) if number % rounds == place % rounds]
         receivers = own + [1_000_000_000 + chance.getrandbits(26) for _ in range(REQUEST_RECEIVERS - len(own))]
         yield _request(one, slot, at), _messages(one, slot, receivers, at)

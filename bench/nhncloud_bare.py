@@ -19,8 +19,8 @@ from bench.bodies import ONE_TEXT
 from bench.figures import middle
 from bench.fill import REQUEST_RECEIVERS
 from bench.server import DoesNotWork, say
-from tests.nhncloud import apart
-from tests.nhncloud.channel import SENDER, SENDER_KEY, TEMPLATE, TEMPLATE_CODE
+from tests.fakes.nhncloud import subprocess_server
+from tests.fakes.nhncloud.channel import SENDER, SENDER_KEY, TEMPLATE, TEMPLATE_CODE
 
 ROUNDS = 2
 REQUESTS = 50
@@ -38,7 +38,7 @@ def measure() -> float:
     """Return how many messages a second it hands over and learns the results of."""
     found = []
     for _ in range(ROUNDS):
-        with apart.running() as relay:
+        with subprocess_server.running() as relay:
             done = subprocess.run(
                 [sys.executable, "-m", "bench.nhncloud_bare", str(relay.port)],
                 capture_output=True,

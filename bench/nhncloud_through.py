@@ -11,10 +11,10 @@ from bench.figures import Figure, middle
 from bench.fill import REQUEST_RECEIVERS, WORLD, with_store
 from bench.looking import reading
 from bench.server import SETTINGS_FILE, DoesNotWork, Place, Server, say
-from pabal.domain import identity
-from pabal.domain.when import SECOND
-from tests.nhncloud import apart, channel
-from tests.nhncloud.apart import RELAY, Apart
+from pabal.domain import identifiers
+from pabal.domain.dates import SECOND
+from tests.fakes.nhncloud import channel, subprocess_server
+from tests.fakes.nhncloud.subprocess_server import RELAY, Apart
 
 AIM = 5000
 ROUNDS = 2
@@ -115,7 +115,7 @@ def _before_the_relay(place: Place, *, has_webhooks: bool) -> Iterator[tuple[Apa
     file = data / SETTINGS_FILE
     store = file.read_text(encoding="utf-8") if file.exists() else ""
     with_store(data, lambda store: store.write(channel.open_here, ACCOUNT, WORLD.now()))
-    with apart.running() as relay:
+    with subprocess_server.running() as relay:
         hooked = {"webhook_signature": SIGNATURE} if has_webhooks else {}
         told = f"{store}check_sender_numbers = false\n{relay.settings(**hooked)}"
         file.write_text(told, encoding="utf-8")
@@ -144,7 +144,7 @@ def _paced(data: Path, server: Server, relay: Apart, plans: list[load.Plan], mes
     looking = reading(data)
     first = looking.one("select id from messages order by id limit 1")
     looking.close()
-    seconds = (ended_at - identity.requested_at(bytes(first))) / SECOND
+    seconds = (ended_at - identifiers.requested_at(bytes(first))) / SECOND
     sends = seen.sends()
     asks = sum(seen.calls.values()) - sends
     return Pace(messages / seconds, accepted, cpu_us, (seen.cpu_s - far_before) / messages * 1e6, sends, asks)

@@ -11,7 +11,7 @@ from bench.figures import Figure, middle, milliseconds
 from bench.fill import REQUEST_RECEIVERS, fill, regular
 from bench.history import FEW, LATER, MANY, REGULARS, large
 from bench.server import DoesNotWork, Place, Server, command, say
-from pabal.console.history import PAGE_SIZE
+from pabal.console.history.history import PAGE_SIZE
 
 QUICK_AIM = 1.5
 """What is as quick as something else takes at most so many times as long; the same as for the interface itself."""

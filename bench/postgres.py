@@ -9,7 +9,7 @@ from bench.database import PostgresPlace, on_postgres
 from bench.figures import Figure
 from bench.fill import REQUEST_RECEIVERS
 from bench.server import Place
-from pabal.service.accept import Promise
+from pabal.service.sending.accept import Promise
 
 
 def measure(place: Place) -> list[Figure]:

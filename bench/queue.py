@@ -15,12 +15,12 @@ from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, campaigns, rea
 from bench.looking import settings_of
 from bench.server import DoesNotWork, Place, say
 from pabal.carriers.base import BATCH
-from pabal.domain.when import MINUTE
-from pabal.service.claim import claim
-from pabal.service.floors import Floors
-from pabal.store import jobs, slots
-from pabal.store.base import Store
-from pabal.store.postgres import PostgresStore
+from pabal.domain.dates import MINUTE
+from pabal.service.delivery.claim import claim
+from pabal.service.delivery.watermarks import Floors
+from pabal.store import queue, slots
+from pabal.store.engine.base import Store
+from pabal.store.engine.postgres import PostgresStore
 
 AIM = 1.5
 MANY, FEW = 1_000_000, 10_000
@@ -107,7 +107,7 @@ async def _claim(store: Store, floors: Floors, number: int) -> float:
     total = await store.read(slots.total)
     began, now = time.perf_counter(), WORLD.now()
     lanes = floors.lanes(range(total), now)
-    floors.note(lanes, await store.read(jobs.next_due, CARRIER, lanes), now)
+    floors.note(lanes, await store.read(queue.next_due, CARRIER, lanes), now)
     slot = number % total
     claimed = await store.write(claim, slot, CARRIER, BATCH, MINUTE, POLICY, WORLD.now(), since=floors.of(slot))
     took_s = time.perf_counter() - began

@@ -9,7 +9,7 @@ from bench.figures import Figure, percentile
 from bench.fill import REQUEST_RECEIVERS, WORLD, fill
 from bench.looking import reading
 from bench.server import DoesNotWork, Place, say
-from pabal.domain import identity
+from pabal.domain import identifiers
 
 AIM_S = 2.0
 WAITING = 100_000
@@ -40,7 +40,7 @@ def measure(place: Place) -> list[Figure]:
             drained_at = _drained_at(data)
             seen = load.end(process)
         sent = [bytes.fromhex(found[1].decode()) for each in seen.answers if (found := _REQUEST_ID.search(each))]
-        amid = [each for each in sent if identity.requested_at(each) < drained_at]
+        amid = [each for each in sent if identifiers.requested_at(each) < drained_at]
         waits_s = _waits_s(data, amid)
     if not waits_s:
         raise DoesNotWork("the campaigns were gone before the first small send")
@@ -76,11 +76,11 @@ def _waits_s(data: Path, requests: list[bytes]) -> list[float]:
     give_up_at = time.perf_counter() + TAKEN_WITHIN_S
     waits_s: list[float] = []
     for each in requests:
-        one = identity.message_id(each, 1)
+        one = identifiers.message_id(each, 1)
         while (at := looking.one("select taken_at from simulated where message_id = ?", (one,))) is None:
             if time.perf_counter() > give_up_at:
                 raise DoesNotWork(f"a small send was not taken in {TAKEN_WITHIN_S} s")
             time.sleep(LOOK_EVERY_S)
-        waits_s.append((at - identity.requested_at(each)) / 1000)
+        waits_s.append((at - identifiers.requested_at(each)) / 1000)
     looking.close()
     return waits_s

@@ -11,9 +11,9 @@ from bench.fill import REQUEST_RECEIVERS
 from bench.looking import reading
 from bench.server import DoesNotWork, Place, Server, say
 from bench.sink import Sink
-from pabal.domain import identity
-from pabal.domain.when import SECOND
-from pabal.store import jobs
+from pabal.domain import identifiers
+from pabal.domain.dates import SECOND
+from pabal.store import queue
 
 RATE = 50
 RATED_REQUESTS, RATED_RECEIVERS = 2, 750
@@ -138,7 +138,7 @@ def _windows(arrivals: Sequence[tuple[float, int]], width_s: float) -> tuple[int
 def _waiting(data: Path) -> int:
     """Return how many messages of campaigns wait to be sent."""
     looking = reading(data)
-    left: int = looking.one("select count(*) from jobs where lane = ?", (jobs.CAMPAIGN,))
+    left: int = looking.one("select count(*) from jobs where lane = ?", (queue.CAMPAIGN,))
     looking.close()
     return left
 
@@ -149,4 +149,4 @@ def _waits_s(data: Path, first_seen: dict[str, float]) -> list[float]:
     first, last = (int(bodies.SINGLES_BEGIN + digit * 7) for digit in "09")
     rows = looking.rows("select receiver, id from messages where receiver between ? and ?", (first, last))
     looking.close()
-    return [first_seen[f"0{receiver}"] - identity.requested_at(one) / SECOND for receiver, one in rows]
+    return [first_seen[f"0{receiver}"] - identifiers.requested_at(one) / SECOND for receiver, one in rows]

@@ -11,11 +11,11 @@ from bench.figures import Figure, middle
 from bench.fill import SENDER, TEXT, WORLD
 from bench.server import say
 from bench.sink import Sink
-from pabal.carrier_settings import SmppSettings
 from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.message import Writer
 from pabal.carriers.smpp.session import Bind, Lot, Session
+from pabal.carriers.smpp.submits import Writer
 from pabal.domain.message import Attempt, Product
+from pabal.settings.carriers import SmppSettings
 
 AIM = 50_000
 ROUNDS = 3

@@ -8,8 +8,8 @@ from bench.figures import Figure, middle
 from bench.looking import reading, until_no_job
 from bench.server import DoesNotWork, Place, Server, say
 from bench.sink import Sink
-from pabal.domain import identity
-from pabal.domain.when import SECOND
+from pabal.domain import identifiers
+from pabal.domain.dates import SECOND
 
 AIM_RATE = 3000
 AIM_SHARE = 0.5
@@ -103,4 +103,4 @@ def _ended(data: Path) -> tuple[float, float]:
     if len(ends) != MESSAGES:
         raise DoesNotWork(f"{MESSAGES - len(ends)} messages were not completed")
     amid = (MESSAGES - 2 * EDGE) / (ends[-EDGE - 1] - ends[EDGE]) * SECOND
-    return amid, MESSAGES / (ends[-1] - identity.requested_at(first)) * SECOND
+    return amid, MESSAGES / (ends[-1] - identifiers.requested_at(first)) * SECOND

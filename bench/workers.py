@@ -13,7 +13,7 @@ from bench.figures import Figure, middle
 from bench.fill import REQUEST_RECEIVERS, WORLD, campaigns, ready_to_keep, slots_of
 from bench.looking import reading
 from bench.server import DoesNotWork, Place, say
-from pabal.domain.when import SECOND
+from pabal.domain.dates import SECOND
 
 AIM_RATE = 1.0
 AIM_CPU = 1.2

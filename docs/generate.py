@@ -14,13 +14,13 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from pabal.carrier_settings import KINDS, CarrierSettings
-from pabal.config import ENVIRONMENT_PREFIX, Settings, described
+from pabal.checks.call import MAX_PAGE, MAX_PAGE_SIZE
 from pabal.domain.codes import Code
 from pabal.domain.message import Outcome, Product, Status
-from pabal.setting import fields, shown
-from pabal.web.answers import Envelope, ListEnvelope, PagedEnvelope
-from pabal.web.call import MAX_PAGE, MAX_PAGE_SIZE
+from pabal.models.answers import Envelope, ListEnvelope, PagedEnvelope
+from pabal.settings.carriers import KINDS, CarrierSettings
+from pabal.settings.field import fields, shown
+from pabal.settings.settings import ENVIRONMENT_PREFIX, Settings, described
 from pabal.web.endpoints import COMMON, ENDPOINTS, Endpoint
 
 FOLDER = Path(__file__).parent / "reference"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests import citus, postgres
-from tests.engines import EVERY
-from tests.virtual import Town, build_town, in_virtual_time, settings_for
+from tests.fixtures import citus, postgres
+from tests.fixtures.engines import EVERY
+from tests.fixtures.virtual import Town, build_town, in_virtual_time, settings_for
 
 Scene = Callable[[Town], Awaitable[None]]
 

@@ -10,27 +10,27 @@ from importlib import resources
 from pathlib import Path
 from typing import IO, Any
 
-from pabal.carrier_settings import CarrierSettings, NhnCloudSettings, SimulatorSettings, SmppSettings
 from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp.carrier import SmppCarrier
-from pabal.config import Settings
 from pabal.domain.category import BadTable, Category, read_table
-from pabal.service.keys import Keyring
-from pabal.service.limit import Limiter, SharedLimiter
+from pabal.service.access.keys import Keyring
+from pabal.service.access.limits import Limiter, SharedLimiter
+from pabal.service.context import Station
+from pabal.service.metrics import Watch
 from pabal.service.policy import policy_from
-from pabal.service.remember import StoredCursor, StoredMemory
+from pabal.service.simulator_store import StoredCursor, StoredMemory
 from pabal.service.slots import Slots
-from pabal.service.station import Station
-from pabal.service.watch import Watch
 from pabal.service.work import Work
-from pabal.setting import BadSetting
+from pabal.settings.carriers import CarrierSettings, NhnCloudSettings, SimulatorSettings, SmppSettings
+from pabal.settings.field import BadSetting
+from pabal.settings.settings import Settings
 from pabal.store import requests
 from pabal.store import slots as kept_slots
-from pabal.store.base import Store
-from pabal.store.grouped import Batch
-from pabal.store.migrate import migrate, pending
-from pabal.store.sqlite import SqliteStore
+from pabal.store.engine.base import Store
+from pabal.store.engine.group_commit import Batch
+from pabal.store.engine.migrate import migrate, pending
+from pabal.store.engine.sqlite import SqliteStore
 from pabal.web.api import Api, AsgiApp, Receive, Scope, Send
 from pabal.web.guard import Guard
 from pabal.web.pages import Pages
@@ -64,7 +64,7 @@ def open_store(settings: Settings, world: World, watch: Watch | None = None) -> 
             watch.commit_callers.observe(batch.callers)
 
     if settings.is_on_postgresql:
-        from pabal.store.postgres import PostgresStore  # costs the start of the embedded store 0.2 s
+        from pabal.store.engine.postgres import PostgresStore  # costs the start of the embedded store 0.2 s
 
         return PostgresStore(
             settings.store,

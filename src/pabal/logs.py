@@ -6,8 +6,8 @@ import sys
 from typing import Any, TextIO
 from zoneinfo import ZoneInfo
 
-from pabal.domain import when
-from pabal.domain.when import Instant
+from pabal.domain import dates
+from pabal.domain.dates import Instant
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
@@ -22,7 +22,7 @@ class _Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, Any] = {name: value for name, value in vars(record).items() if name not in _STANDARD}
-        at = when.iso(Instant(record.created * 1000), self._zone)
+        at = dates.iso(Instant(record.created * 1000), self._zone)
         if self._is_json:
             head = {
                 "time": at,

@@ -6,8 +6,8 @@ import string
 import time
 from typing import Protocol
 
-from pabal.domain import identity
-from pabal.domain.when import Instant
+from pabal.domain import identifiers
+from pabal.domain.dates import Instant
 
 KEY_PREFIX = "pb_"
 KEY_CHARACTERS = 40
@@ -63,7 +63,7 @@ class RealWorld:
 
 def new_request_id(world: World, slot: int) -> bytes:
     """Mint the id of a request that is accepted now."""
-    return identity.request_id(world.now(), slot, world.bits(identity.CHANCE_BITS))
+    return identifiers.request_id(world.now(), slot, world.bits(identifiers.CHANCE_BITS))
 
 
 def new_key(world: World) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.browser.scenery import FLAGS, House, chromium
-from tests.live import serving
+from tests.fixtures.browser import FLAGS, House, chromium
+from tests.fixtures.live import serving
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from pabal.console.sheet import MOST_FILE_BYTES
+from pabal.console.upload.sheet import MOST_FILE_BYTES
 from pabal.domain.user import Role
-from tests.browser.scenery import House, check_page
+from tests.fixtures.browser import House, check_page
 
 pytestmark = pytest.mark.slow
 

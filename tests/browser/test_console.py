@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pabal.domain.user import Role
-from tests.browser.scenery import House, check_page, weight_bytes
-from tests.sheets import sheets
-from tests.web.scenery import channel, sms, to
+from tests.fixtures.browser import House, check_page, weight_bytes
+from tests.fixtures.sheets import sheets
+from tests.fixtures.web import channel, sms, to
 
 pytestmark = pytest.mark.slow
 

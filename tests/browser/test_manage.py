@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from pabal.domain.user import Role
-from tests.browser.scenery import House, check_page
 from tests.browser.test_console import in_each_way, send
-from tests.web.scenery import PHONE, sms
+from tests.fixtures.browser import House, check_page
+from tests.fixtures.web import PHONE, sms
 
 pytestmark = pytest.mark.slow
 

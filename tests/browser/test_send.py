@@ -6,8 +6,8 @@ import re
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from tests.browser.scenery import House, check_page
-from tests.web.scenery import NO_USER, SENDER, channel, template
+from tests.fixtures.browser import House, check_page
+from tests.fixtures.web import NO_USER, SENDER, channel, template
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from pabal.carrier_settings import NhnCloudSettings, SimulatorSettings, SmppSettings
 from pabal.carriers.base import Carrier
 from pabal.carriers.nhncloud.carrier import NhnCloud, Surroundings
 from pabal.carriers.nhncloud.client import Client
@@ -13,13 +12,24 @@ from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu, Submit
-from pabal.domain.arrival import Arrival
+from pabal.domain.simulated_message import Arrival
+from pabal.settings.carriers import NhnCloudSettings, SimulatorSettings, SmppSettings
 from pabal.world import World
-from tests.carriers.smpp.far_end import BINDS, DELIVER_ANSWER, Line, Smsc, answer, receipt, refuse, silent, take
 from tests.carriers.test_simulator import Notebook
-from tests.nhncloud.server import Relay, Transport
-from tests.nhncloud.state import Message, Profile
-from tests.virtual import VirtualWorld
+from tests.fakes.nhncloud.server import Relay, Transport
+from tests.fakes.nhncloud.state import Message, Profile
+from tests.fakes.smsc.scripted import (
+    BINDS,
+    DELIVER_ANSWER,
+    Line,
+    Smsc,
+    answer,
+    receipt,
+    refuse,
+    silent,
+    take,
+)
+from tests.fixtures.virtual import VirtualWorld
 
 REFUSED = "01000000001"
 BUSY = "01000000005"

@@ -12,7 +12,7 @@ from pabal.carriers.base import Away, Busy, Carrier, Declined, Receipt, Rejected
 from pabal.carriers.pace import ROUNDING_S
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from tests.carriers.conformance import ADAPTERS, BUSY, REFUSED, SENDER_KEY, TEMPLATE_CODE, Adapter
-from tests.virtual import VirtualWorld, in_virtual_time
+from tests.fixtures.virtual import VirtualWorld, in_virtual_time
 
 WINDOW = 20
 SOON_S = 0.01

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from pabal.carrier_settings import CarrierSettings, SimulatorSettings
 from pabal.carriers.pace import CREDIT_S, TICK_S, Pacer
-from pabal.domain import identity
+from pabal.domain import identifiers
+from pabal.domain.dates import SECOND
 from pabal.domain.message import Outcome, Status
-from pabal.domain.when import SECOND
-from pabal.store.base import Tx
-from tests.service.acting import POST, Scene, counted, ends, first, send, sms
-from tests.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, settings_for
+from pabal.settings.carriers import CarrierSettings, SimulatorSettings
+from pabal.store.engine.base import Tx
+from tests.fixtures.service import POST, Scene, counted, ends, first, send, sms
+from tests.fixtures.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, settings_for
 
 Gone = list[tuple[float, int]]
 """When how many went."""
@@ -394,7 +394,7 @@ def test_a_small_send_during_a_campaign_is_handed_over_within_two_seconds(tmp_pa
 
         went = {one: at for at, one in await taken(town)}
         assert max(went[one] - at for one, at in sent.items()) <= 2
-        of_campaign = [one for one in went if identity.request_of(one) == campaign]
+        of_campaign = [one for one in went if identifiers.request_of(one) == campaign]
         assert len(of_campaign) < 2000  # it was still under way
         assert len(went) >= 0.96 * 50 * 13
 

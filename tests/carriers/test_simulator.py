@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from pabal.carrier_settings import SimulatorSettings
 from pabal.carriers.base import Busy, Carrier, Receipt, Rejected, Taken
 from pabal.carriers.simulator import MAX_RECEIPTS, Simulator, fate_of
-from pabal.domain.arrival import TOKEN, Arrival
+from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.profile import Registration
+from pabal.domain.simulated_message import TOKEN, Arrival
 from pabal.domain.template import Design, Review
-from pabal.domain.when import SECOND, Instant
-from pabal.store import simulated
-from tests.service.acting import PHONE, Play, account, add_profile, alimtalk, count, ends, later, send, sms
-from tests.virtual import NOON, Town, VirtualWorld, in_virtual_time
+from pabal.settings.carriers import SimulatorSettings
+from pabal.store import simulator as simulator_module
+from tests.fixtures.service import PHONE, Play, account, add_profile, alimtalk, count, ends, later, send, sms
+from tests.fixtures.virtual import NOON, Town, VirtualWorld, in_virtual_time
 
 Owed = tuple[Instant, bytes, Outcome]
 DONE, FAILED, SENDING = Status.COMPLETED, Status.FAIL, Status.SENDING
@@ -363,7 +363,7 @@ def test_with_the_store_as_its_memory_a_restart_loses_no_receipt(play: Play) -> 
 
         assert await ends(town, sent[0]) == [(DONE, GOOD)] * 3
         total, shown = await town.store.read(
-            simulated.on_phone, await account(town), PHONE, town.world.now(), 1, 10
+            simulator_module.on_phone, await account(town), PHONE, town.world.now(), 1, 10
         )
         assert (total, [each.content for each in shown]) == (1, ["안녕하세요"])
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.scenery import Desk
+from tests.fixtures.cli import Desk
 
 
 @pytest.fixture

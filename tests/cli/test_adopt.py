@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain.bar import Bar
-from pabal.service.station import Station
+from pabal.domain.suspension import Bar
+from pabal.service.context import Station
 from pabal.store import profiles
 from tests.cli.test_cli import Ran, Shell
-from tests.nhncloud.server import Served, serving
-from tests.virtual import NOON
+from tests.fakes.nhncloud.server import Served, serving
+from tests.fixtures.virtual import NOON
 
 OTHER = """
 [carriers.relay2]

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from pabal.cli import main
-from pabal.store import accounts, copies
-from pabal.store.base import Tx
-from pabal.store.migrate import known
-from tests.cli.scenery import Desk
-from tests.store.kept import keep, sms
+from pabal.cli.main import main
+from pabal.store import accounts
+from pabal.store.engine import sqlite_backup
+from pabal.store.engine.base import Tx
+from pabal.store.engine.migrate import known
+from tests.fixtures.cli import Desk
+from tests.fixtures.rows import keep, sms
 
 
 def names(tx: Tx) -> list[str]:
@@ -28,7 +29,7 @@ def test_a_backup_holds_what_the_store_holds(desk: Desk, file: Path) -> None:
 
     assert made.status == 0
     assert made.out.startswith(f"{file} is a sound copy of {desk.store}: schema {known()[-1].number}, ")
-    assert copies.look(file, names) == ["acme"]
+    assert sqlite_backup.look(file, names) == ["acme"]
     assert [each.name for each in file.parent.iterdir()] == ["pabal.db"]
 
 
@@ -41,7 +42,7 @@ def test_a_file_that_exists_is_replaced_only_by_force(desk: Desk, file: Path) ->
     assert "choose another name, or replace it with --force" in refused.err
     assert file.read_text(encoding="utf-8") == "precious"
     assert desk("backup", file, "--force").status == 0
-    assert copies.look(file, names) == ["acme"]
+    assert sqlite_backup.look(file, names) == ["acme"]
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])

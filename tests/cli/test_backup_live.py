@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import witness
 from tests.crash.clients import Wishes, load, until_idle
-from tests.live import Live, command, run, serving
+from tests.fixtures import status_checker
+from tests.fixtures.live import Live, command, run, serving
 
 CLIENTS = 8
 ANSWERS_BEFORE = 60
@@ -39,7 +39,7 @@ def test_a_backup_under_load_has_all_that_was_answered_and_a_service_on_it_ends_
     with serving(tmp_path / "new") as live:
         asyncio.run(until_idle(live.base))
         assert live.stop() == 0
-    connection = witness.looking_at(tmp_path / "new")
+    connection = status_checker.looking_at(tmp_path / "new")
     kept = {row[0].hex() for row in connection.execute("select id from requests")}
     ended = connection.execute("select status, count(*) from messages group by status").fetchall()
     connection.close()

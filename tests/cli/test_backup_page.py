@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import postgres
 from tests.crash.clients import until_idle
-from tests.live import serving
+from tests.fixtures import postgres
+from tests.fixtures.live import serving
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "backup.md"
 BODY = {"content": "안녕하세요", "sender": "02-123-4567", "receivers": [{"phoneNumber": "010-1234-5678"}]}

@@ -12,23 +12,23 @@ import pytest
 
 from pabal import __version__
 from pabal.app import build_station, only_process, open_store
-from pabal.cli import main
-from pabal.config import FIELDS, load
+from pabal.cli.main import main
 from pabal.domain.profile import Registration
 from pabal.domain.template import Design
-from pabal.service import templates
-from pabal.service.keys import hash_of
-from pabal.service.profiles import authenticate, register
-from pabal.service.station import Station
-from pabal.service.templates import Place
-from pabal.service.watch import Watch
-from pabal.store import accounts, carriers, jobs, profiles, simulated
+from pabal.service.access.keys import hash_of
+from pabal.service.context import Station
+from pabal.service.metrics import Watch
+from pabal.service.relay import templates
+from pabal.service.relay.profiles import authenticate, register
+from pabal.service.relay.templates import Place
+from pabal.settings.settings import FIELDS, load
+from pabal.store import accounts, carrier_states, profiles, queue, simulator
 from pabal.store import templates as kept_templates
-from pabal.store.base import Tx
-from pabal.store.carriers import CarrierState
-from pabal.store.migrate import known, migrate
+from pabal.store.carrier_states import CarrierState
+from pabal.store.engine.base import Tx
+from pabal.store.engine.migrate import known, migrate
 from pabal.world import RealWorld
-from tests.virtual import NOON
+from tests.fixtures.virtual import NOON
 
 WORLD = RealWorld()
 KEY = re.compile(r"pb_[0-9A-Za-z]{40}\n")
@@ -141,7 +141,7 @@ async def add_profile(station: Station) -> str:
     """Register and prove a profile as its administrator would; return its key."""
     owner = await account(station)
     await register(station, owner, Registration("@shop", "00100010001", "01012345678"))
-    _, (token,) = await station.store.read(simulated.on_phone, owner, "01012345678", WORLD.now(), 1, 1)
+    _, (token,) = await station.store.read(simulator.on_phone, owner, "01012345678", WORLD.now(), 1, 1)
     (digits,) = re.findall(r"\d{6}", token.content)
     await authenticate(station, owner, "@shop", digits)
     profile = await station.store.read(profiles.by_channel, owner, "@shop")
@@ -403,7 +403,7 @@ def test_doctor_says_that_a_service_runs(shell: Shell) -> None:
 
 def test_doctor_says_which_jobs_have_no_carrier(shell: Shell) -> None:
     shell("key", "create", "--account", "acme")
-    shell.at_work(lambda station: station.store.write(jobs.add, bytes(16), "gone", 0, 0))
+    shell.at_work(lambda station: station.store.write(queue.add, bytes(16), "gone", 0, 0))
 
     found = shell("doctor")
 
@@ -413,7 +413,7 @@ def test_doctor_says_which_jobs_have_no_carrier(shell: Shell) -> None:
 
 def seen(shell: Shell, state: CarrierState) -> None:
     """Keep a state of a carrier as a running service does."""
-    shell.at_work(lambda station: station.store.write(carriers.put, state))
+    shell.at_work(lambda station: station.store.write(carrier_states.put, state))
 
 
 @pytest.mark.parametrize("state", ["down", "aside"])

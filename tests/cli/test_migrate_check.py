@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from pabal.app import only_process
-from pabal.cli import main
-from pabal.config import load
-from pabal.store.base import Tx
-from pabal.store.migrate import known
-from tests import postgres
-from tests.cli.scenery import Desk
-from tests.virtual import NOON
+from pabal.cli.main import main
+from pabal.settings.settings import load
+from pabal.store.engine.base import Tx
+from pabal.store.engine.migrate import known
+from tests.fixtures import postgres
+from tests.fixtures.cli import Desk
+from tests.fixtures.virtual import NOON
 
 LAST = known()[-1]
 

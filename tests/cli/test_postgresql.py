@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pabal.cli import main
-from pabal.store.citus import DISTRIBUTED
-from tests import citus, postgres
-from tests.live import run, serving
+from pabal.cli.main import main
+from pabal.store.engine.citus import DISTRIBUTED
+from tests.fixtures import citus, postgres
+from tests.fixtures.live import run, serving
 
 SECRET = "not-to-be-seen"
 

@@ -6,17 +6,19 @@ import apsw
 import pytest
 
 from pabal.app import only_process
-from pabal.config import load
+from pabal.domain.dates import HOUR, Instant
 from pabal.domain.message import Status
-from pabal.domain.when import HOUR, Instant
-from pabal.service.keep_house import expire
 from pabal.service.policy import policy_from
-from pabal.store import accounts, copies, jobs, messages
-from pabal.store.base import Tx
-from pabal.store.migrate import _statements, known
+from pabal.service.upkeep.housekeeping import expire
+from pabal.settings.settings import load
+from pabal.store import accounts, messages
+from pabal.store import queue as job_queue
+from pabal.store.engine import sqlite_backup
+from pabal.store.engine.base import Tx
+from pabal.store.engine.migrate import _statements, known
 from pabal.world import RealWorld
-from tests.cli.scenery import Desk, statuses
-from tests.store.kept import CARRIER, keep, message_id, sms
+from tests.fixtures.cli import Desk, statuses
+from tests.fixtures.rows import CARRIER, keep, message_id, sms
 
 LAST = known()[-1]
 NOW = RealWorld().now()
@@ -42,15 +44,18 @@ def aside(desk: Desk) -> Path:
 
 
 def untouched(desk: Desk) -> bool:
-    return desk.files() - {"pabal.lock"} == {"pabal.db"} and copies.look(desk.store, names) == ["acme", "late"]
+    return desk.files() - {"pabal.lock"} == {"pabal.db"} and sqlite_backup.look(desk.store, names) == [
+        "acme",
+        "late",
+    ]
 
 
 def test_a_backup_takes_the_place_of_the_store_which_is_kept_aside(desk: Desk, backup: Path) -> None:
     done = desk("restore", backup)
 
     assert done.status == 0
-    assert copies.look(desk.store, names) == ["acme"]
-    assert copies.look(aside(desk), names) == ["acme", "late"]
+    assert sqlite_backup.look(desk.store, names) == ["acme"]
+    assert sqlite_backup.look(aside(desk), names) == ["acme", "late"]
     assert f"what was there before is {aside(desk)}" in done.out
     assert desk.store.stat().st_mode & 0o777 == 0o600
     assert "acme" in desk("account", "list").out
@@ -64,7 +69,7 @@ def test_a_backup_is_restored_where_nothing_was(
     assert new("restore", backup).status == 0
 
     assert new.files() == {"pabal.db", "pabal.lock"}
-    assert copies.look(new.store, names) == ["acme"]
+    assert sqlite_backup.look(new.store, names) == ["acme"]
 
 
 def test_a_store_behind_a_link_stays_where_it_is(desk: Desk, backup: Path, tmp_path: Path) -> None:
@@ -76,7 +81,7 @@ def test_a_store_behind_a_link_stays_where_it_is(desk: Desk, backup: Path, tmp_p
     assert desk("restore", backup).status == 0
 
     assert desk.store.is_symlink()
-    assert copies.look(elsewhere / "kept.db", names) == ["acme"]
+    assert sqlite_backup.look(elsewhere / "kept.db", names) == ["acme"]
     assert len(list(elsewhere.iterdir())) == 2
 
 
@@ -139,7 +144,7 @@ def test_neither_the_store_itself_nor_what_is_not_there_is_restored(desk: Desk, 
 
 
 def test_a_backup_of_a_newer_version_is_not_restored(desk: Desk, backup: Path) -> None:
-    copies.change(backup, lambda tx: tx.run("insert into migrations values (?, 'x', 0)", (LAST.number + 1,)))
+    sqlite_backup.change(backup, lambda tx: tx.run("insert into migrations values (?, 'x', 0)", (LAST.number + 1,)))
 
     refused = desk("restore", backup)
 
@@ -149,7 +154,7 @@ def test_a_backup_of_a_newer_version_is_not_restored(desk: Desk, backup: Path) -
 
 
 def test_a_damaged_backup_is_not_restored(desk: Desk, backup: Path) -> None:
-    copies.change(backup, lambda tx: keep(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
+    sqlite_backup.change(backup, lambda tx: keep(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
     damaged = bytearray(backup.read_bytes())
     damaged[4 * 4096 : -4096] = b"\xff" * (len(damaged) - 5 * 4096)
     backup.write_bytes(damaged)
@@ -175,7 +180,9 @@ def test_what_a_killed_service_left_beside_the_store_is_not_taken_for_the_backup
     assert desk("restore", backup).status == 0
 
     assert desk.files() == {"pabal.db", "pabal.lock", aside(desk).name}
-    marks = [copies.look(each, lambda tx: tx.rows("select name from marks")) for each in (desk.store, aside(desk))]
+    marks = [
+        sqlite_backup.look(each, lambda tx: tx.rows("select name from marks")) for each in (desk.store, aside(desk))
+    ]
     assert marks == [[], [("ahead",)]]
 
 
@@ -184,9 +191,9 @@ def queue(tx: Tx, now: Instant) -> None:
     keep(tx, 1, sms(["01000000001", "01000000002"]), at=now - HOUR)
     for number in (2, 3):
         keep(tx, number, at=now - HOUR)
-        jobs.claim(tx, [message_id(number, at=now - HOUR)], now, now + HOUR)
+        job_queue.claim(tx, [message_id(number, at=now - HOUR)], now, now + HOUR)
         messages.begin_sending(tx, [message_id(number, at=now - HOUR)])
-    jobs.await_receipts(tx, [(message_id(3, at=now - HOUR), 1, "r3", now + HOUR)])
+    job_queue.await_receipts(tx, [(message_id(3, at=now - HOUR), 1, "r3", now + HOUR)])
     keep(tx, 4, at=now - HOUR, scheduled_at=now + 24 * HOUR)
 
 
@@ -218,8 +225,8 @@ def test_what_may_have_been_sent_since_is_sent_if_so_asked(desk: Desk, busy: Pat
     assert done.status == 0
     assert "3 messages will be sent at the next start" in done.out
     assert "1 messages are for later, 1 wait for their receipts" in done.out
-    assert copies.look(desk.store, statuses) == [(WAITING, 3), (SENDING, 2)]
-    assert copies.look(desk.store, lambda tx: tx.row("select count(*) from jobs")) == (5,)
+    assert sqlite_backup.look(desk.store, statuses) == [(WAITING, 3), (SENDING, 2)]
+    assert sqlite_backup.look(desk.store, lambda tx: tx.row("select count(*) from jobs")) == (5,)
 
 
 def test_what_may_have_been_sent_since_is_cancelled_or_waits_for_its_receipt(desk: Desk, busy: Path) -> None:
@@ -228,8 +235,8 @@ def test_what_may_have_been_sent_since_is_cancelled_or_waits_for_its_receipt(des
     assert done.status == 0
     assert "2 messages that may have been sent since are cancelled" in done.out
     assert "1 that were being sent then wait for their receipts" in done.out
-    assert copies.look(desk.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
-    due_tomorrow = desk.change(lambda tx: jobs.due(tx, 0, CARRIER, NOW + 48 * HOUR, 10))
+    assert sqlite_backup.look(desk.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+    due_tomorrow = desk.change(lambda tx: job_queue.due(tx, 0, CARRIER, NOW + 48 * HOUR, 10))
     assert due_tomorrow == [message_id(4, at=NOW - HOUR)], "nothing but what is for later is ever handed over"
 
 
@@ -256,7 +263,7 @@ def older(tmp_path: Path) -> Path:
         keep(tx, 1, at=NOW - HOUR)
 
     file = tmp_path / "older.db"
-    copies.change(file, make)
+    sqlite_backup.change(file, make)
     return file
 
 
@@ -265,7 +272,7 @@ def test_an_older_backup_is_restored_as_it_is(desk: Desk, older: Path) -> None:
 
     assert done.status == 0
     assert f"{LAST.number:04} {LAST.name}: `pabal migrate`, or the next start, applies it" in done.out
-    assert copies.look(desk.store, copies.schema) == 1
+    assert sqlite_backup.look(desk.store, sqlite_backup.schema) == 1
 
 
 def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelled(desk: Desk, older: Path) -> None:
@@ -273,20 +280,20 @@ def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelle
 
     assert done.status == 0
     assert f"applied {LAST.number:04} {LAST.name}" in done.out
-    assert copies.look(desk.store, copies.schema) == LAST.number
-    assert copies.look(desk.store, statuses) == [(CANCEL, 1)]
+    assert sqlite_backup.look(desk.store, sqlite_backup.schema) == LAST.number
+    assert sqlite_backup.look(desk.store, statuses) == [(CANCEL, 1)]
 
 
 def test_what_was_restored_otherwise_is_stood_down_by_itself(desk: Desk, busy: Path) -> None:
     counted = desk("stand-down", "--check")
-    before = copies.look(desk.store, statuses)
+    before = sqlite_backup.look(desk.store, statuses)
 
     done = desk("stand-down")
 
     assert counted.out.startswith("3 messages may have been sent since the backup (its newest request is of ")
     assert before == [(WAITING, 3), (SENDING, 2)]
     assert "2 messages that may have been sent since are cancelled" in done.out
-    assert copies.look(desk.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+    assert sqlite_backup.look(desk.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
 
 
 def test_nothing_is_stood_down_under_a_running_service(desk: Desk, busy: Path) -> None:
@@ -295,4 +302,4 @@ def test_nothing_is_stood_down_under_a_running_service(desk: Desk, busy: Path) -
 
     assert refused.status == 2
     assert "another pabal runs on" in refused.err
-    assert copies.look(desk.store, statuses) == [(WAITING, 3), (SENDING, 2)]
+    assert sqlite_backup.look(desk.store, statuses) == [(WAITING, 3), (SENDING, 2)]

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from pabal.app import open_store
-from pabal.config import load
-from pabal.store.base import Tx
-from pabal.store.migrate import known
+from pabal.settings.settings import load
+from pabal.store.engine.base import Tx
+from pabal.store.engine.migrate import known
 from pabal.world import RealWorld
-from tests import postgres
 from tests.crash.clients import until_idle
-from tests.engines import ENGINES
-from tests.live import run, serving
+from tests.fixtures import postgres
+from tests.fixtures.engines import ENGINES
+from tests.fixtures.live import run, serving
 
 NEXT = known()[-1].number + 1
 TABLES = (

@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
-from pabal.service import passwords
+from pabal.service.access import passwords
 from pabal.store import users
-from tests.cli.scenery import Desk
-from tests.live import command
+from tests.fixtures.cli import Desk
+from tests.fixtures.live import command
 
 PASSWORD = re.compile(r"([2-9a-z]{5}-){3}[2-9a-z]{5}\n")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests import postgres
-from tests.live import Live, run, serving, until, working
+from tests.fixtures import postgres
+from tests.fixtures.live import Live, run, serving, until, working
 
 pytestmark = pytest.mark.slow
 BODY = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}

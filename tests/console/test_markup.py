@@ -6,14 +6,26 @@ from urllib.parse import urlencode
 
 import pytest
 
-from pabal.console.filters import FIELDS as SEARCH_FIELDS
-from pabal.console.template_form import FIELDS as TEMPLATE_FIELDS
+from pabal.console.history.filters import FIELDS as SEARCH_FIELDS
+from pabal.console.manage.template_form import FIELDS as TEMPLATE_FIELDS
 from pabal.domain.user import Role
-from pabal.store.base import Tx
-from tests.console.scenery import Shown, Visitor, visitor_of
+from pabal.store.engine.base import Tx
 from tests.console.test_roles import SECRET, every_path, things
-from tests.virtual import Town
-from tests.web.scenery import FALLBACK, NO_USER, Play, accepted, alimtalk, end, picture, records, sms, template, to
+from tests.fixtures.console import Shown, Visitor, visitor_of
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import (
+    FALLBACK,
+    NO_USER,
+    Play,
+    accepted,
+    alimtalk,
+    end,
+    picture,
+    records,
+    sms,
+    template,
+    to,
+)
 
 MARK = "\"'><x-mark>"
 ESCAPED = "&#34;&#39;&gt;&lt;x-mark&gt;"
@@ -82,7 +94,7 @@ OUR_OWN = {
 
 def columns() -> set[tuple[str, str]]:
     """Return every column of text that the schema has."""
-    folder = resources.files("pabal.store").joinpath("schema")
+    folder = resources.files("pabal.store.engine").joinpath("schema")
     text = "\n".join(file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".sql"))
     made = re.findall(r"create table (\w+) \((.*?)\n\)", text, re.DOTALL)
     found = {(table, name) for table, body in made for name in re.findall(r"^ +(\w+) text\b", body, re.MULTILINE)}

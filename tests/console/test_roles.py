@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from pabal.console.shell.page_request import Page
 from pabal.console.table import PAGES
-from pabal.console.visit import Page
 from pabal.domain.user import Role
 from pabal.store import accounts
-from tests.console.scenery import Visitor, make_user, sign_in, visitor_of
-from tests.noted import latest
-from tests.virtual import Town
-from tests.web.scenery import Play, accepted, ready, record, sms, template
+from tests.fixtures.audit import latest
+from tests.fixtures.console import Visitor, make_user, sign_in, visitor_of
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import Play, accepted, ready, record, sms, template
 
 SECRET = "남의 비밀 메시지"
 RECEIVER, DIGITS = "010-4321-8765", "01043218765"

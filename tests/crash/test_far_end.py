@@ -16,9 +16,9 @@ import httpx
 import pytest
 
 from pabal.domain.message import Status
-from tests.live import Live
-from tests.peers.peer import Line, Peer, far_end
-from tests.smpp.scenery import SENDER, in_front_of, until
+from tests.fakes.smsc.peer import Line, Peer, far_end
+from tests.fixtures.live import Live
+from tests.fixtures.smpp_live import SENDER, in_front_of, until
 
 KILLS = 10 if os.environ.get("PABAL_TORTURE") else 3
 WINDOW = 50

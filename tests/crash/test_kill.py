@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from tests import postgres, witness
 from tests.crash.clients import Wishes, load, until_idle
-from tests.engines import ENGINES
-from tests.faults.reckoning import reckon
-from tests.live import Live, run, serving
+from tests.faults.accounting import reckon
+from tests.fixtures import postgres, status_checker
+from tests.fixtures.engines import ENGINES
+from tests.fixtures.live import Live, run, serving
 
 ROUNDS = 20 if os.environ.get("PABAL_TORTURE") else 3
 CLIENTS = 8
@@ -30,7 +30,7 @@ def test_nothing_is_lost_doubled_or_stuck_when_the_process_is_killed_under_load(
     wishes, dice = Wishes(), Random(4)
     run("migrate", data=data)
     key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
-    witness.post(data)
+    status_checker.post(data)
 
     for _ in range(ROUNDS):
         with serving(data) as live:

@@ -12,14 +12,14 @@ import httpx
 import pytest
 
 from pabal.app import open_store
-from pabal.config import load
 from pabal.domain.message import Status
+from pabal.settings.settings import load
 from pabal.world import RealWorld
-from tests import witness
 from tests.crash.clients import until_idle
-from tests.live import run, serving
-from tests.nhncloud import apart, channel
-from tests.nhncloud.apart import Apart
+from tests.fakes.nhncloud import channel, subprocess_server
+from tests.fakes.nhncloud.subprocess_server import Apart
+from tests.fixtures import status_checker
+from tests.fixtures.live import run, serving
 
 KILLS = 12 if os.environ.get("PABAL_TORTURE") else 2
 CAMPAIGNS, CAMPAIGN = 3, 400
@@ -52,17 +52,17 @@ def test_a_crash_amid_calls_neither_loses_nor_doubles_anything(tmp_path: Path, h
     run("migrate", data=data)
     key = run("key", "create", "--account", ACCOUNT, "--rate", "0", data=data).stdout.strip()
     asyncio.run(_open_channel(data))
-    witness.post(data)
+    status_checker.post(data)
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     sent: list[str] = []
 
-    with apart.running() as relay:
+    with subprocess_server.running() as relay:
         more = {"webhook_signature": signature} if has_webhooks else {}
         config.write_text(f"check_sender_numbers = false\n{relay.settings(poll_seconds=1, **more)}", "utf-8")
         for _ in range(KILLS):
             with serving(data, config=config, key_rate=0) as live:
                 if has_webhooks:
-                    relay.figures(webhook=(f"{live.base}/hooks/{apart.RELAY}", signature))
+                    relay.figures(webhook=(f"{live.base}/hooks/{subprocess_server.RELAY}", signature))
                 _let_go_wrong(relay)
                 before = relay.figures().messages
                 sent += asyncio.run(_send(live.base, key, phones))
@@ -71,7 +71,7 @@ def test_a_crash_amid_calls_neither_loses_nor_doubles_anything(tmp_path: Path, h
                 live.process.wait()
         with serving(data, config=config, key_rate=0) as live:
             if has_webhooks:
-                relay.figures(webhook=(f"{live.base}/hooks/{apart.RELAY}", signature))
+                relay.figures(webhook=(f"{live.base}/hooks/{subprocess_server.RELAY}", signature))
             asyncio.run(_until_all_ended(live.base))
             assert live.stop() == 0
         seen = relay.figures(tells_names=True)
@@ -134,7 +134,7 @@ async def _until_all_ended(base: str) -> None:
 
 def _kept(data: Path) -> tuple[dict[str, int], Counter[str], set[str]]:
     """Return each message's status by its id, how many times each has come to an end, and which were in doubt."""
-    connection = witness.looking_at(data)
+    connection = status_checker.looking_at(data)
     kept = {bytes(one).hex(): status for one, status in connection.execute("select id, status from messages")}
     ends = connection.execute("select id from witness where after > 1").fetchall()
     doubts = connection.execute("select distinct message_id from attempts where verdict = 'unknown'").fetchall()

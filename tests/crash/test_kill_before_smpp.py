@@ -10,8 +10,8 @@ import pytest
 
 from pabal.domain.message import Status
 from tests.crash.test_far_end import far_end_said, statuses, unsent, until_all_is_reported
-from tests.peers.peer import far_end
-from tests.smpp.scenery import in_front_of, send, until
+from tests.fakes.smsc.peer import far_end
+from tests.fixtures.smpp_live import in_front_of, send, until
 
 KILLS = 10 if os.environ.get("PABAL_TORTURE") else 3
 WINDOW = 50

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from pabal.store.migrate import migrate
+from pabal.store.engine.migrate import migrate
 from tests.faults.servers import OwnServer, own_server
-from tests.store.modes import make_table
-from tests.store.scenes import play
-from tests.virtual import NOON
+from tests.fixtures.postgres_store import play
+from tests.fixtures.store_modes import make_table
+from tests.fixtures.virtual import NOON
 
 
 @pytest.fixture(scope="module")

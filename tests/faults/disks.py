@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import postgres
+from tests.fixtures import postgres
 
 CHUNK = bytes(64 * 1024)
 

@@ -13,8 +13,8 @@ from typing import Any, Self
 import psycopg
 from psycopg import sql
 
-from tests import postgres
-from tests.postgres import Server
+from tests.fixtures import postgres
+from tests.fixtures.postgres import Server
 
 DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
 ROLE, DATABASE = "messenger", "messages"

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests import witness
+from tests.faults.accounting import reckon, until_all_ended
 from tests.faults.clients import Load, until_ready
 from tests.faults.disks import small_disk
-from tests.faults.reckoning import reckon, until_all_ended
-from tests.faults.scenes import ANSWERS_BETWEEN, under_load
+from tests.faults.scenarios import ANSWERS_BETWEEN, under_load
 from tests.faults.servers import OwnServer, own_folder, own_server, store_at
-from tests.live import run, serving
+from tests.fixtures import status_checker
+from tests.fixtures.live import run, serving
 
 FAILOVERS = 3
 FULL = 3
@@ -69,7 +69,7 @@ def test_a_file_whose_disk_is_full_goes_on_when_there_is_room(tmp_path: Path) ->
     with small_disk(data, 60) as disk:
         assert run("migrate", data=data).returncode == 0
         key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
-        witness.post(data)
+        status_checker.post(data)
         with serving(data) as live:
             load = Load([live.base], key)
 

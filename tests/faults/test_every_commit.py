@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests import postgres
+from tests.fixtures import postgres
+from tests.fixtures.cutting_proxy import Cut, Cutter, cutting
+from tests.fixtures.virtual import Caller, Town
 from tests.sim.simulation import reckon
 from tests.sim.test_every_fault import OneFault
-from tests.store.cutting import Cut, Cutter, cutting
-from tests.virtual import Caller, Town
 
 STEP = 2 if os.environ.get("PABAL_TORTURE") else 50
 """Every so many commits are tried."""

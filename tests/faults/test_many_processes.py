@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from tests import witness
+from tests.faults.accounting import reckon, until_all_ended
 from tests.faults.clients import Load, check_log
-from tests.faults.fleet import Fleet
-from tests.faults.reckoning import reckon, until_all_ended
+from tests.faults.cluster import Fleet
 from tests.faults.servers import kept_in, own_server
-from tests.live import run
+from tests.fixtures import status_checker
+from tests.fixtures.live import run
 
 WEBS = WORKERS = 4
 SECONDS = 180 if os.environ.get("PABAL_TORTURE") else 20
@@ -26,7 +26,7 @@ def test_processes_killed_and_paused_and_the_server_restarted_under_load(tmp_pat
         data = kept_in(server.store, tmp_path)
         assert run("migrate", data=data).returncode == 0
         key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
-        witness.post(data)
+        status_checker.post(data)
         dice = Random(8)
         with Fleet(data, WEBS, WORKERS) as fleet:
             load = Load(fleet.doors, key)

@@ -7,13 +7,13 @@ from random import Random
 import psycopg
 import pytest
 
-from pabal.store.postgres import ANSWER_WITHIN_S
+from pabal.store.engine.postgres import ANSWER_WITHIN_S
 from tests.faults.clients import until, until_ready
-from tests.faults.meddling import meddling, said
-from tests.faults.scenes import ANSWERS_BETWEEN, Scene, under_load
+from tests.faults.interference import meddling, said
+from tests.faults.scenarios import ANSWERS_BETWEEN, Scene, under_load
 from tests.faults.servers import PASSWORD, own_folder, own_server
-from tests.live import run
-from tests.store.cutting import Cut, cutting
+from tests.fixtures.cutting_proxy import Cut, cutting
+from tests.fixtures.live import run
 
 STOPS = 2
 COLLISIONS = 2

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from pabal.service import accept
-from pabal.service.accept import Kept
-from pabal.store.base import StoreAway, Tx, takes_its_time
-from pabal.store.grouped import CLOSE_WITHIN_S
-from pabal.store.postgres import PostgresStore
+from pabal.service.sending import accept
+from pabal.service.sending.accept import Kept
+from pabal.store.engine.base import StoreAway, Tx, takes_its_time
+from pabal.store.engine.group_commit import CLOSE_WITHIN_S
+from pabal.store.engine.postgres import PostgresStore
 from tests.faults.clients import until
 from tests.faults.servers import ROLE, OwnServer, own_folder, store_at
-from tests.store.cutting import SOCKET
-from tests.store.kept import request_id
-from tests.store.modes import put, words
-from tests.store.scenes import play, promise
+from tests.fixtures.cutting_proxy import SOCKET
+from tests.fixtures.postgres_store import play, promise
+from tests.fixtures.rows import request_id
+from tests.fixtures.store_modes import put, words
 
 WAITING = f"select pid from pg_stat_activity where usename = '{ROLE}' and wait_event = 'SyncRep'"
 AT_WORK = f"usename = '{ROLE}' and state = 'active'"

@@ -1,5 +1,5 @@
 """Every test of this floor runs on each engine."""
 
-from tests.engines import engine
+from tests.fixtures.engines import engine
 
 __all__ = ["engine"]

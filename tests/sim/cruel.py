@@ -19,15 +19,15 @@ from pabal.carriers.base import (
     Unknown,
     Verdict,
 )
-from pabal.carriers.desk import Desk
+from pabal.carriers.provider import Desk
 from pabal.carriers.simulator import REJECTED_NAME
-from pabal.domain import identity
+from pabal.domain import identifiers
+from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.profile import Registration
 from pabal.domain.template import Design, Review
-from pabal.domain.when import Instant
-from pabal.store.base import P, Store, StoreAway, T
+from pabal.store.engine.base import P, Store, StoreAway, T
 from pabal.world import World
 
 
@@ -228,7 +228,7 @@ class CruelCarrier(Carrier):
         references = tuple(f"{attempt.message_id.hex()}-{times}.{part}" for part in range(parts))
         self._ledger.taken[self.name, attempt.message_id] = references
         self._ledger.references[attempt.message_id].append(references)
-        doubt = identity.name_in_doubt(identity.mark_of(attempt.message_id), attempt.receiver)
+        doubt = identifiers.name_in_doubt(identifiers.mark_of(attempt.message_id), attempt.receiver)
         for reference in references:
             self._promise(reference, doubt if parts == 1 else None)
         return references

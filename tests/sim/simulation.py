@@ -9,10 +9,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pabal.carrier_settings import SENDABLE, SimulatorSettings
 from pabal.carriers.base import Carrier
-from pabal.config import load
-from pabal.domain import identity
+from pabal.domain import identifiers
+from pabal.domain.dates import HOUR, Instant, stamp
 from pabal.domain.message import (
     OUTCOME_BY_NUMBER,
     PRODUCT_BY_NUMBER,
@@ -22,14 +21,24 @@ from pabal.domain.message import (
     Status,
 )
 from pabal.domain.template import Design, TemplateStatus
-from pabal.domain.when import HOUR, Instant, stamp
-from pabal.service import keys
+from pabal.service.access import keys
+from pabal.settings.carriers import SENDABLE, SimulatorSettings
+from pabal.settings.settings import load
 from pabal.store import accounts, profiles, templates
-from pabal.store.base import StoreAway, Tx
-from pabal.store.migrate import migrate
-from tests import witness
+from pabal.store.engine.base import StoreAway, Tx
+from pabal.store.engine.migrate import migrate
+from tests.fixtures import status_checker
+from tests.fixtures.virtual import (
+    NOON,
+    Answer,
+    Caller,
+    Town,
+    VirtualLoop,
+    VirtualWorld,
+    build_town,
+    open_store,
+)
 from tests.sim.cruel import Crash, CruelCarrier, Fate, FaultyStore, Ledger
-from tests.virtual import NOON, Answer, Caller, Town, VirtualLoop, VirtualWorld, build_town, open_store
 
 CALM_S = 1.5 * 3600
 CARRIERS = ("first", "second")
@@ -173,7 +182,7 @@ class Simulation:
             return key
 
         self.api_key = await store.write(found)
-        witness.post(self.folder)
+        status_checker.post(self.folder)
 
     async def client(self, call: Caller, town: Town, is_calm: bool) -> None:
         """Send, cancel, and repeat what was left without an answer."""
@@ -268,7 +277,7 @@ class Books:
 
 def open_books(simulation: Simulation) -> Books:
     """Read the store."""
-    connection = witness.looking_at(simulation.folder)
+    connection = status_checker.looking_at(simulation.folder)
     rows = connection.execute("select id, total, scheduled_at, fallback_sender is not null from requests")
     requests = {id: (total, at, bool(wants)) for id, total, at, wants in rows}
     messages = {
@@ -311,7 +320,9 @@ def _check_kept(simulation: Simulation, books: Books) -> None:
         answered |= {bytes.fromhex(word) for word in ids}
     assert answered <= set(books.requests), "answered, but not kept"
     for request_id, (total, _, _) in books.requests.items():
-        numbers = {identity.number_of(one) for one in books.messages if identity.request_of(one) == request_id}
+        numbers = {
+            identifiers.number_of(one) for one in books.messages if identifiers.request_of(one) == request_id
+        }
         assert set(range(1, total + 1)) <= numbers, "a request without all of its messages"
         assert max(numbers) <= 2 * total
     unasked = len(set(books.requests) - answered)
@@ -349,7 +360,7 @@ def _check_handed_over(simulation: Simulation, books: Books) -> None:
         _, status, _, _ = books.messages[one]
         assert status is not Status.CANCEL, "sent after a cancel"
         assert one not in cancelled
-        _, scheduled_at, _ = books.requests[identity.request_of(one)]
+        _, scheduled_at, _ = books.requests[identifiers.request_of(one)]
         assert hand_overs[0].at >= scheduled_at, "sent early"
         for earlier, later in pairwise(hand_overs):
             was_refused = earlier.verdict in ("Busy", "Away", "Declined")
@@ -375,14 +386,14 @@ def _check_words(simulation: Simulation, books: Books) -> None:
 
 def _check_fallbacks(books: Books) -> None:
     for one, (product, status, _, completed_at) in books.messages.items():
-        total, scheduled_at, wants = books.requests[identity.request_of(one)]
-        number = identity.number_of(one)
+        total, scheduled_at, wants = books.requests[identifiers.request_of(one)]
+        number = identifiers.number_of(one)
         if number > total:
-            origin = books.messages[identity.message_id(identity.request_of(one), number - total)]
+            origin = books.messages[identifiers.message_id(identifiers.request_of(one), number - total)]
             assert origin[1] is Status.FAIL
             assert product.is_text
             continue
-        stand_in = identity.message_id(identity.request_of(one), number + total)
+        stand_in = identifiers.message_id(identifiers.request_of(one), number + total)
         is_due = (
             wants
             and status is Status.FAIL

@@ -9,9 +9,9 @@ import pytest
 
 from pabal.carriers.base import Carrier, Verdict
 from pabal.domain.message import Attempt
+from tests.fixtures.virtual import Caller, Town, VirtualWorld
 from tests.sim.cruel import Crash, CruelCarrier, Fate
 from tests.sim.simulation import FAULTS, SENDER_KEY, TEXT, Simulation, Wish, reckon
-from tests.virtual import Caller, Town, VirtualWorld
 
 READ_FAULTS = ("away-before", "crash-before")
 CARRIER_FAULTS = ("raise", "hang", "crash-before", "crash-after")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import postgres
+from tests.fixtures import postgres
 from tests.sim.simulation import Simulation, reckon
 
 SEEDS = 1000 if os.environ.get("PABAL_TORTURE") else 30

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from pabal.store.base import Tx
-from pabal.store.postgres import connected
-from pabal.store.postgres_tx import PostgresTx
-from pabal.store.sqlite import SqliteTx
-from tests import embedded, postgres
-from tests.engines import EVERY, emptied
-from tests.store.cutting import SOCKET, Cutter, cutting
-from tests.store.modes import INLINE, THREADS, Modes, make_table
-from tests.store.scenes import play
+from pabal.store.engine.base import Tx
+from pabal.store.engine.postgres import connected
+from pabal.store.engine.postgres_tx import PostgresTx
+from pabal.store.engine.sqlite import SqliteTx
+from tests.fixtures import postgres, sqlite_template
+from tests.fixtures.cutting_proxy import SOCKET, Cutter, cutting
+from tests.fixtures.engines import EVERY, emptied
+from tests.fixtures.postgres_store import play
+from tests.fixtures.store_modes import INLINE, THREADS, Modes, make_table
 
 
 @pytest.fixture(params=EVERY)
@@ -32,7 +32,7 @@ def tx(engine: str) -> Iterator[Tx]:
         yield PostgresTx(reached)
         reached.close()
         return
-    connection = embedded.opened()
+    connection = sqlite_template.opened()
     connection.execute("begin")
     yield SqliteTx(connection)
     connection.close()

@@ -3,9 +3,9 @@
 from ipaddress import ip_network
 
 from pabal.store import accounts
-from pabal.store.base import Tx
-from tests.store.kept import Explaining
-from tests.virtual import NOON
+from pabal.store.engine.base import Tx
+from tests.fixtures.rows import Explaining
+from tests.fixtures.virtual import NOON
 
 
 def add_key(tx: Tx, account: str = "acme", hash: bytes = b"hash", allow: str = "") -> int:

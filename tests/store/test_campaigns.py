@@ -5,18 +5,18 @@ import json
 import pytest
 
 from pabal.domain.campaign import State
+from pabal.domain.dates import SECOND
 from pabal.domain.message import Outcome
-from pabal.domain.when import SECOND
-from pabal.service import campaigns as service
-from pabal.service.send_now import hurry
-from pabal.store import campaign_requests, campaigns, jobs, messages, requests
-from pabal.store.base import Tx
+from pabal.service.sending import campaigns as service
+from pabal.service.sending.send_now import hurry
+from pabal.store import campaign_requests, campaigns, messages, queue, requests
 from pabal.store.campaign_requests import LATEST, SOONEST, Part, Progress
 from pabal.store.campaigns import Block, Draft, Fault, Findings, Read
-from pabal.store.postgres import PostgresStore
-from tests.store.kept import ACCOUNT, request_id
-from tests.store.scenes import outside, play, promise
-from tests.virtual import NOON
+from pabal.store.engine.base import Tx
+from pabal.store.engine.postgres import PostgresStore
+from tests.fixtures.postgres_store import outside, play, promise
+from tests.fixtures.rows import ACCOUNT, request_id
+from tests.fixtures.virtual import NOON
 
 ONE = bytes(12) + b"\x01"
 
@@ -135,7 +135,7 @@ def test_what_moves_is_counted_and_what_has_ended_is_not_counted_again(tx: Tx) -
     kept = promise(1)
     requests.add_all(tx, [kept.request])
     messages.add_all(tx, kept.messages)
-    jobs.add_requests(tx, [(kept.request_id, "c", 0, NOON)])
+    queue.add_requests(tx, [(kept.request_id, "c", 0, NOON)])
     make_ready(tx, 2)
     campaign_requests.add(tx, ONE, 1, kept.request_id, 2, NOON + SECOND)
     assert campaign_requests.due(tx, None, NOON, 10) == []
@@ -172,9 +172,9 @@ def test_of_a_hurry_only_what_waits_for_later_and_was_never_in_hand_comes_due(tx
     requests.add_all(tx, [kept.request])
     messages.add_all(tx, kept.messages)
     ids = [row[0] for row in tx.rows("select id from messages order by id")]
-    jobs.add(tx, ids[0], "c", 0, NOON + 5 * SECOND)
-    jobs.add(tx, ids[1], "c", 0, NOON + 5 * SECOND)
-    jobs.claim(tx, [ids[0]], NOON, NOON + 9 * SECOND)
+    queue.add(tx, ids[0], "c", 0, NOON + 5 * SECOND)
+    queue.add(tx, ids[1], "c", 0, NOON + 5 * SECOND)
+    queue.claim(tx, [ids[0]], NOON, NOON + 9 * SECOND)
 
     assert hurry(tx, kept.request_id, NOON + SECOND).messages == 1
 
@@ -232,7 +232,7 @@ def test_of_a_hurry_and_a_cancel_at_once_what_is_cancelled_is_not_sent(address: 
         def keep(tx: Tx) -> None:
             requests.add_all(tx, [kept.request])
             messages.add_all(tx, kept.messages)
-            jobs.add_requests(tx, [(kept.request_id, "c", 0, NOON + 5 * SECOND)])
+            queue.add_requests(tx, [(kept.request_id, "c", 0, NOON + 5 * SECOND)])
 
         await store.write(keep)
         runs: list[None] = []

@@ -2,14 +2,14 @@
 
 import pytest
 
+from pabal.domain.dates import DAY, HOUR, MINUTE, Period
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Receiver, Sending
-from pabal.domain.when import DAY, HOUR, MINUTE, Period
 from pabal.store import accounts, history, messages, profiles
-from pabal.store.base import Tx
+from pabal.store.engine.base import Tx
 from pabal.store.history import Filter
-from tests.store.kept import ACCOUNT, PHONE, Explaining, fill, keep, message_id, sms
-from tests.virtual import NOON
+from tests.fixtures.rows import ACCOUNT, PHONE, Explaining, fill, keep, message_id, sms
+from tests.fixtures.virtual import NOON
 
 OF_PHONE = Filter(ACCOUNT, receiver=PHONE)
 

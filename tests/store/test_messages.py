@@ -3,10 +3,10 @@
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Receiver
 from pabal.store import messages
-from pabal.store.base import Tx
+from pabal.store.engine.base import Tx
 from pabal.store.messages import Message
-from tests.store.kept import ACCOUNT, PHONE, Explaining, fill, keep, message_id, request_id, sms
-from tests.virtual import NOON
+from tests.fixtures.rows import ACCOUNT, PHONE, Explaining, fill, keep, message_id, request_id, sms
+from tests.fixtures.virtual import NOON
 
 
 def one(tx: Tx, which: bytes) -> Message:

@@ -2,15 +2,15 @@
 
 import pytest
 
-from pabal.domain.bar import Bar
+from pabal.domain.dates import HOUR, MINUTE
 from pabal.domain.profile import AuthStatus
-from pabal.domain.when import HOUR, MINUTE
+from pabal.domain.suspension import Bar
 from pabal.store import accounts, profiles
-from pabal.store.base import Tx
+from pabal.store.engine.base import Tx
 from pabal.store.profiles import Filter
-from tests.store.kept import PHONE, Explaining
-from tests.store.modes import BROKEN_RULE
-from tests.virtual import NOON
+from tests.fixtures.rows import PHONE, Explaining
+from tests.fixtures.store_modes import BROKEN_RULE
+from tests.fixtures.virtual import NOON
 
 KEY = "a" * 40
 

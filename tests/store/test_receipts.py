@@ -2,12 +2,12 @@
 
 import pytest
 
+from pabal.domain.dates import HOUR
 from pabal.domain.message import Outcome
-from pabal.domain.when import HOUR
 from pabal.store import receipts
-from pabal.store.base import Tx
-from tests.store.kept import CARRIER, Explaining, message_id
-from tests.virtual import NOON
+from pabal.store.engine.base import Tx
+from tests.fixtures.rows import CARRIER, Explaining, message_id
+from tests.fixtures.virtual import NOON
 
 ONE, OTHER = message_id(1), message_id(2)
 GOOD, BAD = Outcome.DELIVERED, Outcome.PHONE_OFF

@@ -1,14 +1,24 @@
 """Send requests: what is kept of one, and what is left when it is forgotten."""
 
 from pabal.domain.button import Button
+from pabal.domain.dates import HOUR
 from pabal.domain.image import Image
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Fallback, Receiver, Sending
-from pabal.domain.when import HOUR
-from pabal.store import accounts, jobs, messages, profiles, requests
-from pabal.store.base import Tx
-from tests.store.kept import CARRIER, PHONE, Explaining, add_request, fill, keep, message_id, request_id, sms
-from tests.virtual import NOON
+from pabal.store import accounts, messages, profiles, queue, requests
+from pabal.store.engine.base import Tx
+from tests.fixtures.rows import (
+    CARRIER,
+    PHONE,
+    Explaining,
+    add_request,
+    fill,
+    keep,
+    message_id,
+    request_id,
+    sms,
+)
+from tests.fixtures.virtual import NOON
 
 PICTURE = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
 
@@ -98,7 +108,7 @@ def test_a_blanked_request_keeps_how_its_messages_ended_and_nothing_personal(tx:
     keep(tx, 1, talk(profile))
     keep(tx, 2)
     messages.end(tx, [(message_id(1, 1), Outcome.DELIVERED), (message_id(1, 2), Outcome.SPAM)], NOON + 5)
-    jobs.log_attempts(tx, CARRIER, [(message_id(1, 1), 1, "busy")], NOON)
+    queue.log_attempts(tx, CARRIER, [(message_id(1, 1), 1, "busy")], NOON)
 
     requests.blank(tx, request_id(1))
 

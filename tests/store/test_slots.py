@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pabal.store import slots
-from pabal.store.base import Tx
-from pabal.store.postgres import PostgresStore
+from pabal.store.engine.base import Tx
+from pabal.store.engine.postgres import PostgresStore
 from pabal.store.slots import Holding, Worker
-from tests import postgres
-from tests.store.scenes import play
-from tests.virtual import NOON
+from tests.fixtures import postgres
+from tests.fixtures.postgres_store import play
+from tests.fixtures.virtual import NOON
 
 ONE, TWO, THREE = b"1" * 16, b"2" * 16, b"3" * 16
 THREADS = 6

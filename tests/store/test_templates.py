@@ -2,15 +2,15 @@
 
 import pytest
 
-from pabal.domain.bar import Bar
 from pabal.domain.image import Image
+from pabal.domain.suspension import Bar
 from pabal.domain.template import Design, Template, TemplateStatus
 from pabal.store import accounts, profiles, templates
-from pabal.store.base import Tx
+from pabal.store.engine.base import Tx
 from pabal.store.templates import Filter
-from tests.store.kept import PHONE, Explaining
-from tests.store.modes import BROKEN_RULE
-from tests.virtual import NOON
+from tests.fixtures.rows import PHONE, Explaining
+from tests.fixtures.store_modes import BROKEN_RULE
+from tests.fixtures.virtual import NOON
 
 DESIGN = Design(
     "주문",

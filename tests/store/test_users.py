@@ -3,12 +3,12 @@
 import pytest
 
 from pabal.domain.user import Role
-from pabal.store import accounts, deeds, sessions, sign_in_tries, users
-from pabal.store.base import Tx
-from pabal.store.deeds import Deed
-from pabal.store.sign_in_tries import Subject
-from tests.noted import latest
-from tests.virtual import NOON
+from pabal.store import accounts, audit_log, sessions, sign_in_attempts, users
+from pabal.store.audit_log import Deed
+from pabal.store.engine.base import Tx
+from pabal.store.sign_in_attempts import Subject
+from tests.fixtures.audit import latest
+from tests.fixtures.virtual import NOON
 
 WINDOW = 1000
 ONE = Subject(b"one", 2)
@@ -116,18 +116,18 @@ def test_sessions_end_one_by_one_by_user_and_by_age(tx: Tx) -> None:
 
 
 def test_tries_are_counted_until_a_subject_has_none_left_and_again_after_its_window(tx: Tx) -> None:
-    taken = [sign_in_tries.take(tx, [ONE, OTHER], WINDOW, NOON + each) for each in range(3)]
+    taken = [sign_in_attempts.take(tx, [ONE, OTHER], WINDOW, NOON + each) for each in range(3)]
 
     assert taken == [None, None, NOON + WINDOW]
-    assert sign_in_tries.take(tx, [OTHER], WINDOW, NOON + 4) is None
-    assert sign_in_tries.take(tx, [ONE], WINDOW, NOON + WINDOW) is None
+    assert sign_in_attempts.take(tx, [OTHER], WINDOW, NOON + 4) is None
+    assert sign_in_attempts.take(tx, [ONE], WINDOW, NOON + WINDOW) is None
 
 
 def test_what_is_turned_away_is_not_counted_for_others(tx: Tx) -> None:
     for each in range(20):
-        sign_in_tries.take(tx, [ONE, OTHER], WINDOW, NOON + each)
+        sign_in_attempts.take(tx, [ONE, OTHER], WINDOW, NOON + each)
 
-    assert [sign_in_tries.take(tx, [OTHER], WINDOW, NOON + 30) for _ in range(4)] == [
+    assert [sign_in_attempts.take(tx, [OTHER], WINDOW, NOON + 30) for _ in range(4)] == [
         None,
         None,
         None,
@@ -137,57 +137,57 @@ def test_what_is_turned_away_is_not_counted_for_others(tx: Tx) -> None:
 
 def test_nothing_is_kept_of_names_that_are_tried_by_someone_who_is_turned_away(tx: Tx) -> None:
     for each in range(20):
-        sign_in_tries.take(tx, [ONE, Subject(b"name %d" % each, 5)], WINDOW, NOON + each)
+        sign_in_attempts.take(tx, [ONE, Subject(b"name %d" % each, 5)], WINDOW, NOON + each)
 
     assert tx.row("select count(*) from sign_in_tries") == (1 + ONE.most,)
 
 
 def test_a_right_try_is_given_back(tx: Tx) -> None:
     for each in range(10):
-        assert sign_in_tries.take(tx, [ONE, OTHER], WINDOW, NOON + each) is None
-        sign_in_tries.give_back(tx, [ONE, OTHER])
+        assert sign_in_attempts.take(tx, [ONE, OTHER], WINDOW, NOON + each) is None
+        sign_in_attempts.give_back(tx, [ONE, OTHER])
 
-    sign_in_tries.take(tx, [ONE], WINDOW, NOON)
-    sign_in_tries.clear(tx, ONE)
-    assert sign_in_tries.take(tx, [ONE], WINDOW, NOON) is None
+    sign_in_attempts.take(tx, [ONE], WINDOW, NOON)
+    sign_in_attempts.clear(tx, ONE)
+    assert sign_in_attempts.take(tx, [ONE], WINDOW, NOON) is None
 
 
 def test_a_clock_that_is_set_back_locks_nobody_out(tx: Tx) -> None:
     for _ in range(3):
-        sign_in_tries.take(tx, [ONE], WINDOW, NOON)
+        sign_in_attempts.take(tx, [ONE], WINDOW, NOON)
 
-    assert sign_in_tries.take(tx, [ONE], WINDOW, NOON - 10 * WINDOW) is None
+    assert sign_in_attempts.take(tx, [ONE], WINDOW, NOON - 10 * WINDOW) is None
 
 
 def test_old_counts_are_forgotten(tx: Tx) -> None:
-    sign_in_tries.take(tx, [ONE], WINDOW, NOON)
-    sign_in_tries.take(tx, [OTHER], WINDOW, NOON + 10)
+    sign_in_attempts.take(tx, [ONE], WINDOW, NOON)
+    sign_in_attempts.take(tx, [OTHER], WINDOW, NOON + 10)
 
-    assert sign_in_tries.forget(tx, NOON + 5, 10) == 1
-    assert sign_in_tries.forget(tx, NOON + 5, 10) == 0
+    assert sign_in_attempts.forget(tx, NOON + 5, 10) == 1
+    assert sign_in_attempts.forget(tx, NOON + 5, 10) == 0
 
 
 def test_deeds_are_told_newest_first_an_account_sees_its_own_and_old_ones_go(tx: Tx) -> None:
     acme = accounts.ensure_account(tx, "acme", NOON)
     done = [
         Deed(NOON, 1, "kim", acme, "template.create", "T1"),
-        Deed(NOON + 1, None, deeds.COMMAND_LINE, None, "user.create", "op"),
+        Deed(NOON + 1, None, audit_log.COMMAND_LINE, None, "user.create", "op"),
         Deed(NOON + 2, 1, "kim", acme, "session.end"),
     ]
 
     for deed in done:
-        deeds.note(tx, deed)
+        audit_log.note(tx, deed)
 
     assert latest(tx, None, 10) == done[::-1]
     assert latest(tx, acme, 10) == [done[2], done[0]]
     assert latest(tx, acme, 1) == [done[2]]
-    listed = deeds.find(tx, None, "", None, 10)
+    listed = audit_log.find(tx, None, "", None, 10)
     assert [(each.account, each.deed) for each in listed] == list(
         zip(["acme", None, "acme"], done[::-1], strict=True)
     )
-    assert deeds.find(tx, acme, "kim", listed[0].id, 10) == listed[2:]
-    assert deeds.find(tx, None, deeds.COMMAND_LINE, None, 10) == [listed[1]]
-    assert deeds.find(tx, acme, deeds.COMMAND_LINE, None, 10) == []
-    assert deeds.find(tx, None, "", None, 1) == listed[:1]
-    assert deeds.forget(tx, NOON + 1, 10) == 1
+    assert audit_log.find(tx, acme, "kim", listed[0].id, 10) == listed[2:]
+    assert audit_log.find(tx, None, audit_log.COMMAND_LINE, None, 10) == [listed[1]]
+    assert audit_log.find(tx, acme, audit_log.COMMAND_LINE, None, 10) == []
+    assert audit_log.find(tx, None, "", None, 1) == listed[:1]
+    assert audit_log.forget(tx, NOON + 1, 10) == 1
     assert latest(tx, None, 10) == done[:0:-1]

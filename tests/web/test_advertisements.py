@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.virtual import Caller, Town, build_town, in_virtual_time
-from tests.web.scenery import (
+from tests.fixtures.virtual import Caller, Town, build_town, in_virtual_time
+from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
     Play,

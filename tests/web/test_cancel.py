@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.virtual import Town
-from tests.web.scenery import PHONE, Play, accepted, end, on_phone, record, records, sms, told
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import PHONE, Play, accepted, end, on_phone, record, records, sms, told
 
 LATER = "2026-11-15 12:10"
 OTHER = "010-8765-4321"

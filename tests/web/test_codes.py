@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.domain.codes import LOCALES, Code
-from pabal.store.base import StoreAway
-from tests.virtual import Answer, Caller, Town, open_store
-from tests.web.scenery import (
+from pabal.store.engine.base import StoreAway
+from tests.fixtures.virtual import Answer, Caller, Town, open_store
+from tests.fixtures.web import (
     BreakingStore,
     Play,
     accepted,

@@ -10,8 +10,8 @@ import pytest
 from msgspec import inspect
 
 from pabal.web.endpoints import ENDPOINTS, Endpoint
-from tests.virtual import Town
-from tests.web.scenery import (
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import (
     PHONE,
     Play,
     accepted,

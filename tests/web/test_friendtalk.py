@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.virtual import Town
-from tests.web.scenery import (
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import (
     LINK,
     PHONE,
     Play,

@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.engines import embedded
-from tests.virtual import Caller, Town
-from tests.web.scenery import (
+from tests.fixtures.engines import embedded
+from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.web import (
     PHONE,
     Play,
     accepted,

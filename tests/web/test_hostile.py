@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from pabal.config import load
-from pabal.service import keys
-from pabal.web import bodies, forms
+from pabal.checks import forms
+from pabal.models import bodies
+from pabal.service.access import keys
+from pabal.settings.settings import load
 from pabal.web.protocol import MAX_HEAD_BYTES
-from tests.live import serving
-from tests.virtual import Town, VirtualWorld, build_town, in_virtual_time
-from tests.web.scenery import PHONE, Play, accepted, friendtalk, open_channel, records, sms, to
+from tests.fixtures.live import serving
+from tests.fixtures.virtual import Town, VirtualWorld, build_town, in_virtual_time
+from tests.fixtures.web import PHONE, Play, accepted, friendtalk, open_channel, records, sms, to
 
 
 def test_a_list_of_wrong_entries_is_not_looked_at_to_its_end() -> None:

@@ -7,9 +7,17 @@ from typing import Any
 
 import pytest
 
-from pabal.store.base import StoreAway
-from tests.virtual import Answer, Caller, Town, VirtualWorld, build_town, in_virtual_time, open_store
-from tests.web.scenery import (
+from pabal.store.engine.base import StoreAway
+from tests.fixtures.virtual import (
+    Answer,
+    Caller,
+    Town,
+    VirtualWorld,
+    build_town,
+    in_virtual_time,
+    open_store,
+)
+from tests.fixtures.web import (
     PHONE,
     BreakingStore,
     Play,

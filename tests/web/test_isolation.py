@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.web.endpoints import ENDPOINTS
-from tests.virtual import Answer, Caller, Town
-from tests.web.scenery import (
+from tests.fixtures.virtual import Answer, Caller, Town
+from tests.fixtures.web import (
     CATEGORY,
     Play,
     accepted,

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from pabal.service.keys import SCOPES
+from pabal.service.access.keys import SCOPES
 from pabal.store import accounts
 from pabal.web.endpoints import ENDPOINTS, Endpoint
-from tests.service.crowd import Crowd
-from tests.service.crowd import play as play_crowd
-from tests.virtual import NOON, Caller, Town
-from tests.web.scenery import PHONE, Play, accepted, ask, end, record, sms, world_at_noon
+from tests.fixtures.cluster import Crowd
+from tests.fixtures.cluster import play as play_crowd
+from tests.fixtures.virtual import NOON, Caller, Town
+from tests.fixtures.web import PHONE, Play, accepted, ask, end, record, sms, world_at_noon
 
 LIST = {"receivers": PHONE}
 

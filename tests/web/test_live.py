@@ -16,9 +16,9 @@ import httpx
 import pytest
 
 from pabal.web.endpoints import ENDPOINTS
-from tests.engines import embedded
-from tests.live import Live, run, serving, until
-from tests.web.scenery import PHONE, alimtalk, channel, friendtalk, picture, sms, template, to
+from tests.fixtures.engines import embedded
+from tests.fixtures.live import Live, run, serving, until
+from tests.fixtures.web import PHONE, alimtalk, channel, friendtalk, picture, sms, template, to
 
 pytestmark = pytest.mark.slow
 BUSY_AT_FIRST = "010-0000-0005"

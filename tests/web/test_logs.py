@@ -14,10 +14,10 @@ import pytest
 
 from pabal import logs
 from pabal.store import accounts
-from pabal.store.base import StoreAway
+from pabal.store.engine.base import StoreAway
 from pabal.web.endpoints import ENDPOINTS
-from tests.virtual import Caller, Town, VirtualWorld, open_store
-from tests.web.scenery import (
+from tests.fixtures.virtual import Caller, Town, VirtualWorld, open_store
+from tests.fixtures.web import (
     BreakingStore,
     Play,
     accepted,
@@ -170,7 +170,7 @@ def test_a_fault_whose_words_are_personal_is_logged_without_them(
     text = lines[0].getvalue()
     assert text.count("unhandled fault") >= 5
     assert "error=RuntimeError" in text
-    assert "scenery.py" in text
+    assert "web.py" in text
 
 
 async def _plant_faults(call: Caller) -> list[str]:

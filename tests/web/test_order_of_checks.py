@@ -4,17 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.virtual import Town
-from tests.web.scenery import (
-    FALLBACK,
-    PHONE,
-    Play,
-    alimtalk,
-    friendtalk,
-    ready,
-    sms,
-    told,
-)
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import FALLBACK, PHONE, Play, alimtalk, friendtalk, ready, sms, told
 
 NO_KEY = {"apikey": ""}
 

@@ -14,10 +14,10 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from pabal.app import build_service
 from pabal.domain.codes import Code
-from pabal.store.base import StoreAway
+from pabal.store.engine.base import StoreAway
 from pabal.web.endpoints import ENDPOINTS, Endpoint
-from tests.virtual import Caller, Town, VirtualWorld, open_store, settings_for
-from tests.web.scenery import BreakingStore, Play, accepted, figures, sms
+from tests.fixtures.virtual import Caller, Town, VirtualWorld, open_store, settings_for
+from tests.fixtures.web import BreakingStore, Play, accepted, figures, sms
 
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
 

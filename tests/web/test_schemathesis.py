@@ -18,8 +18,8 @@ from schemathesis.checks import (
 from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
 
 from pabal.web import openapi
-from tests.live import Live, serving
-from tests.web.scenery import CATEGORY, PHONE, SENDER, TEMPLATE_CATEGORY, channel, jpeg, template
+from tests.fixtures.live import Live, serving
+from tests.fixtures.web import CATEGORY, PHONE, SENDER, TEMPLATE_CATEGORY, channel, jpeg, template
 
 EXAMPLES = 50
 CHECKS = [

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pabal.store import profiles
-from tests.virtual import Town
-from tests.web.scenery import (
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import (
     CATEGORY,
     PHONE,
     Play,

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.store import accounts, profiles
-from tests.virtual import Town, VirtualWorld, build_town, in_virtual_time
-from tests.web.scenery import (
+from tests.fixtures.virtual import Town, VirtualWorld, build_town, in_virtual_time
+from tests.fixtures.web import (
     BUTTON,
     FALLBACK,
     PHONE,

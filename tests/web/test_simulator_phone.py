@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.virtual import Caller, Town
-from tests.web.scenery import (
+from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.web import (
     PHONE,
     Play,
     accepted,

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from pabal.domain.template import Review
-from pabal.service import templates
-from tests.virtual import Caller, Town
-from tests.web.scenery import (
+from pabal.service.relay import templates
+from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.web import (
     TEMPLATE_CATEGORY,
     Play,
     accepted,

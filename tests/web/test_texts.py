@@ -4,19 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.virtual import Town
-from tests.web.scenery import (
-    PHONE,
-    Play,
-    accepted,
-    on_phone,
-    picture,
-    record,
-    records,
-    sms,
-    to,
-    told,
-)
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import PHONE, Play, accepted, on_phone, picture, record, records, sms, to, told
 
 
 @pytest.mark.parametrize(

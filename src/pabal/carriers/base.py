@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from pabal.carriers.desk import Desk as Desk
+from pabal.carriers.provider import Desk as Desk
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Attempt, Outcome, Product
 

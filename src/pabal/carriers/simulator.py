@@ -4,17 +4,17 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from pabal.carrier_settings import SimulatorSettings
 from pabal.carriers.base import Busy, Carrier, HandOn, Receipt, Rejected, Taken, Verdict
-from pabal.carriers.desk import Desk
 from pabal.carriers.pace import Pacer
+from pabal.carriers.provider import Desk
 from pabal.domain import phone
-from pabal.domain.arrival import TOKEN, Arrival
+from pabal.domain.dates import SECOND, Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.profile import Registration
+from pabal.domain.simulated_message import TOKEN, Arrival
 from pabal.domain.template import Design, Review
-from pabal.domain.when import SECOND, Instant
+from pabal.settings.carriers import SimulatorSettings
 from pabal.world import World
 
 RECEIPT_AFTER = 300

@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pabal.config import Settings
-from pabal.console import assets
-from pabal.console.assets import Asset
-from pabal.console.gate import HEADERS, Gate
-from pabal.console.rooms import Rooms
+from pabal.console.shell import assets
+from pabal.console.shell.assets import Asset
+from pabal.console.shell.middleware import HEADERS, Gate
+from pabal.console.shell.site import Rooms
 from pabal.console.table import PAGES
 from pabal.domain.codes import Code
-from pabal.service.station import Station
+from pabal.service.context import Station
+from pabal.settings.settings import Settings
 
 
 def build_console(station: Station, settings: Settings) -> Starlette:

@@ -1,23 +1,15 @@
 """Every page of the console, once: where it is, who may, who answers; routes, menu and tests walk it."""
 
-from pabal.console import (
-    audit,
-    export,
-    history,
-    numbers,
-    operate,
-    operate_accounts,
-    operate_keys,
-    overview,
-    phone,
-    profiles,
-    requests,
-    send,
-    sign_in,
-    templates,
-    upload,
-)
-from pabal.console.visit import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
+from pabal.console.history import export, history
+from pabal.console.manage import numbers, profiles, templates
+from pabal.console.operate import accounts, audit, keys, operate
+from pabal.console.overview import overview
+from pabal.console.phone import phone
+from pabal.console.requests import requests
+from pabal.console.send import send
+from pabal.console.shell.page_request import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
+from pabal.console.sign_in import sign_in
+from pabal.console.upload import upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
@@ -26,15 +18,15 @@ OPERATING = tuple(
         ("/console/operate", operate.show_state, "GET", "menu.operate"),
         (operate.STATE, operate.refresh_state, "GET", ""),
         ("/console/operate/settings", operate.show_settings, "GET", ""),
-        ("/console/operate/accounts", operate_accounts.list_accounts, "GET", ""),
-        ("/console/operate/accounts", operate_accounts.create_account, "POST", ""),
-        (ACCOUNT, operate_accounts.show_account, "GET", ""),
-        (f"{ACCOUNT}/state", operate_accounts.set_account, "POST", ""),
-        (f"{ACCOUNT}/keys", operate_keys.create_key, "POST", ""),
-        (f"{ACCOUNT}/keys/revoke", operate_keys.revoke_key, "POST", ""),
-        (f"{ACCOUNT}/users", operate_accounts.create_user, "POST", ""),
-        (f"{ACCOUNT}/users/state", operate_accounts.set_user, "POST", ""),
-        (f"{ACCOUNT}/users/password", operate_accounts.change_password, "POST", ""),
+        ("/console/operate/accounts", accounts.list_accounts, "GET", ""),
+        ("/console/operate/accounts", accounts.create_account, "POST", ""),
+        (ACCOUNT, accounts.show_account, "GET", ""),
+        (f"{ACCOUNT}/state", accounts.set_account, "POST", ""),
+        (f"{ACCOUNT}/keys", keys.create_key, "POST", ""),
+        (f"{ACCOUNT}/keys/revoke", keys.revoke_key, "POST", ""),
+        (f"{ACCOUNT}/users", accounts.create_user, "POST", ""),
+        (f"{ACCOUNT}/users/state", accounts.set_user, "POST", ""),
+        (f"{ACCOUNT}/users/password", accounts.change_password, "POST", ""),
     )
 )
 

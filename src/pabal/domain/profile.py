@@ -5,9 +5,9 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain import text
-from pabal.domain.bar import Bar
 from pabal.domain.codes import Code, Refused, Words
-from pabal.domain.when import Instant
+from pabal.domain.dates import Instant
+from pabal.domain.suspension import Bar
 
 MAX_CHANNEL_CHARACTERS = 30
 TOKEN_DIGITS = 6

@@ -1,6 +1,6 @@
 """How long to wait before a carrier is asked again."""
 
-from pabal.domain.when import MINUTE, SECOND
+from pabal.domain.dates import MINUTE, SECOND
 
 MAX_TRIES = 10
 FIRST_PAUSE = 1 * SECOND

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from pabal.domain import button, text, variables
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_WORD, Product
-from pabal.domain.when import Instant
 
 SMALL_RECEIVERS = 10
 """Requests of up to this many receivers travel in lane 0, ahead of campaigns."""

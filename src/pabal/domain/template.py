@@ -4,9 +4,9 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain import variables
-from pabal.domain.bar import Bar
 from pabal.domain.codes import Words
-from pabal.domain.when import Instant
+from pabal.domain.dates import Instant
+from pabal.domain.suspension import Bar
 
 MAX_CODE_CHARACTERS = 20
 MAX_NAME_CHARACTERS = 150

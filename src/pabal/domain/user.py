@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain.codes import Code, Refused, Words
-from pabal.domain.when import Instant
+from pabal.domain.dates import Instant
 
 MAX_NAME_CHARACTERS = 64
 MIN_PASSWORD_CHARACTERS = 10

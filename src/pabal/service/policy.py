@@ -3,10 +3,10 @@
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from pabal.config import Settings
+from pabal.domain.dates import DAY, HOUR, MINUTE
 from pabal.domain.message import Product
 from pabal.domain.route import Routes
-from pabal.domain.when import DAY, HOUR, MINUTE
+from pabal.settings.settings import Settings
 
 
 class Policy(NamedTuple):

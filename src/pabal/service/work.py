@@ -4,14 +4,14 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from pabal.service.campaigns import keep_campaigns
-from pabal.service.deliver import Deliverer
-from pabal.service.fault import fault
-from pabal.service.hold_slots import Holder
-from pabal.service.keep_house import keep_house, prepare
-from pabal.service.keep_in_step import keep_in_step
-from pabal.service.receive import listen
-from pabal.service.station import Station
+from pabal.service.context import Station
+from pabal.service.delivery.deliver import Deliverer
+from pabal.service.delivery.heartbeat import Holder
+from pabal.service.delivery.receive import listen
+from pabal.service.errors import fault
+from pabal.service.relay.sync import keep_in_step
+from pabal.service.sending.campaigns import keep_campaigns
+from pabal.service.upkeep.housekeeping import keep_house, prepare
 
 PAUSE_AFTER_FAULT_S = 1.0
 

@@ -3,8 +3,8 @@
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
 
-from pabal.domain.when import Instant
-from pabal.store.base import Found, Tx
+from pabal.domain.dates import Instant
+from pabal.store.engine.base import Found, Tx
 
 _KEY = (
     "k.id, k.account_id, a.name, k.name, k.scopes, k.allow, k.rate,"

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pabal.domain import identity
+from pabal.domain import identifiers
+from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Status
-from pabal.domain.when import SECOND, Instant
 from pabal.store import messages
-from pabal.store.base import Found, Tx
+from pabal.store.engine.base import Found, Tx
 
 SOONEST = 1 * SECOND
 LATEST = 30 * SECOND
@@ -102,10 +102,10 @@ def due(tx: Tx, campaign_id: bytes | None, now: Instant, most: int) -> list[Part
 
 def count(tx: Tx, account_id: int, request_id: bytes, receivers: int) -> tuple[Progress, bool]:
     """Return how far a request has come, and whether all of its messages have ended, stand-ins included."""
-    low, high = identity.bounds(request_id)
-    last = identity.message_id(request_id, receivers)
+    low, high = identifiers.bounds(request_id)
+    last = identifiers.message_id(request_id, receivers)
     own = messages.count(tx, account_id, low, last)
-    others = messages.count(tx, account_id, identity.message_id(request_id, receivers + 1), high)
+    others = messages.count(tx, account_id, identifiers.message_id(request_id, receivers + 1), high)
     counts = {status.word: own.get(status, 0) for status in Status}
     found = Progress(**counts, fallbacks=sum(others.values()))
     moving = sum(each.get(status, 0) for each in (own, others) for status in (Status.WAITING, Status.SENDING))

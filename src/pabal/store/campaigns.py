@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.campaign import STATE_BY_WORD, State
-from pabal.domain.when import Instant
-from pabal.store.base import Found, Tx
+from pabal.domain.dates import Instant
+from pabal.store.engine.base import Found, Tx
 
 _COLUMNS = (
     "id, account_id, user_id, kind, name, file_name, state, once, receivers, bad, duplicates, made, columns,"

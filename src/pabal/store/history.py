@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from pabal.domain import identity
+from pabal.domain import identifiers
+from pabal.domain.dates import DAY, Period
 from pabal.domain.message import Product, Status
-from pabal.domain.when import DAY, Period
 from pabal.store import requests
-from pabal.store.base import Tx, Value
+from pabal.store.engine.base import Tx, Value
 from pabal.store.messages import COLUMNS, Message, read
 from pabal.store.requests import Request
 
@@ -53,8 +53,8 @@ def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> Page:
         (*args, page_size, skipped),
     )
     messages = [read(row) for row in rows]
-    shared = requests.get(tx, {identity.request_of(message.id) for message in messages})
-    return Page(total, [(message, shared[identity.request_of(message.id)]) for message in messages])
+    shared = requests.get(tx, {identifiers.request_of(message.id) for message in messages})
+    return Page(total, [(message, shared[identifiers.request_of(message.id)]) for message in messages])
 
 
 def conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
@@ -65,10 +65,10 @@ def conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
     if wanted.receiver is not None:
         own.append(("m.receiver = ?", int(wanted.receiver)))
     if wanted.request_id is not None:
-        low, high = identity.bounds(wanted.request_id)
-        own += [("m.id >= ?", low), ("m.id <= ?", high), ("m.slot = ?", identity.slot_of(low))]
+        low, high = identifiers.bounds(wanted.request_id)
+        own += [("m.id >= ?", low), ("m.id <= ?", high), ("m.slot = ?", identifiers.slot_of(low))]
     if wanted.message_id is not None:
-        own += [("m.id = ?", wanted.message_id), ("m.slot = ?", identity.slot_of(wanted.message_id))]
+        own += [("m.id = ?", wanted.message_id), ("m.slot = ?", identifiers.slot_of(wanted.message_id))]
     if wanted.product is not None:
         own.append(("m.product = ?", wanted.product.number))
     if wanted.status is not None:
@@ -102,7 +102,7 @@ def _requested(period: Period | None) -> list[tuple[str, Value]]:
     if period is None:
         return []
     sides = (("m.id >= ?", period.start), ("m.id < ?", period.end))
-    return [(sql, identity.first_since(at)) for sql, at in sides if at is not None]
+    return [(sql, identifiers.first_since(at)) for sql, at in sides if at is not None]
 
 
 def around(period: Period | None) -> Period | None:

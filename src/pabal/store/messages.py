@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from pabal.domain import identity
+from pabal.domain import identifiers
+from pabal.domain.dates import Instant
 from pabal.domain.message import (
     OUTCOME_BY_NUMBER,
     PRODUCT_BY_NUMBER,
@@ -15,8 +16,7 @@ from pabal.domain.message import (
     Status,
 )
 from pabal.domain.sending import Receiver
-from pabal.domain.when import Instant
-from pabal.store.base import Found, Tx, Value
+from pabal.store.engine.base import Found, Tx, Value
 
 _encoded = msgspec.json.Encoder().encode
 
@@ -46,10 +46,10 @@ def rows_of(
     request_id: bytes, account_id: int, product: Product, receivers: Sequence[Receiver]
 ) -> list[Sequence[Value]]:
     """Return what is kept for each receiver; made before the transaction, which others wait for."""
-    slot, kind = identity.slot_of(request_id), product.number
+    slot, kind = identifiers.slot_of(request_id), product.number
     return [
         (
-            identity.message_id(request_id, number),
+            identifiers.message_id(request_id, number),
             slot,
             account_id,
             int(receiver.phone),
@@ -91,7 +91,7 @@ def add_fallback(
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing returning id",
         (
             message_id,
-            identity.slot_of(message_id),
+            identifiers.slot_of(message_id),
             origin.account_id,
             int(origin.receiver),
             product.number,
@@ -151,11 +151,11 @@ def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
 
 def waiting(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None) -> list[bytes]:
     """Return the ids of a request's messages, or of the one named, that still wait."""
-    low, high = (message_id, message_id) if message_id else identity.bounds(request_id)
+    low, high = (message_id, message_id) if message_id else identifiers.bounds(request_id)
     rows = tx.rows(
         "select id from messages where id between ? and ? and slot = ? and +account_id = ? and status = ?"
         " order by id",
-        (low, high, identity.slot_of(low), account_id, Status.WAITING.number),
+        (low, high, identifiers.slot_of(low), account_id, Status.WAITING.number),
     )
     return [row[0] for row in rows]
 
@@ -165,7 +165,7 @@ def count(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[Status, int]
     rows = tx.rows(
         "select status, count(*) from messages where id between ? and ? and slot = ? and +account_id = ?"
         " group by status",
-        (low, high, identity.slot_of(low), account_id),
+        (low, high, identifiers.slot_of(low), account_id),
     )
     return {STATUS_BY_NUMBER[status]: number for status, number in rows}
 

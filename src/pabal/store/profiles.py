@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from pabal.domain.bar import Bar, read_bar
+from pabal.domain.dates import Instant
 from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, Profile
-from pabal.domain.when import Instant
-from pabal.store.base import Found, Tx, Value
+from pabal.domain.suspension import Bar, read_bar
+from pabal.store.engine.base import Found, Tx, Value
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"

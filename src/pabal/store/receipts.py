@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from pabal.domain.dates import Instant
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
-from pabal.domain.when import Instant
-from pabal.store import jobs
-from pabal.store.base import Tx
+from pabal.store import queue
+from pabal.store.engine.base import Tx
 
 
 class Arrived(NamedTuple):
@@ -94,7 +94,7 @@ def _ended(tx: Tx, rows: Sequence[tuple[bytes, int, int]]) -> list[tuple[bytes, 
         if (outcome := OUTCOME_BY_NUMBER[number]) is not Outcome.DELIVERED or parts == 1
     ]
     partly = {message_id: parts for message_id, _, parts in rows if parts > 1}
-    jobs.take_turns(tx, sorted(partly))  # or the receipts of two parts would each count without the other
+    queue.take_turns(tx, sorted(partly))  # or the receipts of two parts would each count without the other
     counts = tx.rows_each(
         "select message_id, count(*) from receipts where parts > 1 and outcome = 1000 and message_id in ({list})"
         " group by message_id",

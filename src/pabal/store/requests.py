@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from pabal.domain import identity
+from pabal.domain import identifiers
 from pabal.domain.button import Button
+from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_NUMBER, Product
 from pabal.domain.sending import Sending, buttons_from_json, buttons_to_json
-from pabal.domain.when import Instant
-from pabal.store.base import Found, Tx, Value
+from pabal.store.engine.base import Found, Tx, Value
 
 _COLUMNS = (
     "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
@@ -49,7 +49,7 @@ def row_of(request_id: bytes, account_id: int, sending: Sending, scheduled_at: I
     fallback = sending.fallback
     return (
         request_id,
-        identity.slot_of(request_id),
+        identifiers.slot_of(request_id),
         account_id,
         sending.product.number,
         len(sending.receivers),
@@ -87,7 +87,7 @@ def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
     """Keep the image of a request."""
     tx.run(
         "insert into images (request_id, slot, content_type, file_name, body) values (?, ?, ?, ?, ?)",
-        (request_id, identity.slot_of(request_id), *image),
+        (request_id, identifiers.slot_of(request_id), *image),
     )
 
 
@@ -113,7 +113,7 @@ def image(tx: Tx, request_id: bytes) -> Image | None:
     """Return the image of a request, if it has one."""
     row = tx.row(
         "select content_type, file_name, body from images where request_id = ? and slot = ?",
-        (request_id, identity.slot_of(request_id)),
+        (request_id, identifiers.slot_of(request_id)),
     )
     return Image(*row) if row else None
 
@@ -122,7 +122,7 @@ def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
     """Give a request another time."""
     tx.run(
         "update requests set scheduled_at = ? where id = ? and slot = ?",
-        (scheduled_at, request_id, identity.slot_of(request_id)),
+        (scheduled_at, request_id, identifiers.slot_of(request_id)),
     )
 
 
@@ -154,7 +154,7 @@ def between(tx: Tx, after: bytes, before: bytes, most: int) -> list[bytes]:
 
 def blank(tx: Tx, request_id: bytes) -> None:
     """Forget the numbers and texts of a request and its messages; how they ended stays."""
-    low, high = identity.bounds(request_id)
+    low, high = identifiers.bounds(request_id)
     tx.run(
         "update requests set content = '', subject = null, buttons = null, variables = null, sender = '',"
         " image_link = null, fallback_sender = null, fallback_content = null where id = ?",

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
+from pabal.domain.dates import Instant
 from pabal.domain.user import User
-from pabal.domain.when import Instant
 from pabal.store import users
-from pabal.store.base import Tx
+from pabal.store.engine.base import Tx
 
 
 class Session(NamedTuple):

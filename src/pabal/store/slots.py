@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterable
 from typing import Concatenate, NamedTuple
 
-from pabal.domain.when import Instant
-from pabal.store.base import P, T, Tx, done_alone
+from pabal.domain.dates import Instant
+from pabal.store.engine.base import P, T, Tx, done_alone
 
 NOBODY = b""
 """Never among the workers: a slot in its hands is an orphan."""

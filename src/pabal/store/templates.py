@@ -3,11 +3,11 @@
 import json
 from typing import NamedTuple
 
-from pabal.domain.bar import Bar, read_bar
+from pabal.domain.dates import Instant
 from pabal.domain.image import Image
+from pabal.domain.suspension import Bar, read_bar
 from pabal.domain.template import TEMPLATE_STATUS_BY_WORD, Design, Template, TemplateStatus
-from pabal.domain.when import Instant
-from pabal.store.base import Found, Tx, Value
+from pabal.store.engine.base import Found, Tx, Value
 
 _FROM = (
     "select t.id, t.account_id, t.profile_id, p.sender_key, p.channel_id, t.code, t.design, t.in_use,"

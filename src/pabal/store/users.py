@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from pabal.domain.dates import Instant
 from pabal.domain.user import ROLE_BY_WORD, Role, User
-from pabal.domain.when import Instant
-from pabal.store.base import Found, Tx
+from pabal.store.engine.base import Found, Tx
 
 COLUMNS = "u.id, u.account_id, a.name, u.name, u.role, u.created_at, u.disabled_at, a.disabled_at"
 _FROM = "from users u left join accounts a on a.id = u.account_id"

@@ -7,18 +7,19 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+from pabal.checks import forms
+from pabal.checks.call import Call
+from pabal.checks.forms import Form
+from pabal.checks.locale import Speech, locale_of
 from pabal.domain.codes import LOCALES, Code, Problem, Refused, Words
-from pabal.service.accept import Repeatable
-from pabal.service.fault import fault
-from pabal.service.limit import Allowance
-from pabal.service.station import Station
-from pabal.store.base import StoreAway
-from pabal.web import envelope, forms
-from pabal.web.call import Call
+from pabal.service.access.limits import Allowance
+from pabal.service.context import Station
+from pabal.service.errors import fault
+from pabal.service.sending.accept import Repeatable
+from pabal.store.engine.base import StoreAway
+from pabal.web import envelope
 from pabal.web.endpoints import BY_PATH, Endpoint
-from pabal.web.forms import Form
 from pabal.web.guard import Guard
-from pabal.web.speech import Speech, locale_of
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -5,9 +5,10 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
+from pabal.checks.call import Call
 from pabal.domain.codes import Code
-from pabal.web import answers, bodies, looking_up, managing, sending
-from pabal.web.call import Call
+from pabal.models import answers, bodies
+from pabal.web import looking_up, managing, sending
 
 Takes = Literal["body", "query", "anywhere"]
 

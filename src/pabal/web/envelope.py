@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from pabal.domain import when
+from pabal.checks.locale import Speech
+from pabal.domain import dates
 from pabal.domain.codes import Code, Problem
-from pabal.domain.when import Instant
-from pabal.web.answers import ErrorItem
-from pabal.web.speech import Speech
+from pabal.domain.dates import Instant
+from pabal.models.answers import ErrorItem
 
 CONTENT_TYPE = b"application/json;charset=UTF-8"
 _SUCCESS = {locale: Code.SUCCESS.words.in_locale(locale) for locale in ("ko", "en")}
@@ -20,7 +20,7 @@ def success(additions: Mapping[str, Any], now: Instant, speech: Speech) -> bytes
     """Return the body of a good answer."""
     return _encoder.encode(
         {
-            "time": when.iso(now, speech.zone),
+            "time": dates.iso(now, speech.zone),
             "result": "SUCCESS",
             "resultMessage": _SUCCESS[speech.locale],
             "locale": speech.locale,
@@ -34,7 +34,7 @@ def refusal(problems: Sequence[Problem], now: Instant, speech: Speech) -> bytes:
     first = problems[0]
     place = f" ({first.field})" if first.field else ""
     body: dict[str, Any] = {
-        "time": when.iso(now, speech.zone),
+        "time": dates.iso(now, speech.zone),
         "result": first.code.name,
         "resultMessage": f"{first.message(speech.locale)}{place}",
         "locale": speech.locale,

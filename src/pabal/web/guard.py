@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from pabal.domain.codes import Code, Refused, Words
-from pabal.service.keys import Keyring
-from pabal.service.limit import Allowance, Limiter, SharedLimiter
+from pabal.service.access.keys import Keyring
+from pabal.service.access.limits import Allowance, Limiter, SharedLimiter
 from pabal.store.accounts import Key
 
 Address = IPv4Address | IPv6Address

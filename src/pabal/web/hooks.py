@@ -6,8 +6,8 @@ from starlette.requests import ClientDisconnect, Request
 
 from pabal.carriers.base import Receipt
 from pabal.domain.codes import Code, Refused
-from pabal.service.receive import hand_on
-from pabal.service.station import Station
+from pabal.service.context import Station
+from pabal.service.delivery.receive import hand_on
 
 MAX_HOOK_BYTES = 8 * 2**20
 

@@ -3,17 +3,18 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pabal.domain import identity, phone, profile, text, when
+from pabal.checks.call import Call, paging
+from pabal.checks.forms import Form
+from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.dates import Period
 from pabal.domain.message import PRODUCT_BY_WORD, STATUS_BY_WORD
-from pabal.domain.when import Period
-from pabal.service import history
-from pabal.store import simulated
+from pabal.models import answers
+from pabal.models.bodies import ListMessages
+from pabal.service.history import history
+from pabal.store import simulator
 from pabal.store.history import Filter, Page
-from pabal.web import answers, envelope, records
-from pabal.web.bodies import ListMessages
-from pabal.web.call import Call, paging
-from pabal.web.forms import Form
+from pabal.web import envelope, records
 
 T = TypeVar("T")
 
@@ -34,9 +35,9 @@ async def look_up_request(call: Call) -> dict[str, Any]:
     word = call.form.read("requestId", str)
     page, page_size = paging(call.form)
     call.form.done()
-    request_id = identity.read_request(word)
+    request_id = identifiers.read_request(word)
     outlook = await history.outlook(call.station, call.account_id, request_id, page, page_size)
-    requested_at = identity.requested_at(outlook.request.id)
+    requested_at = identifiers.requested_at(outlook.request.id)
     return {
         "item": records.request_item(outlook, requested_at, call.speech),
         **envelope.paged(outlook.page.total, page, page_size, _items(call, outlook.page)),
@@ -49,7 +50,7 @@ async def look_at_phone(call: Call) -> dict[str, Any]:
     page, page_size = paging(call.form)
     call.form.done()
     total, found = await call.station.store.read(
-        simulated.on_phone, call.account_id, number, call.now, page, page_size
+        simulator.on_phone, call.account_id, number, call.now, page, page_size
     )
     return envelope.paged(total, page, page_size, [records.phone_item(each, call.speech) for each in found])
 
@@ -69,7 +70,7 @@ def one_of(choices: dict[str, T]) -> Callable[[str], T]:
 
 def _items(call: Call, page: Page) -> list[answers.MessageItem]:
     return [
-        records.message_item(message, request, identity.requested_at(request.id), call.speech)
+        records.message_item(message, request, identifiers.requested_at(request.id), call.speech)
         for message, request in page.found
     ]
 
@@ -81,10 +82,10 @@ def _filter(call: Call) -> Filter | None:
     zone = call.speech.zone
 
     def period(field: str) -> Period | None:
-        return form.read_optional(field, lambda spelling: when.period(spelling, zone))
+        return form.read_optional(field, lambda spelling: dates.period(spelling, zone))
 
-    request_id = identity.read_request(body.requestId) if body.requestId else None
-    message_id = identity.read_message(body.messageId) if body.messageId else None
+    request_id = identifiers.read_request(body.requestId) if body.requestId else None
+    message_id = identifiers.read_message(body.messageId) if body.messageId else None
     receivers = _either(form, "receivers", "receiver")
     wanted = Filter(
         call.account_id,
@@ -96,7 +97,7 @@ def _filter(call: Call) -> Filter | None:
         channel_id=form.read_optional("channelId", profile.channel),
         sender_key=body.senderKey,
         template_code=form.read_optional("templateCode", text.cleaned),
-        month=form.read_optional("yyyyMM", lambda spelling: when.month(spelling, zone)),
+        month=form.read_optional("yyyyMM", lambda spelling: dates.month(spelling, zone)),
         requested=period("requestDate"),
         scheduled=period("scheduledDate"),
         completed=period(_either(form, "completeDate", "completedDate")),

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from pabal.checks.call import Call, paging
+from pabal.checks.forms import Form
+from pabal.checks.sends import read_buttons, read_image_field, web_link
 from pabal.domain import button, phone, text
 from pabal.domain.codes import Code, Problem, Refused, Words
 from pabal.domain.image import Image
@@ -18,15 +21,12 @@ from pabal.domain.template import (
     Design,
     Template,
 )
-from pabal.service import categories, profiles, templates
-from pabal.service.templates import Place
+from pabal.models.bodies import WriteTemplate
+from pabal.service.relay import categories, profiles, templates
+from pabal.service.relay.templates import Place
 from pabal.store import profiles as kept_profiles
 from pabal.store import templates as kept_templates
 from pabal.web import envelope, records
-from pabal.web.bodies import WriteTemplate
-from pabal.web.call import Call, paging
-from pabal.web.checked_sends import read_buttons, read_image_field, web_link
-from pabal.web.forms import Form
 from pabal.web.looking_up import one_of
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from pabal import __version__
 from pabal.domain.codes import Code
-from pabal.web.answers import Envelope
+from pabal.models.answers import Envelope
 from pabal.web.endpoints import ENDPOINTS, Endpoint
 
 _DESCRIPTION = """\

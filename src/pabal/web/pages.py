@@ -12,13 +12,13 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from pabal.checks.locale import Speech, locale_of
 from pabal.domain.codes import Code, Problem, Refused
-from pabal.service.fault import fault
-from pabal.service.station import Station
-from pabal.store import jobs, marks
-from pabal.store.base import StoreAway
+from pabal.service.context import Station
+from pabal.service.errors import fault
+from pabal.store import cursors, queue
+from pabal.store.engine.base import StoreAway
 from pabal.web import envelope, hooks, openapi
-from pabal.web.speech import Speech, locale_of
 
 log = logging.getLogger("pabal.web")
 COUNT_EVERY_S = 1.0
@@ -99,7 +99,9 @@ class Pages:
         """Say whether the store still keeps what it is given: a full disk can be read well enough."""
         try:
             async with asyncio.timeout(PROBE_WITHIN_S):
-                await self._station.store.write(marks.probe, self._station.slots.worker, self._station.world.now())
+                await self._station.store.write(
+                    cursors.probe, self._station.slots.worker, self._station.world.now()
+                )
         except (StoreAway, TimeoutError):
             return False
         return True
@@ -112,7 +114,7 @@ class Pages:
             self._counted_at = station.world.stopwatch()
             try:
                 depths = await station.store.read(
-                    jobs.depths, range(station.slots.total), list(station.carriers), now
+                    queue.depths, range(station.slots.total), list(station.carriers), now
                 )
             except StoreAway:
                 return self._refusal(Code.SERVICE_UNAVAILABLE, request)

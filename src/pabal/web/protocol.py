@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from pabal.checks.locale import DEFAULT
 from pabal.domain.codes import Code, Problem, Words
 from pabal.web import envelope
-from pabal.web.speech import DEFAULT
 from pabal.world import RealWorld
 
 _CONTINUE = b"HTTP/1.1 100"

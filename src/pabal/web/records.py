@@ -2,20 +2,17 @@
 
 from msgspec import UNSET, UnsetType
 
-from pabal.domain import phone, when
-from pabal.domain.arrival import Arrival
-from pabal.domain.bar import Bar
+from pabal.checks.locale import Speech
+from pabal.domain import dates, phone
 from pabal.domain.category import Category
 from pabal.domain.codes import Words
+from pabal.domain.dates import Instant
 from pabal.domain.message import Status
 from pabal.domain.profile import Profile
+from pabal.domain.simulated_message import Arrival
+from pabal.domain.suspension import Bar
 from pabal.domain.template import Template
-from pabal.domain.when import Instant
-from pabal.service import compose
-from pabal.service.history import Outlook
-from pabal.store.messages import Message
-from pabal.store.requests import Request
-from pabal.web.answers import (
+from pabal.models.answers import (
     ButtonItem,
     CategoryItem,
     CategoryRef,
@@ -29,7 +26,10 @@ from pabal.web.answers import (
     TemplateCategoryItem,
     TemplateItem,
 )
-from pabal.web.speech import Speech
+from pabal.service.history.history import Outlook
+from pabal.service.sending import compose
+from pabal.store.messages import Message
+from pabal.store.requests import Request
 
 
 def labelled(word: str, label: Words, speech: Speech) -> Labelled:
@@ -101,7 +101,7 @@ def message_item(message: Message, request: Request, requested_at: Instant, spee
         channelId=request.channel_id or UNSET,
         senderKey=request.sender_key or UNSET,
         templateCode=(None if is_fallback else request.template_code) or UNSET,
-        yyyyMM=when.month_of(request.scheduled_at, speech.zone),
+        yyyyMM=dates.month_of(request.scheduled_at, speech.zone),
         requestDate=speech.stamp(requested_at),
         scheduledDate=speech.stamp(request.scheduled_at),
         completedDate=speech.stamp(message.completed_at) if message.completed_at is not None else UNSET,

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from pabal.domain import identity
+from pabal.checks import sends
+from pabal.checks.call import Call
+from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Product
 from pabal.domain.sending import Sending
-from pabal.service.accept import accept, answered_before, usable_profile, usable_template
-from pabal.service.cancel import cancel_request
-from pabal.web import checked_sends
-from pabal.web.answers import CancelItem, SentItem
-from pabal.web.call import Call
+from pabal.models.answers import CancelItem, SentItem
+from pabal.service.sending.accept import accept, answered_before, usable_profile, usable_template
+from pabal.service.sending.cancel import cancel_request
 
 
 async def send_sms(call: Call) -> dict[str, Any]:
@@ -50,7 +50,7 @@ async def checked_alimtalk(call: Call) -> Sending:
     Raises Refused.
     """
     station = call.station
-    form = checked_sends.alimtalk_form(call.form, station.policy, call.now)
+    form = sends.alimtalk_form(call.form, station.policy, call.now)
     profile = await usable_profile(station, call.account_id, form.sender_key)
     template = await usable_template(station, profile, form.template_code)
     return form.sending(profile, template)
@@ -62,9 +62,9 @@ async def checked_friendtalk(call: Call) -> Sending:
     Raises Refused.
     """
     station = call.station
-    sending = checked_sends.friendtalk(call.form, station.policy, call.now)
+    sending = sends.friendtalk(call.form, station.policy, call.now)
     profile = await usable_profile(station, call.account_id, call.form.body.senderKey)
-    sending = checked_sends.at_a_decent_hour(sending, station.policy, call.now)
+    sending = sends.at_a_decent_hour(sending, station.policy, call.now)
     return sending._replace(profile_id=profile.id)
 
 
@@ -73,17 +73,17 @@ async def cancel(call: Call) -> dict[str, Any]:
     request_word = call.form.read("requestId", str)
     call.form.done()
     message_word = call.form.body.messageId
-    message_id = identity.read_message(message_word) if message_word is not None else None
+    message_id = identifiers.read_message(message_word) if message_word is not None else None
     if message_word is not None and message_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
-    done = await cancel_request(call.station, call.account_id, identity.read_request(request_word), message_id)
+    done = await cancel_request(call.station, call.account_id, identifiers.read_request(request_word), message_id)
     return {"item": CancelItem(done.requested, done.canceled)}
 
 
 async def _send_text(call: Call, product: Product) -> dict[str, Any]:
     if call.repeatable and (before := await _answered_before(call)):
         return before
-    sending = checked_sends.text_message(product, call.form, call.station.policy, call.now)
+    sending = sends.text_message(product, call.form, call.station.policy, call.now)
     return _sent(await accept(call.station, call.account_id, sending, call.repeatable))
 
 

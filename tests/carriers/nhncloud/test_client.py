@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from pabal.carriers.nhncloud.client import MOST_WORDS, Client, NoAnswer, NotReached, Said, Throttled
-from pabal.setting import BadSetting
-from tests.nhncloud.server import Served, serving
+from pabal.settings.field import BadSetting
+from tests.fakes.nhncloud.server import Served, serving
 
-TLS = Path(__file__).parents[1] / "smpp" / "tls"
+TLS = Path(__file__).parents[2] / "fixtures" / "tls"
 AUTHORITY = TLS / "authority.pem"
 """To read those of the system takes longer than a test."""
 PATH = "/sms/v3.0/appKeys/{appkey}/sendNos"

@@ -9,14 +9,14 @@ import pytest
 
 from pabal.carriers.base import Receipt, Taken, Unknown, Verdict
 from pabal.carriers.nhncloud.carrier import LAG_S, NhnCloud
-from pabal.domain import identity
+from pabal.domain import identifiers
+from pabal.domain.dates import SECOND
 from pabal.domain.message import Attempt, Product
 from pabal.domain.retry import LONGEST_PAUSE
-from pabal.domain.when import SECOND
-from pabal.store.base import Store
-from pabal.store.migrate import migrate
-from tests.carriers.nhncloud.scenery import SENDER, SENDER_KEY, Scenery
-from tests.virtual import VirtualWorld, in_virtual_time, open_store
+from pabal.store.engine.base import Store
+from pabal.store.engine.migrate import migrate
+from tests.fixtures.nhncloud import SENDER, SENDER_KEY, Scenery
+from tests.fixtures.virtual import VirtualWorld, in_virtual_time, open_store
 
 LONG_AGO_S = 60.0
 
@@ -41,7 +41,7 @@ async def running(scenery: Scenery, store: Store, world: VirtualWorld) -> AsyncI
 
 def message(world: VirtualWorld, product: Product, number: int = 1) -> Attempt:
     """Return a message that was requested just now."""
-    message_id = identity.message_id(identity.request_id(world.now(), 0, 7), number)
+    message_id = identifiers.message_id(identifiers.request_id(world.now(), 0, 7), number)
     content = "배송이 시작되었습니다. 길동님" if product is Product.ALIMTALK else "안녕하세요"
     one = Attempt(message_id, 1, 1, product, f"0102000{number:04}", SENDER, None, content)
     return one._replace(sender_key=SENDER_KEY, template_code="T1") if product is Product.ALIMTALK else one
@@ -110,7 +110,7 @@ def test_a_list_is_believed_by_when_it_was_asked_not_by_when_all_were(tmp_path: 
             await asyncio.sleep(60)
             many = [
                 Attempt(
-                    identity.message_id(identity.request_id(world.now(), 0, number), 1),
+                    identifiers.message_id(identifiers.request_id(world.now(), 0, number), 1),
                     1,
                     1,
                     Product.SMS,

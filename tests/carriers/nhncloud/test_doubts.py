@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.carriers.nhncloud.scenery import SENDER_KEY, Scenery, play, with_channel
-from tests.virtual import Caller, Town
-from tests.web.scenery import accepted, alimtalk, end, sms, to
+from tests.fixtures.nhncloud import SENDER_KEY, Scenery, play, with_channel
+from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.web import accepted, alimtalk, end, sms, to
 
 MANY = [f"010-2000-{number:04}" for number in range(300)]
 NAMED = {"templateData": {"name": "길동"}}

@@ -14,12 +14,12 @@ import httpx
 import pytest
 
 from pabal.app import open_store
-from pabal.config import load
+from pabal.settings.settings import load
 from pabal.world import RealWorld
-from tests.live import Live, run, serving, until
-from tests.nhncloud import channel
-from tests.nhncloud.__main__ import CONTENT, TEMPLATE
-from tests.web.scenery import FALLBACK, NO_USER, friendtalk, picture, sms, to
+from tests.fakes.nhncloud import channel
+from tests.fakes.nhncloud.__main__ import CONTENT, TEMPLATE
+from tests.fixtures.live import Live, run, serving, until
+from tests.fixtures.web import FALLBACK, NO_USER, friendtalk, picture, sms, to
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ class Scene(NamedTuple):
 @contextlib.contextmanager
 def documented(*words: str) -> Iterator[Documented]:
     """Run the documented server by its command, until the end of the block."""
-    command = [sys.executable, "-m", "tests.nhncloud", "--port", "0", "--no-nights", *words]
+    command = [sys.executable, "-m", "tests.fakes.nhncloud", "--port", "0", "--no-nights", *words]
     last = "webhook_signature" if "--webhook" in words else "unsubscribe_number"
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
         assert process.stdout

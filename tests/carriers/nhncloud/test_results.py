@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from pabal.carriers.nhncloud.client import Client
-from tests.carriers.nhncloud.scenery import RELAY, SENDER, SENDER_KEY, Scenery, play, with_channel
-from tests.service.acting import counted
-from tests.virtual import Answer, Caller, Town
-from tests.web.scenery import accepted, alimtalk, end, record, sms, to
+from tests.fixtures.nhncloud import RELAY, SENDER, SENDER_KEY, Scenery, play, with_channel
+from tests.fixtures.service import counted
+from tests.fixtures.virtual import Answer, Caller, Town
+from tests.fixtures.web import accepted, alimtalk, end, record, sms, to
 
 SIGNATURE = "a signature nobody guesses"
 HOOK = f"/hooks/{RELAY}"

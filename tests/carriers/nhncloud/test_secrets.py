@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.nhncloud.carrier import NhnCloud
-from pabal.cli import main
-from tests.carriers.nhncloud.scenery import RELAY, SENDER_KEY, Scenery, play, with_channel
-from tests.nhncloud.meddling import KINDS
-from tests.virtual import Town
-from tests.web.scenery import accepted, alimtalk, friendtalk, picture, sms, to
+from pabal.cli.main import main
+from tests.fakes.nhncloud.faults import KINDS
+from tests.fixtures.nhncloud import RELAY, SENDER_KEY, Scenery, play, with_channel
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import accepted, alimtalk, friendtalk, picture, sms, to
 
 SIGNATURE = "a signature nobody guesses"
 NAMED = {"templateData": {"name": "길동"}}

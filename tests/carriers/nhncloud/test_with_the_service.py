@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.carriers.nhncloud.scenery import (
+from tests.fixtures.nhncloud import (
     RELAY,
     SENDER,
     SENDER_KEY,
@@ -16,9 +16,9 @@ from tests.carriers.nhncloud.scenery import (
     town_of,
     with_channel,
 )
-from tests.service.acting import Post
-from tests.virtual import Town, VirtualWorld, in_virtual_time, open_store
-from tests.web.scenery import (
+from tests.fixtures.service import Post
+from tests.fixtures.virtual import Town, VirtualWorld, in_virtual_time, open_store
+from tests.fixtures.web import (
     BUTTON,
     FALLBACK,
     NO_USER,

@@ -23,11 +23,21 @@ from pabal.carriers.smpp.carrier import (
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.carriers.smpp.session import BIND_S, UNBIND_S
 from pabal.carriers.smpp.verdict import VERDICTS, refusal_of
-from pabal.domain import identity
+from pabal.domain import identifiers
 from pabal.domain.message import Outcome
-from pabal.setting import BadSetting
-from tests.carriers.smpp.far_end import BINDS, SUBMIT_ANSWER, Line, Smsc, answer, each_in_turn, refuse, silent, take
-from tests.carriers.smpp.scenery import (
+from pabal.settings.field import BadSetting
+from tests.fakes.smsc.scripted import (
+    BINDS,
+    SUBMIT_ANSWER,
+    Line,
+    Smsc,
+    answer,
+    each_in_turn,
+    refuse,
+    silent,
+    take,
+)
+from tests.fixtures.smpp import (
     LONG,
     PASSWORD,
     PHONE,
@@ -40,7 +50,7 @@ from tests.carriers.smpp.scenery import (
     smpp_settings,
     until,
 )
-from tests.virtual import VirtualWorld, in_virtual_time
+from tests.fixtures.virtual import VirtualWorld, in_virtual_time
 
 
 @pytest.mark.parametrize(
@@ -179,7 +189,7 @@ def test_an_answer_without_an_id_is_awaited_under_the_name_in_doubt(body: bytes)
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = act
         async with office(smsc) as here:
-            name = identity.name_in_doubt(identity.mark_of(attempt().message_id), PHONE)
+            name = identifiers.name_in_doubt(identifiers.mark_of(attempt().message_id), PHONE)
 
             assert await here.carrier.send([attempt()]) == [Taken(name)]
             assert here.noted == {"an answer without an id": 1}

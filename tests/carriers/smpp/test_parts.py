@@ -9,9 +9,9 @@ from pabal.carriers.base import Away, Busy, Declined, Rejected, Taken, Unknown, 
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import ANSWER_S, PART_PAUSE_S, SETTLE_S
 from pabal.domain.message import Outcome
-from tests.carriers.smpp.far_end import Smsc, each_in_turn, refuse, silent, take
-from tests.carriers.smpp.scenery import LONG, PARTS, Office, attempt, kinds, now, office, said, until
-from tests.virtual import in_virtual_time
+from tests.fakes.smsc.scripted import Smsc, each_in_turn, refuse, silent, take
+from tests.fixtures.smpp import LONG, PARTS, Office, attempt, kinds, now, office, said, until
+from tests.fixtures.virtual import in_virtual_time
 
 
 async def sent_in_parts(here: Office) -> Verdict:

@@ -10,12 +10,12 @@ from pabal.carriers.base import Receipt, Taken
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import MAX_RECEIPTS, MOST_ARRIVED
 from pabal.carriers.smpp.pdu import Address, Pdu, Submit
-from pabal.domain import identity
+from pabal.domain import identifiers
 from pabal.domain.message import Outcome
-from tests.carriers.pipes import WIRE_BYTES
-from tests.carriers.smpp.far_end import INTERMEDIATE, SUBMIT_ANSWER, Line, Smsc, frames, receipt
-from tests.carriers.smpp.scenery import PHONE, Office, attempt, office, until
-from tests.virtual import in_virtual_time
+from tests.fakes.pipes import WIRE_BYTES
+from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_ANSWER, Line, Smsc, frames, receipt
+from tests.fixtures.smpp import PHONE, Office, attempt, office, until
+from tests.fixtures.virtual import in_virtual_time
 
 GOOD = Outcome.DELIVERED
 FLOOD = 50_000
@@ -104,8 +104,8 @@ def test_a_receipt_without_its_mark_is_read_where_the_settings_say_so() -> None:
 
 
 def test_a_mark_names_the_message_in_doubt_and_stands_in_for_a_missing_id() -> None:
-    mark = identity.mark_of(attempt().message_id)
-    name = identity.name_in_doubt(mark, PHONE)
+    mark = identifiers.mark_of(attempt().message_id)
+    name = identifiers.name_in_doubt(mark, PHONE)
 
     assert read(receipt("7", mark=mark)) == Receipt("7", GOOD, name)
     assert read(receipt("", mark=mark)) == Receipt(name, GOOD, name)

@@ -21,10 +21,10 @@ from pabal.carriers.smpp.session import (
     Lot,
     Session,
 )
-from tests.carriers.pipes import connect
-from tests.carriers.smpp.far_end import SUBMIT_ANSWER, Act, Line, Smsc, frames, receipt, refuse, silent, take
-from tests.carriers.smpp.scenery import PASSWORD, now
-from tests.virtual import VirtualWorld, in_virtual_time
+from tests.fakes.pipes import connect
+from tests.fakes.smsc.scripted import SUBMIT_ANSWER, Act, Line, Smsc, frames, receipt, refuse, silent, take
+from tests.fixtures.smpp import PASSWORD, now
+from tests.fixtures.virtual import VirtualWorld, in_virtual_time
 
 WINDOW = 10
 ENQUIRE_S = 30.0

@@ -17,10 +17,10 @@ from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.message import Outcome
 from pabal.world import RealWorld
-from tests.carriers.smpp.far_end import Line, Smsc, receipt, take
-from tests.carriers.smpp.scenery import attempts, smpp_settings
+from tests.fakes.smsc.scripted import Line, Smsc, receipt, take
+from tests.fixtures.smpp import attempts, smpp_settings
 
-TLS = Path(__file__).parent / "tls"
+TLS = Path(__file__).parents[2] / "fixtures" / "tls"
 WITHIN_S = 30.0
 COUNT = 300
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}

@@ -11,9 +11,9 @@ from pabal.carriers.base import Away, Taken, Unknown
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import ANSWER_S
 from pabal.carriers.smpp.pdu import Pdu
-from tests.carriers.smpp.far_end import Line, Smsc, answer, each_in_turn, refuse, silent, take
-from tests.carriers.smpp.scenery import LONG, PARTS, attempt, attempts, kinds, now, office, until
-from tests.virtual import in_virtual_time
+from tests.fakes.smsc.scripted import Line, Smsc, answer, each_in_turn, refuse, silent, take
+from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, kinds, now, office, until
+from tests.fixtures.virtual import in_virtual_time
 
 
 def test_a_pair_sends_on_the_transmitter_only() -> None:

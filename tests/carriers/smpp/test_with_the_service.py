@@ -12,11 +12,11 @@ from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.message import Outcome, Product, Status
-from tests.carriers.smpp.far_end import SUBMIT_ANSWER, Line, Smsc, each_in_turn, receipt, refuse, silent, take
-from tests.carriers.smpp.scenery import LONG, smpp_settings, until
-from tests.service.acting import PHONE, counted, ends, send, sms
-from tests.service.test_receive import Unreliable
-from tests.virtual import Town, VirtualWorld, build_town, in_virtual_time, open_store, settings_for
+from tests.fakes.smsc.scripted import SUBMIT_ANSWER, Line, Smsc, each_in_turn, receipt, refuse, silent, take
+from tests.fixtures.service import PHONE, counted, ends, send, sms
+from tests.fixtures.smpp import LONG, smpp_settings, until
+from tests.fixtures.virtual import Town, VirtualWorld, build_town, in_virtual_time, open_store, settings_for
+from tests.service.delivery.test_receive import Unreliable
 
 Scene = Callable[[Town, Smsc], Awaitable[None]]
 DONE = (Status.COMPLETED, Outcome.DELIVERED)

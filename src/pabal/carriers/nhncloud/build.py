@@ -1,9 +1,9 @@
 """Builds the carrier that settings describe."""
 
-from pabal.carrier_settings import NhnCloudSettings
 from pabal.carriers.nhncloud.carrier import NhnCloud, Surroundings
 from pabal.carriers.nhncloud.client import Client
-from pabal.carriers.nhncloud.desk import NhnCloudDesk
+from pabal.carriers.nhncloud.provider import NhnCloudDesk
+from pabal.settings.carriers import NhnCloudSettings
 
 
 def build(settings: NhnCloudSettings, around: Surroundings) -> NhnCloud:

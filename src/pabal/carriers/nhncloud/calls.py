@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from pabal.carriers.nhncloud.buttons import all_to_relay
-from pabal.domain import identity
+from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Product
 
 MOST_RECIPIENTS = 1000
@@ -46,7 +46,7 @@ class Call(NamedTuple):
 
     def body(self, image: str | int | None) -> dict[str, Any]:
         """Return the body of the call; `image` is what its picture is called there, if it has one."""
-        requests = {identity.request_of(each.message_id) for each in self.attempts}
+        requests = {identifiers.request_of(each.message_id) for each in self.attempts}
         name = {"senderGroupingKey": next(iter(requests)).hex()} if len(requests) == 1 else {}
         picture = {"attachFileIdList": [image]} if image is not None and self.door.is_text else {}
         return {
@@ -80,10 +80,10 @@ def calls_of(attempts: Iterable[Attempt], unsubscribe: str) -> list[Call]:
     others that are, if it may.
     """
     listed = list(attempts)
-    count = Counter(identity.request_of(each.message_id) for each in listed)
+    count = Counter(identifiers.request_of(each.message_id) for each in listed)
     groups: dict[Any, list[Attempt]] = defaultdict(list)
     for each in listed:
-        request = identity.request_of(each.message_id)
+        request = identifiers.request_of(each.message_id)
         is_alone = count[request] == 1 and goes_with_others(each.message_id)
         groups[_likeness(each, b"" if is_alone else request)].append(each)
     calls = []
@@ -100,7 +100,7 @@ def goes_with_others(message_id: bytes) -> bool:
     So may the message of a request that has but one, and its fallback. All others bear their request's name, so
     that those in doubt are found together.
     """
-    return identity.number_of(message_id) <= LAST_WITH_OTHERS
+    return identifiers.number_of(message_id) <= LAST_WITH_OTHERS
 
 
 def door_of(attempt: Attempt, unsubscribe: str) -> Door:
@@ -183,5 +183,5 @@ def by_request(attempts: Sequence[Attempt]) -> dict[bytes, list[Attempt]]:
     """Return the messages by their requests."""
     found: dict[bytes, list[Attempt]] = defaultdict(list)
     for each in attempts:
-        found[identity.request_of(each.message_id)].append(each)
+        found[identifiers.request_of(each.message_id)].append(each)
     return found

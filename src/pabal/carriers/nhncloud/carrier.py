@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pabal.carrier_settings import NhnCloudSettings
 from pabal.carriers.base import (
     Away,
     Busy,
@@ -22,8 +21,8 @@ from pabal.carriers.base import (
     Unknown,
     Verdict,
 )
-from pabal.carriers.nhncloud.asking import Search, reference_of
 from pabal.carriers.nhncloud.batch import Batch
+from pabal.carriers.nhncloud.call_queue import Turns
 from pabal.carriers.nhncloud.calls import MOST_RECIPIENTS, Call, Door, calls_of, door_of
 from pabal.carriers.nhncloud.client import Client, NoAnswer, NotReached, Said, Throttled, read_as_documented
 from pabal.carriers.nhncloud.codes import (
@@ -33,11 +32,12 @@ from pabal.carriers.nhncloud.codes import (
     refusal_of,
     verdict_of,
 )
-from pabal.carriers.nhncloud.pictures import NotCarried, Pictures, Show
+from pabal.carriers.nhncloud.images import NotCarried, Pictures, Show
+from pabal.carriers.nhncloud.lookup import Search, reference_of
 from pabal.carriers.nhncloud.results import Cursor, Results
-from pabal.carriers.nhncloud.turns import Turns
 from pabal.carriers.pace import Pacer
 from pabal.domain.message import Attempt, Outcome
+from pabal.settings.carriers import NhnCloudSettings
 from pabal.world import World
 
 ANSWER_S = 40.0

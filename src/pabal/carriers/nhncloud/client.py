@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 
-from pabal.domain.when import SECOND, Instant
-from pabal.setting import BadSetting
+from pabal.domain.dates import SECOND, Instant
+from pabal.settings.field import BadSetting
 
 CONNECT_S = 5.0
 IDLE_S = 30.0

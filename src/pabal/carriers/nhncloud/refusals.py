@@ -3,8 +3,8 @@
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from pabal.carriers.desk import Unreached, Unsure
 from pabal.carriers.nhncloud.client import NoAnswer, NotReached, Said, Throttled
+from pabal.carriers.provider import Unreached, Unsure
 from pabal.domain.codes import Code, Refused, Words
 
 T = TypeVar("T")

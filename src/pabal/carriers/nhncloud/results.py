@@ -8,15 +8,15 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from pabal.carrier_settings import TEXTS, NhnCloudSettings
 from pabal.carriers.base import HandOn, Read, Receipt
-from pabal.carriers.nhncloud.asking import SEOUL, reference_of
 from pabal.carriers.nhncloud.client import Client, NoAnswer, NotReached, Said, Throttled, read_as_documented
 from pabal.carriers.nhncloud.codes import Refusal, outcome_of, refusal_of
-from pabal.domain import when
+from pabal.carriers.nhncloud.lookup import SEOUL, reference_of
+from pabal.domain import dates
 from pabal.domain.codes import Code, Refused
+from pabal.domain.dates import DAY, HOUR, MINUTE, SECOND, Instant
 from pabal.domain.message import Product
-from pabal.domain.when import DAY, HOUR, MINUTE, SECOND, Instant
+from pabal.settings.carriers import TEXTS, NhnCloudSettings
 from pabal.world import World
 
 PAGE = 1000
@@ -208,8 +208,8 @@ class Results:
             "GET",
             source.path,
             query={
-                "startUpdateDate": when.stamp(start, SEOUL)[:digits],
-                "endUpdateDate": when.stamp(end, SEOUL)[:digits],
+                "startUpdateDate": dates.stamp(start, SEOUL)[:digits],
+                "endUpdateDate": dates.stamp(end, SEOUL)[:digits],
                 "pageNum": number,
                 "pageSize": size,
             },

@@ -6,7 +6,6 @@ import logging
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 
-from pabal.carrier_settings import SmppSettings
 from pabal.carriers.base import (
     Away,
     Busy,
@@ -24,14 +23,15 @@ from pabal.carriers.base import (
 from pabal.carriers.pace import TICK_S, Pacer
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.batch import Batch
-from pabal.carriers.smpp.message import Writer
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.carriers.smpp.receipt import read_report, reference_of
 from pabal.carriers.smpp.session import BIND_S, Bind, Lost, Lot, Session
+from pabal.carriers.smpp.submits import Writer
 from pabal.carriers.smpp.verdict import refusal_of
-from pabal.domain import identity
+from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Outcome
-from pabal.setting import BadSetting
+from pabal.settings.carriers import SmppSettings
+from pabal.settings.field import BadSetting
 from pabal.world import World
 
 ANSWER_S = 30.0
@@ -262,7 +262,7 @@ class SmppCarrier(Carrier):
         reference = reference_of(message_id, self._settings.submit_ids)
         if not reference:
             self._note("an answer without an id")
-            return identity.name_in_doubt(identity.mark_of(attempt.message_id), attempt.receiver)
+            return identifiers.name_in_doubt(identifiers.mark_of(attempt.message_id), attempt.receiver)
         return reference
 
     # Holding the connections.
@@ -359,7 +359,7 @@ class SmppCarrier(Carrier):
             return None, pdu.OK
         if report.outcome is None:
             return None, pdu.OK
-        doubt = identity.name_in_doubt(report.mark, report.phone) if report.mark is not None else None
+        doubt = identifiers.name_in_doubt(report.mark, report.phone) if report.mark is not None else None
         reference = reference_of(report.message_id, self._settings.receipt_ids) or doubt
         if reference is None:
             self._note("a receipt without an id")

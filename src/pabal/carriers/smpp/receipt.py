@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.encoding import LATIN_1_CODING, UCS2_CODING, read_text
 from pabal.carriers.smpp.pdu import Submit
-from pabal.carriers.smpp.wording import LATIN_1_CODING, UCS2_CODING, read_text
 from pabal.domain.message import Outcome
 
 OUTCOMES: Mapping[int, Outcome | None] = {

@@ -1,0 +1,1 @@
+"""Turns input into checked values, for the HTTP interface and the console alike."""

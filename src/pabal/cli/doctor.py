@@ -1,0 +1,198 @@
+"""Says what is wrong with the set-up and how to mend it."""
+
+import shutil
+from ipaddress import ip_address
+from typing import NamedTuple
+
+from pabal.app import AlreadyRunning, build_station, only_process, open_store
+from pabal.domain import dates
+from pabal.service.delivery.circuit_breaker import State
+from pabal.service.metrics import Watch
+from pabal.settings.carriers import SENDABLE
+from pabal.settings.field import BadSetting
+from pabal.settings.settings import Settings
+from pabal.store import accounts, carrier_states, queue, slots
+from pabal.store.engine import requirements, sqlite_backup
+from pabal.store.engine.base import Store, StoreAway, Tx
+from pabal.store.engine.migrate import SchemaTooNew, known, pending
+from pabal.world import World
+
+LEAST_FREE_BYTES = 1024**3
+CARRIER_REMEDIES = {
+    State.DOWN.value: "Its messages wait for it. See that it can be reached, and that its settings are right.",
+    State.ASIDE.value: "Its messages go to the next carrier of their route, or wait where there is none."
+    " See that it can be reached, and ask its operator.",
+    State.UP.value: "It works, but not with all that it should have: see that its settings are right.",
+}
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    is_fine: bool
+    what: str
+    remedy: str = ""
+
+
+async def diagnose(settings: Settings, world: World) -> list[Finding]:
+    """Return what was found, without changing anything but an absent data directory or file."""
+    found = [] if settings.is_on_postgresql else _directory(settings)
+    if all(each.is_fine for each in found):
+        found += await _store(settings, world)
+    return [*found, *_routes(settings), *_listening(settings)]
+
+
+async def missing_steps(settings: Settings, world: World) -> list[str]:
+    """Return the steps that the schema lacks, without changing anything, nor making a file that is not there.
+
+    Raises SchemaTooNew; StoreAway where the store cannot be read.
+    """
+    if settings.is_on_postgresql:
+        store = open_store(settings, world)
+        try:
+            return await store.read(pending)
+        finally:
+            await store.close()
+    path = settings.store_path
+    return (
+        sqlite_backup.look(path, pending)
+        if path.exists()
+        else [f"{step.number:04} {step.name}" for step in known()]
+    )
+
+
+def _directory(settings: Settings) -> list[Finding]:
+    folder = settings.store_path.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        probe = folder / ".doctor"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        return [Finding(False, f"the data directory {folder} cannot be written ({error.strerror})", "Use --data.")]
+    found = [Finding(True, f"the data directory {folder} can be written")]
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_FREE_BYTES:
+        found.append(Finding(False, f"only {free // 1024**2} MiB are free on its disk", "Make room."))
+    try:
+        with only_process(settings):
+            found.append(Finding(True, "no service runs on it now"))
+    except AlreadyRunning:
+        found.append(Finding(True, "a service runs on it now"))
+    return found
+
+
+async def _store(settings: Settings, world: World) -> list[Finding]:
+    try:
+        store = open_store(settings, world)
+    except StoreAway as away:
+        return [_away(settings, away)]
+    try:
+        missing = await store.read(pending)
+        if missing:
+            how = "Start `pabal serve`, or run `pabal migrate`." if settings.migrate else "Run `pabal migrate`."
+            return [Finding(settings.migrate, f"the schema lacks {', '.join(missing)}", how)]
+        return [
+            *await (_server(store, settings) if settings.is_on_postgresql else _health(store)),
+            *await _accounts(store),
+            *await _queue(store, settings, world),
+            *await _carriers(store, settings),
+        ]
+    except SchemaTooNew as no:
+        return [Finding(False, str(no))]
+    except StoreAway as away:
+        return [_away(settings, away)]
+    except BadSetting as no:
+        return [Finding(False, str(no), "Mend the settings.")]
+    finally:
+        await store.close()
+
+
+def _away(settings: Settings, away: StoreAway) -> Finding:
+    if not settings.is_on_postgresql:
+        return Finding(False, f"the store {settings.store_path} cannot be read ({away})", "Restore a backup.")
+    how = "See that it runs, and that `store` names host, database, user and password rightly."
+    return Finding(False, f"the database {settings.shown_store} cannot be reached ({away})", how)
+
+
+async def _health(store: Store) -> list[Finding]:
+    said = await store.read(_quick_check)
+    if said == "ok":
+        return [Finding(True, "the store is sound and its schema up to date")]
+    return [Finding(False, f"the store is damaged: {said}", "Restore a backup.")]
+
+
+async def _server(store: Store, settings: Settings) -> list[Finding]:
+    """Look at what PostgreSQL must be like for our promises to hold, and at who works on it."""
+    found = [Finding(True, f"the database {settings.shown_store} can be reached and its schema is up to date")]
+    working = [f"{worker.name} ({held} slots)" for worker, held in await store.read(slots.workers)]
+    found.append(Finding(True, f"delivering: {', '.join(working) or 'no process now'}"))
+    version = await store.read(requirements.version)
+    if version < requirements.LEAST_VERSION:
+        found.append(
+            Finding(False, f"PostgreSQL is of version {version}", f"Use {requirements.LEAST_VERSION} or later.")
+        )
+    for name, value in (await store.read(requirements.settings)).items():
+        if value not in requirements.NEEDED[name]:
+            needed = " or ".join(requirements.NEEDED[name])
+            found.append(
+                Finding(
+                    False, f"PostgreSQL has {name} = {value}", f"Set it to {needed}, or what is kept may be lost."
+                )
+            )
+    return found
+
+
+async def _accounts(store: Store) -> list[Finding]:
+    live = [key for key in await store.read(accounts.keys) if key.is_live]
+    if live:
+        return [Finding(True, f"{len(live)} live keys")]
+    return [Finding(False, "there is no live key", "Make one: pabal key create --account NAME")]
+
+
+async def _queue(store: Store, settings: Settings, world: World) -> list[Finding]:
+    station = build_station(settings, store, world, Watch())
+    found = []
+    total = max(1, await store.read(slots.total))
+    names = {name for slot in range(total) for name in await store.read(queue.carriers, slot)}
+    for name in sorted(names):
+        if name not in station.carriers:
+            how = "The next start of `pabal serve` gives them to other carriers."
+            found.append(Finding(False, f"jobs wait for the carrier {name}, which is not configured", how))
+    return found
+
+
+async def _carriers(store: Store, settings: Settings) -> list[Finding]:
+    found = []
+    for each in await store.read(carrier_states.states):
+        if each.name in settings.carriers and (each.reason or each.state != State.UP.value):
+            since = dates.stamp(each.since, settings.zone)
+            why = f": {each.reason}" if each.reason else ""
+            seen = f" as {each.worker} sees it" if each.worker else ""
+            what = f"the carrier {each.name} has been {each.state} since {since}{seen}{why}"
+            found.append(Finding(False, what, CARRIER_REMEDIES[each.state]))
+    return found
+
+
+def _routes(settings: Settings) -> list[Finding]:
+    missing = [product.word for product in SENDABLE if product.word not in settings.routes]
+    if not missing:
+        return [Finding(True, "every product has a route")]
+    how = "Callers get PRODUCT_NOT_AVAILABLE; add them to [routes] if they are wanted."
+    return [Finding(True, f"no route for {', '.join(missing)}", how)]
+
+
+def _listening(settings: Settings) -> list[Finding]:
+    try:
+        is_local = ip_address(settings.host).is_loopback
+    except ValueError:
+        is_local = settings.host == "localhost"
+    if is_local or settings.trusted_proxies:
+        return [Finding(True, f"listens on {settings.host}:{settings.port}")]
+    how = "Put a proxy with TLS before it, and name it in trusted_proxies."
+    return [Finding(True, f"listens on {settings.host}:{settings.port}, beyond this machine", how)]
+
+
+def _quick_check(tx: Tx) -> str:
+    row = tx.row("pragma quick_check(1)")
+    return str(row[0]) if row else "no answer"

@@ -1,0 +1,250 @@
+"""Runs the service behind its HTTP server, or delivery alone, and greets whoever starts it."""
+
+import asyncio
+import contextlib
+import gc
+import os
+import signal
+import socket
+import sys
+from collections.abc import Awaitable, Coroutine, Iterator
+from typing import Any, NamedTuple
+
+import uvicorn
+
+from pabal import logs
+from pabal.app import AlreadyRunning, Service, build_service, only_process
+from pabal.domain.user import Role
+from pabal.service.access import keys, passwords, users
+from pabal.settings.settings import Settings
+from pabal.store import accounts
+from pabal.store import users as kept_users
+from pabal.store.engine.base import Store, Tx
+from pabal.web.protocol import Protocol
+from pabal.world import RealWorld, new_password
+
+FIRST_ACCOUNT = "first"
+FIRST_USER = "admin"
+BACKLOG = 2048
+GARBAGE_THRESHOLD = 10_000
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+_GREETING = """
+Pabal is running at {base}
+
+  account   {account}
+  apiKey    {key}
+            (shown only this once; `pabal key create` makes more)
+  docs      {base}/docs
+"""
+_SIGNING_IN = """
+  console   {base}/console
+  user      {user}
+  password  {password}
+            (shown only this once; `pabal user create` makes more users)
+"""
+_TRYING = """
+Try it:
+
+  curl -s {base}/api/message/sendSMS.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"content":"#{{name}}님, 파발입니다.","sender":"02-1234-5678","receivers":[{{"phoneNumber":"010-1234-5678","templateData":{{"name":"홍길동"}}}}]}}'
+
+  curl -s {base}/api/message/list.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"receivers":"010-1234-5678"}}'
+
+  curl -s '{base}/api/simulator/phone.v1.0?phoneNumber=010-1234-5678' -H 'apiKey: {key}'
+
+Nothing leaves this machine: the simulator plays every phone. Stop with Ctrl-C.
+"""
+_IN_EARNEST = """
+What is sent goes out by: {carriers}. See that they do: `pabal doctor`. Stop with Ctrl-C.
+"""
+
+
+class CannotServe(Exception):
+    """The service cannot run; the message says why and what to do."""
+
+
+def serve(settings: Settings, *, delivers: bool = True) -> int:
+    """Run the interface, and delivery unless that is others' work, until told to stop; return the exit status."""
+    if not delivers:
+        _check_shared(settings, "serve --no-deliver")
+    logs.set_up(settings.log_format, settings.zone)
+    try:
+        with only_process(settings), _listening(settings.host, settings.port) as listener:
+            return _run(_served(settings, listener, delivers=delivers))
+    except AlreadyRunning as no:
+        raise CannotServe(str(no)) from None
+
+
+def work(settings: Settings) -> int:
+    """Deliver, one of any number of processes, until told to stop; return the exit status."""
+    _check_shared(settings, "work")
+    logs.set_up(settings.log_format, settings.zone)
+    if not settings.work_port:
+        return _run(_worked(settings, None))
+    with _listening(settings.host, settings.work_port) as listener:
+        return _run(_worked(settings, listener))
+
+
+def _run(main: Coroutine[Any, Any, int]) -> int:
+    with asyncio.Runner(loop_factory=_loop) as runner:
+        return runner.run(main)
+
+
+async def _served(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
+    service = await build_service(settings, delivers=delivers, worker=_name())
+    first = await _first(service.station.store, settings)
+    server = _Server(_server_settings(service, settings), _greeting(settings, listener, first))
+    await _while_started(service, server.serve(sockets=[listener]))
+    return 0
+
+
+async def _worked(settings: Settings, listener: socket.socket | None) -> int:
+    name = _name()
+    service = await build_service(settings, worker=name)
+    greeting = f"Pabal delivers as {name}. Stop with Ctrl-C."
+    if listener:
+        server = _Server(_server_settings(service.pages.app, settings), greeting)
+        await _while_started(service, server.serve(sockets=[listener]))
+    else:
+        await _while_started(service, _until_told_to_stop(greeting))
+    return 0
+
+
+async def _while_started(service: Service, until: Awaitable[None]) -> None:
+    await service.start()
+    _leave_be()
+    try:
+        await until
+    finally:
+        await service.stop()
+
+
+async def _until_told_to_stop(greeting: str) -> None:
+    is_told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in _STOPPING:
+        loop.add_signal_handler(each, is_told.set)
+    print(greeting, flush=True)
+    await is_told.wait()
+
+
+def _server_settings(app: Any, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        interface="asgi3",
+        http=Protocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=settings.stop_seconds,
+        backlog=BACKLOG,
+    )
+
+
+def _check_shared(settings: Settings, command: str) -> None:
+    if not settings.is_on_postgresql:
+        raise CannotServe(
+            f"`pabal {command}` needs PostgreSQL, where several processes share the work: set `store` to"
+            " postgresql://…; with the embedded store, `pabal serve` does everything in one process"
+        )
+
+
+def _name() -> str:
+    """Return what this process is called among the workers."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+class _Server(uvicorn.Server):
+    """A server that says so when it is up."""
+
+    def __init__(self, config: uvicorn.Config, greeting: str) -> None:
+        super().__init__(config)
+        self._greeting = greeting
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at a signal, and then end with status 0: being told to stop is no failure."""
+        loop = asyncio.get_running_loop()
+        for each in _STOPPING:
+            loop.add_signal_handler(each, self.handle_exit, each, None)
+        yield
+        for each in _STOPPING:
+            loop.remove_signal_handler(each)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        print(self._greeting, flush=True)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise CannotServe(
+            f"cannot listen on {host} port {port} ({error.strerror}); choose another with --port"
+        ) from None
+    return listener
+
+
+class First(NamedTuple):
+    """What a first start makes: a key to call with, and a password to sign in with unless someone can already."""
+
+    key: str
+    password: str | None
+
+
+async def _first(store: Store, settings: Settings) -> First | None:
+    """Return the key and the password of a first account and a first user, made where there is no account yet."""
+    if await store.read(accounts.accounts):
+        return None
+    password = new_password(RealWorld())
+    return await store.write(_make_first, settings, password, passwords.hashed(password, RealWorld()))
+
+
+def _make_first(tx: Tx, settings: Settings, password: str, hash: str) -> First | None:
+    """Return what was made; None where somebody else was faster."""
+    if accounts.accounts(tx):
+        return None
+    world = RealWorld()
+    is_nobody_there = kept_users.are_none(tx)
+    if is_nobody_there:
+        users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
+    key = keys.issue(tx, world, FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
+    return First(key, password if is_nobody_there else None)
+
+
+def _greeting(settings: Settings, listener: socket.socket, first: First | None) -> str:
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    base = f"http://{shown}:{port}"
+    if first is None:
+        return (
+            f"Pabal is running at {base}, its console at {base}/console, its documentation at {base}/docs."
+            " Stop with Ctrl-C."
+        )
+    signing_in = _SIGNING_IN.format(base=base, user=FIRST_USER, password=first.password) if first.password else ""
+    rest = _IN_EARNEST if settings.is_in_earnest else _TRYING
+    told = {"base": base, "account": FIRST_ACCOUNT, "key": first.key, "carriers": ", ".join(settings.carriers)}
+    return _GREETING.format(**told) + signing_in + rest.format(**told)
+
+
+def _leave_be() -> None:
+    """Let the collector of garbage pass over what was there at the start, and look less often at the rest."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE_THRESHOLD)
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    if sys.platform == "win32":
+        return asyncio.new_event_loop()
+    import uvloop
+
+    return uvloop.new_event_loop()

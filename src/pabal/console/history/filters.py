@@ -1,0 +1,94 @@
+"""What a visitor looks for in the history, read from the fields of the search form."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar
+
+from pabal.checks.locale import Speech
+from pabal.domain import dates, identifiers, phone, profile, text
+from pabal.domain.codes import Problem, Refused
+from pabal.domain.dates import Period
+from pabal.domain.message import PRODUCT_BY_WORD, STATUS_BY_WORD
+from pabal.store.history import Filter
+from pabal.web.looking_up import one_of
+
+T = TypeVar("T")
+
+PERIODS = ("requested", "scheduled", "completed")
+FIELDS = (
+    "receiver",
+    "product",
+    "status",
+    *(f"{period}_{side}" for period in PERIODS for side in ("from", "to")),
+    "month",
+    "request",
+    "message",
+    "channel",
+    "sender_key",
+    "template",
+)
+FURTHER = FIELDS[3 + 2 :]
+"""Fields that are folded away until one of them is used."""
+
+
+class Search(NamedTuple):
+    """What was typed, what it means, and what is wrong with it; it means nothing where something is."""
+
+    typed: dict[str, str]
+    wanted: Filter | None
+    problems: list[Problem]
+    before: bytes | None
+
+    @property
+    def has_further(self) -> bool:
+        """Whether a field is used that is folded away."""
+        return any(self.typed[field] for field in FURTHER)
+
+
+def read(given: Mapping[str, str], account_id: int, speech: Speech) -> Search:
+    """Return what a visitor looks for; empty fields look for nothing."""
+    typed = {field: given.get(field, "").strip() for field in FIELDS}
+    problems: list[Problem] = []
+    zone = speech.zone
+
+    def parsed(field: str, parse: Callable[[str], T]) -> T | None:
+        if not typed[field]:
+            return None
+        try:
+            return parse(typed[field])
+        except Refused as refused:
+            problems.append(refused.problems[0]._replace(field=field))
+            return None
+
+    def period(name: str) -> Period | None:
+        first, last = typed[f"{name}_from"], typed[f"{name}_to"]
+        if not first and not last:
+            return None
+        try:
+            return dates.period(f"{_spaced(first)}~{_spaced(last)}", zone)
+        except Refused as refused:
+            problems.append(refused.problems[0]._replace(field=f"{name}_from"))
+            return None
+
+    wanted = Filter(
+        account_id,
+        receiver=parsed("receiver", phone.mobile),
+        request_id=parsed("request", lambda word: identifiers.read_request(word.lower()) or b""),
+        message_id=parsed("message", lambda word: identifiers.read_message(word.lower()) or b""),
+        product=parsed("product", one_of(PRODUCT_BY_WORD)),
+        status=parsed("status", one_of(STATUS_BY_WORD)),
+        channel_id=parsed("channel", profile.channel),
+        sender_key=parsed("sender_key", text.cleaned),
+        template_code=parsed("template", text.cleaned),
+        month=parsed("month", lambda word: dates.month(word.replace("-", ""), zone)),
+        requested=period("requested"),
+        scheduled=period("scheduled"),
+        completed=period("completed"),
+    )
+    is_impossible = b"" in (wanted.request_id, wanted.message_id)
+    before = identifiers.read_message(given.get("before", ""))
+    return Search(typed, None if problems or is_impossible else wanted, problems, before)
+
+
+def _spaced(word: str) -> str:
+    """Return a moment as the interface spells it; browsers put a T between day and time."""
+    return word.replace("T", " ")

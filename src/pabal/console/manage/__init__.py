@@ -1,0 +1,1 @@
+"""Templates, sender profiles and sender numbers."""

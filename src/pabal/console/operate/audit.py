@@ -1,0 +1,70 @@
+"""The log of who did what: an owner sees the account's, an operator everyone's."""
+
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from pabal.console.shell.page_request import Visit
+from pabal.console.texts import WORDS
+from pabal.domain.user import MAX_NAME_CHARACTERS, Role
+from pabal.store import audit_log
+from pabal.store.audit_log import COMMAND_LINE, Noted
+
+PAGE_SIZE = 50
+AUDIT = "/console/audit"
+MOST_DIGITS = 18
+
+
+class Row(NamedTuple):
+    """A deed in the list."""
+
+    time: str
+    who: str
+    account: str
+    what: str
+    target: str
+
+
+async def show_audit(visit: Visit) -> Response:
+    """Show a page of what was done, newest first."""
+    is_operator = visit.user.role is Role.OPERATOR
+    who = visit.field("user")
+    before = visit.field("before")
+    is_place = before.isascii() and before.isdigit() and len(before) <= MOST_DIGITS
+    found = await visit.station.store.read(
+        audit_log.find,
+        None if is_operator else visit.account_id,
+        who.casefold(),
+        int(before) if is_place else None,
+        PAGE_SIZE + 1,
+    )
+    shown = found[:PAGE_SIZE]
+    return visit.page(
+        "operate/audit.html",
+        rows=[_row(visit, each) for each in shown],
+        user=who,
+        most=MAX_NAME_CHARACTERS,
+        has_accounts=is_operator,
+        older=_address(who, shown[-1].id) if len(found) > PAGE_SIZE else "",
+        newest=_address(who) if is_place else "",
+    )
+
+
+def _row(visit: Visit, noted: Noted) -> Row:
+    deed = noted.deed
+    key = f"deed.{deed.what}"
+    return Row(
+        time=visit.speech.stamp(deed.done_at),
+        who=visit.say("audit.command_line") if deed.who == COMMAND_LINE and deed.user_id is None else deed.who,
+        account=noted.account or "",
+        what=visit.say(key) if key in WORDS else deed.what,
+        target=deed.target,
+    )
+
+
+def _address(who: str, before: int | None = None) -> str:
+    fields = {"user": who} if who else {}
+    if before is not None:
+        fields["before"] = str(before)
+    return f"{AUDIT}?{urlencode(fields)}" if fields else AUDIT

@@ -1,0 +1,66 @@
+"""The form of a new key: what its fields hold, and what they grant."""
+
+import re
+from collections.abc import Mapping
+from ipaddress import ip_network
+from zoneinfo import ZoneInfo
+
+from pabal.domain import dates
+from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.dates import Instant
+from pabal.service.access.keys import SCOPES, Grant
+
+FIELDS = ("name", *(f"scope_{scope}" for scope in SCOPES), "expires", "allow", "rate")
+MAX_NAME_CHARACTERS = 100
+MAX_NETWORKS = 100
+MAX_RATE = 1_000_000
+
+
+def read(given: Mapping[str, str], now: Instant, zone: ZoneInfo) -> Grant:
+    """Return what the fields grant.
+
+    Raises Refused for everything that is wrong with them.
+    """
+    problems: list[Problem] = []
+
+    def wrong(field: str, ko: str, en: str) -> None:
+        problems.append(Problem(Code.INVALID_PARAMETER, field, Words(ko, en)))
+
+    name = given["name"]
+    if len(name) > MAX_NAME_CHARACTERS:
+        wrong("name", f"{MAX_NAME_CHARACTERS}자까지입니다.", f"At most {MAX_NAME_CHARACTERS} characters.")
+    scopes = [scope for scope in SCOPES if given[f"scope_{scope}"]]
+    if not scopes:
+        wrong("scope", "하나 이상 선택하세요.", "Choose at least one.")
+    expires_at = None
+    if given["expires"]:
+        try:
+            expires_at = dates.period(given["expires"], zone).end
+        except Refused as refused:
+            problems.append(refused.problems[0]._replace(field="expires"))
+        else:
+            if expires_at is None or expires_at <= now:
+                wrong("expires", "오늘이나 그 뒤의 날짜를 입력하세요.", "Give today or a later day.")
+    allow = [word for word in re.split(r"[\s,]+", given["allow"]) if word]
+    if len(allow) > MAX_NETWORKS:
+        wrong("allow", f"{MAX_NETWORKS}개까지입니다.", f"At most {MAX_NETWORKS}.")
+    elif bad := [word for word in allow if not _is_network(word)]:
+        wrong(
+            "allow",
+            f"주소나 대역이 아닙니다: {bad[0][:50]}. 192.0.2.7 이나 192.0.2.0/24 처럼 입력하세요.",
+            f"It is neither an address nor a network: {bad[0][:50]}. Write 192.0.2.7 or 192.0.2.0/24.",
+        )
+    rate = given["rate"]
+    if not (rate.isascii() and rate.isdigit() and len(rate) < 10 and int(rate) <= MAX_RATE):
+        wrong("rate", f"0부터 {MAX_RATE}까지의 숫자를 입력하세요.", f"A number from 0 to {MAX_RATE}.")
+    if problems:
+        raise Refused.for_all(problems)
+    return Grant(name, scopes, allow, int(rate), expires_at)
+
+
+def _is_network(word: str) -> bool:
+    try:
+        ip_network(word)
+    except ValueError:
+        return False
+    return True

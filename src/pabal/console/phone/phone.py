@@ -1,0 +1,102 @@
+"""The simulated phone: what it received, and what arrives while one watches."""
+
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from pabal.console.shell.page_request import Visit
+from pabal.domain import phone
+from pabal.domain.codes import Refused
+from pabal.domain.message import PRODUCT_BY_WORD
+from pabal.domain.simulated_message import TOKEN, Arrival
+from pabal.store import simulator
+
+MOST_SHOWN = 30
+MOST_PHONES = 12
+NOTHING_NEW = 204
+_WEB = ("http://", "https://")
+
+
+class Bubble(NamedTuple):
+    """A message as the phone shows it."""
+
+    time: str
+    kind: str
+    is_token: bool
+    is_talk: bool
+    sender: str
+    subject: str | None
+    content: str
+    buttons: list[tuple[str, str]]
+    """Name of each button, and where it leads if a browser can go there."""
+    has_image: bool
+
+
+class Held(NamedTuple):
+    """What a phone holds: how many messages, the newest of them, and what tells this from anything newer."""
+
+    total: int
+    bubbles: list[Bubble]
+    seen: str
+
+
+async def show_phone(visit: Visit) -> Response:
+    """Show a phone, and which others there are."""
+    known = await visit.station.store.read(simulator.phones, visit.account_id, visit.now, MOST_PHONES)
+    typed = visit.field("number")
+    number, told = _read(visit, typed)
+    if not typed and known:
+        number = known[0]
+    held = await _held(visit, number) if number else None
+    status = 400 if told else 200
+    return visit.page(
+        "phone/phone.html", status, known=known, typed=typed, number=number, told=told, held=held, is_news=False
+    )
+
+
+async def show_messages(visit: Visit) -> Response:
+    """Answer with what the phone holds, if that is not what the page shows already."""
+    number = phone.mobile(visit.field("number"))
+    held = await _held(visit, number)
+    if held.seen == visit.field("seen"):
+        return Response(status_code=NOTHING_NEW)
+    return visit.page("phone/phone_messages.html", number=number, is_news=True, held=held)
+
+
+async def _held(visit: Visit, number: str) -> Held:
+    total, found = await visit.station.store.read(
+        simulator.on_phone, visit.account_id, number, visit.now, 1, MOST_SHOWN
+    )
+    newest = found[0].arrives_at if found else 0
+    return Held(total, [_bubble(visit, each) for each in found], f"{total}-{newest}")
+
+
+def _read(visit: Visit, typed: str) -> tuple[str, str]:
+    """Return the number that was typed, or what is wrong with it."""
+    if not typed:
+        return "", ""
+    try:
+        return phone.mobile(typed), ""
+    except Refused as refused:
+        return "", refused.problems[0].message(visit.speech.locale)
+
+
+def _bubble(visit: Visit, arrival: Arrival) -> Bubble:
+    product = PRODUCT_BY_WORD.get(arrival.kind)
+    is_sender_number = arrival.sender.isascii() and arrival.sender.isdigit()
+    return Bubble(
+        time=visit.speech.stamp(arrival.arrives_at or arrival.taken_at),
+        kind=visit.words(product.label) if product else visit.say("phone.token"),
+        is_token=arrival.kind == TOKEN,
+        is_talk=product is not None and not product.is_text,
+        sender=phone.hyphenated(arrival.sender) if is_sender_number else arrival.sender,
+        subject=arrival.subject,
+        content=arrival.content,
+        buttons=[_button(one) for one in arrival.buttons],
+        has_image=arrival.has_image,
+    )
+
+
+def _button(fields: dict[str, str | int]) -> tuple[str, str]:
+    link = str(fields.get("mobileUrl") or fields.get("pcUrl") or "")
+    return str(fields["name"]), link if link.lower().startswith(_WEB) else ""

@@ -1,0 +1,225 @@
+"""Following what was sent: campaigns and requests with live progress, sent now or cancelled while they wait."""
+
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from pabal.console.shell.page_request import Visit
+from pabal.console.upload.upload import ANEW, FOLLOW, NOTHING_NEW, UPLOAD
+from pabal.domain import identifiers
+from pabal.domain.campaign import State
+from pabal.domain.codes import Code, Refused
+from pabal.domain.message import Status
+from pabal.domain.sending import shared_from_json
+from pabal.service.sending import campaigns, send_now
+from pabal.service.sending import progress as follow
+from pabal.service.sending.cancel import cancel_request
+from pabal.service.sending.progress import NEWEST, Sent
+from pabal.store import campaigns as kept
+from pabal.store.campaign_requests import Progress
+
+PAGE_SIZE = 20
+MOST_WATCHED = 20
+SHOWN_PARTS = 200
+WIDTH = 1000
+"""How wide a bar is, in parts."""
+
+
+class Piece(NamedTuple):
+    """A part of a bar: what it stands for, where it begins, how wide it is."""
+
+    word: str
+    begin: int
+    width: int
+
+
+class Entry(NamedTuple):
+    """A campaign or a request as pages show it."""
+
+    id: str
+    address: str
+    time: str
+    kind: str
+    name: str
+    state: str
+    state_word: str
+    scheduled: str
+    total: int
+    counts: list[tuple[Status, int]]
+    fallbacks: int
+    unmade: int
+    unsent: int
+    pieces: list[Piece]
+    is_campaign: bool
+    is_moving: bool
+    has_ended: bool
+    has_waiting: bool
+    is_for_later: bool
+
+
+async def show_list(visit: Visit) -> Response:
+    """Show what was sent, newest first."""
+    before = identifiers.read_request(visit.field("before"))
+    listed = await follow.list_sent(visit.station, visit.account_id, before or NEWEST, PAGE_SIZE)
+    return visit.page(
+        "requests/requests.html",
+        entries=[_entry(visit, each) for each in listed.found],
+        older=f"{FOLLOW}?before={listed.further.hex()}" if listed.further else "",
+        newest=FOLLOW if before else "",
+        news="",
+    )
+
+
+async def show_progress(visit: Visit) -> Response:
+    """Answer with how far those are that the page watches."""
+    words = visit.field("ids").split(",")[:MOST_WATCHED]
+    found = [
+        await follow.look_at(visit.station, visit.account_id, identifiers.read_request(word)) for word in words
+    ]
+    is_one = bool(visit.field("one"))
+    if is_one and any(each and each.campaign and each.campaign.state is State.HALTED for each in found):
+        return Response(status_code=NOTHING_NEW, headers=ANEW)  # the page says why
+    entries = [_entry(visit, each) for each in found if each]
+    ended = [each.name or each.kind for each in entries if not each.is_moving]
+    news = visit.say("follow.news", names=", ".join(ended)) if ended else ""
+    return visit.page("requests/requests_progress.html", entries=entries, news=news, is_one=is_one)
+
+
+async def show_one(visit: Visit) -> Response:
+    """Show a campaign or a request.
+
+    Raises Refused(NOT_FOUND), also for another account's.
+    """
+    sent = await _sent(visit)
+    if sent.campaign and sent.campaign.state.is_before_sending and visit.may(UPLOAD, "POST"):
+        return visit.elsewhere(f"{UPLOAD}/{sent.id.hex()}")
+    return await _page(visit, sent)
+
+
+async def cancel(visit: Visit) -> Response:
+    """Cancel what still waits."""
+    sent = await _sent(visit)
+    deed = visit.deed("campaign.cancel" if sent.campaign else "request.cancel", sent.id.hex())
+    if sent.campaign:
+        await campaigns.cancel_campaign(visit.station, sent.campaign, deed)
+    else:
+        await cancel_request(visit.station, visit.account_id, sent.id, None, deed)
+    return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
+
+
+async def hurry(visit: Visit) -> Response:
+    """Send now what waits for its time."""
+    sent = await _sent(visit)
+    try:
+        if sent.campaign:
+            deed = visit.deed("campaign.now", sent.id.hex())
+            await campaigns.hurry_campaign(visit.station, sent.campaign, deed)
+        else:
+            deed = visit.deed("request.now", sent.id.hex())
+            await send_now.send_now(visit.station, visit.account_id, sent.id, deed)
+    except Refused as refused:
+        return await _page(visit, sent, refused)
+    return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
+
+
+async def go_on(visit: Visit) -> Response:
+    """Take up a campaign again that was halted.
+
+    Raises Refused(NOT_FOUND) for what is no campaign.
+    """
+    sent = await _sent(visit)
+    if sent.campaign is None:
+        raise Refused(Code.NOT_FOUND)
+    await campaigns.go_on(visit.station, sent.campaign, visit.deed("campaign.go_on", sent.id.hex()))
+    return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
+
+
+async def _sent(visit: Visit) -> Sent:
+    word = str(visit.request.path_params["request"])
+    found = await follow.look_at(visit.station, visit.account_id, identifiers.read_request(word))
+    if found is None:
+        raise Refused(Code.NOT_FOUND)
+    return found
+
+
+async def _page(visit: Visit, sent: Sent, refused: Refused | None = None) -> Response:
+    campaign, request = sent.campaign, sent.request
+    parts = await follow.parts_of(visit.station, campaign) if campaign else []
+    above = await follow.campaign_of(visit.station, sent.id) if request else None
+    shared = await visit.station.store.read(kept.sending, sent.id) if campaign else None
+    return visit.page(
+        "requests/request.html",
+        refused.code.http_status if refused else 200,
+        entry=_entry(visit, sent),
+        campaign=campaign,
+        request=request,
+        content=request.content if request else _content(shared),
+        told=[each.message(visit.speech.locale) for each in refused.problems] if refused else [],
+        reason=visit.in_turn(campaign.reason) if campaign else [],
+        is_halted=campaign is not None and campaign.state is State.HALTED,
+        parts=[(each.number, each.request_id.hex(), each.receivers) for each in parts[:SHOWN_PARTS]],
+        more_parts=max(0, len(parts) - SHOWN_PARTS),
+        above=above.hex() if above else "",
+        news="",
+    )
+
+
+def _content(shared: str | None) -> str:
+    return shared_from_json(shared).content if shared else ""
+
+
+def _entry(visit: Visit, sent: Sent) -> Entry:
+    campaign, request, now = sent.campaign, sent.request, visit.now
+    state, word = _state(visit, sent)
+    scheduled_at = sent.scheduled_at
+    is_scheduled = scheduled_at is not None and scheduled_at > identifiers.requested_at(sent.id)
+    name = campaign.name if campaign else (request.subject or request.content[:60] if request else "")
+    return Entry(
+        id=sent.id.hex(),
+        address=f"{FOLLOW}/{sent.id.hex()}",
+        time=visit.speech.stamp(identifiers.requested_at(sent.id)),
+        kind=visit.words(sent.product.label),
+        name=name,
+        state=state,
+        state_word=word,
+        scheduled=visit.speech.stamp(scheduled_at)[:16] if is_scheduled and scheduled_at is not None else "",
+        total=sent.total,
+        counts=[(status, getattr(sent.progress, status.word)) for status in Status],
+        fallbacks=sent.progress.fallbacks,
+        unmade=sent.unmade,
+        unsent=sent.unsent,
+        pieces=_pieces(sent.progress, max(sent.total, sent.progress.total)),
+        is_campaign=campaign is not None,
+        is_moving=sent.is_moving(now),
+        has_ended=sent.has_ended,
+        has_waiting=sent.has_waiting,
+        is_for_later=sent.is_for_later(now),
+    )
+
+
+def _state(visit: Visit, sent: Sent) -> tuple[str, str]:
+    """Return where it stands in words, and how that is coloured."""
+    campaign = sent.campaign
+    if campaign and campaign.state is not State.MADE:
+        word = {State.HALTED: "fail", State.CANCELLED: "cancel"}.get(campaign.state, "waiting")
+        return visit.words(campaign.state.label), word
+    if sent.is_for_later(visit.now):
+        return visit.say("follow.scheduled"), "waiting"
+    if not sent.has_ended:
+        return visit.words(Status.SENDING.label), "sending"
+    if sent.total and sent.progress.cancel == sent.total:
+        return visit.words(Status.CANCEL.label), "cancel"
+    return visit.say("follow.ended"), "completed"
+
+
+def _pieces(progress: Progress, total: int) -> list[Piece]:
+    """Return the parts of a bar, those that have ended first."""
+    found = []
+    begin = 0
+    for status in (Status.COMPLETED, Status.FAIL, Status.CANCEL, Status.SENDING, Status.WAITING):
+        count = getattr(progress, status.word)
+        if count and total:
+            width = max(2, round(WIDTH * count / total))
+            found.append(Piece(status.word, begin, width))
+            begin += width
+    return found

@@ -1,0 +1,247 @@
+"""The send page: a message is written, looked at while it is, looked over once more, and sent."""
+
+import hashlib
+import json
+from dataclasses import replace
+from string import hexdigits
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from pabal.console.manage.template_form import BUTTON_LABELS
+from pabal.console.send import draft as drafts
+from pabal.console.send import review
+from pabal.console.send.draft import ALIMTALK, KINDS, TALKS, Draft
+from pabal.console.send.review import MOST_BAD, Seen
+from pabal.console.send.typed_receivers import Line
+from pabal.console.shell.page_request import Visit
+from pabal.domain import identifiers, phone
+from pabal.domain.codes import Refused
+from pabal.domain.image import MAX_IMAGE_BYTES
+from pabal.domain.message import Status
+from pabal.domain.profile import AuthStatus, Profile
+from pabal.domain.sending import Sending
+from pabal.domain.template import Template
+from pabal.service.access.sign_in import new_secret
+from pabal.service.history import history
+from pabal.service.sending import compose
+from pabal.service.sending.accept import Repeatable, accept, answered_before, way_out
+from pabal.store import accounts, profiles, templates, users
+
+SEND = "/console/send"
+MOST_CHOICES = 1000
+MAX_KEY = 64
+_TIME_DIGITS = 12
+
+
+class Choices(NamedTuple):
+    """What can be chosen in a form."""
+
+    profiles: list[Profile]
+    templates: list[Template]
+    numbers: list[str]
+    own_number: str
+
+
+class LastLook(NamedTuple):
+    """What is shown before it is sent: how many, when, and what tells this send from every other."""
+
+    total: int
+    left_out: int
+    scheduled: str
+    is_moved: bool
+    key: str
+    digest: str
+
+
+async def show_form(visit: Visit) -> Response:
+    """Show an empty form of a kind."""
+    draft = await _begun(visit, drafts.blank(visit.field("kind")))
+    return await _page(visit, await review.seen(visit, draft))
+
+
+async def change_form(visit: Visit) -> Response:
+    """Show the form anew, of another kind or with other buttons, with all that was typed."""
+    draft = await _begun(visit, drafts.read(visit.given))
+    return await _page(visit, await review.seen(visit, draft))
+
+
+async def look(visit: Visit) -> Response:
+    """Answer with what changes while someone types: sizes, receivers, the message as it will arrive."""
+    seen = await review.seen(visit, drafts.read(visit.given))
+    return visit.page("send/send_look.html", seen=seen, draft=seen.draft, is_part=True, most_bad=MOST_BAD)
+
+
+async def check(visit: Visit) -> Response:
+    """Show how many would be sent, to whom and when, or what is in the way."""
+    seen = await review.seen(visit, drafts.read(visit.given))
+    try:
+        found = await review.as_sending(visit, seen)
+        await way_out(visit.station, visit.account_id, found)
+    except Refused as refused:
+        return await _page(visit, seen, refused)
+    return await _page(visit, seen, last=_last_look(visit, seen, found))
+
+
+async def refuse(visit: Visit, draft: Draft, refused: Refused) -> Response:
+    """Show a draft anew, and what is in its way."""
+    return await _page(visit, await review.seen(visit, draft), refused)
+
+
+async def send(visit: Visit) -> Response:
+    """Send what was looked over, once, however often it is asked for."""
+    draft = drafts.read(visit.given)
+    digest, key = _digest(draft), visit.field("key")[:MAX_KEY]
+    if not visit.field("digest").startswith(digest) or not _is_remembered(visit, key):
+        return await check(visit)
+    repeatable = Repeatable(f"console-{key}", bytes.fromhex(digest))
+    before = await answered_before(visit.station, visit.account_id, repeatable)
+    if before:  # whether it could be sent now as well is no matter
+        return visit.elsewhere(f"{SEND}/done/{before.hex()}")
+    seen = await review.seen(visit, draft)
+    if visit.field("digest") != digest + _text_digest(seen):
+        return await check(visit)
+    try:
+        found = await review.as_sending(visit, seen)
+        request_id = await _accepted(visit, found, repeatable, "send")
+    except Refused as refused:
+        return await _page(visit, seen, refused)
+    return visit.elsewhere(f"{SEND}/done/{request_id.hex()}")
+
+
+async def send_test(visit: Visit) -> Response:
+    """Send the message to the visitor's own phone, now, filled in as for the first receiver."""
+    draft, key = drafts.read(visit.given), visit.field("test_key")[:MAX_KEY]
+    draft = replace(draft, boxes={**draft.boxes, "later": False})
+    try:
+        number = phone.mobile(visit.field("own_number"))
+        await visit.station.store.write(users.set_own_number, visit.user.id, number)
+        seen = await review.seen(visit, draft)
+        values = {name: f"#{{{name}}}" for name in seen.done.names} | review.first_values(seen.typed)
+        found = await review.checked_as_by_the_interface(visit, draft, [Line(1, number, values)])
+        repeatable = Repeatable(f"console-test-{key}", bytes.fromhex(_digest(draft, number)))
+        request_id = await _accepted(visit, found, repeatable, "test")
+    except Refused as refused:
+        told = [each.message(visit.speech.locale) for each in refused.problems]
+        return visit.page("send/send_tested.html", told=told, request_id="", test_key=key, is_part=True)
+    return visit.page(
+        "send/send_tested.html", told=[], request_id=request_id.hex(), test_key=_new_key(visit), is_part=True
+    )
+
+
+async def show_sent(visit: Visit) -> Response:
+    """Show what was sent, and where to follow it.
+
+    Raises Refused(REQUEST_NOT_FOUND), also for another account's.
+    """
+    request_id = identifiers.read_request(str(visit.request.path_params["request"]))
+    found = await history.outlook(visit.station, visit.account_id, request_id, 1, 1)
+    request = found.request
+    return visit.page(
+        "send/send_done.html",
+        request_id=request.id.hex(),
+        total=request.total,
+        scheduled=visit.speech.stamp(request.scheduled_at)[:16] if request.scheduled_at > visit.now else "",
+        counts=[(status, found.counts[status]) for status in Status if found.counts.get(status)],
+        receiver=found.page.found[0][0].receiver if found.page.found else "",
+        content=compose.content_of(*found.page.found[0]) if found.page.found else "",
+    )
+
+
+async def _page(visit: Visit, seen: Seen, refused: Refused | None = None, last: LastLook | None = None) -> Response:
+    """Answer with the whole page, and what is in the way; htmx takes nothing that is not a success."""
+    told = review.told_of(visit, refused.problems) if refused else {}
+    is_part = visit.request.headers.get("hx-request") == "true"
+    return visit.page(
+        "send/send.html",
+        refused.code.http_status if refused and not is_part else 200,
+        seen=seen._replace(told={**seen.told, **told}),
+        draft=seen.draft,
+        is_part=False,
+        is_refused=refused is not None,
+        last=last,
+        choices=await _choices(visit, seen.draft),
+        test_key=_new_key(visit),
+        kinds=list(KINDS.values()),
+        talks=TALKS,
+        types=BUTTON_LABELS,
+        button_fields=drafts.BUTTON_FIELDS,
+        policy=visit.station.policy,
+        most_image_bytes=MAX_IMAGE_BYTES,
+        most_bad=MOST_BAD,
+    )
+
+
+async def _choices(visit: Visit, draft: Draft) -> Choices:
+    read, account_id = visit.station.store.read, visit.account_id
+    numbers = [number for number, _ in await read(accounts.numbers_of, account_id)]
+    kept = await read(users.own_number, visit.user.id)
+    own_number = visit.field("own_number") or (phone.hyphenated(kept) if kept else "")
+    if draft.product.is_text:
+        return Choices([], [], numbers, own_number)
+    written: list[Template] = []
+    if draft.kind.word == ALIMTALK and draft.texts["senderKey"]:
+        of_profile = templates.Filter(account_id, draft.texts["senderKey"])
+        _, written = await read(templates.find, of_profile, 1, MOST_CHOICES)
+    usable = [each for each in written if each.in_use and each.is_enabled and each.bar is None]
+    return Choices(await _profiles(visit), usable, numbers, own_number)
+
+
+async def _profiles(visit: Visit) -> list[Profile]:
+    """Return the profiles that can be sent under."""
+    approved = profiles.Filter(visit.account_id, status=AuthStatus.APPROVAL)
+    _, found = await visit.station.store.read(profiles.find, approved, 1, MOST_CHOICES)
+    return [each for each in found if each.is_usable]
+
+
+async def _begun(visit: Visit, draft: Draft) -> Draft:
+    """Return the draft with the first sender of those there are, if none has been chosen."""
+    if draft.product.is_text:
+        registered = await visit.station.store.read(accounts.numbers_of, visit.account_id)
+        field, found = "sender", [number for number, _ in registered]
+    else:
+        field, found = "senderKey", [each.sender_key or "" for each in await _profiles(visit)]
+    if draft.texts[field] or not found:
+        return draft
+    shown = phone.hyphenated(found[0]) if field == "sender" else found[0]
+    return replace(draft, texts={**draft.texts, field: shown})
+
+
+async def _accepted(visit: Visit, found: Sending, repeatable: Repeatable, what: str) -> bytes:
+    return await accept(visit.station, visit.account_id, found, repeatable, visit.deed(f"message.{what}"))
+
+
+def _last_look(visit: Visit, seen: Seen, found: Sending) -> LastLook:
+    at = found.scheduled_at
+    return LastLook(
+        total=len(found.receivers),
+        left_out=len(seen.typed.repeated) if seen.draft.boxes["once"] else 0,
+        scheduled=visit.speech.stamp(at)[:16] if at is not None else "",
+        is_moved=bool(seen.night),
+        key=_new_key(visit),
+        digest=_digest(seen.draft) + _text_digest(seen),
+    )
+
+
+def _digest(draft: Draft, own_number: str = "") -> str:
+    """Return what tells a draft from every other."""
+    whole = [own_number, draft.kind.word, dict(draft.texts), dict(draft.boxes), draft.buttons]
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
+def _text_digest(seen: Seen) -> str:
+    """Return what tells a text that was looked over from another: a template's may change meanwhile."""
+    whole = [seen.done.content, seen.done.subject, [each.given() for each in seen.done.buttons]]
+    return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
+
+
+def _new_key(visit: Visit) -> str:
+    """Return what tells a send from every other, and when it was looked over."""
+    return f"{visit.now:0{_TIME_DIGITS}x}{new_secret(visit.station.world)[_TIME_DIGITS:]}"
+
+
+def _is_remembered(visit: Visit, key: str) -> bool:
+    """Say whether a key would still be known if it had been used: an older one could send a second time."""
+    made_at = key[:_TIME_DIGITS]
+    is_ours = len(key) == MAX_KEY and set(key) <= set(hexdigits)
+    return is_ours and visit.now < int(made_at, 16) + visit.station.policy.idempotency

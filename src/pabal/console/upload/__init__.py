@@ -1,0 +1,1 @@
+"""Receivers from a file."""

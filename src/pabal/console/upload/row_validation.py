@@ -1,0 +1,267 @@
+"""Checks a file of receivers, part by part, by the rules of the interface: who can be sent to, who not and why."""
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pabal.checks import forms, sends
+from pabal.checks.forms import Form
+from pabal.console.send.draft import ALIMTALK, FRIENDTALK, KINDS, Draft
+from pabal.console.upload import sheet
+from pabal.console.upload.sheet import Columns, Row
+from pabal.domain import text, variables
+from pabal.domain.campaign import BLOCK_RECEIVERS
+from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.dates import Instant
+from pabal.domain.message import Product
+from pabal.domain.profile import Profile
+from pabal.domain.sending import Receiver, Sending, shared_to_json
+from pabal.domain.template import Design
+from pabal.models import bodies
+from pabal.service.context import Station
+from pabal.service.policy import Policy
+from pabal.service.sending import campaigns as service
+from pabal.service.sending.accept import usable_profile, usable_template
+from pabal.store.campaigns import Block, Fault, Findings
+
+_LINKS = ("mobileUrl", "pcUrl", "androidUrl", "iosUrl")
+_RECEIVER = "receivers["
+_ANYONE = "01000000000"
+"""Stands for a receiver while there is none: what is wrong with it is not told."""
+
+
+class Message(NamedTuple):
+    """What all receivers share: the tab it was written on, and the fields as the interface would be sent them."""
+
+    kind: str
+    is_ad: bool
+    fields: dict[str, Any]
+    send_date: str = ""
+    """The time that was picked there; it can still be changed."""
+
+    def to_json(self) -> str:
+        """Return it as the store keeps it."""
+        own = {"kind": self.kind, "isAd": self.is_ad, "sendDate": self.send_date}
+        return json.dumps({**self.fields, **own}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, kept: str) -> "Message":
+        """Return what the store kept."""
+        fields = json.loads(kept)
+        return cls(fields.pop("kind"), fields.pop("isAd"), fields, fields.pop("sendDate"))
+
+
+def message_of(draft: Draft) -> Message:
+    """Return the message that was written on the send page.
+
+    Raises Refused.
+    """
+    fields = draft.body([])
+    send_date = str(fields.pop("sendDate", ""))
+    del fields["receivers"]
+    return Message(draft.kind.word, draft.is_ad, fields, send_date)
+
+
+class Checker:
+    """Checks receivers of one message; it waits for nothing, so it may do so in a thread."""
+
+    def __init__(
+        self, message: Message, policy: Policy, now: Instant, profile: Profile | None, design: Design | None
+    ) -> None:
+        self._message = message
+        self._policy = policy
+        self._now = now
+        self._profile = profile
+        self._design = design
+        form = forms.from_fields(KINDS[message.kind].shape, {**message.fields, "receivers": []})
+        self._body: Any = form.body
+        self._problems = form.problems
+        self.names = self._names()
+        self.size = min(BLOCK_RECEIVERS, policy.most_receivers)
+
+    @property
+    def product(self) -> Product:
+        """The kind of message that each receiver gets."""
+        if self._message.kind == FRIENDTALK:
+            return sends.FRIENDTALK_TYPES.get(self._body.messageType or "", Product.FRIENDTALK_TEXT)
+        return KINDS[self._message.kind].product
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Subject and text as they were written."""
+        content = self._design.content if self._design else getattr(self._body, "content", None)
+        return getattr(self._body, "subject", None) or "", content or ""
+
+    def sending(self, given: Sequence[bodies.Receiver]) -> Sending:
+        """Return the checked send to these receivers.
+
+        Raises Refused as the interface does.
+        """
+        kind, policy, now = self._message.kind, self._policy, self._now
+        form: Form[Any] = Form(msgspec.structs.replace(self._body, receivers=given), list(self._problems))
+        if kind == ALIMTALK:
+            assert self._profile is not None
+            assert self._design is not None
+            return sends.alimtalk_form(form, policy, now).sending(self._profile, self._design)
+        if kind == FRIENDTALK:
+            assert self._profile is not None
+            return sends.friendtalk(form, policy, now)._replace(profile_id=self._profile.id)
+        return sends.text_message(KINDS[kind].product, form, policy, now)._replace(is_ad=self._message.is_ad)
+
+    def check_message(self) -> None:
+        """Raises Refused for what is wrong with the message itself, whoever receives it."""
+        receiver = bodies.TalkReceiver if self._message.kind == FRIENDTALK else bodies.Receiver
+        given = receiver(phoneNumber=_ANYONE, templateData=dict.fromkeys(self.names, ""))
+        try:
+            self.sending([given])
+        except Refused as refused:
+            found = [each for each in refused.problems if not each.field.startswith(_RECEIVER)]
+            if found:
+                raise Refused.for_all(found) from None
+
+    def receiver(self, row: Row, places: Columns) -> bodies.Receiver:
+        """Return a row as the interface would be sent it; an empty cell is no value."""
+        cells = row.cells
+
+        def cell(place: int) -> str:
+            return cells[place] if place < len(cells) else ""
+
+        kind = bodies.TalkReceiver if self._message.kind == FRIENDTALK else bodies.Receiver
+        return kind(
+            phoneNumber=sheet.phone_number(cell(places.phone)),
+            templateData={name: cell(place) for name, place in places.values.items() if cell(place)},
+            reference=(cell(places.reference) or None) if places.reference is not None else None,
+        )
+
+    def _names(self) -> tuple[str, ...]:
+        body = self._body
+        resent = body.resendContent if getattr(body, "resend", None) else None
+        if self._message.kind == ALIMTALK:
+            assert self._design is not None
+            links = [str(one[link]) for one in self._design.buttons for link in _LINKS if link in one]
+            return variables.names(self._design.content, *links, _clean(resent))
+        if self._message.kind == FRIENDTALK:
+            links = [getattr(one, link) for one in body.buttons or () for link in _LINKS]
+            return variables.names(_clean(body.content), *links, _clean(resent))
+        return variables.names(_clean(body.content), _clean(getattr(body, "subject", None)))
+
+
+async def checker_of(station: Station, account_id: int, message: Message) -> Checker:
+    """Return what checks the receivers of a message, which itself is right.
+
+    Raises Refused.
+    """
+    profile: Profile | None = None
+    design: Design | None = None
+    if message.kind in (ALIMTALK, FRIENDTALK):
+        profile = await usable_profile(station, account_id, str(message.fields.get("senderKey", "")))
+    if message.kind == ALIMTALK and profile:
+        design = await usable_template(station, profile, str(message.fields.get("templateCode", "")))
+    found = Checker(message, station.policy, station.world.now(), profile, design)
+    found.check_message()
+    return found
+
+
+class Reading:
+    """A file that is being read and checked, a part at a time."""
+
+    def __init__(self, rows: Iterator[Row], checker: Checker, *, is_once: bool) -> None:
+        self._rows = sheet.counted(rows)
+        self._checker = checker
+        self._is_once = is_once
+        self._seen: dict[int, int] = {}
+        self._blocks = 0
+        self.columns: Columns | None = None
+        self.shared: str | None = None
+        """What the receivers were checked against, once one of them was right."""
+
+    def go_on(self) -> Findings | None:
+        """Read and check the next part, None at the end.
+
+        Raises Refused where the file cannot be used.
+        """
+        if self.columns is None:
+            first = next(self._rows, None)
+            if first is None:
+                raise Refused(
+                    Code.INVALID_PARAMETER,
+                    "file",
+                    Words("빈 파일입니다. 내용을 넣어 올리세요.", "The file is empty: fill it in."),
+                )
+            self.columns = sheet.columns(first, self._checker.names)
+        rows = list(itertools.islice(self._rows, self._checker.size))
+        if not rows:
+            return None
+        receivers, faults = self._checked(rows, self.columns)
+        good, duplicates = self._once(rows, receivers, faults)
+        return Findings(self._block(good), sorted(faults), duplicates)
+
+    def _checked(self, rows: Sequence[Row], places: Columns) -> tuple[dict[int, Receiver], list[Fault]]:
+        """Return the receivers that can be sent to, by their place, and why others cannot."""
+        given = {place: self._checker.receiver(row, places) for place, row in enumerate(rows)}
+        faults: list[Fault] = []
+        for place, row in enumerate(rows):
+            if error := places.error_in(row):
+                words = Words(f"수식 오류 {error} 가 있습니다.", f"A formula shows the error {error}.")
+                faults.append(Fault(row.number, row.cells, tuple(words)))
+                del given[place]
+        while given:
+            order = list(given)
+            try:
+                sending = self._checker.sending(list(given.values()))
+            except Refused as refused:
+                for index, problems in _by_receiver(refused.problems).items():
+                    row = rows[order[index]]
+                    faults.append(Fault(row.number, row.cells, tuple(service.told(problems))))
+                    del given[order[index]]
+                continue
+            self.shared = self.shared or shared_to_json(sending)
+            return dict(zip(order, sending.receivers, strict=True)), faults
+        return {}, faults
+
+    def _once(
+        self, rows: Sequence[Row], receivers: Mapping[int, Receiver], faults: list[Fault]
+    ) -> tuple[list[Receiver], int]:
+        """Return whom to send to, and how many numbers came again; those are faults if once is enough."""
+        good: list[Receiver] = []
+        duplicates = 0
+        for place, receiver in receivers.items():
+            row = rows[place]
+            first = self._seen.setdefault(int(receiver.phone), row.number)
+            if first != row.number:
+                duplicates += 1
+                if self._is_once:
+                    words = Words(f"{first}행과 같은 번호입니다.", f"The same number is in row {first}.")
+                    faults.append(Fault(row.number, row.cells, tuple(words)))
+                    continue
+            good.append(receiver)
+        return good, duplicates
+
+    def _block(self, good: Sequence[Receiver]) -> Block | None:
+        if not good:
+            return None
+        self._blocks += 1
+        return Block(self._blocks, len(good), service.written(good))
+
+
+def _by_receiver(problems: Sequence[Problem]) -> dict[int, list[Problem]]:
+    """Return what is wrong with each receiver.
+
+    Raises Refused for what is wrong with the message itself: it was right before.
+    """
+    found: dict[int, list[Problem]] = {}
+    for each in problems:
+        if not each.field.startswith(_RECEIVER):
+            raise Refused.for_all(problems)
+        found.setdefault(int(each.field[len(_RECEIVER) :].split("]")[0]), []).append(each)
+    return found
+
+
+def _clean(given: str | None) -> str | None:
+    try:
+        return text.cleaned(given) if given else None
+    except Refused:
+        return None

@@ -1,0 +1,275 @@
+"""A file of receivers, CSV or Excel, read row by row as cells of text; the first row names the columns."""
+
+import codecs
+import csv
+import datetime
+import itertools
+import lzma
+import re
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import ParseError
+
+from pabal.console.upload.xlsx_limits import Packed
+from pabal.domain import phone
+from pabal.domain.codes import Code, Refused, Words
+
+MOST_FILE_BYTES = 32 * 1024 * 1024
+MOST_ROWS = 200_000
+LAST_ROW = 1_048_576
+"""Excel's own; empty rows before it are passed over."""
+MOST_COLUMNS = 200
+PHONE_NAMES = (
+    "휴대폰번호", "휴대폰", "휴대전화", "휴대전화번호", "전화번호", "수신번호", "수신자번호", "연락처", "번호",
+    "phonenumber", "phone", "mobile", "receiver", "number",
+)  # fmt: skip
+REFERENCE_NAMES = ("참조id", "참조", "reference")
+ERRORS = frozenset(
+    (
+        "#N/A",
+        "#REF!",
+        "#VALUE!",
+        "#DIV/0!",
+        "#NAME?",
+        "#NUM!",
+        "#NULL!",
+        "#SPILL!",
+        "#CALC!",
+        "#FIELD!",
+        "#BLOCKED!",
+    )
+)
+"""What a formula shows that came to nothing: no receiver is to read that."""
+_PIECE = 1024 * 1024
+_ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_DELIMITERS = (",", "\t", ";")
+_LOST_ZERO = re.compile(r"1[0-9]{8,9}", re.ASCII)
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    ParseError,
+    KeyError,
+    ValueError,
+    OSError,
+    EOFError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    lzma.LZMAError,
+)
+"""What the reader of Excel files stumbles over in one that is none, or damaged."""
+
+
+class Row(NamedTuple):
+    """A row of the file: which one it is, counted as spreadsheets do, and its cells."""
+
+    number: int
+    cells: tuple[str, ...]
+
+
+class Columns(NamedTuple):
+    """Where to find what in a row."""
+
+    names: tuple[str, ...]
+    phone: int
+    reference: int | None
+    values: dict[str, int]
+    unused: tuple[str, ...]
+
+    def error_in(self, row: Row) -> str:
+        """Return the error of a spreadsheet that stands where something is to be sent, empty where none does."""
+        places = (self.phone, self.reference, *self.values.values())
+        cells = (row.cells[place] for place in places if place is not None and place < len(row.cells))
+        return next((cell for cell in cells if cell in ERRORS), "")
+
+
+def rows_of(path: Path) -> Iterator[Row]:
+    """Return the rows of a file that are not empty, as they are read.
+
+    Raises Refused(INVALID_PARAMETER), saying what to do, as soon as something cannot be read.
+    """
+    with path.open("rb") as file:
+        begin = file.read(4)
+    if begin == _OLD_EXCEL:
+        raise _refusal(
+            "예전 Excel 형식(.xls)이거나 암호가 걸려 있습니다. Excel에서 암호 없이 .xlsx나 CSV로 저장해 올리세요.",
+            "It is of the old Excel format (.xls) or has a password: save it as .xlsx or CSV, without a password.",
+        )
+    found = _excel(path) if begin == _ZIP else _text(path)
+    return (row for row in found if any(row.cells))
+
+
+def columns(row: Row, wanted: Sequence[str]) -> Columns:
+    """Return which column holds what, by the names in the first row.
+
+    Raises Refused(INVALID_PARAMETER) where names are missing or stand there twice.
+    """
+    names = tuple(_name(cell) for cell in row.cells)
+    if any(_is_number(cell) for cell in row.cells):
+        raise _refusal(
+            "첫 행에는 열 이름이 있어야 하는데 전화번호가 있습니다. 맨 위에 열 이름 행을 넣으세요.",
+            "The first row must name the columns, but holds a phone number: put a row of names on top.",
+        )
+    known = [name for name in names if name]
+    twice = sorted({name for name in known if known.count(name) > 1})
+    if twice:
+        listed = ", ".join(twice)
+        raise _refusal(
+            f"이름이 같은 열이 있습니다: {listed}. 서로 다르게 바꾸세요.",
+            f"Columns have the same name: {listed}. Rename them.",
+        )
+    places = {name: index for index, name in enumerate(names) if name}
+    values = {name: places[name] for name in wanted if name in places}
+    missing = ", ".join(name for name in wanted if name not in places)
+    if missing:
+        raise _refusal(
+            f"변수의 열이 없습니다: {missing}. 양식을 내려받아 열 이름을 똑같이 맞추세요.",
+            f"There is no column for: {missing}. Use the names of the template file.",
+        )
+    others = {name: index for name, index in places.items() if name not in values}
+    number = _place(others, PHONE_NAMES)
+    if number is None:
+        raise _refusal(
+            f"수신번호 열이 없습니다. 첫 행에 이름이 {PHONE_NAMES[0]}인 열을 넣으세요.",
+            f"There is no column of phone numbers: name one {PHONE_NAMES[0]} (or phone) in the first row.",
+        )
+    reference = _place(others, REFERENCE_NAMES)
+    unused = tuple(name for name, index in others.items() if index not in (number, reference))
+    return Columns(names, number, reference, values, unused)
+
+
+def phone_number(cell: str) -> str:
+    """Return a number as it was meant: spreadsheets drop its zero."""
+    digits = cell.strip()
+    return f"0{digits}" if _LOST_ZERO.fullmatch(digits) else digits
+
+
+def _place(places: dict[str, int], names: Sequence[str]) -> int | None:
+    spelled = {re.sub(r"[\s_-]", "", name).casefold(): index for name, index in places.items()}
+    return next((spelled[name] for name in names if name in spelled), None)
+
+
+def _name(cell: str) -> str:
+    name = unicodedata.normalize("NFC", cell.strip())
+    return name[2:-1] if name.startswith("#{") and name.endswith("}") else name
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        phone.mobile(phone_number(cell))
+    except Refused:
+        return False
+    return True
+
+
+def _text(path: Path) -> Iterator[Row]:
+    encoding = _encoding(path)
+    with path.open(encoding=encoding, newline="") as file:
+        first = file.readline()
+        delimiter = max(_DELIMITERS, key=first.count)
+        file.seek(0)
+        reader = csv.reader(file, delimiter=delimiter)
+        try:
+            for number, cells in enumerate(reader, 1):
+                yield _row(number, cells)
+        except csv.Error:
+            raise _refusal(
+                f"{reader.line_num}번째 줄을 읽을 수 없습니다. CSV로 다시 저장해 올리세요.",
+                f"Line {reader.line_num} cannot be read: save it as CSV again, and upload that.",
+            ) from None
+
+
+def _encoding(path: Path) -> str:
+    """Return how a text is encoded: UTF-8, or what Excel in Korea writes.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    with path.open("rb") as file:
+        is_marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    for encoding in ("utf-16",) if is_marked else ("utf-8-sig", "cp949"):
+        if _is_in(path, encoding):
+            return encoding
+    raise _refusal(
+        "글자를 읽을 수 없습니다. Excel 파일(.xlsx)이나 UTF-8 CSV로 저장해 올리세요.",
+        "Its letters cannot be read: save it as an Excel file (.xlsx) or as CSV in UTF-8.",
+    )
+
+
+def _is_in(path: Path, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with path.open("rb") as file:
+        try:
+            while piece := file.read(_PIECE):
+                decoder.decode(piece)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return False
+    return True
+
+
+def _excel(path: Path) -> Iterator[Row]:
+    from openpyxl.reader.excel import ExcelReader  # costs the console's start 0.2 s
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    try:
+        with path.open("rb") as file:  # a name would have to end in .xlsx
+            reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
+            reader.archive = Packed(file)
+            reader.read()
+            reader.archive.is_for_rows = True
+            sheet = reader.wb.worksheets[0]
+            sheet.reset_dimensions()  # some programs write wrong ones
+            for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
+                if number > LAST_ROW:
+                    raise _too_many()
+                yield _row(number, [_spelled(cell) for cell in itertools.islice(cells, MOST_COLUMNS + 1)])
+    except (*_BROKEN, IndexError, InvalidFileException):
+        raise _refusal(
+            "Excel 파일을 읽을 수 없습니다. 암호를 풀고 .xlsx로 다시 저장하거나 CSV로 올리세요.",
+            "The Excel file cannot be read: save it as .xlsx again, without a password, or as CSV.",
+        ) from None
+
+
+def _row(number: int, cells: Sequence[str]) -> Row:
+    if len(cells) > MOST_COLUMNS and any(cells[MOST_COLUMNS:]):
+        raise _refusal(
+            f"열은 {MOST_COLUMNS}개까지입니다. 쓰지 않는 열을 지우세요.",
+            f"It has at most {MOST_COLUMNS} columns: delete those that are not needed.",
+        )
+    return Row(number, tuple(cell.strip() for cell in cells[:MOST_COLUMNS]))
+
+
+def _spelled(cell: Any) -> str:
+    """Return a cell of an Excel file as people read it there."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, datetime.datetime):
+        has_time = cell.time() != datetime.time.min
+        return cell.strftime("%Y-%m-%d %H:%M" if has_time else "%Y-%m-%d")
+    return str(cell)
+
+
+def _refusal(ko: str, en: str) -> Refused:
+    return Refused(Code.INVALID_PARAMETER, "file", Words(ko, en))
+
+
+def counted(rows: Iterable[Row]) -> Iterator[Row]:
+    """Pass rows on, up to the most that a file may have.
+
+    Raises Refused(TOO_MANY_RECEIVERS).
+    """
+    for place, row in enumerate(rows, 1):
+        if place > MOST_ROWS:
+            raise _too_many()
+        yield row
+
+
+def _too_many() -> Refused:
+    words = Words(f"파일 하나에 {MOST_ROWS:,}행까지입니다.", f"A file has at most {MOST_ROWS:,} rows.")
+    return Refused(Code.TOO_MANY_RECEIVERS, "file", words)

@@ -1,1 +1,0 @@
-"""What pages say, in Korean and in English."""

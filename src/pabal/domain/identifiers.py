@@ -1,0 +1,89 @@
+"""Ids of requests and messages: what is in them, and how callers see them.
+
+A request's id is 13 bytes: 48 bits of the time it was accepted, 12 bits of its slot, 44 bits of chance.
+A message's id is its request's id and three bytes more, its number within the request: receivers count
+from 1, and the fallback of message n is n + the number of receivers, so it can exist only once. Ids
+therefore sort by request time, and say by themselves to which request, month and slot they belong.
+"""
+
+import re
+import zlib
+
+from pabal.domain.dates import Instant
+
+REQUEST_ID_BYTES = 13
+MESSAGE_ID_BYTES = 16
+CHANCE_BITS = 44
+SLOT_BITS = 12
+MAX_NUMBER = 2**24 - 1
+IN_DOUBT = "?"
+"""What the name of a message in doubt begins with, in the place of a carrier's reference."""
+
+_REQUEST_WORD = re.compile(r"[0-9a-f]{26}", re.ASCII)
+_MESSAGE_WORD = re.compile(r"[0-9a-f]{32}", re.ASCII)
+
+
+def request_id(at: Instant, slot: int, chance: int) -> bytes:
+    """Return the id of a request accepted at `at`; `chance` has CHANCE_BITS random bits."""
+    number = (at << SLOT_BITS | slot) << CHANCE_BITS | chance
+    return number.to_bytes(REQUEST_ID_BYTES, "big")
+
+
+def message_id(request: bytes, number: int) -> bytes:
+    """Return the id of a request's message by its number."""
+    return request + number.to_bytes(MESSAGE_ID_BYTES - REQUEST_ID_BYTES, "big")
+
+
+def request_of(message: bytes) -> bytes:
+    """Return the id of the request a message belongs to."""
+    return message[:REQUEST_ID_BYTES]
+
+
+def number_of(message: bytes) -> int:
+    """Return a message's number within its request."""
+    return int.from_bytes(message[REQUEST_ID_BYTES:], "big")
+
+
+def mark_of(message: bytes) -> int:
+    """Return 16 bits that a carrier may repeat in its receipt for a message."""
+    return zlib.crc32(message) & 0xFFFF
+
+
+def name_in_doubt(mark: int, receiver: str) -> str:
+    """Return the name by which a receipt finds a message whose reference never came: mark and receiver."""
+    return f"{IN_DOUBT}{receiver}#{mark:04x}"
+
+
+def slot_of(identity: bytes) -> int:
+    """Return the slot that a request's or message's id names."""
+    return int.from_bytes(identity[6:8], "big") >> 4
+
+
+def slot_of_key(account_id: int, key: str, slots: int) -> int:
+    """Return the slot of requests with this Idempotency-Key: equal ones must meet there."""
+    return zlib.crc32(f"{account_id} {key}".encode("utf-8", "surrogatepass")) % slots
+
+
+def requested_at(identity: bytes) -> Instant:
+    """Return when the request of this id was accepted."""
+    return int.from_bytes(identity[:6], "big")
+
+
+def first_since(at: Instant) -> bytes:
+    """Return the lowest message id that a request accepted at `at` or later can have."""
+    return max(at, 0).to_bytes(6, "big") + bytes(MESSAGE_ID_BYTES - 6)
+
+
+def bounds(request: bytes) -> tuple[bytes, bytes]:
+    """Return the lowest and the highest id that a request's messages can have."""
+    return request + b"\x00\x00\x00", request + b"\xff\xff\xff"
+
+
+def read_request(word: str) -> bytes | None:
+    """Return the id that a caller's `requestId` spells, None for what is no such id."""
+    return bytes.fromhex(word) if _REQUEST_WORD.fullmatch(word) else None
+
+
+def read_message(word: str) -> bytes | None:
+    """Return the id that a caller's `messageId` spells, None for what is no such id."""
+    return bytes.fromhex(word) if _MESSAGE_WORD.fullmatch(word) else None

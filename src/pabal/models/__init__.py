@@ -1,0 +1,1 @@
+"""Bodies and answers of the HTTP interface."""

@@ -1,0 +1,1 @@
+"""Keys, accounts, users and their limits."""

@@ -1,0 +1,115 @@
+"""What every verb of the service has at hand."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pabal.carriers.base import Carrier
+from pabal.carriers.provider import Desk, Relay
+from pabal.domain.category import Category
+from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.message import Product
+from pabal.domain.profile import Profile
+from pabal.service.metrics import Watch
+from pabal.service.policy import Policy
+from pabal.service.slots import Slots
+from pabal.store.engine.base import Store
+from pabal.world import World
+
+
+class Posted(NamedTuple):
+    """A desk, and which carrier's it is."""
+
+    carrier: str
+    desk: Desk
+
+    @property
+    def keeper(self) -> str | None:
+        """The carrier, where its desk keeps profiles and templates itself."""
+        return self.carrier if isinstance(self.desk, Relay) else None
+
+
+@dataclass(frozen=True)
+class Station:
+    """A relay post: its store, its carriers, its rules, its clock."""
+
+    store: Store
+    world: World
+    policy: Policy
+    carriers: Mapping[str, Carrier]
+    watch: Watch
+    sender_categories: Mapping[str, Category]
+    template_categories: Mapping[str, Category]
+    slots: Slots = field(default_factory=Slots)
+    bells: dict[str, asyncio.Event] = field(default_factory=dict)
+    aside: set[str] = field(default_factory=set)
+    """The carriers that are set aside: others are tried before them."""
+
+    def ring(self, carriers: Iterable[str]) -> None:
+        """Tell the deliverers of these carriers that there is something new."""
+        for name in carriers:
+            if name in self.bells:
+                self.bells[name].set()
+
+    def carrier_for(self, product: Product, *, is_for_later: bool = False) -> str:
+        """Return the carrier that a product goes to first; one that is set aside only for want of others.
+
+        What is for later goes to the first of its route: which ones are aside then, nobody knows now.
+        Raises Refused(PRODUCT_NOT_AVAILABLE).
+        """
+        name = self.policy.routes.first(product)
+        if name is None:
+            raise Refused(Code.PRODUCT_NOT_AVAILABLE)
+        if name in self.aside and not is_for_later:
+            return next((each for each in self.policy.routes.of(product) if each not in self.aside), name)
+        return name
+
+    def desk(self) -> Posted:
+        """Return who looks after sender profiles and templates: the first of Alimtalk's route that does.
+
+        Raises Refused(PRODUCT_NOT_AVAILABLE).
+        """
+        for name in self.policy.routes.of(Product.ALIMTALK):
+            desk = self.carriers[name].desk
+            if desk is not None:
+                return Posted(name, desk)
+        raise Refused(Code.PRODUCT_NOT_AVAILABLE)
+
+    def desk_of(self, profile: Profile) -> Desk:
+        """Return who looks after a profile and its templates.
+
+        Raises Refused: PRODUCT_NOT_AVAILABLE, where its relay is no more; INVALID_STATE for one kept here alone,
+        where a relay now keeps all others.
+        """
+        if profile.carrier is not None:
+            return self.relay(profile.carrier)
+        posted = self.desk()
+        if posted.keeper is not None:
+            raise Refused(Code.INVALID_STATE, "senderKey", _NOT_AT_RELAY)
+        return posted.desk
+
+    def relay(self, carrier: str) -> Relay:
+        """Return the relay of a carrier.
+
+        Raises Refused(PRODUCT_NOT_AVAILABLE).
+        """
+        relay = self.relays.get(carrier)
+        if relay is None:
+            detail = Words(
+                f"발신 프로필이 등록된 통신사 {carrier}가 설정에 없습니다.",
+                f"The profile is registered at the carrier {carrier}, which is not configured.",
+            )
+            raise Refused(Code.PRODUCT_NOT_AVAILABLE, detail=detail)
+        return relay
+
+    @property
+    def relays(self) -> dict[str, Relay]:
+        """The carriers that keep profiles and templates themselves."""
+        return {name: each.desk for name, each in self.carriers.items() if isinstance(each.desk, Relay)}
+
+
+_NOT_AT_RELAY = Words(
+    "이 발신 프로필은 중계사에 등록되어 있지 않습니다. 삭제하고 채널을 다시 등록하세요.",
+    "This profile is not registered at the relay: delete it, and register the channel again.",
+)

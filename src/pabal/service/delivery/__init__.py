@@ -1,0 +1,1 @@
+"""Claims due messages, submits them to carriers and settles the results."""

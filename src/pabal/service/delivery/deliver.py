@@ -1,0 +1,336 @@
+"""Delivers: claims what is due, hands it to a carrier, and settles what the carrier said."""
+
+import asyncio
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Verdict
+from pabal.domain.dates import SECOND, Instant
+from pabal.domain.message import Attempt, Outcome, Product
+from pabal.service.context import Station
+from pabal.service.delivery.backpressure import Throttle
+from pabal.service.delivery.circuit_breaker import Health, State
+from pabal.service.delivery.claimer import Claimer
+from pabal.service.delivery.finish import Finished
+from pabal.service.delivery.settle import Verdicts, settle
+from pabal.service.errors import fault
+from pabal.service.sending import compose
+from pabal.store import carrier_states, queue
+from pabal.store.carrier_states import CarrierState
+from pabal.store.engine.base import StoreAway, Tx
+from pabal.store.messages import Message
+from pabal.store.queue import Lease
+from pabal.store.requests import Request
+
+LONGEST_IDLE_S = 30.0
+POLL_S = 0.2
+"""How often the queue is looked at where other processes add to it: their bells are not heard here."""
+OFFLINE_S = 1.0
+"""How often a carrier that is not connected is looked at."""
+PROBE_S = 5.0
+"""How often a carrier that fails at everything is given a message, and an idle one is looked at."""
+AHEAD_S = 0.5
+"""How much of a carrier's rate is claimed ahead: what comes later must not wait behind more than this."""
+GATHER_S = 0.05
+"""Pause after a claim that took all there was, so that under load the next one is worth its transaction."""
+LEAST_PAUSE_S = 0.01
+WEIGHT_FADES = 0.9
+PAUSE_AFTER_TROUBLE_S = 1.0
+MAX_MOVES = 500
+
+log = logging.getLogger("pabal.deliver")
+
+
+def move_on(
+    tx: Tx, carrier: str, ways: dict[int, str], slot: int, now: Instant, *, moves_doubt: bool, is_untried: bool
+) -> int:
+    """Give some due messages of a carrier to others, by their products; return how many."""
+    found = queue.movable(tx, slot, carrier, ways, now, MAX_MOVES, has_doubt=moves_doubt, is_untried=is_untried)
+    queue.reroute(tx, [(one, ways[product]) for one, product in found])
+    return len(found)
+
+
+class Deliverer:
+    """Keeps one carrier supplied, within its window and its rate, until stopped."""
+
+    def __init__(self, station: Station, carrier: Carrier) -> None:
+        self._station = station
+        self._carrier = carrier
+        self._health = Health(carrier, station.world)
+        self._bell = station.bells.setdefault(carrier.name, asyncio.Event())
+        self._has_room = asyncio.Event()
+        self._in_hand = 0
+        self._unkept = 0
+        """How many times verdicts wait for a store that was away."""
+        self._throttle = Throttle(station.world, carrier.batch)
+        self._weight = 1.0
+        """How many places in its carrier's rate a message took of late: one that goes in parts takes several."""
+        self._claimer = Claimer(station, carrier)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._told: tuple[State, str] | None = None
+        self._since: Instant = 0
+        self._is_stopping = asyncio.Event()
+        self._has_ended = asyncio.Event()
+
+    async def run(self) -> None:
+        """Deliver until stopped; the store being away only delays it."""
+        while not self._is_stopping.is_set():
+            try:
+                await self._step()
+            except StoreAway:
+                log.warning("the store is away; trying again", extra={"carrier": self._carrier.name})
+                await asyncio.sleep(PAUSE_AFTER_TROUBLE_S)
+        self._has_ended.set()
+
+    async def stop(self, within_s: float) -> None:
+        """Claim nothing more, and finish what is in hand."""
+        self._is_stopping.set()
+        self._bell.set()
+        self._has_room.set()
+        give_up_at = self._station.world.stopwatch() + within_s
+        await _within(within_s, self._has_ended)  # a claim under way may still bring something
+        while self._tasks and (left_s := give_up_at - self._station.world.stopwatch()) > 0:
+            await asyncio.wait(self._tasks, timeout=left_s)
+        for task in self._tasks:
+            task.cancel()
+
+    async def _step(self) -> None:
+        await self._look()
+        if self._health.state is State.ASIDE:
+            await self._move_on()
+        if not self._carrier.is_connected:
+            await _within(OFFLINE_S, self._is_stopping)
+            return
+        if self._health.state is State.ASIDE:
+            await _within(PROBE_S, self._is_stopping)
+        room = self._carrier.window - self._in_hand
+        if room < min(self._carrier.window, queue.CAMPAIGN_SHARE):  # or campaigns would get none of it
+            self._has_room.clear()
+            await self._has_room.wait()
+            return
+        pause_s = max(self._carrier.ahead_s - AHEAD_S, self._throttle.pause_s)
+        if pause_s > 0:
+            await asyncio.sleep(max(pause_s, LEAST_PAUSE_S))
+            return
+        if self._unkept:
+            await _within(PAUSE_AFTER_TROUBLE_S, self._is_stopping)
+            return
+        self._bell.clear()
+        station = self._station
+        next_turn = await self._claimer.turn()
+        if next_turn.slot is None:
+            await self._rest(next_turn.next_due_at)
+            return
+        claimed = await self._claimer.claim(next_turn, self._most(room))
+        self._announce(claimed.finished)
+        station.watch.cancelled.add(claimed.cancelled)
+        if claimed.leased:
+            self._in_hand += len(claimed.leased)
+            ahead_s = self._carrier.ahead_s
+            task = self._begin(self._hand_over(claimed.leased))
+            await asyncio.sleep(0)
+            weight = (self._carrier.ahead_s - ahead_s) * self._carrier.rate / len(claimed.leased)
+            self._weight = max(1.0, weight, WEIGHT_FADES * self._weight)
+            if not claimed.is_full and not next_turn.has_others:
+                await asyncio.sleep(GATHER_S)
+            if self._health.is_on_trial:
+                await self._try_out(task)
+        elif station.slots.are_shared:
+            await asyncio.sleep(GATHER_S)
+        elif not claimed.is_full:
+            await self._rest(claimed.next_due_at)
+
+    async def _try_out(self, task: asyncio.Task[None]) -> None:
+        """Wait for the word on the one message that shows how a carrier does; meanwhile others get all the rest."""
+        self._health.is_trying = True
+        try:
+            await self._look()
+            await self._move_on()
+            await asyncio.wait([task])
+        finally:
+            self._health.is_trying = False
+
+    def _most(self, room: int) -> int:
+        """Return how much to claim at once: what the window has room for, no more than the rate lets out soon."""
+        if self._health.is_on_trial:
+            return 1
+        most = min(room, self._throttle.most)
+        rate = self._carrier.rate
+        return min(most, max(1, round(rate * AHEAD_S / self._weight))) if rate else most
+
+    async def _look(self) -> None:
+        """See how the carrier does, and tell whoever should know of a change."""
+        health, name, station = self._health, self._carrier.name, self._station
+        health.look()
+        found, told = (health.state, health.reason), self._told
+        if found == told:
+            return
+        is_aside = health.state is State.ASIDE
+        (station.aside.add if is_aside else station.aside.discard)(name)
+        station.watch.show_carrier(name, is_up=health.state is State.UP, is_aside=is_aside)
+        if told or health.state is State.ASIDE:  # at the start, a carrier needs a moment to connect
+            level = logging.WARNING if health.reason or health.state is not State.UP else logging.INFO
+            log.log(level, f"a carrier is {health.state.value}", extra={"carrier": name, "reason": health.reason})
+        if told is None or told[0] is not health.state:
+            self._since = station.world.now()
+        state = CarrierState(name, health.state.value, self._since, health.reason, station.slots.worker)
+        await station.store.write(carrier_states.put, state)
+        self._told = found
+
+    async def _move_on(self) -> None:
+        """Give what is due to the next carriers; where none follows, what was never tried to one before."""
+        routes, name, aside = self._station.policy.routes, self._carrier.name, self._station.aside
+        ways = {product: routes.after(product, name, avoiding=aside) for product in Product}
+        on = {product.number: way for product, way in ways.items() if way and way not in aside}
+        back = {
+            product.number: way
+            for product in Product
+            if product.number not in on and (way := routes.instead(product, name, aside))
+        }
+        await self._move(on, is_untried=False)
+        await self._move(back, is_untried=True)
+
+    async def _move(self, ways: dict[int, str], *, is_untried: bool) -> None:
+        for slot in self._station.slots.held:
+            await self._move_from(slot, ways, is_untried=is_untried)
+
+    async def _move_from(self, slot: int, ways: dict[int, str], *, is_untried: bool) -> None:
+        station, name = self._station, self._carrier.name
+        moved = MAX_MOVES if ways else 0
+        while moved == MAX_MOVES:
+            moved = await station.store.write(
+                move_on,
+                name,
+                ways,
+                slot,
+                station.world.now(),
+                moves_doubt=not (self._carrier.holds_doubt or self._carrier.asks),
+                is_untried=is_untried,
+            )
+            if moved:
+                log.warning("messages move on to the next carrier", extra={"carrier": name, "messages": moved})
+                station.ring(ways.values())
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("a batch was left to its lease", extra={"carrier": self._carrier.name, **fault(error)})
+
+    async def _rest(self, next_due_at: Instant | None) -> None:
+        pause_s = POLL_S if self._station.slots.are_shared else LONGEST_IDLE_S
+        if next_due_at is not None:
+            pause_s = min(pause_s, (next_due_at - self._station.world.now()) / SECOND)
+        until = self._station.world.stopwatch() + pause_s
+        while (left_s := until - self._station.world.stopwatch()) > 0 and not self._is_stopping.is_set():
+            await _within(min(left_s, PROBE_S), self._bell)
+            await self._look()
+            if self._bell.is_set() or self._health.state is not State.UP:
+                return
+
+    async def _hand_over(self, leased: list[tuple[Lease, Message, Request]]) -> None:
+        """Hand a batch over, and have each verdict settled when it is told."""
+        carrier, world = self._carrier, self._station.world
+        attempts, unfit = _composed(leased)
+        untold = {id(attempt): attempt for attempt in attempts}
+
+        def tell(said: Sequence[tuple[Attempt, Verdict]]) -> None:
+            for attempt, _ in said:
+                untold.pop(id(attempt), None)
+            self._told_verdicts(said)
+
+        if unfit:
+            self._told_verdicts(unfit)
+        began = world.stopwatch()
+        try:
+            async with asyncio.timeout(carrier.answer_s):
+                await carrier.hand_over(attempts, tell)
+        except Exception as error:
+            log.warning(
+                "a carrier gave no answer",
+                extra={"carrier": carrier.name, "error": type(error).__name__, "messages": len(untold)},
+            )
+            if untold:
+                self._told_verdicts([(attempt, Unknown()) for attempt in untold.values()])
+        except asyncio.CancelledError:
+            self._in_hand -= len(untold)
+            raise
+        finally:
+            self._station.watch.carrier_seconds.labels(carrier.name).observe(world.stopwatch() - began)
+
+    def _told_verdicts(self, said: Sequence[tuple[Attempt, Verdict]]) -> None:
+        """Take in what the carrier said to some of what it was given, and have it settled."""
+        name, aside = self._carrier.name, self._station.aside
+        kinds = Counter(type(verdict) for _, verdict in said)
+        for kind, count in kinds.items():
+            self._station.watch.verdicts.add(count, name, kind.__name__.lower())
+        self._health.note([verdict for _, verdict in said])
+        self._throttle.note(kinds[Busy], len(said))
+        if self._health.is_on_trial:  # what it has not taken even now goes on
+            aside = aside | {name}
+        self._begin(self._settle(Verdicts(name, list(said), self._carrier.holds_doubt, aside, self._carrier.asks)))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    async def _settle(self, verdicts: Verdicts) -> None:
+        """Have the verdicts kept; until then their messages count as in the carrier's window, being in doubt."""
+        try:
+            await self._keep(verdicts)
+        finally:
+            self._in_hand -= len(verdicts.said)
+            self._has_room.set()
+
+    async def _keep(self, verdicts: Verdicts) -> None:
+        """Write the verdicts down, however long the store is away: until then nothing more is claimed.
+
+        The lease may be over by then. But while nobody could claim, nobody has: it is the claim after that would
+        hand over again what the carrier has taken.
+        """
+        station, is_late = self._station, False
+        try:
+            while True:
+                try:
+                    now = station.world.now()
+                    finished = await station.store.write(
+                        settle, verdicts, station.policy, station.world.chance(), now
+                    )
+                    return self._announce(finished)
+                except StoreAway:
+                    self._unkept += not is_late
+                    is_late = True
+                    await asyncio.sleep(PAUSE_AFTER_TROUBLE_S)
+        finally:
+            self._unkept -= is_late
+
+    def _announce(self, finished: Finished) -> None:
+        self._station.watch.count_ended(finished.ended)
+        self._station.ring(finished.carriers)
+
+
+async def _within(seconds: float, event: asyncio.Event) -> None:
+    """Return when something happens, or when so much time has passed."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+def _composed(
+    leased: list[tuple[Lease, Message, Request]],
+) -> tuple[list[Attempt], list[tuple[Attempt, Verdict]]]:
+    """Return what can be handed over, and apart from it, refused, what cannot even be put together."""
+    attempts: list[Attempt] = []
+    unfit: list[tuple[Attempt, Verdict]] = []
+    for lease, message, request in leased:
+        try:
+            attempts.append(compose.attempt_of(message, request, lease))
+        except Exception as error:
+            log.error("a message could not be composed", extra={"message_id": message.id.hex(), **fault(error)})
+            bare = Attempt(message.id, lease.attempt, message.account_id, message.product, "", "", None, "")
+            unfit.append((bare, Rejected(Outcome.UNDELIVERABLE)))
+    return attempts, unfit

@@ -1,0 +1,99 @@
+"""Brings messages to their end, and lets a text stand in for a failed Alimtalk or friend talk."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pabal.domain import dates, identifiers, sending
+from pabal.domain.dates import Instant
+from pabal.domain.message import PRODUCT_BY_NUMBER, Outcome, Product
+from pabal.service.policy import Policy
+from pabal.service.sending import compose
+from pabal.store import messages, profiles, queue, receipts, requests
+from pabal.store.engine.base import Tx
+from pabal.store.messages import Message
+from pabal.store.requests import Request
+
+
+class Finished(NamedTuple):
+    """How messages ended, and which carriers have something new to send."""
+
+    ended: list[tuple[Product, Outcome]]
+    carriers: set[str]
+
+
+def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: Instant) -> Finished:
+    """End messages for good, each once, with the fallback of those that failed."""
+    if not ended:
+        return Finished([], set())
+    outcomes = dict(ended)
+    dropped = queue.drop(tx, sorted(outcomes))
+    receipts.forget(
+        tx,
+        [
+            (carrier, reference, one)
+            for one, carrier, references in dropped
+            if references is not None
+            for reference in references.split(queue.BETWEEN_REFERENCES)
+        ],
+    )
+    final = messages.end(tx, [(one, outcomes[one]) for one, _, _ in dropped], now)
+    failed = [
+        one
+        for one, product in final
+        if outcomes[one] is not Outcome.DELIVERED and not PRODUCT_BY_NUMBER[product].is_text
+    ]
+    stand_ins = fall_back(tx, failed, policy, now)
+    ends = [(PRODUCT_BY_NUMBER[product], outcomes[one]) for one, product in final]
+    return Finished(ends + stand_ins.ended, stand_ins.carriers)
+
+
+def fall_back(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> Finished:
+    """Keep a text message for each failed one whose request wants it."""
+    if not failed:
+        return Finished([], set())
+    shared = requests.get(tx, {identifiers.request_of(one) for one in failed})
+    gone = profiles.deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
+    wanting = [
+        one
+        for one in failed
+        if (request := shared[identifiers.request_of(one)]).fallback_sender is not None
+        and now <= request.scheduled_at + policy.fallback_within
+        and request.profile_id not in gone
+    ]
+    kept = messages.get(tx, wanting)
+    result = Finished([], set())
+    for one in wanting:
+        _stand_in(tx, kept[one], shared[identifiers.request_of(one)], policy, now, result)
+    return result
+
+
+def _stand_in(tx: Tx, origin: Message, request: Request, policy: Policy, now: Instant, result: Finished) -> None:
+    content = _text_instead(origin, request, policy)
+    fitting = sending.as_text(content)
+    product = fitting[0] if fitting else Product.LMS
+    carrier = policy.routes.first(product)
+    ended = None
+    if fitting is None:
+        ended = Outcome.NOT_SENDABLE_AS_TEXT
+    elif carrier is None:
+        ended = Outcome.UNDELIVERABLE
+    message_id = identifiers.message_id(request.id, identifiers.number_of(origin.id) + request.total)
+    if not messages.add_fallback(tx, origin, message_id, product, content, ended, now):
+        return
+    if ended:
+        result.ended.append((product, ended))
+        return
+    assert carrier is not None
+    is_too_late = request.is_ad and dates.is_night(now, policy.zone)
+    ready_at = dates.next_morning(now, policy.zone) if is_too_late else now
+    lane = queue.SMALL if request.total <= sending.SMALL_RECEIVERS else queue.CAMPAIGN
+    queue.add(tx, message_id, carrier, lane, ready_at)
+    result.carriers.add(carrier)
+
+
+def _text_instead(origin: Message, request: Request, policy: Policy) -> str:
+    if request.fallback_content is not None:
+        own = sending.filled(request.fallback_content, request.variables, origin.values)
+        return compose.instead(own, "", (), policy)
+    content = compose.content_of(origin, request)
+    return compose.instead(None, content, compose.buttons_of(origin, request), policy)

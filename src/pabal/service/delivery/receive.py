@@ -1,0 +1,75 @@
+"""Receives: keeps a carrier's receipts, and ends the messages they speak of."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pabal.carriers.base import Carrier, Receipt
+from pabal.domain.dates import Instant
+from pabal.service.context import Station
+from pabal.service.delivery.finish import Finished, finish
+from pabal.service.policy import Policy
+from pabal.store import receipts
+from pabal.store.engine.base import StoreAway, Tx
+
+PAUSE_AFTER_TROUBLE_S = 1.0
+
+log = logging.getLogger("pabal.receive")
+
+
+class Received(NamedTuple):
+    """What receipts brought to an end, and how many spoke of nothing we know."""
+
+    finished: Finished
+    unmatched: int
+
+
+def receive(tx: Tx, carrier: str, arrived: Sequence[Receipt], policy: Policy, now: Instant) -> Received:
+    """Keep receipts and end their messages; a repeated or contradicting one changes nothing.
+
+    One whose reference nobody knows may be about a message in doubt, whose answer never came. If none is in
+    doubt under its name yet, it is kept under that name too, for one that still waits for its answer.
+    """
+    ended, unmatched = receipts.arrive(tx, carrier, [(each.reference, each.outcome) for each in arrived], now)
+    strays = {each.reference: each for each in reversed(arrived) if each.doubt is not None}
+    doubted = [each for one in unmatched if (each := strays.get(one))]
+    held = receipts.held(tx, carrier, [str(each.doubt) for each in doubted])
+    found = [each for each in doubted if each.doubt in held]
+    receipts.forget_strays(tx, carrier, [each.reference for each in found])
+    early = {each.reference for each in doubted if each.doubt not in held}
+    names = [(each.doubt, each.outcome) for each in arrived if each.doubt is not None and each.reference in early]
+    receipts.arrive(tx, carrier, names, now)
+    ended += [(held[str(each.doubt)], each.outcome) for each in found]
+    return Received(finish(tx, ended, policy, now), len(unmatched) - len(found))
+
+
+async def hand_on(station: Station, carrier: str, arrived: Sequence[Receipt]) -> None:
+    """Return once the receipts are kept, so that the carrier may be told so.
+
+    Raises StoreAway.
+    """
+    received = await station.store.write(receive, carrier, arrived, station.policy, station.world.now())
+    station.watch.receipts.add(len(arrived), carrier)
+    station.watch.unmatched.add(received.unmatched, carrier)
+    station.watch.count_ended(received.finished.ended)
+    station.ring(received.finished.carriers)
+
+
+async def listen(station: Station, carrier: Carrier) -> None:
+    """Hold a carrier's session for good; the store being away only delays its receipts."""
+
+    async def keep(arrived: Sequence[Receipt]) -> None:
+        while True:
+            try:
+                return await hand_on(station, carrier.name, arrived)
+            except StoreAway:
+                log.warning("receipts wait for the store", extra={"carrier": carrier.name})
+                await asyncio.sleep(PAUSE_AFTER_TROUBLE_S)
+
+    while True:
+        try:
+            await carrier.run(keep)
+        except StoreAway:  # a carrier that keeps its own memory in our store, as the simulator does
+            log.warning("a carrier waits for the store", extra={"carrier": carrier.name})
+            await asyncio.sleep(PAUSE_AFTER_TROUBLE_S)

@@ -1,0 +1,1 @@
+"""Looks messages up."""

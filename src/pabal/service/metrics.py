@@ -1,0 +1,125 @@
+"""What the service counts and measures, for Prometheus."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from prometheus_client import (
+    CollectorRegistry,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily
+
+from pabal.domain.message import Outcome, Product
+from pabal.store.queue import Depth
+
+disable_created_metrics()  # type: ignore[no-untyped-call]
+_LANES = ("small", "campaign", "taken")
+
+
+class Tally:
+    """A counter by labels that costs the hot path no more than an addition; it is put into words when read."""
+
+    def __init__(self, name: str, help: str, labels: Sequence[str], registry: CollectorRegistry) -> None:
+        self._family = (name.removesuffix("_total"), help, labels)
+        self._counts: dict[tuple[str, ...], int] = {}
+        registry.register(self)
+
+    def add(self, count: int, *labels: str) -> None:
+        """Count so many more."""
+        self._counts[labels] = self._counts.get(labels, 0) + count
+
+    def count(self, *labels: str) -> int:
+        """Return how many were counted under these labels."""
+        return self._counts.get(labels, 0)
+
+    def collect(self) -> Iterable[CounterMetricFamily]:
+        """Yield the figures to Prometheus."""
+        name, help, labels = self._family
+        family = CounterMetricFamily(name, help, labels=labels)
+        for key, count in sorted(self._counts.items()):
+            family.add_metric(key, count)
+        yield family
+
+
+class Watch:
+    """The counters of one running service."""
+
+    def __init__(self) -> None:
+        registry = self.registry = CollectorRegistry()
+        self.accepted = Tally("pabal_messages_accepted_total", "Messages accepted.", ["product"], registry)
+        self.ended = Tally(
+            "pabal_messages_ended_total", "Messages that ended, by result code.", ["product", "code"], registry
+        )
+        self.cancelled = Tally("pabal_messages_cancelled_total", "Messages cancelled.", [], registry)
+        self.requests = Tally(
+            "pabal_http_requests_total", "Requests to the interface, by result.", ["path", "result"], registry
+        )
+        self.carrier_seconds = Histogram(
+            "pabal_carrier_answer_seconds",
+            "How long a carrier took to answer a batch.",
+            ["carrier"],
+            registry=registry,
+        )
+        self.verdicts = Tally(
+            "pabal_carrier_verdicts_total", "What carriers said to messages.", ["carrier", "verdict"], registry
+        )
+        self.receipts = Tally("pabal_receipts_total", "Receipts received.", ["carrier"], registry)
+        self.unmatched = Tally(
+            "pabal_receipts_unmatched_total", "Receipts that matched no message.", ["carrier"], registry
+        )
+        self.commit_seconds = Histogram(
+            "pabal_store_commit_seconds",
+            "How long a commit of the store took.",
+            buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
+            registry=registry,
+        )
+        self.commit_callers = Histogram(
+            "pabal_store_commit_callers",
+            "How many transactions one commit held.",
+            buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
+            registry=registry,
+        )
+        self.oddities = Tally(
+            "pabal_carrier_oddities_total", "What carriers did that they should not.", ["carrier", "what"], registry
+        )
+        self.carrier_up = Gauge(
+            "pabal_carrier_up", "Whether a carrier is connected and in use.", ["carrier"], registry=registry
+        )
+        self.carrier_aside = Gauge(
+            "pabal_carrier_aside",
+            "Whether a carrier is set aside: its messages go to the next of their route.",
+            ["carrier"],
+            registry=registry,
+        )
+        self.queue_jobs = Gauge("pabal_queue_jobs", "Jobs in the queue.", ["carrier", "lane"], registry=registry)
+        self.queue_age = Gauge(
+            "pabal_queue_oldest_due_seconds",
+            "How long the oldest due job waits.",
+            ["carrier", "lane"],
+            registry=registry,
+        )
+
+    def count_ended(self, ended: Iterable[tuple[Product, Outcome]]) -> None:
+        """Count messages that ended."""
+        for (product, outcome), count in Counter(ended).items():
+            self.ended.add(count, product.word, str(outcome.number))
+
+    def show_carrier(self, name: str, *, is_up: bool, is_aside: bool) -> None:
+        """Take over how a carrier does."""
+        self.carrier_up.labels(name).set(is_up)
+        self.carrier_aside.labels(name).set(is_aside)
+
+    def show_queue(self, depths: Iterable[Depth], now: int) -> None:
+        """Take over how deep the queue is."""
+        for depth in depths:
+            labels = (depth.carrier, _LANES[depth.lane])
+            self.queue_jobs.labels(*labels).set(depth.jobs)
+            oldest = depth.oldest_ready_at
+            self.queue_age.labels(*labels).set(0 if oldest is None else (now - oldest) / 1000)
+
+    def page(self) -> bytes:
+        """Return everything in Prometheus' text format."""
+        return generate_latest(self.registry)

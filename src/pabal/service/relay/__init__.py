@@ -1,0 +1,1 @@
+"""Sender profiles and templates, including those that a relay keeps."""

@@ -1,0 +1,168 @@
+"""Keeps sender profiles and templates in step with the relays that keep them, whose consoles may change them."""
+
+import asyncio
+import logging
+
+from pabal.carriers.provider import Relay, Sheet, Standing, Unreached
+from pabal.domain.codes import Refused
+from pabal.domain.dates import HOUR, Instant
+from pabal.domain.profile import AuthStatus, Profile
+from pabal.domain.suspension import Bar
+from pabal.domain.template import Template, TemplateStatus
+from pabal.service.context import Station
+from pabal.service.relay import apply, categories
+from pabal.service.upkeep.housekeeping import KEEPERS_SLOT
+from pabal.store import profiles, templates
+from pabal.store.engine.base import StoreAway
+
+ROUND_S = 30.0
+CATEGORIES_EVERY = 1 * HOUR
+MOST_MISSED = 50
+"""How many templates that a list lacks are asked for one by one in a round: the rest waits for the next."""
+MOST_CLOSELY = 10
+"""How many templates of a profile are asked for one by one in a round, to see whether they are blocked."""
+MOST_TROUBLES = 3
+"""How many profiles may give trouble in a round before it is ended."""
+
+log = logging.getLogger("pabal.keep_in_step")
+
+
+async def keep_in_step(station: Station) -> None:
+    """Look round for good; a relay or the store being away only delays it."""
+    looker = Looker(station)
+    while station.relays:
+        if KEEPERS_SLOT in station.slots.held:
+            try:
+                await looker.go_round()
+            except StoreAway:
+                log.warning("keeping in step with relays waits for the store")
+        await asyncio.sleep(ROUND_S)
+
+
+class Looker:
+    """Looks at each relay; remembers when it was asked for its categories, and whether it answered."""
+
+    def __init__(self, station: Station) -> None:
+        self._station = station
+        self._asked_at: dict[str, Instant] = {}
+        self._unseen: set[tuple[str, str]] = set()
+        self._rounds = 0
+
+    async def go_round(self) -> None:
+        """Look at every relay once; that one thing cannot be seen does not keep the other from being looked at."""
+        for carrier, relay in self._station.relays.items():
+            for what, look in (("profiles", self._look), ("categories", self._ask_categories)):
+                try:
+                    await look(carrier, relay)
+                except Refused as refusal:
+                    self._tell(carrier, what, getattr(refusal, "reason", refusal.problems[0].message("en")))
+                else:
+                    self._tell(carrier, what, "")
+
+    def _tell(self, carrier: str, what: str, trouble: str) -> None:
+        """Tell the operator of trouble, and of its end, once."""
+        if trouble and (carrier, what) not in self._unseen:
+            log.warning("a relay does not show its %s", what, extra={"carrier": carrier, "reason": trouble})
+            self._unseen.add((carrier, what))
+        elif not trouble and (carrier, what) in self._unseen:
+            log.info("a relay shows its %s again", what, extra={"carrier": carrier})
+            self._unseen.discard((carrier, what))
+
+    async def _look(self, carrier: str, relay: Relay) -> None:
+        ours = await self._station.store.read(profiles.of_carrier, carrier)
+        if not ours:
+            return
+        theirs = [each for each in await relay.profiles() if each.sender_key is not None]
+        by_key = {each.sender_key: each for each in theirs}
+        troubles: list[Refused] = []
+        for profile in self._in_turn(ours):
+            if profile.status is AuthStatus.WAITING:
+                continue
+            try:
+                await self._look_at_profile(relay, profile, by_key.get(profile.sender_key))
+            except Unreached:
+                raise
+            except Refused as trouble:  # what is odd about one need not hold up the others
+                troubles.append(trouble)
+                if len(troubles) == MOST_TROUBLES:
+                    break
+        if troubles:
+            raise troubles[0]
+
+    def _in_turn(self, ours: list[Profile]) -> list[Profile]:
+        """Begin with another one each time, so that no one waits for ever behind others that give trouble."""
+        self._rounds += 1
+        first = self._rounds * MOST_TROUBLES % len(ours)
+        return ours[first:] + ours[:first]
+
+    async def _look_at_profile(self, relay: Relay, profile: Profile, standing: Standing | None) -> None:
+        assert profile.sender_key is not None
+        if standing is None and profile.bar is not Bar.GONE:
+            standing = await relay.profile(profile.sender_key)
+        await self._follow_profile(profile, standing)
+        if standing is not None:
+            await self._look_at_templates(relay, profile, profile.sender_key)
+
+    async def _ask_categories(self, carrier: str, relay: Relay) -> None:
+        now = self._station.world.now()
+        if now - self._asked_at.get(carrier, 0) >= CATEGORIES_EVERY:
+            await categories.ask(self._station, carrier, relay)
+            self._asked_at[carrier] = now
+
+    async def _follow_profile(self, profile: Profile, standing: Standing | None) -> None:
+        bar = standing.bar if standing else Bar.GONE
+        category = standing.category or profile.category if standing else profile.category
+        if (profile.category, profile.bar) == (category, bar):
+            return
+        now = self._station.world.now()
+        if await self._station.store.write(apply.follow_profile, profile, category, bar, now):
+            log.info(
+                "a profile follows its relay",
+                extra={"profile": profile.id, "state": bar.word if bar else "in use"},
+            )
+
+    async def _look_at_templates(self, relay: Relay, profile: Profile, sender_key: str) -> None:
+        store, world = self._station.store, self._station.world
+        before = {each.code for each in await store.read(templates.of_profile, profile.id)}
+        sheets = {each.code: each for each in await relay.templates(sender_key)}
+        ours = await store.read(templates.of_profile, profile.id)
+        there = [each for each in ours if each.code in sheets]
+        closely = self._to_look_at_closely(there)
+        for template in there:
+            sheet = sheets[template.code]
+            if template.id in closely:
+                sheet = await relay.template(sender_key, template.code) or sheet
+            await self._follow_template(relay, template, sheet)
+        for code in sheets.keys() - {each.code for each in ours} - before:  # what was there before was just deleted
+            if await store.write(apply.add_template, profile, sheets[code], world.now()):
+                log.info("a template was made at the relay", extra={"profile": profile.id, "code": code})
+        missing = [each for each in ours if each.code not in sheets and apply.is_missed(each, world.now())]
+        for template in missing[:MOST_MISSED]:
+            await self._miss_template(relay, template)
+
+    def _to_look_at_closely(self, there: list[Template]) -> set[int]:
+        """Return the templates to ask for one by one: lists do not say what is blocked, or is so no more.
+
+        Those that are said to be so, and of the rest a few each time, in turn.
+        """
+        barred = {each.id for each in there if each.bar in (Bar.BLOCKED, Bar.DORMANT)}
+        used = [each.id for each in there if each.in_use is not None]
+        first = self._rounds * MOST_CLOSELY % max(len(used), 1)
+        return barred | set((used[first:] + used[:first])[:MOST_CLOSELY])
+
+    async def _follow_template(self, relay: Relay, template: Template, sheet: Sheet) -> None:
+        change = None
+        is_changing = sheet.status is TemplateStatus.APPROVED and not relay.is_same(template.design, sheet.design)
+        if is_changing and template.status is TemplateStatus.INSPECTING:
+            change = await relay.change_of(template.sender_key, template.code)
+        now = self._station.world.now()
+        new = apply.followed(relay, template, sheet, change, now)
+        if new != (template.design, template.in_use, template.status, template.comment, template.bar):
+            await self._station.store.write(apply.follow_template, relay, template, sheet, change, now)
+
+    async def _miss_template(self, relay: Relay, template: Template) -> None:
+        """Ask for what a list lacks: only what the relay says it does not have is out of use."""
+        if await relay.template(template.sender_key, template.code) is not None:
+            return
+        if await self._station.store.write(apply.miss_template, template, self._station.world.now()):
+            log.info("a template is gone at the relay", extra={"template": template.id})

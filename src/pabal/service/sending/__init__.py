@@ -1,0 +1,1 @@
+"""Accepts, cancels and expedites sends."""

@@ -1,0 +1,83 @@
+"""The text that one receiver gets: composed when a message is sent, and again when it is looked up."""
+
+from collections.abc import Mapping, Sequence
+
+from pabal.domain import identifiers, sending, text
+from pabal.domain.message import Attempt, Product
+from pabal.service.policy import Policy
+from pabal.store.messages import Message
+from pabal.store.queue import SMALL, Lease
+from pabal.store.requests import Request
+
+
+def is_fallback(message: Message, request: Request) -> bool:
+    """Say whether a message stands in for a failed one of its request."""
+    return identifiers.number_of(message.id) > request.total
+
+
+def origin_of(message: Message, request: Request) -> bytes | None:
+    """Return the id of the failed message that this one stands in for, if it does."""
+    if not is_fallback(message, request):
+        return None
+    return identifiers.message_id(request.id, identifiers.number_of(message.id) - request.total)
+
+
+def content_of(message: Message, request: Request) -> str:
+    """Return the text of a message."""
+    if is_fallback(message, request):
+        return message.content or ""
+    template = message.content if message.content is not None else request.content
+    return sending.filled(template, request.variables, message.values)
+
+
+def subject_of(message: Message, request: Request) -> str | None:
+    """Return the subject of a message; a long fallback text bears the channel's id, if that fits."""
+    if is_fallback(message, request):
+        return subject_instead(message.product, request.channel_id)
+    if request.subject is None:
+        return None
+    return sending.filled(request.subject, request.variables, message.values)
+
+
+def buttons_of(message: Message, request: Request) -> tuple[dict[str, str | int], ...]:
+    """Return the buttons of a message, their links filled in."""
+    if is_fallback(message, request) or not request.buttons:
+        return ()
+    done = sending.filled_buttons(request.buttons, request.variables, message.values)
+    return tuple(one.given() for one in done)
+
+
+def instead(own: str | None, content: str, buttons: Sequence[Mapping[str, str | int]], policy: Policy) -> str:
+    """Return the text that stands in for a receiver's failed message: its own, or one made of the message."""
+    whole = own if own is not None else sending.fallback_text(content, buttons)
+    return text.replaced(whole) if policy.replaces_characters else whole
+
+
+def subject_instead(product: Product, channel_id: str | None) -> str | None:
+    """Return the subject of a text that stands in: a long one bears the channel's id, if that fits."""
+    return channel_id if product is Product.LMS and sending.fits_subject(channel_id or "") else None
+
+
+def attempt_of(message: Message, request: Request, lease: Lease) -> Attempt:
+    """Return what a carrier is handed for a message."""
+    is_stand_in = is_fallback(message, request)
+    sender = request.fallback_sender if is_stand_in else request.sender or request.channel_id
+    return Attempt(
+        message.id,
+        lease.attempt,
+        message.account_id,
+        message.product,
+        message.receiver,
+        sender or "",
+        subject_of(message, request) if is_stand_in or request.subject is not None else None,
+        content_of(message, request),
+        buttons_of(message, request) if request.buttons else (),
+        request.id if request.has_image and not is_stand_in else None,
+        request.sender_key,
+        request.template_code,
+        lease.tries,
+        request.is_ad,
+        None if is_stand_in else request.image_link,
+        lease.lane == SMALL,
+        lease.is_in_doubt,
+    )

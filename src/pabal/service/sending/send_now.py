@@ -1,0 +1,53 @@
+"""Sends now what was scheduled for later and still waits."""
+
+from typing import NamedTuple
+
+from pabal.domain import dates
+from pabal.domain.codes import Code, Refused
+from pabal.domain.dates import Instant
+from pabal.service.context import Station
+from pabal.service.policy import Policy
+from pabal.store import audit_log, campaign_requests, queue, requests
+from pabal.store.audit_log import Deed
+from pabal.store.engine.base import Tx
+
+
+class Hurried(NamedTuple):
+    """How many messages come due at once, and the carriers that have them."""
+
+    messages: int
+    carriers: frozenset[str]
+
+
+def hurry(tx: Tx, request_id: bytes, now: Instant, deed: Deed | None = None) -> Hurried:
+    """Let what still waits of a request come due; what a carrier has had in hand goes its way as it is."""
+    carriers = queue.hurry(tx, request_id, now)
+    campaign_requests.count_soon(tx, request_id, now, now)
+    if carriers:
+        requests.reschedule(tx, request_id, now)
+        if deed:
+            audit_log.note(tx, deed)
+    return Hurried(len(carriers), frozenset(carriers))
+
+
+async def send_now(
+    station: Station, account_id: int, request_id: bytes | None, deed: Deed | None = None
+) -> Hurried:
+    """Send what still waits of a request now; None for an id that cannot be one.
+
+    Raises Refused: REQUEST_NOT_FOUND, also for another account's; NIGHT_AD_RESTRICTED.
+    """
+    found = await station.store.read(requests.get, [request_id] if request_id else [])
+    request = found.get(request_id or b"")
+    if request is None or request.account_id != account_id:
+        raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
+    check_hour(request.is_ad, station.policy, station.world.now())
+    hurried = await station.store.write(hurry, request.id, station.world.now(), deed)
+    station.ring(hurried.carriers)
+    return hurried
+
+
+def check_hour(is_ad: bool, policy: Policy, now: Instant) -> None:
+    """Raises Refused(NIGHT_AD_RESTRICTED) for an advertisement at night: it waits for its time."""
+    if is_ad and dates.is_night(now, policy.zone):
+        raise Refused(Code.NIGHT_AD_RESTRICTED, "sendDate")

@@ -1,0 +1,60 @@
+"""Keeps in the store what carriers have to remember."""
+
+from collections.abc import Sequence
+
+from pabal.domain.dates import Instant
+from pabal.domain.message import Outcome
+from pabal.domain.simulated_message import Arrival
+from pabal.service.slots import Slots
+from pabal.store import cursors, simulator
+from pabal.store.engine.base import Store
+
+READERS_SLOT = 0
+"""Whoever holds this slot reads results for all workers."""
+
+
+class StoredMemory:
+    """What the simulator has taken and owes, kept where everything is kept."""
+
+    def __init__(self, store: Store, carrier: str, slots: Slots) -> None:
+        self._store = store
+        self._carrier = carrier
+        self._slots = slots
+
+    async def take(self, arrivals: Sequence[Arrival]) -> None:
+        await self._store.write(simulator.take, self._carrier, arrivals)
+
+    async def count_busy(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
+        return await self._store.write(simulator.count_busy, self._carrier, message_ids)
+
+    async def owed(self, now: Instant, most: int) -> list[tuple[Instant, bytes, Outcome]]:
+        return await self._store.read(simulator.owed, self._carrier, self._slots.held, now, most)
+
+    async def next_owed_at(self) -> Instant | None:
+        return await self._store.read(simulator.next_owed_at, self._carrier, self._slots.held)
+
+    async def settle_owed(self, handed_over: Sequence[tuple[Instant, bytes, Outcome]]) -> None:
+        await self._store.write(simulator.settle_owed, self._carrier, handed_over)
+
+
+class StoredCursor:
+    """How far the results of a carrier have been read."""
+
+    def __init__(self, store: Store, carrier: str, slots: Slots) -> None:
+        self._store = store
+        self._carrier = carrier
+        self._slots = slots
+
+    @property
+    def is_ours(self) -> bool:
+        return READERS_SLOT in self._slots.held
+
+    async def get(self, source: str) -> Instant | None:
+        kept = await self._store.read(cursors.get, self._name(source))
+        return None if kept is None else int.from_bytes(kept, "big")
+
+    async def put(self, source: str, at: Instant) -> None:
+        await self._store.write(cursors.put, self._name(source), at.to_bytes(8, "big"))
+
+    def _name(self, source: str) -> str:
+        return f"results {self._carrier} {source}"

@@ -1,0 +1,289 @@
+"""Every setting, once: its name, its default, what it means, and where it is read from."""
+
+import dataclasses
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from pabal.domain.message import PRODUCT_BY_WORD
+from pabal.settings import carriers as carriers_module
+from pabal.settings.carriers import (
+    SENDABLE,
+    CarrierSettings,
+    SimulatorSettings,
+    read_carriers,
+    secrets_in_environment,
+)
+from pabal.settings.field import BadSetting, check_limits, declared, fields, nearest, shown, typed
+
+ENVIRONMENT_PREFIX = "PABAL_"
+NO_SETTINGS = ("PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS")
+"""Variables that are not settings: where these are, and what the tests are told."""
+POSTGRESQL = ("postgresql://", "postgres://")
+SECRET_OPTIONS = ("password", "sslpassword")
+_END_OF_HOSTS = re.compile("[/?]")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an operator may decide; the names are those of the TOML file and, in capitals, of PABAL_*."""
+
+    host: str = declared("127.0.0.1", "Address to listen on.")
+    port: int = declared(8080, "Port to listen on.", least=0, most=65535)
+    data: Path = declared(Path("data"), "Directory that holds the embedded store.")
+    store: str = declared(
+        "", "Address of the store, sqlite:///FILE or postgresql://…; empty: sqlite, in the data directory."
+    )
+    migrate: bool = declared(True, "Whether serve brings the schema up to date at start.")
+    zone: ZoneInfo = declared(ZoneInfo("Asia/Seoul"), "Time zone of every date in requests and records.")
+    always_ok: bool = declared(False, "Answer HTTP 200 to 4xx of /api/ except 429, for clients that throw on them.")
+    trusted_proxies: list[IPv4Network | IPv6Network] = declared([], "Networks whose X-Forwarded-For is believed.")
+    check_sender_numbers: bool | None = declared(
+        None, "Whether senders must be registered numbers; default: once a real carrier is configured."
+    )
+    unsupported_characters: Literal["refuse", "replace"] = declared(
+        "refuse", "What to do with characters that text messages cannot hold: refuse, or replace by '?'."
+    )
+    night_ads: Literal["refuse", "move"] = declared(
+        "refuse", "What to do with advertisements from 20:50 to 08:00: refuse, or move to 08:00."
+    )
+    max_body_bytes: int = declared(8 * 1024 * 1024, "Largest request body.", least=1024)
+    max_receivers: int = declared(1000, "Most receivers of one request.", least=1, most=100_000)
+    max_days_ahead: int = declared(60, "How far ahead a sendDate may lie, in days.", least=1, most=365)
+    max_waiting_writes: int = declared(
+        10_000,
+        "Most transactions that wait for the store before callers are told SERVICE_UNAVAILABLE.",
+        least=1,
+    )
+    read_connections: int = declared(2, "Connections of the store for reading.", least=1, most=64)
+    write_connections: int = declared(2, "Connections to PostgreSQL for writing.", least=1, most=64)
+    slots: int = declared(
+        8,
+        "Parts that the queue of a new PostgreSQL store is cut into, for good: so many processes can deliver.",
+        least=1,
+        most=1024,
+    )
+    work_port: int = declared(
+        0, "Port on which `pabal work` tells its health and its figures; 0: none.", least=0, most=65535
+    )
+    sms_timeout_hours: int = declared(25, "Hours to wait for the receipt of an SMS.", least=1)
+    other_timeout_hours: int = declared(80, "Hours to wait for the receipt of any other message.", least=1)
+    fallback_within_minutes: int = declared(
+        60,
+        "A failed Alimtalk or friend talk is sent as a text only so long after its scheduled time.",
+        least=1,
+    )
+    idempotency_hours: int = declared(24, "How long an Idempotency-Key is remembered.", least=1)
+    token_minutes: int = declared(30, "How long the token of a sender profile is valid.", least=1)
+    retention_days: int = declared(
+        180, "Days after which numbers and texts go: blanked, or on PostgreSQL dropped by the month.", least=1
+    )
+    key_rate: int = declared(1000, "Requests a second of a new key; 0: no limit.", least=0)
+    simulator_messages: int = declared(
+        100_000, "Messages that the simulator's phones hold in all; older ones are dropped.", least=1
+    )
+    sender_categories: Path | None = declared(
+        None, "CSV file (code,name) of sender profile categories; default: the one that comes along."
+    )
+    template_categories: Path | None = declared(
+        None, "CSV file (code,group,name) of template categories; default: the one that comes along."
+    )
+    log_format: Literal["auto", "text", "json"] = declared(
+        "auto", "How to log: text, json, or auto (text on a terminal, json elsewhere)."
+    )
+    log_requests: Literal["refused", "all"] = declared(
+        "refused", "Which requests are logged: those that were refused or failed, or all."
+    )
+    stop_seconds: int = declared(20, "How long a stopping service finishes what is in hand.", least=1)
+    carriers: dict[str, CarrierSettings] = declared(
+        {}, "Carriers, a table each; none: the simulator for everything."
+    )
+    routes: dict[str, list[str]] = declared({}, "For each product the carriers to try, in order.")
+
+    @property
+    def is_on_postgresql(self) -> bool:
+        """Whether everything is kept in PostgreSQL."""
+        return self.store.startswith(POSTGRESQL)
+
+    @property
+    def slots_of_store(self) -> int:
+        """How many slots a new store gets: the embedded one is delivered from by one process alone."""
+        return self.slots if self.is_on_postgresql else 1
+
+    @property
+    def store_path(self) -> Path:
+        """Where the embedded store's file is."""
+        if not self.store:
+            return self.data / "pabal.db"
+        if self.store.startswith("sqlite:///"):
+            return Path(self.store.removeprefix("sqlite:///"))
+        scheme = self.store.split(":")[0]
+        raise BadSetting(f"store: {scheme}: is not a store this version knows; use sqlite:///… or postgresql://…")
+
+    @property
+    def shown_store(self) -> str:
+        """The address of the store without its password."""
+        return _without_password(self.store)
+
+    @property
+    def must_check_sender_numbers(self) -> bool:
+        if self.check_sender_numbers is not None:
+            return self.check_sender_numbers
+        return self.is_in_earnest
+
+    @property
+    def is_in_earnest(self) -> bool:
+        """Whether anything can leave this machine."""
+        return any(carrier.kind != "simulator" for carrier in self.carriers.values())
+
+
+FIELDS = fields(Settings)
+
+
+def load(environment: Mapping[str, str] | None = None, file: Path | None = None, **overrides: Any) -> Settings:
+    """Return the settings: overrides before the environment before the file before the defaults.
+
+    The file is `file`, else what PABAL_CONFIG names. Raises BadSetting.
+    """
+    environment = os.environ if environment is None else environment
+    given: dict[str, Any] = {}
+    file = file or _path(environment.get(f"{ENVIRONMENT_PREFIX}CONFIG"))
+    table = _table(file) if file else {}
+    given |= _from_table(table, environment)
+    given |= _from_environment(environment, secrets_in_environment(table.get("carriers", {})))
+    for name, value in overrides.items():
+        if value is not None:
+            check_limits(Settings, name, name, value)
+            given[name] = value
+    settings = Settings(**given)
+    _check_store(settings)
+    _check_retention(settings)
+    return _with_routes(settings)
+
+
+def described(settings: Settings) -> list[tuple[str, str, str]]:
+    """Return name, value in force and meaning of every setting, those of each carrier among them."""
+    values = {name: getattr(settings, name) for name in FIELDS} | {"store": settings.shown_store}
+    rows = [(name, shown(values[name]), each.metadata["help"]) for name, each in FIELDS.items()]
+    return rows + [row for carrier in settings.carriers.values() for row in carriers_module.described(carrier)]
+
+
+def _table(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadSetting(f"{file}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise BadSetting(f"{file}: is not TOML: {error}") from None
+
+
+def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for name, value in table.items():
+        _check_known(name, name)
+        if name == "carriers":
+            given[name] = read_carriers(value, environment)
+        elif name == "routes":
+            given[name] = _routes(value)
+        else:
+            given[name] = typed(Settings, name, name, value)
+    return given
+
+
+def _from_environment(environment: Mapping[str, str], secrets: set[str]) -> dict[str, Any]:
+    given = {}
+    for variable, value in environment.items():
+        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in {*NO_SETTINGS, *secrets}:
+            continue
+        name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
+        _check_known(name, variable)
+        if name in ("carriers", "routes"):
+            raise BadSetting(f"{variable}: carriers and routes stand in the TOML file, not in the environment")
+        given[name] = typed(Settings, name, variable, value)
+    return given
+
+
+def _check_known(name: str, place: str) -> None:
+    if name not in FIELDS:
+        raise BadSetting(f"{place}: no such setting{nearest(name, FIELDS, '; see `pabal settings`')}")
+
+
+def _routes(table: Any) -> dict[str, list[str]]:
+    if not isinstance(table, dict):
+        raise BadSetting("routes: write a table, [routes]")
+    for product, carriers in table.items():
+        if product not in PRODUCT_BY_WORD or PRODUCT_BY_WORD[product] not in SENDABLE:
+            hint = nearest(product, [each.word for each in SENDABLE])
+            raise BadSetting(f"routes.{product}: no such product{hint}")
+        if not isinstance(carriers, list) or not carriers or not all(isinstance(c, str) for c in carriers):
+            raise BadSetting(f"routes.{product}: write a list of carriers")
+        if len(set(carriers)) < len(carriers):  # after the last try the next one is looked up by name
+            raise BadSetting(f"routes.{product}: name each carrier once")
+    return dict(table)
+
+
+def _check_store(settings: Settings) -> None:
+    """Say no here rather than at first use, and never with the address: it may hold a password."""
+    if not settings.is_on_postgresql:
+        settings.store_path  # noqa: B018
+        return
+    rest = settings.store.partition("://")[2]
+    hosts = _END_OF_HOSTS.split(rest)[0].rpartition("@")[2].split(",")  # several: libpq tries one after the other
+    try:
+        is_right = all(urlsplit(f"//{host}").port != 0 for host in hosts)
+    except ValueError:
+        is_right = False
+    if not is_right:
+        raise BadSetting(
+            "store: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters as %XX"
+        )
+
+
+def _without_password(address: str) -> str:
+    """Return an address as it may be shown."""
+    if not address.startswith(POSTGRESQL):
+        return address
+    scheme, _, rest = address.partition("://")
+    place, mark, options = rest.partition("?")
+    who, at, where = place.rpartition("@")
+    user, colon, _ = who.partition(":")
+    kept = [each for each in options.split("&") if each.partition("=")[0].lower() not in SECRET_OPTIONS]
+    return f"{scheme}://{user}{':…' if colon else ''}{at}{where}{mark}{'&'.join(kept)}"
+
+
+def _check_retention(settings: Settings) -> None:
+    """See that nothing is blanked before it has ended."""
+    timeout_days = -(-max(settings.sms_timeout_hours, settings.other_timeout_hours) // 24)
+    least = settings.max_days_ahead + timeout_days + 1
+    if settings.retention_days < least:
+        raise BadSetting(
+            f"retention_days: at least {least}, or messages would be blanked before they have ended"
+            " (max_days_ahead and the time-outs for receipts, in days, and one more)"
+        )
+
+
+def _with_routes(settings: Settings) -> Settings:
+    """Fill in the simulator where no carrier is named, and check that routes lead somewhere."""
+    carriers = settings.carriers or {"simulator": SimulatorSettings(name="simulator")}
+    routes = settings.routes
+    if not settings.carriers and not routes:
+        routes = {product.word: ["simulator"] for product in SENDABLE}
+    for product, names in routes.items():
+        for name in names:
+            if name not in carriers:
+                raise BadSetting(f"routes.{product}: there is no carrier {name!r} in [carriers]")
+            if PRODUCT_BY_WORD[product] not in carriers[name].products:
+                carried = ", ".join(each.word for each in carriers[name].products)
+                raise BadSetting(f"routes.{product}: {name} is of kind {carriers[name].kind}: it carries {carried}")
+    return dataclasses.replace(settings, carriers=carriers, routes=routes)
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None

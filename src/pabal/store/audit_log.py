@@ -1,0 +1,82 @@
+"""Who did what, when, to what: the log of what people change."""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from pabal.domain.dates import Instant
+from pabal.store.engine.base import Tx, Value
+
+T = TypeVar("T")
+
+COMMAND_LINE = "command line"
+
+
+class Doer(NamedTuple):
+    """Who does something: a user, or whoever is at the command line, who is none."""
+
+    user_id: int | None
+    name: str
+
+
+AT_COMMAND_LINE = Doer(None, COMMAND_LINE)
+
+
+class Deed(NamedTuple):
+    """One thing that someone did; `target` is an id, a code or a user's name, never a number or a text."""
+
+    done_at: Instant
+    user_id: int | None
+    who: str
+    account_id: int | None
+    what: str
+    target: str = ""
+
+
+def note(tx: Tx, deed: Deed) -> None:
+    """Note what someone did, in the transaction that does it."""
+    tx.run(
+        "insert into deeds (done_at, user_id, who, account_id, what, target) values (?, ?, ?, ?, ?, ?)",
+        deed,
+    )
+
+
+def along(tx: Tx, deed: Deed | None, work: Callable[..., T], *args: object) -> T:
+    """Do something, note who did it if that is known, and return what came of it: both are kept, or neither."""
+    done = work(tx, *args)
+    if deed:
+        note(tx, deed)
+    return done
+
+
+class Noted(NamedTuple):
+    """A deed as it is listed: with its place in the log, and the name of the account, if it has one."""
+
+    id: int
+    account: str | None
+    deed: Deed
+
+
+def find(tx: Tx, account_id: int | None, who: str, before: int | None, most: int) -> list[Noted]:
+    """Return what was done, newest first: to an account's things or anyone's, by one or, with no name, by all."""
+    conditions: list[tuple[str, Value]] = []
+    if account_id is not None:
+        conditions.append(("d.account_id = ?", account_id))
+    if who:
+        conditions.append(("d.who = ?", who))
+    if before is not None:
+        conditions.append(("d.id < ?", before))
+    where = f"where {' and '.join(sql for sql, _ in conditions)}" if conditions else ""
+    rows = tx.rows(
+        "select d.id, a.name, d.done_at, d.user_id, d.who, d.account_id, d.what, d.target"
+        f" from deeds d left join accounts a on a.id = d.account_id {where} order by d.id desc limit ?",
+        (*(value for _, value in conditions), most),
+    )
+    return [Noted(id, account, Deed(*deed)) for id, account, *deed in rows]
+
+
+def forget(tx: Tx, before: Instant, most: int) -> int:
+    """Drop some that are older; return how many."""
+    return tx.run(
+        "delete from deeds where id in (select id from deeds where done_at < ? order by done_at limit ?)",
+        (before, most),
+    )

@@ -1,0 +1,63 @@
+"""The last known state of each carrier, for operators."""
+
+from typing import NamedTuple
+
+from pabal.domain.dates import MINUTE, Instant
+from pabal.store.engine.base import Tx
+
+PACE_HOLDS = 1 * MINUTE
+"""What was told longer ago says nothing of now: whoever told it is no more."""
+
+
+class CarrierState(NamedTuple):
+    """How a carrier does, since when, and why, as a worker sees it; the only process there is has no name."""
+
+    name: str
+    state: str
+    since: Instant
+    reason: str
+    worker: str = ""
+    trouble: str | None = None
+    """The last reason that it was not well, also if it is well again."""
+    trouble_at: Instant | None = None
+    pace: int | None = None
+    """How many messages a minute it took lately."""
+    paced_at: Instant | None = None
+
+    def pace_at(self, now: Instant) -> int:
+        """Return how many messages a minute it takes now."""
+        is_fresh = self.paced_at is not None and now - PACE_HOLDS < self.paced_at
+        return (self.pace or 0) if is_fresh else 0
+
+
+def put(tx: Tx, state: CarrierState) -> None:
+    """Keep the state of a carrier, and its reason, if there is one, as the last trouble."""
+    trouble, at = (state.reason, state.since) if state.reason else (None, None)
+    tx.run(
+        "insert into carriers (name, state, since, reason, worker, trouble, trouble_at)"
+        " values (?, ?, ?, ?, ?, ?, ?)"
+        " on conflict (name, worker) do update"
+        " set state = excluded.state, since = excluded.since, reason = excluded.reason,"
+        " trouble = coalesce(excluded.trouble, carriers.trouble),"
+        " trouble_at = coalesce(excluded.trouble_at, carriers.trouble_at)",
+        (*state[:5], trouble, at),
+    )
+
+
+def put_pace(tx: Tx, name: str, worker: str, pace: int, now: Instant) -> None:
+    """Keep how many messages a minute a carrier took from a worker lately."""
+    tx.run("update carriers set pace = ?, paced_at = ? where name = ? and worker = ?", (pace, now, name, worker))
+
+
+def states(tx: Tx) -> list[CarrierState]:
+    """Return the state of every carrier that was ever used, by name."""
+    rows = tx.rows(
+        "select name, state, since, reason, worker, trouble, trouble_at, pace, paced_at"
+        " from carriers order by name, worker"
+    )
+    return [CarrierState(*row) for row in rows]
+
+
+def forget_workers(tx: Tx) -> None:
+    """Drop what workers that are no more have said."""
+    tx.run("delete from carriers where worker <> '' and worker not in (select name from workers)")

@@ -1,0 +1,79 @@
+"""Brings a store's schema up to date: numbered SQL files, each applied once, under the writer's lock."""
+
+import re
+from importlib import resources
+from typing import NamedTuple
+
+from pabal.domain.dates import Instant
+from pabal.store.engine import partitions
+from pabal.store.engine.base import Tx, knows_itself, takes_its_time
+
+_NAME = re.compile(r"([0-9]{4})_(\w+)\.sql")
+
+
+class Migration(NamedTuple):
+    """One step of the schema."""
+
+    number: int
+    name: str
+    sql: str
+
+
+class SchemaTooNew(Exception):
+    """The store was made by a newer version than this one."""
+
+
+def known() -> list[Migration]:
+    """Return every migration this version knows, in order."""
+    found = []
+    for file in resources.files("pabal.store.engine").joinpath("schema").iterdir():
+        match = _NAME.fullmatch(file.name)
+        if match:
+            found.append(Migration(int(match[1]), match[2], file.read_text(encoding="utf-8")))
+    return sorted(found)
+
+
+@knows_itself  # whatever was kept is missing no more
+@takes_its_time
+def migrate(tx: Tx, now: Instant) -> list[str]:
+    """Apply what is missing and return its names; make the months ahead, where the engine has such.
+
+    Raises SchemaTooNew for a store that a newer version made.
+    """
+    tx.rows("select {schema_lock}")
+    tx.run(
+        "create table if not exists migrations"
+        " (number integer primary key, name text not null, applied_at {big} not null)"
+    )
+    missing = _missing(tx)
+    for step in missing:
+        for statement in _statements(step.sql):
+            tx.run(statement)
+        tx.run("insert into migrations (number, name, applied_at) values (?, ?, ?)", (step.number, step.name, now))
+    partitions.make_ahead(tx, now)
+    return [f"{step.number:04} {step.name}" for step in missing]
+
+
+def pending(tx: Tx) -> list[str]:
+    """Return the names of what `migrate` would apply.
+
+    Raises SchemaTooNew as it does.
+    """
+    is_new = not tx.row("select 1 from {tables} as t where t.name = 'migrations'")
+    return [f"{step.number:04} {step.name}" for step in (known() if is_new else _missing(tx))]
+
+
+def _missing(tx: Tx) -> list[Migration]:
+    applied = {number for (number,) in tx.rows("select number from migrations")}
+    steps = known()
+    if applied and max(applied) > steps[-1].number:
+        raise SchemaTooNew(
+            f"the store is at schema {max(applied)}, this version knows {steps[-1].number}:"
+            " run the version that made it, or a newer one"
+        )
+    return [step for step in steps if step.number not in applied]
+
+
+def _statements(sql: str) -> list[str]:
+    lines = [line.split("--")[0].rstrip() for line in sql.splitlines()]
+    return [statement.strip() for statement in "\n".join(lines).split(";") if statement.strip()]

@@ -1,0 +1,191 @@
+"""The embedded store: SQLite with one writer that commits for many callers at once."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from pabal.store.engine.base import StoreAway, T, Value, chunks, in_dialect, with_placeholders
+from pabal.store.engine.group_commit import Batch, Call, GroupedStore, Session, Told
+from pabal.world import World
+
+BUSY_TIMEOUT_MS = 10_000
+MOST_OPENING = 100
+"""How often a store that others are making at the same time is tried again."""
+CACHE_KIB = 32 * 1024
+CHECKPOINT_PAGES = 4000
+
+WORDS = {
+    "bytes": "blob",
+    "big": "integer",
+    "small": "integer",
+    "serial": "integer primary key autoincrement",
+    "clustered": "without rowid",
+    "queue": "without rowid",
+    # One file has one slot, and no months.
+    "monthly_by_id": "without rowid",
+    "monthly_by_request": "without rowid",
+    "monthly_by_message": "without rowid",
+    "and_slot": "",
+    "slot_of_images": "",
+    "if_new": "",
+    "has_months": "0",
+    "skip_locked": "",
+    "or_fail": "or fail",  # without it SQLite copies every page a statement touches, in case it must undo it
+    "as_big": "",
+    "as_bytes": "",
+    "tables": "(select name from sqlite_master where type = 'table')",
+    "schema_lock": "1",  # who writes is alone
+}
+
+FAULTS_OF_THE_STATEMENT = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError)
+"""Bugs of ours, told as they are: the store itself is well, and trying again would not help."""
+
+_in_dialect = lru_cache(maxsize=512)(partial(in_dialect, words=WORDS))
+
+
+class SqliteTx:
+    """A transaction on one connection."""
+
+    is_again = False
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, args: Sequence[Value] = ()) -> int:
+        self._connection.execute(_in_dialect(sql), args)
+        return self._connection.changes()
+
+    def rows(self, sql: str, args: Sequence[Value] = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(_in_dialect(sql), args).fetchall()
+
+    def row(self, sql: str, args: Sequence[Value] = ()) -> tuple[Any, ...] | None:
+        return self._connection.execute(_in_dialect(sql), args).fetchone()
+
+    def rows_each(
+        self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()
+    ) -> list[tuple[Any, ...]]:
+        answer: list[tuple[Any, ...]] = []
+        sql = _in_dialect(sql)
+        for chunk in chunks(each):
+            statement = with_placeholders(sql, len(chunk), len(chunk[0]))
+            values = [*args, *(value for row in chunk for value in row)]
+            answer += self._connection.execute(statement, values).fetchall()
+        return answer
+
+
+class _Session:
+    """The one connection that writes."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.tx = SqliteTx(connection)
+
+    def begin(self) -> None:
+        self._connection.execute("begin immediate")
+
+    def commit(self) -> None:
+        self._connection.execute("commit")
+
+    def roll_back(self) -> None:
+        self._connection.execute("rollback")
+
+    def mark(self) -> None:
+        self._connection.execute("savepoint one")
+
+    def keep(self) -> None:
+        self._connection.execute("release one")
+
+    def go_back(self) -> None:
+        self._connection.execute("rollback to one")
+        self._connection.execute("release one")
+
+    def abandon(self) -> None:
+        with contextlib.suppress(apsw.Error):
+            if self._connection.in_transaction:
+                self._connection.execute("rollback")
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class SqliteStore(GroupedStore):
+    """One file, one writer, a few readers."""
+
+    errors = apsw.Error
+    faults = FAULTS_OF_THE_STATEMENT
+
+    def __init__(
+        self,
+        path: Path,
+        world: World,
+        *,
+        readers: int = 2,
+        most_waiting: int = 10_000,
+        is_durable: bool = True,
+        watch: Callable[[Batch], None] = lambda batch: None,
+    ) -> None:
+        self._path = path
+        self._is_durable = is_durable
+        self._local = threading.local()
+        self._reading: list[apsw.Connection] = []
+        try:
+            self._session = _Session(self._connect())
+        except apsw.Error as error:
+            raise StoreAway(type(error).__name__) from error
+        super().__init__(world, [self._session], readers=readers, most_waiting=most_waiting, watch=watch)
+
+    def _connect(self) -> apsw.Connection:
+        connection = apsw.Connection(str(self._path))
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        _use_wal(connection)
+        connection.execute(f"pragma synchronous = {'full' if self._is_durable else 'off'}")
+        connection.execute(f"pragma cache_size = -{CACHE_KIB}")
+        connection.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        connection.execute("pragma temp_store = memory")
+        connection.execute("pragma automatic_index = off")  # what one would serve has an index already
+        return connection
+
+    def _read(self, work: Callable[..., T], args: Any, kwargs: Any) -> T:
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        try:
+            if connection is None:
+                connection = self._local.connection = self._connect()
+                self._reading.append(connection)
+            connection.execute("begin")
+            try:
+                return work(SqliteTx(connection), *args, **kwargs)
+            finally:
+                connection.execute("rollback")
+        except FAULTS_OF_THE_STATEMENT:
+            raise
+        except apsw.Error as error:
+            raise StoreAway(type(error).__name__) from error
+
+    def _close_readers(self) -> None:
+        for connection in self._reading:
+            connection.close()
+
+    def _cut_off(self) -> None:
+        """A file does not fall silent: what is under way ends by itself."""
+
+    def _after_trouble(self, session: Session, taken: list[Call], error: Exception) -> list[Told]:
+        self._session.abandon()
+        away = StoreAway(type(error).__name__)
+        return [(call, None, away) for call in taken]
+
+
+def _use_wal(connection: apsw.Connection) -> None:
+    """Have the file written ahead; of those that open a fresh file at once, SQLite lets none wait for this."""
+    for _ in range(MOST_OPENING):
+        try:
+            connection.execute("pragma journal_mode = wal")
+            return
+        except apsw.BusyError:
+            connection.execute("begin immediate")  # waits for whoever was first
+            connection.execute("rollback")
+    connection.execute("pragma journal_mode = wal")

@@ -1,0 +1,206 @@
+"""Copies of the embedded store's file: made while it is in use, checked, put in its place."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Concatenate
+from urllib.parse import quote
+
+import apsw
+
+from pabal.store.engine.base import P, StoreAway, T, Tx
+from pabal.store.engine.sqlite import SqliteTx
+
+PAGES_A_STEP = 4096
+"""So much is copied before it is written out, lest the service's own commits wait behind all of it."""
+BUSY_TIMEOUT_MS = 10_000
+ALONE_WITHIN_MS = 1_000
+OURS = {"migrations", "accounts", "requests", "messages", "jobs"}
+"""Tables that every store of ours has had from its first day."""
+
+Told = Callable[[int, int], None]
+"""Is told how many pages are copied, and of how many."""
+
+
+class NotAStore(Exception):
+    """A file is no sound store of ours; the message says why."""
+
+
+class InUse(Exception):
+    """Another process has the file open."""
+
+
+def look(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `work` on a file as it is, and change nothing, not even the files beside it.
+
+    Raises StoreAway for a file that cannot be read.
+    """
+    try:
+        with contextlib.closing(_opened(path)) as connection:
+            connection.execute("begin")
+            return work(SqliteTx(connection), *args, **kwargs)
+    except apsw.Error as error:
+        raise StoreAway(type(error).__name__) from error
+
+
+def change(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `work` in a transaction on a file that nobody else knows of.
+
+    Raises StoreAway where it could not be kept.
+    """
+    try:
+        with contextlib.closing(apsw.Connection(str(path))) as connection:
+            connection.execute("begin")
+            answer = work(SqliteTx(connection), *args, **kwargs)
+            connection.execute("commit")
+            return answer
+    except apsw.Error as error:
+        raise StoreAway(_reason(error)) from error
+
+
+def schema(tx: Tx) -> int:
+    """Return how far the schema of a store has come."""
+    row = tx.row("select max(number) from migrations")
+    return int(row[0]) if row else 0
+
+
+@contextlib.contextmanager
+def copied(source: Path, target: Path, told: Told) -> Iterator[Path]:
+    """Yield a copy of a store's file, sound and under a name of its own beside `target`; `put` keeps it.
+
+    It has all that was committed when the copying began. Writers do not wait for it.
+    Raises NotAStore, StoreAway, OSError.
+    """
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)  # of a process that was killed and had the same number
+    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        try:
+            _copy(source, part, descriptor, told)
+        except apsw.NotADBError:
+            raise NotAStore("it is not a SQLite file") from None
+        except apsw.CorruptError as error:
+            raise NotAStore(f"it is damaged: {error}") from None
+        except apsw.Error as error:
+            raise StoreAway(_reason(error)) from error
+        _check(part)
+        yield part
+    finally:
+        os.close(descriptor)
+        for each in (part, part.with_name(f"{part.name}-journal")):
+            each.unlink(missing_ok=True)
+
+
+def put(part: Path, target: Path) -> None:
+    """Give a copy its name: at any moment there is what was there before, or all of the copy."""
+    _write_out(part)
+    part.replace(target)
+    _write_out(target.parent)
+
+
+def set_aside(path: Path, aside: Path) -> None:
+    """Keep what a store's file holds under another name too, and leave nothing beside it that is not in it.
+
+    A write-ahead log that cannot be folded into a damaged file is kept beside the other name.
+    Raises InUse where another process has it open.
+    """
+    with contextlib.suppress(apsw.Error):
+        _fold(path)
+    ahead = _beside(path, "-wal")
+    if ahead.exists() and ahead.stat().st_size:
+        os.link(ahead, _beside(aside, "-wal"))
+    os.link(path, aside)
+    _write_out(path.parent)
+    for each in ("-wal", "-shm"):  # with another file, an old one would be taken for its own
+        _beside(path, each).unlink(missing_ok=True)
+    _write_out(path.parent)
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files that SQLite may have for a store: the one named, and those beside it."""
+    return [path, *(_beside(path.resolve(), each) for each in ("-wal", "-shm", "-journal"))]
+
+
+def give_away(path: Path, like: Path) -> None:
+    """Give a file that root has made to the owner of another."""
+    if os.geteuid() == 0:
+        owner = like.stat()
+        os.chown(path, owner.st_uid, owner.st_gid)
+
+
+def _copy(source: Path, part: Path, descriptor: int, told: Told) -> None:
+    """Copy in steps, but from one view: a step from another would begin all over after each commit in between."""
+    before = _still(source)
+    with contextlib.closing(_opened(source)) as there, contextlib.closing(apsw.Connection(str(part))) as here:
+        here.execute("pragma journal_mode = off")
+        here.execute("pragma synchronous = off")
+        there.execute("begin")
+        there.execute("select count(*) from sqlite_master").fetchall()
+        with here.backup("main", there, "main") as backup:
+            while not backup.done:
+                backup.step(PAGES_A_STEP)
+                os.fsync(descriptor)
+                told(backup.page_count - backup.remaining, backup.page_count)
+        here.execute("pragma journal_mode = delete")  # one file, which opens wherever it lies
+    if before and _still(source) != before:
+        raise StoreAway("a service began to use it meanwhile; try again")
+    os.fsync(descriptor)
+
+
+def _check(path: Path) -> None:
+    """Raises NotAStore for a file that is damaged or none of ours."""
+
+    def work(tx: Tx) -> None:
+        if OURS - {row[0] for row in tx.rows("select name from {tables} as t")}:
+            raise NotAStore("it is not a store of Pabal's")
+        found: Any = tx.row("pragma quick_check(1)")
+        if found[0] != "ok":
+            raise NotAStore(f"it is damaged: {found[0]}")
+
+    look(path, work)
+
+
+def _still(path: Path) -> int:
+    """Return when a file that nobody has open was changed last; 0 where somebody has: then SQLite sees to it."""
+    path = path.resolve()
+    return 0 if _beside(path, "-wal").exists() else path.stat().st_mtime_ns
+
+
+def _opened(path: Path) -> apsw.Connection:
+    """Return a connection that only reads.
+
+    A file that nobody has open is taken as it is, or reading it would leave files beside it.
+    """
+    path = path.resolve()  # what SQLite keeps beside a file is beside what a link leads to
+    is_still = not _beside(path, "-wal").exists()
+    address = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if is_still else ''}"
+    connection = apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    return connection
+
+
+def _fold(path: Path) -> None:
+    """Write what is ahead into the file itself: SQLite does so for whoever is alone."""
+    with contextlib.closing(apsw.Connection(str(path))) as connection:
+        connection.set_busy_timeout(ALONE_WITHIN_MS)
+        try:
+            connection.execute("pragma journal_mode = delete")
+        except apsw.BusyError:
+            raise InUse from None
+
+
+def _reason(error: apsw.Error) -> str:
+    return "the disk is full" if isinstance(error, apsw.FullError) else f"{type(error).__name__}: {error}"
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _write_out(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,66 @@
+"""Lists of NHN Cloud that may be a part of one are not taken for the whole."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from pabal.carriers.nhncloud.client import Client
+from pabal.carriers.nhncloud.provider import MOST_PAGES, NhnCloudDesk
+from pabal.carriers.provider import Standing, Unsure
+
+FINE = {"resultCode": 0, "resultMessage": "SUCCESS", "isSuccessful": True}
+PAGE = 2
+
+Answering = Callable[[int], dict[str, Any]]
+
+
+def sender(number: int) -> dict[str, Any]:
+    return {"plusFriendId": f"@{number}", "senderKey": f"key{number}", "status": "YSC03", "categoryCode": "1"}
+
+
+def asked(answer: Answering) -> list[Standing]:
+    """Ask for every profile of a far end that answers so to each page."""
+
+    async def scene() -> list[Standing]:
+        def reply(request: httpx.Request) -> httpx.Response:
+            return httpx.Response(200, json={"header": FINE, **answer(int(request.url.params["pageNum"]))})
+
+        client = Client("http://127.0.0.1", "key", "secret", transport=httpx.MockTransport(reply))
+        try:
+            return await NhnCloudDesk(client, 1.0, PAGE).profiles()
+        finally:
+            await client.close()
+
+    return asyncio.run(scene())
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("is_counted", [True, False])
+def test_a_list_is_read_to_its_end(count: int, is_counted: bool) -> None:
+    def answer(page: int) -> dict[str, Any]:
+        rows = [sender(number) for number in range(count)][(page - 1) * PAGE : page * PAGE]
+        return {"senders": rows, **({"totalCount": count} if is_counted else {})}
+
+    assert [each.sender_key for each in asked(answer)] == [f"key{number}" for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda page: {"senders": [sender(1)], "totalCount": 2},
+        lambda page: {"senders": [], "totalCount": 1},
+        lambda page: {"totalCount": 1},
+        lambda page: {"senders": [sender(1), sender(2)] if page == 1 else [], "totalCount": 3},
+        lambda page: {"senders": [sender(page), sender(-page)], "totalCount": 2 * MOST_PAGES + 1},
+        lambda page: {"senders": [{"plusFriendId": None}], "totalCount": 1},
+        lambda page: {"senders": {"plusFriendId": "@1"}, "totalCount": 1},
+        lambda page: {"senders": ["@1"], "totalCount": 1},
+    ],
+    ids=["fewer", "none", "no list", "fewer on two pages", "endless", "no channel", "no array", "no objects"],
+)
+def test_a_list_that_is_not_whole_is_no_answer(answer: Answering) -> None:
+    with pytest.raises(Unsure):
+        asked(answer)

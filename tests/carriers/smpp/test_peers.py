@@ -1,0 +1,180 @@
+"""The real service in front of SMSCs of other people's making: what arrives, and what is made of their word."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.fakes.smsc.peer import KINDS, Line, far_end
+from tests.fixtures.smpp_live import end, in_front_of, record, send, until
+
+pytestmark = pytest.mark.slow
+PHONE, SECOND, THIRD = "010-1234-5678", "010-1234-5679", "010-1234-5680"
+HANGUL = "안녕하세요, 파발입니다. 똠방각하 펲시콜라"
+LATIN = "Hello, [Pabal] costs {100} ~ ^5 @ 2_000 \\ $3 |"
+LONG = "동해물과 백두산이 마르고 닳도록! " * 60 + "!" * 20
+LONG_LATIN = ("The quick brown fox [jumps] over the lazy dog. " * 50)[:2000]
+GSM, UCS_2, CP949 = 0, 8, 14
+UDHI = 0x40
+WRONG_PASSWORD = 0x0E
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Which far end."""
+    return str(request.param)
+
+
+def _part_number(part: Line) -> int:
+    return int(part["udh"][-2:], 16)
+
+
+def _joined(parts: list[Line]) -> str:
+    """Return the text of a message in parts, after a look at what joins them."""
+    numbers = sorted(_part_number(part) for part in parts)
+    assert numbers == list(range(1, len(parts) + 1))
+    assert {part["esm_class"] for part in parts} == {UDHI}
+    assert {part["udh"][:-2] for part in parts} == {parts[0]["udh"][:-2]}, "all but the number is the same"
+    assert int(parts[0]["udh"][-4:-2], 16) == len(parts)
+    return "".join(part["text"] for part in sorted(parts, key=_part_number))
+
+
+def test_the_long_text_is_as_long_as_a_text_may_be() -> None:
+    assert len(LONG.encode("cp949")) == 2000
+    assert len(LONG_LATIN.encode("cp949")) == 2000
+
+
+@pytest.mark.parametrize(
+    ("encoding", "codings"), [("auto", [UCS_2, GSM, UCS_2]), ("ucs2", [UCS_2] * 3), ("cp949", [CP949] * 3)]
+)
+def test_texts_arrive_readable_and_their_receipts_end_them(
+    kind: str, tmp_path: Path, encoding: str, codings: list[int]
+) -> None:
+    with far_end(kind) as peer, in_front_of(peer, tmp_path, encoding=encoding) as live, live.client() as client:
+        send(client, "SMS", HANGUL, PHONE)
+        send(client, "SMS", LATIN, SECOND)
+        send(client, "LMS", LONG, THIRD, subject="제목")
+        until(lambda: [end(client, phone) for phone in (PHONE, SECOND, THIRD)], ["completed 1000"] * 3)
+
+    by_phone = {line["destination"]: line for line in peer.submits}
+    hangul, latin, long = (by_phone[phone.replace("-", "")] for phone in (PHONE, SECOND, THIRD))
+    assert len(peer.submits) == 3
+    assert [hangul["text"], latin["text"], long["text"]] == [HANGUL, LATIN, f"제목\n{LONG}"]
+    assert [hangul["data_coding"], latin["data_coding"], long["data_coding"]] == codings
+    assert [hangul["is_payload"], latin["is_payload"], long["is_payload"]] == [False, False, True]
+    assert {line["source"] for line in peer.submits} == {"0212345678"}
+    assert {line["registered_delivery"] for line in peer.submits} == {1}
+    if encoding == "cp949":
+        assert bytes.fromhex(hangul["raw"]).decode("cp949") == HANGUL
+
+
+@pytest.mark.parametrize("encoding", ["auto", "cp949"])
+def test_a_long_text_in_parts_ends_only_when_every_part_is_reported(
+    kind: str, tmp_path: Path, encoding: str
+) -> None:
+    with (
+        far_end(kind, withhold_part=2) as peer,
+        in_front_of(peer, tmp_path, encoding=encoding, long_messages="parts") as live,
+        live.client() as client,
+    ):
+        send(client, "LMS", LONG, PHONE)
+        send(client, "LMS", LONG_LATIN, SECOND)
+        peer.wait_for(lambda line: line["event"] == "submit_sm" and line["destination"].endswith("5679"))
+        until(lambda: _has_all_parts(peer.submits), True)
+        peer.wait_for_many("deliver_sm_resp", len(peer.submits) - 2)
+        before = [end(client, phone) for phone in (PHONE, SECOND)]
+        peer.say("release")
+        until(lambda: [end(client, phone) for phone in (PHONE, SECOND)], ["completed 1000"] * 2)
+
+    assert before == ["sending", "sending"]
+    assert _joined([line for line in peer.submits if line["destination"].endswith("5678")]) == LONG
+    assert _joined([line for line in peer.submits if line["destination"].endswith("5679")]) == LONG_LATIN
+
+
+def _has_all_parts(parts: list[Line]) -> bool:
+    """Say whether the two long texts are there, by what their headers say."""
+    wanted = {part["destination"]: int(part["udh"][-4:-2], 16) for part in parts}
+    return len(wanted) == 2 and sum(wanted.values()) == len(parts)
+
+
+@pytest.mark.parametrize(
+    ("says", "carrier", "ended"),
+    [
+        ({"receipt": "tlv"}, {}, "completed 1000"),
+        ({"stat": "UNDELIV", "err": "011"}, {}, "fail 3018"),
+        ({"stat": "UNDELIV", "err": "011"}, {"errors": {"011": 3003}}, "fail 3003"),
+        ({"stat": "EXPIRED", "receipt": "tlv"}, {}, "fail 2000"),
+        ({"stat": "REJECTD", "receipt": "tlv", "err": "45"}, {"errors": {"45": 3012}}, "fail 3012"),
+        ({"receipt_first": True}, {}, "completed 1000"),
+        ({"hex_ids": True}, {"submit_ids": "hex", "receipt_ids": "decimal"}, "completed 1000"),
+        ({"receipt": "none"}, {"receipts": False}, "completed 1000"),
+    ],
+)
+def test_what_a_receipt_says_is_how_the_message_ends(
+    kind: str, tmp_path: Path, says: dict[str, Any], carrier: dict[str, Any], ended: str
+) -> None:
+    with (
+        far_end(kind, **says) as peer,
+        in_front_of(peer, tmp_path, **carrier) as live,
+        live.client() as client,
+    ):
+        send(client, "SMS", HANGUL, PHONE)
+
+        until(lambda: end(client, PHONE), ended)
+
+    (submit,) = peer.submits
+    assert submit["registered_delivery"] == int(carrier.get("receipts", True))
+
+
+def test_a_transmitter_and_a_receiver_do_as_well_as_one_transceiver(kind: str, tmp_path: Path) -> None:
+    with (
+        far_end(kind) as peer,
+        in_front_of(peer, tmp_path, bind="pair", numbers="international") as live,
+        live.client() as client,
+    ):
+        send(client, "SMS", HANGUL, PHONE)
+
+        until(lambda: end(client, PHONE), "completed 1000")
+
+    assert sorted(line["kind"] for line in peer.told("bind")) == ["bind_receiver", "bind_transmitter"]
+    assert [line["destination"] for line in peer.submits] == ["821012345678"]
+
+
+def test_what_is_throttled_is_tried_again_and_arrives_once(kind: str, tmp_path: Path) -> None:
+    phones = [f"010-2000-{number:04}" for number in range(15)]
+    with far_end(kind, throttle_every=10) as peer, in_front_of(peer, tmp_path) as live, live.client() as client:
+        request = send(client, "SMS", HANGUL, *phones)
+
+        until(lambda: _completed(client, request), len(phones))
+
+    assert len(peer.told("submit_sm")) > len(peer.submits)
+    assert sorted(line["destination"] for line in peer.submits) == [phone.replace("-", "") for phone in phones]
+
+
+def _completed(client: httpx.Client, request: str) -> int:
+    """Return how many messages of a request have arrived."""
+    answer = client.get("/api/message/request.v1.0", params={"requestId": request}).json()
+    return int(answer["item"]["counts"]["completed"])
+
+
+def test_with_a_wrong_password_messages_wait_and_the_service_stays_up(kind: str, tmp_path: Path) -> None:
+    with (
+        far_end(kind, password="changed") as peer,
+        in_front_of(peer, tmp_path) as live,
+        live.client() as client,
+    ):
+        send(client, "SMS", HANGUL, PHONE)
+        refused = peer.wait_for(lambda line: line["event"] == "bind")
+        peer.wait_for_many("bind", 2)
+        before = record(client, PHONE)["sendingStatus"]["value"]
+        ready = client.get("/readyz").status_code
+        peer.kill()
+        peer.start(password="secret")
+        until(lambda: end(client, PHONE), "completed 1000")
+        stopped = live.stop()
+
+    assert refused["status"] == WRONG_PASSWORD
+    assert (before, ready) == ("waiting", 200)
+    assert [line["text"] for line in peer.submits] == [HANGUL]
+    assert stopped == 0

@@ -1,0 +1,87 @@
+"""What a message looks like on the wire, as each operator wants it."""
+
+from typing import Any
+
+from pabal.carriers.base import Taken
+from pabal.carriers.smpp import pdu
+from pabal.domain import identifiers
+from pabal.domain.message import Attempt, Product
+from tests.fakes.smsc.scripted import Smsc
+from tests.fixtures.smpp import LONG, PARTS, PHONE, SENDER, attempt, kinds, office
+from tests.fixtures.virtual import in_virtual_time
+
+
+def submitted(message: Attempt, **settings: Any) -> list[pdu.Submit]:
+    """Return the submits that a message makes."""
+
+    async def scene() -> list[pdu.Submit]:
+        smsc = Smsc()
+        async with office(smsc, **settings) as here:
+            assert kinds(await here.carrier.send([message])) == [Taken]
+        return smsc.submits
+
+    return in_virtual_time(scene())
+
+
+def test_a_message_goes_as_it_is() -> None:
+    (submit,) = submitted(attempt())
+
+    assert (submit.source, submit.destination) == ((0, 0, SENDER), (0, 0, PHONE))
+    assert submit.text.decode("utf-16-be") == "안녕하세요"
+    assert (submit.data_coding, submit.esm_class, submit.registered_delivery) == (8, 0, 1)
+    assert (submit.service_type, submit.validity, submit.schedule, dict(submit.options)) == ("", "", "", {})
+
+
+def test_what_an_operator_wants_otherwise_is_set() -> None:
+    (submit,) = submitted(
+        attempt(content="Hello"),
+        source_ton=5,
+        source_npi=8,
+        dest_ton=1,
+        dest_npi=18,
+        service_type="BULK",
+        numbers="international",
+        validity_minutes=3 * 24 * 60 + 4 * 60 + 5,
+        receipts=False,
+        encoding="cp949",
+        data_coding=0x84,
+    )
+
+    assert (submit.source, submit.destination) == ((5, 8, SENDER), (1, 18, "821012345678"))
+    assert (submit.service_type, submit.validity) == ("BULK", "000003040500000R")
+    assert (submit.registered_delivery, submit.data_coding, submit.text) == (0, 0x84, b"Hello")
+
+
+def test_a_subject_is_the_first_line() -> None:
+    (submit,) = submitted(attempt(product=Product.LMS, subject="제목"))
+
+    assert submit.text.decode("utf-16-be") == "제목\n안녕하세요"
+
+
+def test_only_what_may_be_held_in_doubt_has_a_mark() -> None:
+    (held,) = submitted(attempt(), on_doubt="hold")
+    (resent,) = submitted(attempt(), on_doubt="resend")
+
+    assert held.options == {
+        pdu.USER_MESSAGE_REFERENCE: identifiers.mark_of(attempt().message_id).to_bytes(2, "big")
+    }
+    assert resent.options == {}
+
+
+def test_a_long_text_goes_as_payload_in_one_submit() -> None:
+    (submit,) = submitted(attempt(content=LONG))
+
+    assert (submit.short_message, submit.esm_class) == (b"", 0)
+    assert submit.options[pdu.MESSAGE_PAYLOAD].decode("utf-16-be") == LONG
+
+
+def test_a_long_text_goes_in_parts_that_are_joined_by_a_header() -> None:
+    parts = submitted(attempt(content=LONG), long_messages="parts")
+
+    assert len(parts) == PARTS
+    heads = [part.short_message[:7] for part in parts]
+    assert {head[:5] for head in heads} == {heads[0][:5]}
+    assert [tuple(head[5:]) for head in heads] == [(PARTS, number) for number in range(1, PARTS + 1)]
+    assert b"".join(part.short_message[7:] for part in parts).decode("utf-16-be") == LONG
+    assert {part.esm_class for part in parts} == {pdu.HAS_UDH}
+    assert {part.registered_delivery for part in parts} == {1}

@@ -1,0 +1,309 @@
+"""The history page: every filter, one message's story, and the exported file."""
+
+import asyncio
+import csv
+import io
+import re
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+from pabal.console.history.export import up_to
+from pabal.domain.user import Role
+from tests.fixtures.console import Visitor, visitor_of
+from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.web import (
+    FALLBACK,
+    NO_USER,
+    PHONE,
+    SENDER,
+    Play,
+    accepted,
+    alimtalk,
+    ready,
+    record,
+    records,
+    sms,
+    to,
+)
+
+HOSTILE = '"><script>alert(1)</script>'
+ESCAPED = "&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"
+FORMULAS = ["=1+1", "+82", "-1", "@SUM(A1)", "\t=1", "＝1"]
+
+
+async def furnished(town: Town) -> tuple[Caller, str, dict[str, Any]]:
+    """Send a few things, and return what a search must tell apart."""
+    call, sender_key = await ready(town)
+    await accepted(call, "message/sendSMS", sms(PHONE, content="잘 간다"))
+    await accepted(call, "message/sendSMS", sms("010-0000-0001", content="못 간다"))
+    await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, NO_USER, **FALLBACK))
+    await accepted(call, "message/sendLMS", sms(PHONE, content="내일", sendDate="2026-11-16 09:00"))
+    await town.wait(30)
+    return call, sender_key, await record(call, "010-0000-0001")
+
+
+ROW = re.compile(r"<tr>\s*<td.*?</tr>", re.DOTALL)
+CELL = re.compile(r"<td[^>]*>([^<]*)")
+STATE = re.compile(r'"state (\w+)"')
+
+
+def kinds(shown: Any) -> list[str]:
+    """Return kind and state of each row of the list."""
+    rows = ROW.findall(shown.text)
+    return [f"{CELL.findall(row)[1].strip()} {STATE.findall(row)[0]}" for row in rows]
+
+
+ALL = ["장문 문자 waiting", "단문 문자 completed", "알림톡 fail", "단문 문자 fail", "단문 문자 completed"]
+
+
+SEARCHES = [
+    ("", ALL),
+    ("status=fail", [ALL[2], ALL[3]]),
+    ("status=waiting", [ALL[0]]),
+    ("product=sms", [ALL[1], ALL[3], ALL[4]]),
+    ("product=alimTalk", [ALL[2]]),
+    ("product=sms&status=fail", [ALL[3]]),
+    (f"receiver={PHONE}", [ALL[0], ALL[4]]),
+    ("receiver=01000000001", [ALL[3]]),
+    (f"receiver={PHONE}&status=completed", [ALL[4]]),
+    ("channel=%40shop", [ALL[1], ALL[2]]),
+    ("template=T1", [ALL[2]]),
+    ("template=T2", []),
+    ("sender_key={sender_key}", [ALL[1], ALL[2]]),
+    ("request={request}", [ALL[3]]),
+    ("message={message}", [ALL[3]]),
+    ("message=nonsense", []),
+    ("request=nonsense", []),
+    ("requested_from=2026-11-15&requested_to=2026-11-15", ALL),
+    ("requested_from=2026-11-16", []),
+    ("requested_to=2026-11-14", []),
+    ("requested_from=2026-11-15T12:00", ALL),
+    ("scheduled_from=2026-11-16", [ALL[0]]),
+    ("scheduled_to=2026-11-15", ALL[1:]),
+    ("completed_from=2026-11-15", ALL[1:]),
+    ("completed_from=2026-11-16", []),
+    ("month=2026-11", ALL),
+    ("month=202612", []),
+    ("product=push", []),
+]
+
+
+def test_what_is_searched_for_is_found_on_the_page_and_in_the_file(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key, failed = await furnished(town)
+        visitor = await visitor_of(town)
+        for query, found in SEARCHES:
+            asked = query.format(sender_key=sender_key, request=failed["requestId"], message=failed["messageId"])
+
+            shown = await visitor.get(f"/console/history?{asked}")
+
+            assert shown.status == 200, query
+            assert kinds(shown) == found, query
+            assert len(await cells(visitor, asked)) == len(found) + 1, query
+
+    play(scene)
+
+
+MISTAKES = [
+    ("receiver=119", "receiver"),
+    ("product=fax", "product"),
+    ("status=lost", "status"),
+    ("requested_from=yesterday", "requested_from"),
+    ("completed_from=2026-11-16&completed_to=2026-11-15", "completed_from"),
+    ("month=2026-13", "month"),
+    ("channel=%20a%20b", "channel"),
+]
+
+
+def test_what_cannot_be_understood_is_told_beside_its_field(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        for query, field in MISTAKES:
+            shown = await visitor.get(f"/console/history?{query}")
+            exported = await visitor.get(f"/console/history.csv?{query}")
+
+            assert (shown.status, exported.status) == (400, 400), query
+            assert f'id="wrong-{field}"' in shown.text, query
+            assert f'aria-describedby="wrong-{field}"' in shown.text, query
+
+    play(scene)
+
+
+def test_pages_go_back_in_time_without_a_gap_and_without_repeating(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        for _ in range(3):
+            await accepted(call, "message/sendSMS", sms(receivers=to(*[PHONE] * 41)))
+            await town.wait(1)
+        visitor = await visitor_of(town)
+
+        seen: list[str] = []
+        path: str | None = "/console/history?product=sms"
+        while path:
+            shown = await visitor.get(path)
+            seen += re.findall(r'href="/console/history/([0-9a-f]{32})"', shown.text)
+            older = re.search(r'href="([^"]+)" rel="next"', shown.text)
+            path = older[1].replace("&amp;", "&") if older else None
+
+        assert seen == sorted(seen, reverse=True)
+        assert len(seen) == len(set(seen)) == 3 * 41
+
+    play(scene)
+
+
+def test_a_failed_message_and_the_text_that_stands_in_for_it_lead_to_each_other(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, _, _ = await furnished(town)
+        fallback, failed = await records(call, NO_USER)
+        visitor = await visitor_of(town)
+
+        story = await visitor.get(f"/console/history/{failed['messageId']}")
+        other = await visitor.get(f"/console/history/{fallback['messageId']}")
+
+        assert f"/console/history/{fallback['messageId']}" in story.text
+        assert f"/console/history/{failed['messageId']}" in other.text
+        assert "대체 문자를 켜거나 문자로 보내세요" in story.text
+        assert "대체 문자를 만들었습니다" in other.text
+
+    play(scene)
+
+
+def test_every_try_is_part_of_the_story(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms("010-0000-0005"))
+        visitor = await visitor_of(town)
+        path = f"/console/history/{(await record(call, '010-0000-0005'))['messageId']}"
+
+        await town.wait(0.5)
+        before = await visitor.get(path)
+        await town.wait(60)
+        after = await visitor.get(path)
+
+        assert "통신사로 보냅니다" in before.text
+        assert after.text.count("혼잡해 다시 시도합니다") == 2
+        assert "도착했습니다" in after.text
+
+    play(scene)
+
+
+def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms("010-0000-0006"))
+        await accepted(call, "message/sendSMS", sms(PHONE, sendDate="2026-11-16 09:00"))
+        await town.wait(5)
+        visitor = await visitor_of(town)
+
+        taken = await visitor.get(f"/console/history/{(await record(call, '010-0000-0006'))['messageId']}")
+        scheduled = await visitor.get(f"/console/history/{(await record(call))['messageId']}")
+
+        assert "통신사가 접수했습니다" in taken.text
+        assert "예약되었습니다" in scheduled.text
+        assert "2026-11-16 09:00:00" in scheduled.text
+
+    play(scene)
+
+
+def test_whatever_was_sent_is_shown_as_it_was_written_and_never_as_markup(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        receivers = to(PHONE, reference=HOSTILE, templateData={"name": HOSTILE})
+        sent = await accepted(
+            call, "message/sendLMS", sms(content="#{name}" + HOSTILE, subject="<b>굵게</b>", receivers=receivers)
+        )
+        await town.wait(5)
+        visitor = await visitor_of(town)
+        message = f"{sent.request_id}000001"
+
+        pages = [
+            await visitor.get(path)
+            for path in (
+                "/console/history",
+                f"/console/history/{message}",
+                f"/console/phone?number={PHONE}",
+                "/console/history?receiver=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+                "/console/phone?number=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+                "/console/login?next=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+            )
+        ]
+
+        assert all("<script>alert" not in page.text and "<b>굵게" not in page.text for page in pages)
+        assert all(ESCAPED in page.text for page in pages[:5])
+
+    play(scene)
+
+
+async def cells(visitor: Visitor, query: str = "") -> list[list[str]]:
+    shown = await visitor.get(f"/console/history.csv?{query}")
+    assert shown.status == 200
+    assert shown.text.startswith("\ufeff")
+    assert shown.headers["content-disposition"] == 'attachment; filename="pabal-2026-11-15.csv"'
+    return list(csv.reader(io.StringIO(shown.text.removeprefix("\ufeff"))))
+
+
+def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        for formula in FORMULAS:
+            receivers = to(PHONE, reference=formula, templateData={"v": formula})
+            await accepted(call, "message/sendLMS", sms(content="#{v}", subject="#{v}"[:40], receivers=receivers))
+        await accepted(call, "message/sendSMS", sms(receivers=to(*[PHONE] * 1000), content='a "b", c'))
+        await town.wait(5)
+        visitor = await visitor_of(town)
+
+        head, *rows = await cells(visitor)
+
+        assert len(rows) == 1000 + len(FORMULAS)
+        assert head[4] == "수신번호"
+        assert (rows[0][4], rows[0][8]) == (PHONE, SENDER)
+        assert rows[0][12] == 'a "b", c'
+        assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)
+        dangerous = [
+            cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝"))
+        ]
+        assert dangerous == []
+        assert {row[12] for row in rows[1000:]} == {f"'{formula}" for formula in FORMULAS}
+
+    play(scene)
+
+
+def test_a_viewer_sees_masked_numbers_in_every_place(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, _, _ = await furnished(town)
+        message = (await records(call, PHONE))[0]["messageId"]
+        viewer = await visitor_of(town, Role.VIEWER)
+        owner = await visitor_of(town, Role.OWNER)
+
+        for path in (
+            "/console/history",
+            f"/console/history/{message}",
+            "/console/history.csv",
+            "/console/history.xlsx",
+        ):
+            masked, whole = await viewer.get(path), await owner.get(path)
+
+            assert "010-****-5678" in masked.text
+            assert "1234-5678" not in masked.text.replace('placeholder="010-1234-5678"', "").replace(
+                "02-1234-5678", ""
+            )
+            assert PHONE in whole.text
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("most", "passed"),
+    [(4, ["a", "b", "c", "d"]), (3, ["a", "b", "c", "cut"]), (2, ["a", "b", "cut"]), (1, ["a", "cut"])],
+)
+def test_a_file_that_does_not_hold_everything_says_so_at_its_end(most: int, passed: list[str]) -> None:
+    async def batches() -> AsyncGenerator[list[list[str]], None]:
+        for names in ("ab", "cd"):
+            yield [[name] for name in names]
+
+    async def whole() -> list[str]:
+        return [row[0] async for rows in up_to(most, batches(), "cut") for row in rows]
+
+    assert asyncio.run(whole()) == passed

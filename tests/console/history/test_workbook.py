@@ -1,0 +1,51 @@
+"""A workbook: what cannot be said is replaced, full sheets are followed by others, and nothing is kept."""
+
+import tracemalloc
+from hashlib import sha256
+
+from pabal.console.history.workbook import Workbook
+from tests.fixtures.sheets import sheets
+from tests.fixtures.virtual import NOON
+
+
+def test_what_xml_cannot_say_and_what_a_cell_cannot_hold_spoils_nothing() -> None:
+    book = Workbook("a&b", ["head"], NOON)
+
+    body = (
+        book.begin() + book.add([["a\0b\x1bc\ufffe"], ["가" * 40_000], ["  spaced  "], [""], ["😀"]]) + book.end()
+    )
+
+    (rows,) = sheets(body).values()
+    assert rows == [["head"], ["a\ufffdb\ufffdc\ufffd"], ["가" * 32_767], ["  spaced  "], [""], ["😀"]]
+
+
+def test_a_sheet_that_is_full_is_followed_by_another_with_the_same_head() -> None:
+    book = Workbook("history", ["head"], NOON, sheet_bytes=2000)
+    pieces = [book.begin()]
+    for number in range(60):
+        pieces.append(book.add([[str(number)]]))
+    pieces.append(book.end())
+
+    found = sheets(b"".join(pieces))
+
+    assert list(found) == ["history", "history 2", "history 3"]
+    assert all(rows[0] == ["head"] for rows in found.values())
+    assert [row[0] for rows in found.values() for row in rows[1:]] == [str(number) for number in range(60)]
+
+
+def test_what_is_written_is_not_kept() -> None:
+    book = Workbook("history", ["head"] * 16, NOON)
+    rows = [[sha256(bytes([row, column])).hexdigest() for column in range(16)] for row in range(100)]
+    book.begin()
+    book.add(rows)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        written = sum(len(book.add(rows)) for _ in range(100))
+        after, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert written > 2_000_000
+    assert after - before < 100_000
+    assert most - before < 2_000_000

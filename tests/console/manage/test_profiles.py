@@ -1,0 +1,239 @@
+"""Sender profiles: registered step by step, proved by the token, deleted after a question."""
+
+import re
+
+import pytest
+
+from pabal.console.manage.category_steps import levels, steps
+from pabal.domain.category import Category
+from pabal.domain.profile import MAX_TOKENS_AN_HOUR, MAX_WRONG_TOKENS
+from pabal.domain.suspension import Bar
+from pabal.domain.user import Role
+from pabal.store import profiles
+from tests.fixtures.audit import latest
+from tests.fixtures.console import Shown, Visitor, visitor_of
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import (
+    CATEGORY,
+    LeapingWorld,
+    Play,
+    accepted,
+    alimtalk,
+    end,
+    newest_token,
+    open_channel,
+    ready,
+    record,
+    world_at_noon,
+)
+
+CELLPHONE = "010-9999-0000"
+CHANNEL = "@shop"
+HOSTILE = '"><img/src=x>'
+
+
+async def register(visitor: Visitor, **changes: str) -> Shown:
+    fields = {"channelId": CHANNEL, "category": CATEGORY, "cellphone": CELLPHONE, **changes}
+    return await visitor.fill_in("/console/profiles/new", **fields)
+
+
+async def enter(visitor: Visitor, token: str) -> Shown:
+    return await visitor.fill_in("/console/profiles/token", channel=CHANNEL, token=token)
+
+
+async def noted(town: Town) -> list[tuple[str, str]]:
+    found = await town.store.read(latest, None, 10)
+    return [(each.what, each.target) for each in found if each.what.startswith("profile.")]
+
+
+def test_a_channel_is_registered_proved_by_its_token_and_can_be_sent_under(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor, call = await visitor_of(town), await town.caller()
+
+        asked = await register(visitor, channelId=" shop ")
+        page = await visitor.get(asked.location)
+        done = await enter(visitor, await newest_token(call))
+        listed = await visitor.get(done.location)
+
+        assert asked.location == "/console/profiles/token?channel=%40shop"
+        assert 'data-left-s="1800"' in page.text
+        assert CELLPHONE in page.text
+        assert "@shop 채널이 승인되었습니다" in listed.text
+        (profile,) = (await call("sender/list")).items
+        assert profile["senderKey"] in listed.text
+        assert "건강 › 병원 › 종합병원" in listed.text
+        assert await noted(town) == [("profile.approve", CHANNEL), ("profile.register", CHANNEL)]
+        assert (await visitor.get(asked.location)).location == "/console/profiles", "there is no token to enter"
+
+    play(scene)
+
+
+def test_what_is_wrong_is_told_at_its_field_and_what_was_typed_stays(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+
+        shown = await register(visitor, channelId=HOSTILE, category="", cellphone="119", major="건강", minor="병원")
+
+        assert shown.status == 400
+        for field in ("category", "cellphone"):
+            assert f'aria-describedby="wrong-{field}"' in shown.text
+        assert HOSTILE not in shown.text
+        assert 'value="119"' in shown.text
+        assert '<option value="병원" selected>' in shown.text
+        assert await noted(town) == []
+
+    play(scene)
+
+
+def test_categories_are_picked_step_by_step(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        path = "/console/profiles/categories"
+
+        first = await visitor.get(path)
+        second = await visitor.get(f"{path}?major=건강&minor=&category=")
+        third = await visitor.get(f"{path}?major=건강&minor=병원&category={CATEGORY}")
+
+        assert re.search(r'<select name="minor"[^>]* disabled', first.text)
+        assert '<option value="병원"' in second.text
+        assert f'<option value="{CATEGORY}" selected>종합병원</option>' in third.text
+        assert "<html" not in third.text
+
+    play(scene)
+
+
+def test_choices_that_do_not_belong_to_a_step_before_are_dropped_and_the_only_one_is_made() -> None:
+    known = {
+        code: Category(code, name)
+        for code, name in [("1", "가,나,다"), ("2", "가,나,라"), ("3", "가,마,바"), ("4", "사,아,자"), ("5", "차")]
+    }
+
+    assert steps(known, "", "나", "1")[3:] == ("", "", "")
+    assert steps(known, "가", "나", "3")[3:] == ("가", "나", "")
+    assert steps(known, "사", "나", "1")[3:] == ("사", "아", "4")
+    assert steps(known, "차", "", "")[3:] == ("차", "차", "5")
+    assert steps(known, "가", "", "").minors == ["나", "마"]
+    assert levels("가, 나, 다, 라") == ["가", "나", "다, 라"]
+
+
+def test_a_wrong_token_costs_a_try_until_it_is_locked(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor, call = await visitor_of(town), await town.caller()
+        await register(visitor)
+        token = await newest_token(call)
+        wrong = f"{(int(token) + 1) % 10**6:06}"
+
+        tries = [await enter(visitor, wrong) for _ in range(MAX_WRONG_TOKENS)]
+        locked = await enter(visitor, token)
+        again = await visitor.fill_in("/console/profiles/resend", channel=CHANNEL)
+        page = await visitor.get(again.location)
+        right = await enter(visitor, await newest_token(call))
+
+        assert {shown.status for shown in tries} == {422}
+        assert f"앞으로 {MAX_WRONG_TOKENS - 1}번" in tries[0].text
+        assert locked.status >= 400
+        assert "여러 번 틀려 더 입력할 수 없습니다" in locked.text
+        assert "토큰을 다시 보냈습니다" in page.text
+        assert right.location.startswith("/console/profiles?approved=")
+
+    play(scene)
+
+
+def test_a_token_that_is_over_is_told_and_only_so_many_are_sent(play: Play) -> None:
+    world = world_at_noon()
+
+    async def scene(town: Town) -> None:
+        assert isinstance(town.world, LeapingWorld)
+        visitor, call = await visitor_of(town), await town.caller()
+        await register(visitor)
+        token = await newest_token(call)
+        town.world.leap(31 * 60)
+
+        page = await visitor.get("/console/profiles/token?channel=@shop")
+        late = await enter(visitor, token)
+        sent = [
+            await visitor.fill_in("/console/profiles/resend", channel=CHANNEL) for _ in range(MAX_TOKENS_AN_HOUR)
+        ]
+
+        assert 'data-left-s="0"' in page.text
+        assert "시간이 지났습니다" in page.text
+        assert late.status >= 400
+        assert [shown.status for shown in sent] == [303] * (MAX_TOKENS_AN_HOUR - 1) + [429]
+        assert 'role="alert"' in sent[-1].text
+
+    play(scene, world=world)
+
+
+def test_a_profile_is_deleted_after_a_question_and_its_waiting_messages_are_cancelled(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key = await ready(town)
+        later = alimtalk(sender_key, sendDate="2026-11-16 12:00")
+        await accepted(call, "message/sendAlimtalk", later)
+        visitor = await visitor_of(town)
+
+        question = await visitor.get("/console/profiles/delete?channel=@shop")
+        before = end(await record(call))
+        done = await visitor.fill_in("/console/profiles/delete", channel=CHANNEL)
+        again = await visitor.fill_in("/console/profiles/delete", channel=CHANNEL)
+
+        assert "@shop 채널을 정말 삭제할까요?" in question.text
+        assert (before, end(await record(call))) == ("waiting", "cancel")
+        assert (done.location, again.status) == ("/console/profiles", 404)
+        assert await noted(town) == [("profile.delete", CHANNEL)]
+        assert "아직 등록한 채널이 없습니다" in (await visitor.get("/console/profiles")).text
+
+    play(scene)
+
+
+@pytest.mark.parametrize("role", [Role.SENDER, Role.VIEWER])
+def test_who_may_not_manage_sees_the_list_alone_and_a_viewer_no_number_or_key(play: Play, role: Role) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        visitor = await visitor_of(town, role)
+
+        shown = await visitor.get("/console/profiles")
+
+        assert "@shop" in shown.text
+        assert "/console/profiles/" not in shown.text
+        assert (CELLPHONE in shown.text, sender_key in shown.text) == (role is Role.SENDER, role is Role.SENDER)
+
+    play(scene)
+
+
+def test_nobody_touches_another_account_s_profiles(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        owner, stranger = await visitor_of(town), await visitor_of(town, account="other")
+        await register(owner)
+
+        shown = [
+            await stranger.get("/console/profiles/token?channel=@shop"),
+            await stranger.get("/console/profiles/delete?channel=@shop"),
+            await stranger.fill_in("/console/profiles/token", channel=CHANNEL, token="123456"),
+            await stranger.fill_in("/console/profiles/resend", channel=CHANNEL),
+            await stranger.fill_in("/console/profiles/delete", channel=CHANNEL),
+        ]
+
+        assert [each.status for each in shown] == [404] * 5
+        assert CHANNEL not in (await stranger.get("/console/profiles")).text
+        assert len(await town.store.read(profiles.everyone)) == 1
+
+    play(scene)
+
+
+def test_one_that_an_operator_or_a_relay_put_out_of_use_says_so(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        await open_channel(await town.caller())
+        ((_, profile),) = await town.store.read(profiles.everyone)
+        await town.store.write(profiles.set_enabled, profile.id, False, town.world.now())
+
+        visitor = await visitor_of(town)
+
+        shown = await visitor.get("/console/profiles")
+
+        assert "운영자가 사용을 중지했습니다" in shown.text
+        await town.store.write(profiles.set_enabled, profile.id, True, town.world.now())
+        await town.store.write(profiles.follow, profile.id, profile.category, Bar.BLOCKED, town.world.now())
+        assert Bar.BLOCKED.label.ko in (await visitor.get("/console/profiles")).text
+
+    play(scene)

@@ -1,0 +1,260 @@
+"""Templates in the console: written with a preview, sent to review, decided on, and never another account's."""
+
+import re
+from typing import Any
+
+from pabal.console.manage.template_form import FIELDS
+from pabal.domain.user import Role
+from pabal.store import profiles
+from pabal.store import templates as kept_templates
+from pabal.store.templates import Filter
+from tests.fixtures.audit import latest
+from tests.fixtures.console import Shown, Visitor, visitor_of
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import TEMPLATE_CATEGORY, Play, accepted, open_channel, template
+
+HOSTILE = '"><script>alert(1)</script>'
+
+
+async def furnished(town: Town) -> tuple[Any, str, Visitor]:
+    call = await town.caller()
+    return call, await open_channel(call), await visitor_of(town, Role.SENDER)
+
+
+def written(sender_key: str, **changes: str) -> dict[str, str]:
+    """Return the fields of the form; every one is sent, as a browser does."""
+    fields = {field: "" for field in FIELDS if field != "securityTemplate"}
+    return {
+        **fields,
+        "senderKey": sender_key,
+        "templateCode": "T1",
+        "name": "배송 안내",
+        "content": "#{name}님,\r\n출발했습니다.",
+        "category": TEMPLATE_CATEGORY,
+        "messageType": "basic",
+        "emphasisType": "none",
+        **changes,
+    }
+
+
+async def save(visitor: Visitor, path: str, fields: dict[str, str]) -> Shown:
+    return await visitor.post(path, {"csrf": await visitor.csrf(), **fields})
+
+
+async def only(town: Town) -> Any:
+    def work(tx: Any) -> Any:
+        return kept_templates.find(tx, Filter(1), 1, 10)[1]
+
+    (found,) = await town.store.read(work)
+    return found
+
+
+def test_a_template_is_written_asked_for_review_and_approved(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key, visitor = await furnished(town)
+        buttons = {"buttons[2].buttonType": "webLink", "buttons[2].mobileUrl": "https://a.example/#{id}"}
+
+        made = await save(visitor, "/console/templates/new", written(sender_key, **buttons))
+        page = await visitor.get(made.location)
+        await save(visitor, f"{made.location}/request", {})
+        approved = await visitor.get(made.location)
+
+        assert made.status == 303
+        assert "<mark>#{name}</mark>님,\n출발했습니다." in page.text
+        assert "state registered" in page.text
+        assert "state approved" in approved.text
+        kept = await only(town)
+        assert kept.design.content == "#{name}님,\n출발했습니다."
+        assert kept.design.buttons[0]["mobileUrl"] == "https://a.example/#{id}"
+        assert kept.design.variables == ("name", "id")
+        done = [(deed.who, deed.what, deed.target) for deed in await town.store.read(latest, 1, 2)]
+        assert done == [("sender-of-acme", "template.request", "T1"), ("sender-of-acme", "template.create", "T1")]
+
+    play(scene)
+
+
+def test_every_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key, visitor = await furnished(town)
+        wrong = written(
+            sender_key,
+            name="",
+            content="가" * 1001,
+            templateCode="T" * 21,
+            messageType="extraInfo",
+            **{"buttons[3].buttonType": "webLink", "buttons[3].name": HOSTILE[:14]},
+        )
+
+        shown = await save(visitor, "/console/templates/new", wrong)
+
+        assert shown.status == 400
+        for field in ("name", "content", "templateCode", "moreInfo", "buttons[3].mobileUrl"):
+            assert f'id="wrong-{field}"' in shown.text, field
+        assert "가" * 1001 in shown.text
+        assert "<script>" not in shown.text
+        assert await town.store.read(kept_templates.everyone) == []
+
+    play(scene)
+
+
+def test_an_edited_template_stays_in_use_until_the_edit_is_approved_and_an_operator_decides(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key, visitor = await furnished(town)
+        path = (await save(visitor, "/console/templates/new", written(sender_key))).location
+        await save(visitor, f"{path}/request", {})
+
+        edited = await save(visitor, f"{path}/edit", written("ignored", name="보류 안내", content="새 내용"))
+        before = await visitor.get(path)
+        await save(visitor, f"{path}/request", {})
+        again = await save(visitor, f"{path}/edit", written(sender_key))
+        operator = await visitor_of(town, Role.OPERATOR)
+        review = await operator.get(path)
+        silent = await save(operator, f"{path}/review", {"decision": "reject"})
+        await save(operator, f"{path}/review", {"decision": "reject", "comment": HOSTILE})
+        rejected = await visitor.get(path)
+
+        assert edited.status == 303
+        assert "전에 승인된 내용으로 발송됩니다" in before.text
+        assert again.status == 409
+        assert 'name="decision" value="approve"' in review.text
+        assert "state inspecting" in review.text
+        assert silent.status == 400
+        assert "state rejected" in rejected.text
+        assert "&lt;script&gt;alert(1)" in rejected.text
+        kept = await only(town)
+        assert (kept.in_use.content, kept.design.content) == ("#{name}님,\n출발했습니다.", "새 내용")
+
+    play(scene)
+
+
+def test_whatever_an_author_wrote_is_never_markup(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key, visitor = await furnished(town)
+        fields = written(
+            sender_key,
+            name=HOSTILE,
+            templateCode=HOSTILE[:20],
+            content=HOSTILE,
+            messageType="extraInfo",
+            moreInfo=HOSTILE,
+            emphasisType="text",
+            emphasisTitle=HOSTILE,
+            emphasisAssistPhrase=HOSTILE,
+            **{"buttons[0].buttonType": "channelAddition", "buttons[0].name": HOSTILE[:14]},
+        )
+        path = (await save(visitor, "/console/templates/new", fields)).location
+
+        for each in (path, f"{path}/edit", "/console/templates", f"/console/templates/new?copy={path[-1]}"):
+            shown = await visitor.get(each)
+
+            assert shown.status == 200, each
+            assert "<script>" not in shown.text, each
+            assert "&lt;script&gt;alert(1)" in shown.text, each
+
+    play(scene)
+
+
+def test_a_template_is_copied_and_deleted(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key, visitor = await furnished(town)
+        path = (await save(visitor, "/console/templates/new", written(sender_key, name="원래"))).location
+
+        copy = await visitor.get(f"/console/templates/new?copy={path.rpartition('/')[2]}")
+        gone = await save(visitor, f"{path}/delete", {})
+        listed = await visitor.get("/console/templates")
+
+        assert 'name="name" type="text" value="원래"' in copy.text
+        assert 'name="templateCode" type="text" value=""' in copy.text
+        assert gone.location == "/console/templates"
+        assert "템플릿이 없습니다" in listed.text
+        assert (await visitor.get(path)).status == 404
+
+    play(scene)
+
+
+def test_an_approved_template_is_not_deleted(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key, visitor = await furnished(town)
+        path = (await save(visitor, "/console/templates/new", written(sender_key))).location
+        await save(visitor, f"{path}/request", {})
+
+        refused = await save(visitor, f"{path}/delete", {})
+
+        assert refused.status == 409
+        assert 'role="alert"' in refused.text
+        assert (await only(town)).code == "T1"
+
+    play(scene)
+
+
+def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_would_be_lost(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key, visitor = await furnished(town)
+        made = await accepted(call, "template/create", template(sender_key, emphasisType="itemList"))
+        path = f"/console/templates/{made.item['id']}"
+
+        shown = await visitor.get(f"{path}/edit")
+        tried = await save(visitor, f"{path}/edit", written(sender_key))
+
+        assert "API로 수정하세요" in shown.text
+        assert tried.status == 409
+
+    play(scene)
+
+
+def test_the_preview_shows_what_is_written_counted_as_the_service_counts(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key, visitor = await furnished(town)
+        fields = written(
+            sender_key,
+            content=f"{HOSTILE}#{{이름}}",
+            emphasisType="text",
+            emphasisTitle="제목",
+            **{"buttons[0].buttonType": "channelAddition"},
+        )
+
+        shown = await save(visitor, "/console/templates/preview", fields)
+
+        assert "<html" not in shown.text
+        assert "<mark>#{이름}</mark>" in shown.text
+        assert "<script>" not in shown.text
+        assert "제목" in shown.text
+        assert "<li><span>채널 추가</span></li>" in shown.text
+        assert f"{len(HOSTILE) + 5} / 1000자" in shown.text
+
+    play(scene)
+
+
+def test_templates_are_listed_by_state_and_in_pages(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key, visitor = await furnished(town)
+        for number in range(51):
+            await accepted(call, "template/create", template(sender_key, templateCode=f"T{number}"))
+
+        first = await visitor.get("/console/templates?status=registered")
+        second = await visitor.get("/console/templates?status=registered&page=2")
+        none = await visitor.get("/console/templates?status=approved")
+        nonsense = await visitor.get("/console/templates?status=x&page=-%C2%B2")
+
+        assert len(re.findall(r'href="/console/templates/\d+"', first.text)) == 50
+        assert len(re.findall(r'href="/console/templates/\d+"', second.text)) == 1
+        assert "2쪽 중 1쪽" in first.text
+        assert "템플릿이 없습니다" in none.text
+        assert nonsense.status == 200
+
+    play(scene)
+
+
+def test_one_cannot_write_under_another_account_s_profile(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key, _ = await furnished(town)
+        stranger = await visitor_of(town, Role.OWNER, "other")
+
+        tried = await save(stranger, "/console/templates/new", written(sender_key))
+
+        assert tried.status == 404
+        assert "@shop" not in tried.text
+        assert await town.store.read(profiles.by_sender_key, 1, sender_key)
+        assert await town.store.read(kept_templates.everyone) == []
+
+    play(scene)

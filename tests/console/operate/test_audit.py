@@ -1,0 +1,165 @@
+"""The log of who did what: an owner's account only, everything for operators, in pages, of one user."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Concatenate
+
+import pabal
+from pabal.console.texts import WORDS
+from pabal.domain.user import Role
+from pabal.store import accounts, audit_log
+from pabal.store.audit_log import Deed
+from pabal.store.engine.base import StoreAway, Tx
+from tests.console.manage.test_profiles import CELLPHONE
+from tests.console.manage.test_templates import written
+from tests.fixtures.audit import latest
+from tests.fixtures.console import Shown, visitor_of
+from tests.fixtures.console_send import check, form, hidden
+from tests.fixtures.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, open_store
+from tests.fixtures.web import CATEGORY, BreakingStore, P, Play, T, newest_token, open_channel
+
+SOURCE = Path(pabal.__file__).parent
+WHAT = re.compile(r'"([a-z]+\.[a-z_]+)"')
+CELL = re.compile(r"<td[^>]*>(?:<time>)?([^<]*)")
+
+
+def rows(shown: Shown) -> list[list[str]]:
+    """Return the cells of each row."""
+    return [CELL.findall(row) for row in re.findall(r"<tr>\s*<td.*?</tr>", shown.text, re.DOTALL)]
+
+
+def test_an_owner_sees_what_was_done_to_the_account_and_an_operator_everything(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        await town.caller()
+        owner = await visitor_of(town)
+        await visitor_of(town, Role.OWNER, "other")
+        operator = await visitor_of(town, Role.OPERATOR)
+
+        mine = rows(await owner.get("/console/audit"))
+        everything = rows(await operator.get("/console/audit"))
+
+        assert [row[1:] for row in mine] == [
+            ["owner-of-acme", "로그인", ""],
+            ["명령줄", "사용자 생성", "owner-of-acme"],
+        ]
+        assert mine[0][0] == "2026-11-15 12:00:00"
+        assert [row[1:] for row in everything] == [
+            ["operator-of-acme", "", "로그인", ""],
+            ["명령줄", "", "사용자 생성", "operator-of-acme"],
+            ["owner-of-other", "other", "로그인", ""],
+            ["명령줄", "other", "사용자 생성", "owner-of-other"],
+            ["owner-of-acme", "acme", "로그인", ""],
+            ["명령줄", "acme", "사용자 생성", "owner-of-acme"],
+        ]
+
+    play(scene)
+
+
+def test_the_log_is_looked_through_by_user_and_in_pages(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        acme = await town.store.write(accounts.ensure_account, "acme", NOON)
+
+        def fill(tx: Tx) -> None:
+            for number in range(120):
+                who = "lee" if number % 2 else "kim"
+                audit_log.note(tx, Deed(NOON, number % 2 + 90, who, acme, "odd.deed", f"<b>{number}"))
+
+        await town.store.write(fill)
+        owner = await visitor_of(town)
+
+        pages = [await owner.get("/console/audit?user=Kim")]
+        while older := re.search(r'href="([^"]+)" rel="next"', pages[-1].text):
+            pages.append(await owner.get(older[1].replace("&amp;", "&")))
+        nobody = await owner.get("/console/audit?user=%22%3E%3Cb%3E&before=9999999999999999999")
+
+        assert [len(rows(page)) for page in pages] == [50, 10]
+        assert [row[3] for page in pages for row in rows(page)] == [f"&lt;b&gt;{n}" for n in range(118, -1, -2)]
+        assert {row[2] for row in rows(pages[0])} == {"odd.deed"}
+        assert 'href="/console/audit?user=Kim"' in pages[1].text
+        assert (nobody.status, rows(nobody)) == (200, [])
+        assert "<b>" not in nobody.text
+
+    play(scene)
+
+
+def test_who_takes_the_history_away_is_noted(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        viewer = await visitor_of(town, Role.VIEWER)
+
+        for ending in ("csv", "xlsx"):
+            await viewer.get(f"/console/history.{ending}")
+        await viewer.get("/console/history.csv?receiver=1")
+
+        found = [(each.who, each.what, each.target) for each in await town.store.read(latest, None, 3)]
+        assert found[:2] == [("viewer-of-acme", "history.export", ending) for ending in ("xlsx", "csv")]
+        assert found[2][1] == "session.begin", "what was refused took nothing away"
+
+    play(scene)
+
+
+class DyingStore(BreakingStore):
+    """A store that is gone after the next thing it is asked to keep, as if the service had been killed there."""
+
+    is_dying = False
+
+    async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        done = await super().write(work, *args, **kwargs)
+        if self.is_dying:
+            self.write_trouble = StoreAway()
+        return done
+
+
+def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_path: Path) -> None:
+    async def scene(town: Town, store: DyingStore) -> None:
+        owner, call = await visitor_of(town), await town.caller()
+
+        async def done(path: str, **fields: str) -> None:
+            given = {"csrf": await owner.csrf(), **fields}
+            store.is_dying = True
+            await owner.post(path, given)
+            store.is_dying, store.write_trouble = False, None
+            (last,) = await town.store.read(latest, None, 1)
+            found.append((last.what, last.target, last.who))
+
+        found: list[tuple[str, str, str]] = []
+        channel = {"channelId": "@new", "category": CATEGORY, "cellphone": CELLPHONE}
+        await done("/console/profiles/new", **channel)
+        await owner.fill_in("/console/profiles/resend", channel="@new")
+        await done("/console/profiles/token", channel="@new", token=await newest_token(call))
+        await done("/console/profiles/delete", channel="@new")
+        texts = written(await open_channel(call))
+        await done("/console/templates/new", **texts)
+        await done("/console/templates/1/edit", **{**texts, "content": "다른 말"})
+        await done("/console/templates/1/request")
+        await done("/console/templates/new", **{**texts, "templateCode": "T2"})
+        await done("/console/templates/2/delete")
+        await done("/console/send", **form(), **hidden(await check(owner, form())))
+
+        assert [(what, who) for what, _, who in found] == [
+            (what, "owner-of-acme")
+            for what in (
+                "profile.register", "profile.approve", "profile.delete", "template.create", "template.update",
+                "template.request", "template.create", "template.delete", "message.send",
+            )
+        ]  # fmt: skip
+        targets = [target for _, target, _ in found]
+        assert targets[:-1] == ["@new"] * 3 + ["T1"] * 3 + ["T2"] * 2
+        assert (await owner.get(f"/console/requests/{targets[-1]}")).status == 200
+
+    async def whole() -> None:
+        world = VirtualWorld()
+        store = DyingStore(open_store(tmp_path, world))
+        town = await build_town(tmp_path, world=world, store=store)
+        await scene(town, store)
+        await town.service.stop()
+
+    in_virtual_time(whole())
+
+
+def test_every_deed_has_words() -> None:
+    lines = [line for file in SOURCE.rglob("*.py") for line in file.read_text(encoding="utf-8").splitlines()]
+    noted = {what for line in lines if "deed(" in line.lower() for what in WHAT.findall(line)}
+
+    assert noted >= {"session.begin", "user.create", "template.approve", "template.reject"}
+    assert [what for what in noted if f"deed.{what}" not in WORDS] == []

@@ -1,0 +1,363 @@
+"""The operators' pages: accounts, keys shown once, users, carriers, the queue, settings without secrets."""
+
+import asyncio
+import dataclasses
+import html
+import re
+
+import pytest
+
+from pabal.console.app import build_console
+from pabal.console.operate.settings_texts import KOREAN
+from pabal.domain.codes import LOCALES
+from pabal.domain.user import Role
+from pabal.settings.carriers import KINDS, CarrierSettings, NhnCloudSettings, SmppSettings
+from pabal.settings.field import fields
+from pabal.settings.settings import Settings, load
+from pabal.store import accounts, carrier_states, users
+from pabal.store.carrier_states import CarrierState
+from tests.fixtures.audit import latest
+from tests.fixtures.console import WORD, Shown, Visitor, make_user, sign_in, visitor_of
+from tests.fixtures.service import Post
+from tests.fixtures.virtual import NOON, Caller, Town
+from tests.fixtures.web import Play, accepted, sms
+
+HOSTILE = "<script>alert(1)</script>"
+MEANING = re.compile(r'<td data-name="(?:설명|Meaning)">([^<]*)</td>')
+AFTER = re.compile(r'name="after" value="([0-9]+)"')
+SECRET = re.compile(r'<code class="secret"[^>]*>([^<]+)</code>')
+ALL = {"scope_send": "1", "scope_read": "1", "scope_manage": "1", "rate": "0"}
+
+
+async def operator_and_account(town: Town, name: str = "acme") -> tuple[Visitor, str]:
+    """Return an operator, and the address of an account."""
+    account_id = await town.store.write(accounts.ensure_account, name, town.world.now())
+    return await visitor_of(town, Role.OPERATOR), f"/console/operate/accounts/{account_id}"
+
+
+def secret_in(shown: Shown) -> str:
+    assert shown.status == 200, shown.text
+    found = SECRET.search(shown.text)
+    assert found
+    return found[1]
+
+
+async def noted(town: Town) -> list[str]:
+    found = await town.store.read(latest, None, 20)
+    return [f"{each.who} {each.what} {each.target}".strip() for each in found if "session" not in each.what]
+
+
+def test_a_form_that_is_sent_twice_makes_one_key(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator, account = await operator_and_account(town)
+        page = await operator.get(account)
+        fields = {"after": AFTER.findall(page.text)[0], "name": "계산대", **ALL}
+
+        both = await asyncio.gather(*(operator.fill_in(f"{account}/keys", **fields) for _ in range(2)))
+        again = await operator.fill_in(f"{account}/keys", **fields)
+
+        assert sorted(shown.status for shown in (*both, again)) == [200, 409, 409]
+        assert "키가 만들어졌습니다" in again.text
+        assert "계산대" in again.text, "nothing typed is lost"
+        assert len(await town.store.read(accounts.keys)) == 1
+        assert len([each for each in await noted(town) if "key.create" in each]) == 1
+        more = await operator.fill_in(f"{account}/keys", **{**fields, "after": AFTER.findall(again.text)[0]})
+        assert secret_in(more)
+
+    play(scene)
+
+
+def test_a_key_is_made_shown_once_works_and_is_revoked(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator, account = await operator_and_account(town)
+
+        made = await operator.fill_in(f"{account}/keys", name="계산대", **ALL)
+        key = secret_in(made)
+        call = Caller(town.service, key)
+        await accepted(call, "message/sendSMS", sms())
+        page = await operator.get(account)
+        (kept,) = await town.store.read(accounts.keys)
+        gone = await operator.fill_in(f"{account}/keys/revoke", key=str(kept.id))
+        await town.wait(1)
+
+        assert "계산대" in page.text
+        assert key not in page.text
+        assert gone.location == account
+        assert (await call("message/sendSMS", sms())).result == "UNAUTHORIZED"
+        assert "폐기됨" in (await operator.get(account)).text
+        assert (await operator.fill_in(f"{account}/keys/revoke", key=str(kept.id))).status == 404
+        assert await noted(town) == [
+            f"operator-of-acme key.revoke {kept.id}",
+            f"operator-of-acme key.create {kept.id}",
+            "command line user.create operator-of-acme",
+        ]
+
+    play(scene)
+
+
+def test_a_key_may_do_what_was_ticked_from_where_it_was_allowed_until_its_day(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator, account = await operator_and_account(town)
+        fields = {"scope_read": "1", "allow": "127.0.0.1\n192.0.2.0/24", "rate": "5", "expires": "2026-11-16"}
+
+        call = Caller(town.service, secret_in(await operator.fill_in(f"{account}/keys", **fields)))
+
+        (kept,) = await town.store.read(accounts.keys)
+        assert (set(kept.scopes), kept.rate) == ({"read"}, 5)
+        assert kept.expires_at == NOON + 36 * 3600 * 1000
+        assert (await call("message/sendSMS", sms())).result == "FORBIDDEN"
+        assert (await call("sender/list")).result == "SUCCESS"
+        assert (await call("sender/list", peer="192.0.3.1")).result != "SUCCESS"
+        page = (await operator.get(account)).text
+        assert "127.0.0.1/32, 192.0.2.0/24" in page
+        assert '<td data-name="만료일" class="short">2026-11-16</td>' in page
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"scope_send": "", "scope_read": "", "scope_manage": ""}, "scope"),
+        ({"expires": "2026-11-14"}, "expires"),
+        ({"expires": "gestern"}, "expires"),
+        ({"allow": f"10.0.0.0/8 {HOSTILE}"}, "allow"),
+        ({"allow": "10.0.0.1/8"}, "allow"),
+        ({"allow": " ".join(["10.0.0.1"] * 101)}, "allow"),
+        ({"rate": "-1"}, "rate"),
+        ({"rate": ""}, "rate"),
+        ({"name": "n" * 101}, "name"),
+    ],
+)
+def test_what_is_wrong_with_a_key_is_told_at_its_field_and_none_is_made(
+    play: Play, changes: dict[str, str], field: str
+) -> None:
+    async def scene(town: Town) -> None:
+        operator, account = await operator_and_account(town)
+
+        shown = await operator.fill_in(f"{account}/keys", **{**ALL, "name": "가게", **changes})
+
+        assert shown.status == 400
+        assert f'id="wrong-{field}"' in shown.text
+        assert len(re.findall('id="wrong-', shown.text)) == 1
+        assert HOSTILE not in shown.text
+        assert await town.store.read(accounts.keys) == []
+
+    play(scene)
+
+
+def test_an_account_is_made_disabled_and_enabled_with_its_keys_and_users(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator = await visitor_of(town, Role.OPERATOR)
+
+        made = await operator.fill_in("/console/operate/accounts", name=f" {HOSTILE} ")
+        again = await operator.fill_in("/console/operate/accounts", name=HOSTILE)
+        nameless = await operator.fill_in("/console/operate/accounts", name=" ")
+        account = made.location
+        call = Caller(town.service, secret_in(await operator.fill_in(f"{account}/keys", **ALL)))
+        owner = await sign_in(town, await make_user(town, Role.OWNER, HOSTILE, "kim"))
+        await operator.fill_in(f"{account}/state", to="disabled")
+        await operator.fill_in(f"{account}/state", to="disabled")
+        await town.wait(1)
+        stopped = await call("sender/list"), await owner.get("/console/history")
+        listed = await operator.get("/console/operate/accounts")
+        await operator.fill_in(f"{account}/state", to="enabled")
+        works = await call("sender/list")
+
+        assert (again.status, nameless.status) == (409, 400)
+        assert (stopped[0].result, stopped[1].status) == ("UNAUTHORIZED", 303)
+        assert "중지됨" in listed.text
+        assert works.result == "SUCCESS"
+        for path in ("", "/accounts", "/deeds", account.removeprefix("/console/operate")):
+            assert HOSTILE not in (await operator.get(f"/console/operate{path}")).text
+        assert [each.partition(" ")[2] for each in await noted(town)][:1] == ["account.enable"]
+        assert sum("account.disable" in each for each in await noted(town)) == 1
+
+    play(scene)
+
+
+def test_a_user_is_made_gets_another_password_and_is_disabled(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator, account = await operator_and_account(town)
+
+        first = secret_in(await operator.fill_in(f"{account}/users", user="Kim", role="viewer"))
+        visitor = Visitor(town.service)
+        signed = await visitor.fill_in("/console/login", name="kim", password=first)
+        second = secret_in(await operator.fill_in(f"{account}/users/password", user="kim"))
+        thrown_out = await visitor.get("/console/history")
+        old = await Visitor(town.service).fill_in("/console/login", name="kim", password=first)
+        visitor = Visitor(town.service)
+        new = await visitor.fill_in("/console/login", name="kim", password=second)
+        await operator.fill_in(f"{account}/users/state", user="kim", to="disabled")
+        disabled = await visitor.get("/console/history")
+        page = await operator.get(account)
+        await operator.fill_in(f"{account}/users/state", user="kim", to="enabled")
+        back = await Visitor(town.service).fill_in("/console/login", name="kim", password=second)
+
+        assert (signed.status, thrown_out.status, old.status, new.status) == (303, 303, 401, 303)
+        assert thrown_out.location.startswith("/console/login")
+        assert (disabled.status, back.status) == (303, 303)
+        assert "중지됨" in page.text
+        assert [each for each in await noted(town) if each.endswith(" kim")] == [
+            "operator-of-acme user.enable kim",
+            "operator-of-acme user.disable kim",
+            "operator-of-acme user.password kim",
+            "operator-of-acme user.create kim",
+        ]
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"user": "", "role": "viewer"}, "user"),
+        ({"user": "a b", "role": "viewer"}, "user"),
+        ({"user": "operator-of-acme", "role": "viewer"}, "user"),
+        ({"user": "kim", "role": "operator"}, "role"),
+        ({"user": "kim", "role": "king"}, "role"),
+    ],
+)
+def test_a_user_that_cannot_be_made_is_told_at_its_field(play: Play, fields: dict[str, str], field: str) -> None:
+    async def scene(town: Town) -> None:
+        operator, account = await operator_and_account(town)
+
+        shown = await operator.fill_in(f"{account}/users", **fields)
+
+        assert shown.status in (400, 409)
+        assert f'id="wrong-{field}"' in shown.text
+        assert len(await town.store.read(users.everyone)) == 1
+
+    play(scene)
+
+
+def test_only_what_is_of_the_account_is_changed_by_way_of_it(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator, account = await operator_and_account(town)
+        await make_user(town, Role.OWNER, "other")
+        await town.caller("other")
+        (key,) = await town.store.read(accounts.keys)
+
+        tries = [
+            await operator.fill_in(f"{account}/keys/revoke", key=str(key.id)),
+            await operator.fill_in(f"{account}/users/state", user="owner-of-other", to="disabled"),
+            await operator.fill_in(f"{account}/users/state", user="operator-of-acme", to="disabled"),
+            await operator.fill_in(f"{account}/users/password", user="owner-of-other"),
+            await operator.fill_in(f"{account}/users/state", user="owner-of-other", to="dead"),
+            await operator.fill_in(f"{account}/state", to="dead"),
+            await operator.fill_in("/console/operate/accounts/999/state", to="disabled"),
+            await operator.get("/console/operate/accounts/x"),
+        ]
+
+        assert [each.status for each in tries] == [404, 400, 400, 400, 404, 404, 404, 404]
+        assert all(each.is_live for each in await town.store.read(users.everyone))
+        assert (await sign_in(town, "owner-of-other")).is_signed_in
+        assert all(each.is_live for each in await town.store.read(accounts.keys))
+
+    play(scene)
+
+
+def test_carriers_are_shown_with_their_state_last_trouble_and_queue(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator, _ = await operator_and_account(town)
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms("010-1111-2222", sendDate="2026-11-16 12:00"))
+        for state in (
+            CarrierState("simulator", "down", NOON, f"refused {HOSTILE}"),
+            CarrierState("simulator", "up", NOON + 1000, ""),
+            CarrierState("telco", "aside", NOON, "it takes nothing"),
+        ):
+            await town.store.write(carrier_states.put, state)
+
+        page = await operator.get("/console/operate")
+        part = await operator.get("/console/operate/state")
+
+        for shown in (page, part):
+            assert HOSTILE not in shown.text
+            assert "refused &lt;script&gt;" in shown.text
+            assert re.search(r'<span class="state up">정상</span>', shown.text)
+            assert re.search(
+                r'<span class="state gone">설정에 없음</span> <span class="reason">it takes', shown.text
+            )
+            assert '<td data-name="메시지 수" class="amount">1</td>' in shown.text
+        assert "<html" not in part.text
+
+    play(scene)
+
+
+def test_the_queue_says_how_long_the_oldest_is_overdue(play: Play) -> None:
+    post = Post()
+    post.is_connected = False
+
+    async def scene(town: Town) -> None:
+        operator, _ = await operator_and_account(town)
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 12:01"))
+        await town.wait(60 + 125)
+
+        assert ">2분<" in (await operator.get("/console/operate")).text
+
+    play(scene, carriers={post.name: post})
+
+
+def test_settings_are_shown_without_secrets(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        telco = SmppSettings(name="telco", host="smsc.example", system_id="pabal", password="geheim-1234")
+        settings = dataclasses.replace(
+            load({}), carriers={"telco": telco}, store="postgresql://pabal:geheim-5678@db/pabal"
+        )
+        await make_user(town, Role.OPERATOR)
+        operator = await sign_in(town, "operator-of-acme", Visitor(build_console(town.station, settings)))
+
+        shown = await operator.get("/console/operate/settings")
+
+        assert "smsc.example" in shown.text
+        assert "geheim" not in shown.text
+        assert "설정됨" in shown.text
+
+    play(scene)
+
+
+def test_what_settings_mean_is_told_in_the_language_of_the_page(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        carriers: dict[str, CarrierSettings] = {
+            "telco": SmppSettings(name="telco", host="smsc.example", system_id="pabal"),
+            "relay": NhnCloudSettings(name="relay", sms_app_key="app", sms_secret_key="word"),
+        }
+        console = build_console(town.station, dataclasses.replace(load({}), carriers=carriers))
+        await make_user(town, Role.OPERATOR)
+        shapes = [Settings, *map(type, carriers.values())]
+
+        for language in LOCALES:
+            operator = await sign_in(town, "operator-of-acme", Visitor(console))
+            await operator.fill_in("/console/language", language=language)
+            shown = await operator.get("/console/operate/settings")
+            told = [html.unescape(each) for each in MEANING.findall(shown.text)]
+            helps = [each.metadata["help"] for shape in shapes for each in fields(shape).values()]
+
+            assert f'<html lang="{language}">' in shown.text
+            assert told == (helps if language == "en" else [KOREAN[help] for help in helps])
+
+    play(scene)
+
+
+def test_every_meaning_of_a_setting_has_korean_words_and_no_words_are_left_over() -> None:
+    shapes: list[type] = [Settings, *KINDS.values()]
+    helps = {each.metadata["help"] for shape in shapes for each in fields(shape).values()}
+
+    assert set(KOREAN) == helps
+    assert [ko for ko in KOREAN.values() if not re.search("[가-힣].*[.]$", ko)] == []
+
+
+def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        operator, account = await operator_and_account(town)
+        word = secret_in(await operator.fill_in(f"{account}/users", user="kim", role="owner"))
+
+        shown = await operator.get("/console/audit")
+
+        assert "사용자 생성" in shown.text
+        assert word not in shown.text
+        assert WORD not in shown.text
+
+    play(scene)

@@ -1,0 +1,119 @@
+"""The overview: figures of one account, as its messages stand; charts that are tables as well."""
+
+import re
+
+from pabal.console.overview import charts
+from pabal.console.overview.charts import HEIGHT, LENGTH
+from pabal.domain.user import Role
+from pabal.store import carrier_states, slots
+from pabal.store.carrier_states import CarrierState
+from tests.fixtures.console import visitor_of
+from tests.fixtures.virtual import NOON, Town
+from tests.fixtures.web import LeapingWorld, Play, accepted, alimtalk, ready, sms, world_at_noon
+
+NO_SUCH = "010-0000-0001"
+TILE = re.compile(r'<div class="(\w+)"><dt>[^<]+</dt><dd>([\d,]+)</dd>')
+
+
+def tiles(text: str) -> dict[str, int]:
+    return {kind: int(number.replace(",", "")) for kind, number in TILE.findall(text)}
+
+
+def row(text: str, first: str) -> list[str]:
+    """Return the cells of the row that begins with this, without marks."""
+    (found,) = re.findall(rf"<tr><td[^>]*>(?:<time>)?{first}(?:</time>)?</td>(.*?)</tr>", text, re.DOTALL)
+    return [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", found, re.DOTALL)]
+
+
+def test_today_is_told_by_kind_outcome_and_reason(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key = await ready(town)
+        await accepted(call, "message/sendSMS", sms("010-1111-1111", "010-2222-2222", NO_SUCH))
+        await accepted(call, "message/sendSMS", sms(sendDate="2026-11-16 12:00"))
+        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key))
+        await town.wait(5)
+        visitor = await visitor_of(town, Role.VIEWER)
+
+        shown = (await visitor.get("/console?days=1")).text
+
+        assert tiles(shown) == {"completed": 3, "fail": 1, "open": 1, "cancel": 0}
+        assert row(shown, "단문 문자") == ["", "2", "1", "1", "0", "4", "66.7%"]
+        assert row(shown, "알림톡") == ["", "1", "0", "0", "0", "1", "100.0%"]
+        assert row(shown, "2026-11-15") == ["3", "1", "1", "0", "5", "75.0%"]
+        assert row(shown, "결번") == ["3003", "", "1"]
+        assert row(shown, "simulator")[2:] == ["분당 0건", "없음"]
+        await town.wait(6)
+        assert row((await visitor.get("/console")).text, "simulator")[2] == "분당 18건"
+        assert "/console/history?status=fail&amp;requested_from=2026-11-15&amp;requested_to=2026-11-15" in shown
+
+    play(scene)
+
+
+def test_a_day_is_one_of_the_zone_and_a_span_is_chosen(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        assert isinstance(town.world, LeapingWorld)
+        call = await town.caller()
+        await accepted(call, "message/sendSMS", sms(NO_SUCH))
+        await town.wait(70)
+        town.world.leap(11 * 3600 + 50 * 60)
+        await accepted(call, "message/sendLMS", sms())
+        await town.wait(70)
+        town.world.leap(9 * 24 * 3600)
+        visitor = await visitor_of(town)
+
+        today = (await visitor.get("/console?days=1")).text
+        week = (await visitor.get("/console")).text
+        month = (await visitor.get("/console?days=28")).text
+        nonsense = await visitor.get("/console?days=-1")
+
+        assert tiles(today) == {"completed": 0, "fail": 0, "open": 0, "cancel": 0}
+        assert "이 기간에 보낸 메시지가 없습니다" in week
+        assert row(month, "2026-11-15")[:2] == ["1", "1"]
+        assert row(month, "장문 문자")[1:2] == ["1"]
+        assert row(month, "결번") == ["3003", "", "1"]
+        assert nonsense.status == 200
+
+    play(scene, world=world_at_noon())
+
+
+def test_another_account_s_figures_are_not_seen(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        await accepted(await town.caller(), "message/sendSMS", sms())
+        await town.wait(5)
+        stranger = await visitor_of(town, account="other")
+
+        shown = (await stranger.get("/console?days=28")).text
+
+        assert sum(tiles(shown).values()) == 0
+        assert '<rect class="completed" x' not in shown
+
+    play(scene)
+
+
+def test_carriers_are_shown_as_the_worst_off_worker_sees_them_and_without_reasons(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        for worker, state in (("a", "up"), ("b", "down"), ("c", "up")):
+            reason = "10.0.0.1 refused" if state == "down" else ""
+            await town.store.write(slots.join, worker.encode(), worker, town.world.now())
+            await town.store.write(carrier_states.put, CarrierState("simulator", state, NOON, reason, worker))
+        visitor = await visitor_of(town, Role.VIEWER)
+
+        shown = (await visitor.get("/console")).text
+
+        assert '<span class="state down">끊김</span>' in shown
+        assert "10.0.0.1" not in shown
+
+    play(scene)
+
+
+def test_bars_fit_their_drawing_and_what_is_little_is_still_seen() -> None:
+    amounts = [("completed", 999_990), ("fail", 9), ("open", 0), ("cancel", 1)]
+
+    column, line = charts.column(3, amounts, 1_000_000), charts.line(amounts, 1_000_000)
+
+    assert [part.kind for part in column] == [part.kind for part in line] == ["completed", "fail", "cancel"]
+    assert all(0 <= part.y <= HEIGHT and part.height >= 1 for part in column)
+    assert all(part.x >= 30 and part.x + part.width <= 40 for part in column)
+    assert [part.x for part in line] == sorted(part.x for part in line)
+    assert line[0].width <= LENGTH
+    assert charts.column(0, [("completed", 0)], 1) == []

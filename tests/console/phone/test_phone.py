@@ -1,0 +1,126 @@
+"""The simulated phone: shows what arrived, and asks only for what is new."""
+
+import dataclasses
+import re
+
+from pabal.console.app import build_console
+from pabal.settings.carriers import SmppSettings
+from pabal.settings.settings import load
+from tests.fixtures.console import Visitor, make_user, sign_in, visitor_of
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import BUTTON, PHONE, Play, accepted, alimtalk, friendtalk, picture, ready, sms
+
+SEEN = re.compile(r'hx-get="([^"]+)"')
+
+
+def asks(text: str) -> str:
+    found = SEEN.search(text)
+    assert found
+    return found[1].replace("&amp;", "&")
+
+
+def test_a_phone_shows_every_kind_of_message_and_the_token(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key = await ready(town)
+        await accepted(call, "message/sendMMS", sms(subject="제목", image=picture()))
+        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, PHONE))
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, PHONE, buttons=[BUTTON]))
+        await town.wait(5)
+        visitor = await visitor_of(town)
+
+        shown = await visitor.get("/console/phone?number=01012345678")
+        admin = await visitor.get("/console/phone?number=010-9999-0000")
+
+        assert shown.text.count('<li class="bubble') == 3
+        assert "이미지가 함께 도착했습니다" in shown.text
+        assert f'<a href="{BUTTON["mobileUrl"]}" rel="noopener noreferrer" target="_blank">열기</a>' in shown.text
+        assert '<li class="bubble token">' in admin.text
+
+    play(scene)
+
+
+def test_a_link_that_no_browser_should_follow_is_only_a_word(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key = await ready(town)
+        app = {"buttonType": "appLink", "name": "앱", "androidUrl": "shop://x", "iosUrl": "shop://x"}
+        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, PHONE, buttons=[app]))
+        await town.wait(5)
+        visitor = await visitor_of(town)
+
+        shown = await visitor.get(f"/console/phone?number={PHONE}")
+
+        assert "<li><span>앱</span></li>" in shown.text
+        assert "shop://" not in shown.text
+
+    play(scene)
+
+
+def test_only_what_is_new_is_sent(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+        page = await visitor.get(f"/console/phone?number={PHONE}")
+
+        nothing = await visitor.get(asks(page.text))
+        await accepted(call, "message/sendSMS", sms(content="하나"))
+        await town.wait(5)
+        first = await visitor.get(asks(page.text))
+        again = await visitor.get(asks(first.text))
+        await accepted(call, "message/sendSMS", sms(content="둘"))
+        await town.wait(5)
+        second = await visitor.get(asks(first.text))
+
+        assert (nothing.status, first.status, again.status, second.status) == (204, 200, 204, 200)
+        assert "새 메시지: 단문 문자, 02-1234-5678" in first.text
+        assert second.text.index("둘") < second.text.index("하나")
+        assert "<html" not in second.text
+
+    play(scene)
+
+
+def test_without_a_number_the_phone_is_shown_that_received_something_last(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        empty = await visitor.get("/console/phone")
+        call = await town.caller()
+        for number in ("010-1111-1111", "010-2222-2222"):
+            await accepted(call, "message/sendSMS", sms(number))
+            await town.wait(5)
+
+        shown = await visitor.get("/console/phone")
+
+        assert empty.status == 200
+        assert "아직 메시지를 받은 휴대폰이 없습니다" in empty.text
+        assert "010-2222-2222의 메시지" in shown.text
+        assert "number=01011111111" in shown.text
+
+    play(scene)
+
+
+def test_what_is_no_number_is_told(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+
+        shown = await visitor.get("/console/phone?number=119")
+        part = await visitor.get("/console/phone/messages?number=119")
+
+        assert (shown.status, part.status) == (400, 400)
+        assert "휴대폰 번호가 아닙니다" in shown.text
+
+    play(scene)
+
+
+def test_there_is_no_phone_where_the_simulator_is_no_carrier(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        telco = SmppSettings(name="telco", host="127.0.0.1", system_id="pabal")
+        settings = dataclasses.replace(load({}), carriers={"telco": telco})
+        name = await make_user(town)
+        visitor = await sign_in(town, name, Visitor(build_console(town.station, settings)))
+
+        history, phone = await visitor.get("/console/history"), await visitor.get("/console/phone")
+
+        assert (history.status, phone.status) == (200, 404)
+        assert "/console/phone" not in history.text
+        assert "테스트 환경" not in history.text
+
+    play(scene)

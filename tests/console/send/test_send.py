@@ -1,0 +1,459 @@
+"""The send page: every kind of message is sent as by the interface, once, by those who may."""
+
+import asyncio
+import re
+from typing import Any
+
+from pabal.domain.user import Role
+from pabal.store import accounts
+from tests.fixtures.audit import latest
+from tests.fixtures.console import visitor_of
+from tests.fixtures.console_send import IMAGE, check, form, hidden, look, send, talk, wrong
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import (
+    NO_USER,
+    PHONE,
+    SENDER,
+    Play,
+    accepted,
+    approve_template,
+    on_phone,
+    open_channel,
+    ready,
+    record,
+    records,
+    template,
+    world_at,
+)
+
+LINK = {
+    "buttons[0].buttonType": "webLink",
+    "buttons[0].name": "열기",
+    "buttons[0].mobileUrl": "https://shop.example/",
+}
+
+
+KINDS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
+    ("sms", {}, {"kind": "sms", "content": "안녕하세요", "subject": None}),
+    ("sms", {"subject": "없는 것"}, {"kind": "sms", "subject": None}),
+    ("sms", {"content": "첫 줄\r\n둘째 줄"}, {"content": "첫 줄\n둘째 줄"}),
+    ("lms", {"subject": "제목"}, {"kind": "lms", "subject": "제목"}),
+    ("lms", {"adFlag": "1"}, {"kind": "lms", "content": "(광고)안녕하세요"}),
+    ("mms", IMAGE, {"kind": "mms", "image": True}),
+    ("alimtalk", {}, {"kind": "alimTalk", "content": "배송이 시작되었습니다."}),
+    ("friendtalk", LINK, {"kind": "friendTalkText", "content": "안녕하세요"}),
+    ("friendtalk", {"messageType": "friendTalkImage", **IMAGE}, {"kind": "friendTalkImage", "image": True}),
+    ("friendtalk", {"messageType": "friendTalkWideImage", **IMAGE}, {"kind": "friendTalkWideImage"}),
+    ("friendtalk", {"adFlag": "1"}, {"kind": "friendTalkText", "content": "(광고)안녕하세요"}),
+]
+
+
+def test_each_kind_is_sent(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key = await ready(town)
+        visitor = await visitor_of(town, Role.SENDER)
+        for number, (kind, fields, arrives) in enumerate(KINDS):
+            receiver = f"010-5555-{number:04}"
+
+            request_id = await send(visitor, talk(kind, sender_key, **{**fields, "receivers": receiver}))
+            await town.wait(5)
+
+            (message,) = await on_phone(call, receiver)
+            assert {name: message.get(name) for name in arrives} == arrives
+            assert (await record(call, receiver))["requestId"] == request_id
+            assert [one["name"] for one in message.get("buttons") or []] == (
+                ["열기"] if kind == "alimtalk" or fields is LINK else []
+            )
+
+    play(scene)
+
+
+def test_variables_are_filled_in_for_each_receiver(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+        receivers = '010-1111-2222, 홍길동, "1,000"\n010-3333-4444\t김\t2000'
+
+        await send(visitor, form(content="#{이름}님 #{금액}원", receivers=receivers))
+        await town.wait(5)
+
+        assert [one["content"] for one in await on_phone(call, "010-1111-2222")] == ["홍길동님 1,000원"]
+        assert [one["content"] for one in await on_phone(call, "010-3333-4444")] == ["김님 2000원"]
+
+    play(scene)
+
+
+def test_a_double_click_sends_once(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+        fields = form()
+        ready_to_go = {**fields, **hidden(await check(visitor, fields))}
+
+        both = await asyncio.gather(*(visitor.fill_in("/console/send", **ready_to_go) for _ in range(2)))
+        later = await visitor.fill_in("/console/send", **ready_to_go)
+        await town.wait(5)
+
+        assert len({shown.location for shown in (*both, later)}) == 1
+        assert both[0].status == 303
+        assert len(await on_phone(call)) == 1
+        assert len(await records(call)) == 1
+
+    play(scene)
+
+
+def test_what_is_sent_already_is_shown_also_when_it_could_not_be_sent_any_more(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        fields = form(later="1", sendDate="2026-11-15T12:05")
+        ready_to_go = {**fields, **hidden(await check(visitor, fields))}
+
+        first = await visitor.fill_in("/console/send", **ready_to_go)
+        await town.wait(600)
+        again = await visitor.fill_in("/console/send", **ready_to_go)
+
+        assert first.location.startswith("/console/send/done/")
+        assert again.location == first.location, "its time is over, but that is no matter"
+        done = [each.what for each in await town.store.read(latest, None, 100)]
+        assert done.count("message.send") == 1
+
+    play(scene)
+
+
+def test_an_old_page_that_is_sent_again_after_all_is_forgotten_sends_nothing(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+        ready_to_go = {**form(), **hidden(await check(visitor, form()))}
+        await visitor.fill_in("/console/send", **ready_to_go)
+        await town.wait(3700)
+
+        again = await visitor.fill_in("/console/send", **ready_to_go)
+        strange = await visitor.fill_in("/console/send", **{**ready_to_go, "key": "zz" * 32})
+        await town.wait(5)
+
+        assert (again.status, strange.status) == (200, 200)
+        assert 'id="send-it"' in again.text, "it can be looked over again"
+        assert len(await on_phone(call)) == 1
+
+    play(scene, idempotency_hours=1)
+
+
+def test_a_template_that_changed_after_the_last_look_is_looked_over_again(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key, content="주문이 왔습니다")
+        visitor = await visitor_of(town)
+        fields = talk("alimtalk", sender_key)
+        seen = hidden(await check(visitor, fields))
+        await accepted(call, "template/update", template(sender_key, content="다른 말입니다"))
+        await accepted(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
+
+        shown = await visitor.fill_in("/console/send", **fields, **seen)
+        await town.wait(5)
+
+        assert shown.status == 200
+        assert "다른 말입니다" in shown.text
+        assert await on_phone(call) == []
+        again = await visitor.fill_in("/console/send", **fields, **hidden(shown))
+        assert again.status == 303
+
+    play(scene)
+
+
+def test_what_was_changed_after_the_last_look_is_looked_over_again(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+        seen = hidden(await check(visitor, form()))
+        later = {"later": "1", "sendDate": "2026-11-20T10:00"}
+        for change in ({"content": "다른 말"}, {"receivers": "010-9999-8888"}, later):
+            shown = await visitor.fill_in("/console/send", **{**form(), **change}, **seen)
+
+            assert (shown.status, shown.location) == (200, "")
+            assert hidden(shown)["digest"] != seen["digest"]
+        await town.wait(5)
+
+        assert await on_phone(call) + await on_phone(call, "010-9999-8888") == []
+
+    play(scene)
+
+
+def test_nothing_is_sent_without_a_last_look(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+
+        shown = await visitor.fill_in("/console/send", **form())
+        await town.wait(5)
+
+        assert shown.status == 200
+        assert 'id="send-it"' in shown.text
+        assert await on_phone(call) == []
+
+    play(scene)
+
+
+def test_two_sends_of_the_same_are_two(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+
+        first, second = await send(visitor, form()), await send(visitor, form())
+        await town.wait(5)
+
+        assert first != second
+        assert len(await on_phone(call)) == 2
+
+    play(scene)
+
+
+def test_the_last_look_says_how_many_and_when(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        receivers = f"{PHONE}\n010-2222-3333\n01012345678"
+
+        shown = await check(visitor, form(receivers=receivers, later="1", sendDate="2026-11-16T09:30"))
+
+        assert "2명 · 중복 1건은 뺍니다" in shown.text
+        assert "2026-11-16 09:30" in shown.text
+        assert "2명에게 보내기" in shown.text
+
+    play(scene)
+
+
+def test_a_repeated_number_gets_it_twice_only_if_asked_to(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+        fields = form(receivers=f"{PHONE}\n{PHONE}", once="")
+
+        await send(visitor, fields)
+        await town.wait(5)
+
+        assert len(await on_phone(call)) == 2
+
+    play(scene)
+
+
+WRONG: list[tuple[str, dict[str, str], str]] = [
+    ("sms", {"content": ""}, "content"),
+    ("sms", {"content": "가" * 46}, "content"),
+    ("sms", {"content": "😀"}, "content"),
+    ("sms", {"sender": ""}, "sender"),
+    ("sms", {"sender": "12"}, "sender"),
+    ("lms", {"subject": "가" * 21}, "subject"),
+    ("sms", {"receivers": ""}, "receivers"),
+    ("sms", {"receivers": "010-12"}, "receivers"),
+    ("sms", {"content": "#{이름}"}, "receivers"),
+    ("sms", {"content": "#{이름}", "receivers": f"{PHONE}, 가, 나"}, "receivers"),
+    ("sms", {"later": "1", "sendDate": ""}, "sendDate"),
+    ("sms", {"later": "1", "sendDate": "2026-11-14T12:00"}, "sendDate"),
+    ("sms", {"sendDate": "2026-11-16T12:00"}, "sendDate"),
+    ("mms", {**IMAGE, "image_body": "AAAA"}, "image"),
+    ("mms", {**IMAGE, "image_body": "!"}, "image"),
+    ("mms", {**IMAGE, "image_type": "image/png"}, "image"),
+    ("friendtalk", {"messageType": "friendTalkImage"}, "image"),
+    ("friendtalk", {"messageType": "friendTalkImage", **IMAGE, "imageLink": "ftp://x"}, "imageLink"),
+    ("friendtalk", {"buttons[0].buttonType": "webLink"}, "buttons-0-mobileUrl"),
+    ("friendtalk", {"resend": "1"}, "resendPhoneNumber"),
+    ("friendtalk", {"senderKey": "unknown"}, "senderKey"),
+    ("alimtalk", {"templateCode": "unknown"}, "templateCode"),
+    ("alimtalk", {"templateCode": ""}, "templateCode"),
+]
+
+
+def test_what_is_wrong_is_told_beside_its_field(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+        for kind, fields, field in WRONG:
+            shown = await check(visitor, talk(kind, sender_key, **fields))
+
+            assert shown.status >= 400, fields
+            assert field in wrong(shown), fields
+            assert 'id="send-it"' not in shown.text
+
+    play(scene)
+
+
+def test_a_sender_number_must_be_registered_where_the_operator_has_it_so(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        refused = await check(visitor, form())
+        await town.store.write(accounts.add_number, 1, "0212345678", town.world.now())
+        page = await visitor.get("/console/send")
+
+        accepted = await check(visitor, form())
+
+        assert (refused.status, accepted.status) == (422, 200)
+        assert "sender" in wrong(refused)
+        assert "<option selected>02-1234-5678</option>" in page.text
+
+    play(scene, check_sender_numbers=True)
+
+
+def test_without_a_carrier_it_says_so_on_top(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+
+        shown = await check(visitor, form("lms"))
+
+        assert shown.status == 422
+        assert "이 상품을 보낼 통신사가 설정되어 있지 않습니다." in shown.text
+
+    play(scene, routes={"sms": ("simulator",)})
+
+
+def test_an_advertisement_is_not_sent_at_night(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+
+        for kind in ("sms", "friendtalk"):
+            shown = await check(visitor, talk(kind, sender_key, adFlag="1"))
+            seen = await look(visitor, talk(kind, sender_key, adFlag="1"))
+
+            assert shown.status == 422
+            assert "sendDate" in wrong(shown)
+            assert "08:00부터 20:50 사이로 예약하세요" in seen.text
+
+    play(scene, world=world_at("2026-11-15 23:00"))
+
+
+def test_an_advertisement_waits_for_the_morning_where_the_operator_has_it_so(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+
+        for kind in ("sms", "friendtalk"):
+            shown = await check(visitor, talk(kind, sender_key, adFlag="1"))
+            await send(visitor, talk(kind, sender_key, adFlag="1"))
+
+            assert "2026-11-16 08:00" in shown.text
+        assert {one["scheduledDate"] for one in await records(call)} == {"2026-11-16 08:00:00"}
+
+    play(scene, world=world_at("2026-11-15 23:00"), night_ads="move")
+
+
+def test_a_message_is_sent_when_it_is_scheduled(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+
+        request_id = await send(visitor, form(later="1", sendDate="2026-11-15T12:02"))
+        await town.wait(60)
+        before = await on_phone(call)
+        done = await visitor.get(f"/console/send/done/{request_id}")
+        await town.wait(120)
+
+        assert before == []
+        assert "2026-11-15 12:02" in done.text
+        assert f'href="/console/requests/{request_id}"' in done.text
+        assert len(await on_phone(call)) == 1
+
+    play(scene)
+
+
+def test_a_fallback_goes_as_it_was_shown(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+        fallback = {"resend": "1", "resendPhoneNumber": SENDER, "resendContent": "#{이름}님, 문자로 알립니다"}
+        fields = talk("alimtalk", sender_key, receivers=f"{NO_USER}, 홍길동", **fallback)
+
+        await send(visitor, fields)
+        await town.wait(60)
+
+        (message,) = await on_phone(call, NO_USER)
+        assert (message["kind"], message["content"]) == ("sms", "홍길동님, 문자로 알립니다")
+
+    play(scene)
+
+
+def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+        fields = form(content="#{이름}님", receivers=f"{PHONE}, 홍길동", later="1", sendDate="2026-11-20T12:00")
+
+        tested = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
+        again = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
+        anew = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", **hidden(tested))
+        await town.wait(5)
+        followed = await visitor.get(re.findall(r'href="(/console/requests/[^"]+)"', tested.text)[0])
+        page = await visitor.get("/console/send?kind=lms")
+        other = await (await visitor_of(town, Role.SENDER)).get("/console/send")
+
+        assert [shown.status for shown in (tested, again, anew)] == [200, 200, 200]
+        assert [one["content"] for one in await on_phone(call, "010-7777-0000")] == ["홍길동님"] * 2
+        assert await on_phone(call) == []
+        assert (followed.status, "#{이름}님" in followed.text) == (200, True)
+        assert 'value="010-7777-0000"' in page.text
+        assert "7777" not in other.text
+
+    play(scene)
+
+
+def test_a_test_that_cannot_be_sent_says_why(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        visitor = await visitor_of(town)
+
+        bad = await visitor.fill_in("/console/send/test", **form(), own_number="12")
+        long = await visitor.fill_in("/console/send/test", **form(content="가" * 46), own_number=PHONE)
+        await town.wait(5)
+
+        assert "휴대폰 번호가 아닙니다" in bad.text
+        assert "90바이트까지인데 92바이트입니다" in long.text
+        assert await on_phone(call) == []
+
+    play(scene)
+
+
+def test_who_sent_what_is_noted_without_anyone_s_number_or_text(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+
+        request_id = await send(visitor, form())
+        await visitor.fill_in("/console/send/test", **form(), own_number=PHONE, test_key="ab")
+
+        tested, sent, *_ = await town.store.read(latest, None, 100)
+        assert (sent.what, sent.who, sent.target) == ("message.send", "owner-of-acme", request_id)
+        assert tested.what == "message.test"
+        assert "1234" not in tested.target
+
+    play(scene)
+
+
+def test_another_account_s_profile_cannot_be_sent_under(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        other = await town.caller("other")
+        sender_key = await open_channel(other, channelId="@other", cellphone="010-8888-0000")
+        await approve_template(other, sender_key)
+        visitor = await visitor_of(town)
+
+        page = await visitor.get("/console/send?kind=alimtalk")
+        shown = await check(visitor, talk("alimtalk", sender_key))
+        looked = await look(visitor, talk("alimtalk", sender_key))
+
+        assert "@other" not in page.text
+        assert "senderKey" in wrong(shown)
+        assert "배송이" not in looked.text + shown.text
+
+    play(scene)
+
+
+def test_a_viewer_finds_no_way_to_send(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        viewer = await visitor_of(town, Role.VIEWER)
+
+        history = await viewer.get("/console/history")
+        page = await viewer.get("/console/send")
+        sent = await viewer.fill_in("/console/send", **form(), key="ab", digest="ab")
+
+        assert "/console/send" not in history.text
+        assert (page.status, sent.status) == (403, 403)
+
+    play(scene)

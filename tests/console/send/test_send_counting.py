@@ -1,0 +1,118 @@
+"""The size that the send page shows is the one that the interface counts, on random texts."""
+
+import html
+import random
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.fixtures.console import Visitor, visitor_of
+from tests.fixtures.console_send import form
+from tests.fixtures.engines import embedded
+from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.web import SENDER, Play
+
+SEED = 20261115
+FILLER = "x" * 90 + "\n"
+"""Too long by itself, so that the interface tells the size of whatever stands behind it; nothing merges with it."""
+A_CALL = 100
+ALPHABETS: Sequence[str] = (
+    "".join(map(chr, range(32, 127))),
+    "가각힣뷁쀍믜똠방각하햏" + "ㄱㄴㅏㅑ",
+    "".join(map(chr, range(0x1100, 0x1113))) + "".join(map(chr, range(0x1161, 0x1176))) + "ᆨᆫᆯ",
+    "①㈜™※→♡♥★ⅣⅰαΩЖ漢字龍あア한글",
+    "é̈ñçÅǖ́ö́",
+    "😀👍🇰🇷❤️‍🔥👩‍👩‍👧",
+    "\n\r\t \u3000\u00a0\u200b\ufeff",
+    "#{}이름",
+)
+
+
+class Counted(NamedTuple):
+    """What is said of a text: how long it is, or which characters cannot be sent."""
+
+    size: int | None
+    lost: frozenset[str]
+
+
+def texts(count: int) -> list[str]:
+    """Return random texts, of every script that people type and of every code that there is."""
+    dice = random.Random(SEED)
+    found: list[str] = []
+    while len(found) < count:
+        picked = dice.sample(ALPHABETS, dice.randint(1, 3))
+        characters = [dice.choice(dice.choice(picked)) for _ in range(dice.randint(1, 70))]
+        if dice.random() < 0.2:
+            characters.insert(dice.randrange(len(characters)), chr(dice.randint(1, 0xD7FF)))
+        found.append("".join(characters))
+    return found
+
+
+async def by_the_interface(call: Caller, given: Sequence[str]) -> list[Counted]:
+    """Return what the interface says of texts, each the value of a receiver's variable."""
+    receivers = [{"phoneNumber": f"010-1111-{n:04}", "templateData": {"t": one}} for n, one in enumerate(given)]
+    body = {"content": f"{FILLER}#{{t}}", "sender": SENDER, "receivers": receivers}
+    answer = await call("message/sendSMS", body)
+    problems: list[Any] = answer.body["errors"]
+    assert len(problems) == len(given)
+    return [_counted(each["message"]) for each in problems]
+
+
+def _counted(message: str) -> Counted:
+    size = re.search(r"까지인데 (\d+)바이트", message)
+    if size:
+        return Counted(int(size[1]) - len(FILLER), frozenset())
+    return Counted(None, frozenset(chr(int(code, 16)) for code in re.findall(r"U\+([0-9A-F]{4,6})", message)))
+
+
+async def by_the_page(visitor: Visitor, csrf: str, given: str) -> Counted:
+    """Return what the page says of a text that someone types."""
+    shown = await visitor.post("/console/send/look", {**form(content=given, receivers=""), "csrf": csrf})
+    lost = re.search(r'data-lost="([^"]*)"', shown.text)
+    size = re.search(r'data-size="(\d+)"', shown.text)
+    assert size
+    if lost:
+        return Counted(None, frozenset(html.unescape(lost[1])))
+    return Counted(int(size[1]), frozenset())
+
+
+async def compare(town: Town, count: int) -> None:
+    call, visitor = await town.caller(), await visitor_of(town)
+    csrf = await visitor.csrf()
+    given = texts(count)
+    for start in range(0, count, A_CALL):
+        some = given[start : start + A_CALL]
+
+        expected = await by_the_interface(call, some)
+
+        for text, one in zip(some, expected, strict=True):
+            assert await by_the_page(visitor, csrf, text) == one, ascii(text)
+    assert len({*given}) > count * 0.99
+
+
+@embedded
+def test_the_page_counts_as_the_interface_does(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        await compare(town, 300)
+
+    play(scene)
+
+
+@embedded
+@pytest.mark.slow
+def test_the_page_counts_as_the_interface_does_on_10_000_texts(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        await compare(town, 10_000)
+
+    play(scene)
+
+
+def test_the_texts_are_of_every_sort() -> None:
+    given = texts(1000)
+
+    assert any("\r" in text for text in given)
+    assert any("😀" in text for text in given)
+    assert any("#{" in text for text in given)
+    assert sum(text.isascii() for text in given) > 20

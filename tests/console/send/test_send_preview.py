@@ -1,0 +1,368 @@
+"""What the send page shows while someone types: sizes, receivers, the phone, the fallback."""
+
+import re
+
+from tests.fixtures.console import visitor_of
+from tests.fixtures.console_send import (
+    IMAGE,
+    arriving,
+    check,
+    form,
+    hidden,
+    instead,
+    look,
+    rows,
+    talk,
+    wrong,
+)
+from tests.fixtures.virtual import Town
+from tests.fixtures.web import BUTTON, PHONE, SENDER, Play, approve_template, open_channel, ready
+
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
+
+
+def size(text: str) -> tuple[int, int]:
+    found = re.search(r'data-size="(\d+)" data-most="(\d+)"', text)
+    assert found
+    return int(found[1]), int(found[2])
+
+
+def test_a_text_is_counted_as_it_will_be_sent(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+        cases = [
+            (form(content="가나다"), (6, 90)),
+            (form(content="가\r\n나"), (5, 90)),
+            (form(content="a" * 91), (91, 90)),
+            (form("lms", content="가나다"), (6, 2000)),
+            (form(content="가나다", adFlag="1"), (12, 90)),
+            (form(content="(광고)가나다", adFlag="1"), (12, 90)),
+            (form(content="#{이름}님", receivers=f"{PHONE}, 홍길동"), (8, 90)),
+            (form(content="#{이름}님", receivers=""), (9, 90)),
+            (form(content="가😀나"), (4, 90)),
+            (talk("alimtalk", sender_key), (12, 1000)),
+            (talk("friendtalk", sender_key, content="가\r\n나"), (3, 1000)),
+            (talk("friendtalk", sender_key, content="가나", messageType="friendTalkWideImage"), (2, 76)),
+        ]
+        for fields, expected in cases:
+            assert size((await look(visitor, fields)).text) == expected, fields
+
+    play(scene)
+
+
+def test_an_sms_that_does_not_fit_may_become_an_lms_at_one_press(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        fields = form(content="가" * 46)
+
+        fits, long = await look(visitor, form(content="가" * 45)), await look(visitor, fields)
+        changed = await visitor.fill_in("/console/send/form", **fields, to="lms")
+
+        assert "offer-lms" not in fits.text
+        assert "offer-lms" in long.text
+        assert "90바이트까지인데 92바이트입니다" in wrong(long)["content"]
+        assert 'name="kind" value="lms"' in changed.text
+        assert "가" * 46 + "</textarea>" in changed.text
+        assert size(changed.text) == (92, 2000)
+        assert wrong(changed) == {}
+
+    play(scene)
+
+
+def test_a_line_of_any_length_is_looked_at(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        shown = await look(await visitor_of(town), form(receivers='"1' + "x" * 200_000))
+        assert [len(row) for row in rows(shown)] == [3]
+
+    play(scene)
+
+
+def test_characters_that_cannot_be_sent_are_marked(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+
+        text = await look(visitor, form(content="가😀나<b>"))
+        app = await look(visitor, talk("friendtalk", sender_key, content="가😀나"))
+
+        assert '가<mark class="lost">😀</mark>나<b>' in arriving(text)
+        assert 'data-lost="😀"' in text.text
+        assert "U+1F600" in wrong(text)["content"]
+        assert arriving(app) == "가😀나"
+        assert wrong(app) == {}
+
+    play(scene)
+
+
+def test_characters_that_become_question_marks_are_shown_so(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+
+        shown = await look(visitor, form(content="가😀나"))
+
+        assert arriving(shown) == "가?나"
+        assert 'data-lost="😀"' in shown.text
+        assert size(shown.text) == (5, 90)
+        assert wrong(shown) == {}
+
+    play(scene, unsupported_characters="replace")
+
+
+def test_the_phone_shows_what_the_first_receiver_gets(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(
+            call,
+            sender_key,
+            content="#{이름}님, #{물건}",
+            emphasisType="text",
+            emphasisTitle="#{물건} 도착",
+            buttons=[BUTTON],
+        )
+        visitor = await visitor_of(town)
+        fields = talk("alimtalk", sender_key, receivers=f"{PHONE}, 사과, 홍길동\n010-2222-3333, 배, 김")
+
+        shown = await look(visitor, fields)
+        nobody = await look(visitor, {**fields, "receivers": ""})
+
+        assert arriving(shown) == "홍길동님, 사과"
+        assert '<p class="subject">사과 도착</p>' in shown.text
+        assert "<li><span>열기</span></li>" in shown.text
+        assert "@shop" in shown.text
+        assert arriving(nobody) == "#{이름}님, #{물건}"
+
+    play(scene)
+
+
+def test_the_fallback_is_shown_as_it_would_go(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+        on = {"resend": "1", "resendPhoneNumber": SENDER}
+
+        none = await look(visitor, talk("alimtalk", sender_key))
+        made = await look(visitor, talk("alimtalk", sender_key, **on))
+        own = await look(
+            visitor, talk("friendtalk", sender_key, adFlag="1", resendContent="#{이름}" + "가" * 46, **on)
+        )
+        unsendable = await look(visitor, talk("friendtalk", sender_key, content="😀", **on))
+
+        assert instead(none) == ""
+        made_text = "배송이 시작되었습니다. 열기: https://shop.example/1"
+        assert instead(made) == f"{SENDER} 단문 문자 51 / 90바이트 {made_text}"
+        assert instead(own).startswith(f"{SENDER} 장문 문자")
+        assert "@shop (광고)#{이름}가" in instead(own)
+        assert "문자로 보낼 수 없음" in instead(unsendable)
+
+    play(scene)
+
+
+def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_pointed_out(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        receivers = "\r\n".join(
+            [
+                "010-1111-2222, 홍길동",
+                "",
+                "02-123-4567, 김",
+                "010-3333-4444",
+                "010-5555-6666, 이, 남는 값",
+                "+82 10-1111-2222, 다시",
+                "010-7777-8888, " + "가" * 60,
+            ]
+        )
+
+        shown = await look(visitor, form(content="#{이름}", receivers=receivers))
+
+        found = {row[0]: row for row in rows(shown)}
+        assert found["1"] == ["1", "010-1111-2222", "홍길동", ""]
+        assert "휴대폰 번호가 아닙니다" in found["3"][-1]
+        assert "변수: 이름" in found["4"][-1]
+        assert "변수보다 값이 많습니다" in found["5"][-1]
+        assert found["6"][-1] == "위에 이미 있는 번호입니다"
+        assert "90바이트까지인데 120바이트입니다" in found["7"][-1]
+        assert "5명</strong> · 중복 1건은 뺍니다" in shown.text
+        assert "보낼 수 없는 수신자 4명" in shown.text
+
+    play(scene)
+
+
+def test_a_first_line_may_name_the_columns(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        receivers = f"번호\t금액\t#{{이름}}\t메모\n{PHONE}\t500\t홍길동\t단골"
+
+        shown = await look(visitor, form(content="#{이름}님 #{금액}원", receivers=receivers))
+
+        assert arriving(shown) == "홍길동님 500원"
+        assert rows(shown) == [["2", PHONE, "홍길동", "500", ""]]
+
+    play(scene)
+
+
+def test_values_are_left_alone_where_there_are_no_variables(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+
+        shown = await look(visitor, form(receivers=f"{PHONE}, 홍길동, 단골"))
+
+        assert rows(shown) == [["1", PHONE, ""]]
+        assert "보낼 수 없는" not in shown.text
+
+    play(scene)
+
+
+def test_too_many_receivers_are_told_before_they_are_looked_at(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        fields = form(receivers="\n".join(f"010-1111-{n:04}" for n in range(21)))
+
+        most = await check(visitor, form(receivers="\n".join(f"010-1111-{n:04}" for n in range(20))))
+        more = await check(visitor, fields)
+
+        assert (most.status, more.status) == (200, 400)
+        assert "20명까지인데 21명입니다" in wrong(more)["receivers"]
+
+    play(scene, max_receivers=20)
+
+
+def test_what_is_still_empty_is_not_held_against_whoever_types(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
+            page = await visitor.get(f"/console/send?kind={kind}")
+            shown = await look(visitor, {"kind": kind})
+
+            assert page.status == 200
+            assert f'name="kind" value="{kind}"' in page.text
+            assert wrong(page) == wrong(shown) == {}
+
+    play(scene)
+
+
+def test_every_part_that_typing_changes_has_its_place_in_the_form(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+        buttons = {"buttons[0].buttonType": "appLink", "buttons[1].buttonType": "botConversion"}
+        kinds = [{"kind": kind} for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk")]
+        for fields in [*kinds, {"kind": "friendtalk", "messageType": "friendTalkImage", **buttons, **IMAGE}]:
+            given = {"senderKey": sender_key, **fields}
+            page = await visitor.fill_in("/console/send/form", **given)
+            shown = await look(visitor, given)
+
+            changed = re.findall(r'id="([\w-]+)"[^>]* hx-swap-oob="true"', shown.text)
+            assert len(changed) > 6
+            assert [each for each in changed if page.text.count(f'id="{each}"') != 1] == []
+
+    play(scene)
+
+
+def test_a_picture_that_was_looked_at_before_is_not_asked_for_again(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        unseen = {name: value for name, value in IMAGE.items() if name != "image_body"}
+
+        typing = await look(visitor, form("mms", **unseen))
+        bad = await look(visitor, form("mms", **{**IMAGE, "image_body": "AAAA"}))
+        unsent = await check(visitor, form("mms", **unseen))
+
+        assert wrong(typing) == {}
+        assert "<canvas" in typing.text
+        assert "JPEG 파일이 아닙니다" in wrong(bad)["image"]
+        assert "image" in wrong(unsent)
+
+    play(scene)
+
+
+def test_buttons_are_added_moved_and_removed(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+        two = {
+            "buttons[0].buttonType": "webLink",
+            "buttons[0].name": "첫째",
+            "buttons[1].buttonType": "channelAddition",
+            "buttons[1].name": "둘째",
+        }
+        names = re.compile(r'name="buttons\[\d\]\.name" type="text" value="([^"]*)"')
+
+        async def after(act: str) -> list[str]:
+            fields = talk("friendtalk", sender_key, act=act, **two)
+            return names.findall((await visitor.fill_in("/console/send/form", **fields)).text)
+
+        assert await after("add") == ["첫째", "둘째", ""]
+        assert await after("up-1") == ["둘째", "첫째"]
+        assert await after("up-0") == ["첫째", "둘째"]
+        assert await after("remove-0") == ["둘째"]
+        for nonsense in ("remove-7", "up-", "up-x", "fly", "remove-٣"):
+            assert await after(nonsense) == ["첫째", "둘째"]
+
+    play(scene)
+
+
+def test_the_fields_of_a_button_follow_its_type(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+
+        app = await visitor.fill_in("/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "appLink"})
+        bot = await visitor.fill_in(
+            "/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "botConversion"}
+        )
+
+        assert "buttons[0].androidUrl" in app.text
+        assert "buttons[0].chatEvent" not in app.text
+        assert "buttons[0].chatEvent" in bot.text
+
+    play(scene)
+
+
+def test_typing_takes_the_last_look_away(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        looked = await check(visitor, form())
+
+        shown = await look(visitor, {**form(), **hidden(looked)})
+
+        assert '<div id="last" hx-swap-oob="true"></div>' in shown.text
+
+    play(scene)
+
+
+def test_nothing_that_is_typed_becomes_markup(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+        names = (
+            "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",
+            "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
+            "own_number", "test_key", "key", "digest", "to", "act", "buttons[0].name", "buttons[0].buttonType",
+            "buttons[0].mobileUrl",
+        )  # fmt: skip
+        for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
+            for name in names:
+                fields = {**talk(kind, sender_key, resend="1"), name: HOSTILE}
+                for step in ("look", "form", "check", "test"):
+                    shown = await visitor.fill_in(f"/console/send/{step}", **fields)
+
+                    assert "<script>alert" not in shown.text, (kind, name, step)
+                    assert "<img src=x" not in shown.text, (kind, name, step)
+        variable = form(content="#{" + HOSTILE + "}", receivers=f"{PHONE}, {HOSTILE}")
+        assert "<script>alert" not in (await look(visitor, variable)).text
+
+    play(scene)
+
+
+def test_the_page_speaks_english(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        visitor.cookies["pabal_language"] = "en"
+
+        shown = await check(visitor, form(content="hello"))
+
+        assert "Send it like this?" in shown.text
+        assert "5 of 90 bytes" in shown.text
+
+    play(scene)

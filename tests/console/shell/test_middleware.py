@@ -1,0 +1,262 @@
+"""The gate of the console: cookies, headers, and what is told when something is wrong."""
+
+import re
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from pabal.console.shell import assets
+from pabal.console.shell.middleware import HEADERS
+from pabal.console.shell.page_request import HOME, local
+from pabal.console.table import PAGES
+from pabal.domain.user import Role
+from pabal.service.access.sign_in import MOST_OF_BOTH
+from pabal.store.engine.base import StoreAway
+from tests.fixtures.console import WORD, Visitor, make_user, sign_in, visitor_of
+from tests.fixtures.virtual import Town, VirtualWorld, open_store
+from tests.fixtures.web import BreakingStore, Play
+
+HTML = sorted(Path(assets.__file__).parents[1].rglob("*.html"))
+OVER_TLS = {"x_forwarded_proto": "https", "x_forwarded_for": "192.0.2.9"}
+TRUSTING = {"trusted_proxies": [ip_network("127.0.0.1/32")]}
+
+
+def test_every_answer_says_what_browsers_may_do_with_it(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town, Role.OPERATOR)
+        for path in ["/console/nowhere", "/console/history?x=%ff", *{page.path for page in PAGES}]:
+            shown = await visitor.get(path)
+
+            assert HEADERS.items() <= shown.headers.items(), path
+            assert shown.headers["cache-control"] == "no-store"
+            assert "unsafe" not in shown.headers["content-security-policy"]
+            assert "default-src 'none'" in shown.headers["content-security-policy"]
+
+    play(scene)
+
+
+@pytest.mark.parametrize("file", HTML, ids=lambda file: file.name)
+def test_no_page_has_scripts_or_styles_in_itself_nor_lets_anything_through_unescaped(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+
+    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:|hx-on|\bjs:", text)
+    assert not re.search(r"\|\s*safe\b|autoescape|Markup|hx-vals", text)
+    assert not re.search(r"""(src|href|action)=["']?(https?:)?//""", text)
+
+
+def test_files_are_kept_for_good_at_addresses_that_change_with_them(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = Visitor(town.service)
+        page = await visitor.get("/console/login")
+        found = set(re.findall(r'(?:href|src)="(/console/static/[^"]+)"', page.text))
+
+        assert {Path(each).suffix for each in found} == {".css", ".js", ".svg"}
+        for address in found:
+            plain = await visitor.get(address)
+            assert plain.status == 200
+            assert "immutable" in plain.headers["cache-control"]
+            assert HEADERS.items() <= plain.headers.items()
+            stem, _, kind = address.rpartition(".")
+            assert (await visitor.get(f"{stem[:-1]}0.{kind}")).status == 404
+        assert (await visitor.get("/console/static/../app.py")).status == 404
+
+    play(scene)
+
+
+def test_a_session_is_held_away_from_scripts_and_other_sites_and_is_new_at_each_sign_in(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        name = await make_user(town)
+        visitor = await sign_in(town, name)
+        first = visitor.cookies["pabal_session"]
+
+        shown = await visitor.fill_in("/console/login", name=name, password=WORD)
+
+        (cookie,) = [each for each in shown.cookies if each.startswith("pabal_session=")]
+        assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
+        second = visitor.cookies["pabal_session"]
+        assert first != second
+        old = Visitor(town.service)
+        old.cookies["pabal_session"] = first
+        assert (await old.get("/console/history")).status == 303, "the session before is over"
+
+    play(scene)
+
+
+def test_over_tls_only_a_cookie_counts_that_nobody_else_can_have_set(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        name = await make_user(town)
+        visitor = await sign_in(town, name, Visitor(town.service, **OVER_TLS))
+        token = visitor.cookies["__Host-pabal_session"]
+
+        here = await visitor.get("/console/history")
+        plain = Visitor(town.service, **OVER_TLS)
+        plain.cookies["pabal_session"] = token
+        there = await plain.get("/console/history")
+
+        assert (here.status, there.status) == (200, 303)
+        again = await visitor.fill_in("/console/login", name=name, password=WORD)
+        (cookie,) = [each for each in again.cookies if "pabal_session" in each]
+        assert {"Secure", "HttpOnly", "Path=/"} <= set(cookie.split("; "))
+        assert "Domain" not in cookie
+
+    play(scene, **TRUSTING)
+
+
+def test_who_is_not_a_trusted_proxy_is_not_believed_about_tls_or_addresses(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        name = await make_user(town)
+        visitor = await sign_in(town, name, Visitor(town.service, **OVER_TLS))
+        assert set(visitor.cookies) >= {"pabal_session"}
+
+        for number in range(MOST_OF_BOTH):
+            liar = Visitor(town.service, x_forwarded_for=f"192.0.2.{number}")
+            assert (await liar.fill_in("/console/login", name=name, password="wrong")).status == 401
+        locked = await Visitor(town.service).fill_in("/console/login", name=name, password=WORD)
+
+        assert locked.status == 429
+
+    play(scene)
+
+
+def test_a_wrong_password_and_an_unknown_name_are_told_alike(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        name = await make_user(town)
+        visitor = Visitor(town.service)
+
+        wrong = await visitor.fill_in("/console/login", name=name, password="wrong")
+        unknown = await visitor.fill_in("/console/login", name="n" * len(name), password=WORD)
+
+        assert (wrong.status, unknown.status) == (401, 401)
+        assert wrong.text.replace(name, "") == unknown.text.replace("n" * len(name), "")
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["https://evil.example/console", "//evil.example/console", "/\\evil.example", "/console\\@evil", "/api/x", "",
+     "javascript:alert(1)", "/consoles", "/console/login?next=/console", "/console/\n", "console"],
+)  # fmt: skip
+def test_nobody_is_sent_out_of_the_console(path: str) -> None:
+    assert local(path) == HOME
+
+
+@pytest.mark.parametrize("path", ["/console", "/console/history?status=fail&receiver=010", "/console/phone"])
+def test_one_is_sent_on_to_where_one_wanted(path: str) -> None:
+    assert local(path) == path
+
+
+def test_who_wanted_a_page_gets_there_after_signing_in(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        name = await make_user(town)
+        visitor = Visitor(town.service)
+
+        sent = await visitor.get("/console/history?status=fail")
+        part = await visitor.get(
+            "/console/phone/messages?number=1", hx_request="true", hx_current_url="http://x/console/phone?number=2"
+        )
+        shown = await visitor.fill_in(
+            "/console/login", name=name, password=WORD, next="/console/history?status=fail"
+        )
+
+        assert sent.location == "/console/login?next=%2Fconsole%2Fhistory%3Fstatus%3Dfail"
+        assert (part.status, part.headers["hx-redirect"]) == (
+            401,
+            "/console/login?next=%2Fconsole%2Fphone%3Fnumber%3D2",
+        )
+        assert shown.location == "/console/history?status=fail"
+        on = await visitor.get("/console/login?next=%2Fconsole%2Fhistory%3Fchannel%3D%ED%95%9C", hx_request="true")
+        assert on.headers["hx-redirect"] == "/console/history?channel=%ED%95%9C"
+
+    play(scene)
+
+
+def test_the_language_stays_as_chosen_and_nonsense_changes_nothing(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = Visitor(town.service)
+        korean = await visitor.get("/console/login")
+        nonsense = await visitor.fill_in("/console/language", language="xx", next="/console/login")
+        still = await visitor.get("/console/login")
+        await visitor.fill_in("/console/language", language="en", next="/console/login")
+        english = await visitor.get("/console/login")
+
+        assert ('lang="ko"' in korean.text, 'lang="ko"' in still.text) == (True, True)
+        assert nonsense.location == "/console/login"
+        assert '<html lang="en">' in english.text
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "status"),
+    [
+        ("/console/nowhere", "GET", 404),
+        ("/console/history/zzz", "GET", 404),
+        ("/console/history", "DELETE", 405),
+        ("/console/history?receiver=%ff%fe", "GET", 400),
+        ("/console/history", "HEAD", 200),
+    ],
+)
+def test_what_cannot_be_answered_is_told_on_a_page(play: Play, path: str, method: str, status: int) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+
+        shown = await visitor.get(path, method)
+
+        assert shown.status == status
+        assert shown.headers["content-type"] == "text/html; charset=utf-8"
+
+    play(scene)
+
+
+def test_a_form_that_is_too_large_or_none_is_refused(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = Visitor(town.service)
+
+        large = await visitor.fill_in("/console/login", name="n" * 20_000, password=WORD)
+        other = await visitor.post(
+            "/console/login", {"csrf": await visitor.csrf()}, content_type="application/json"
+        )
+
+        assert (large.status, other.status) == (413, 415)
+
+    play(scene)
+
+
+@pytest.mark.parametrize(("trouble", "status"), [(StoreAway("gone"), 503), (ValueError("secret inside"), 500)])
+def test_trouble_is_told_without_a_word_of_the_inside(
+    play: Play, tmp_path: Path, trouble: Exception, status: int
+) -> None:
+    world = VirtualWorld()
+    store = BreakingStore(open_store(tmp_path, world))
+
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        store.trouble = trouble
+
+        shown = await visitor.get("/console/history")
+        store.trouble = None
+
+        assert shown.status == status
+        assert "secret" not in shown.text
+        assert "로그아웃" not in shown.text or status == 500
+        assert (await visitor.get("/console/history")).status == 200
+
+    play(scene, world=world, store=store)
+
+
+def test_names_that_people_chose_are_shown_and_never_run(play: Play) -> None:
+    hostile = '"><script>alert(1)</script>'
+
+    async def scene(town: Town) -> None:
+        owner = await sign_in(town, await make_user(town, Role.OWNER, hostile, "kim"))
+        operator = await visitor_of(town, Role.OPERATOR)
+
+        pages = [await owner.get("/console/history"), await operator.get("/console/accounts")]
+        pages.append(await Visitor(town.service).fill_in("/console/login", name=hostile, password="wrong"))
+
+        assert all("&lt;script&gt;alert(1)" in page.text for page in pages)
+        assert all("<script>alert" not in page.text for page in pages)
+
+    play(scene)

@@ -1,0 +1,192 @@
+"""Files of receivers: every usual way to write them is read, and what cannot be read is told in words."""
+
+import datetime
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+
+from pabal.console.upload import sheet, xlsx_limits
+from pabal.console.upload.sheet import Row
+from pabal.domain.codes import Code, Refused
+from tests.fixtures.engines import embedded
+
+pytestmark = embedded
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+TEXT = "휴대폰번호,이름\n010-1234-5678,홍길동\n"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "list"
+
+
+def read(path: Path, body: bytes) -> list[Row]:
+    path.write_bytes(body)
+    return list(sheet.counted(sheet.rows_of(path)))
+
+
+def refusal(path: Path, body: bytes) -> Refused:
+    with pytest.raises(Refused) as refused:
+        read(path, body)
+    return refused.value
+
+
+def excel(*rows: list[object]) -> bytes:
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)
+    written = io.BytesIO()
+    book.save(written)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16"])
+def test_a_text_is_read_however_it_is_encoded(path: Path, encoding: str) -> None:
+    assert read(path, TEXT.encode(encoding)) == [
+        Row(1, ("휴대폰번호", "이름")),
+        Row(2, ("010-1234-5678", "홍길동")),
+    ]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_columns_are_parted_by_what_the_first_row_uses(path: Path, delimiter: str) -> None:
+    body = TEXT.replace(",", delimiter).encode()
+    assert [len(row.cells) for row in read(path, body)] == [2, 2]
+
+
+def test_empty_rows_are_passed_over_and_rows_keep_their_numbers(path: Path) -> None:
+    body = 'phone,이름\n\n,\n010-1,"두 줄\n이름"\n010-2,x\n'.encode()
+    assert read(path, body) == [Row(1, ("phone", "이름")), Row(4, ("010-1", "두 줄\n이름")), Row(5, ("010-2", "x"))]
+
+
+def test_an_excel_file_is_read_as_people_see_it(path: Path) -> None:
+    day = datetime.datetime(2026, 11, 15)
+    body = excel(["휴대폰번호", "금액", "날짜"], [1012345678, 1500.0, day], [None, None, None], ["010", 1.5, True])
+    assert [row.cells for row in read(path, body)] == [
+        ("휴대폰번호", "금액", "날짜"),
+        ("1012345678", "1500", "2026-11-15"),
+        ("010", "1.5", "True"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"PK\x03\x04nothing",
+        b"\xd0\xcf\x11\xe0old",
+        b"\xff\x00\xfe\x81\x00",
+        b"a,b\n\x00\x81\xff\n",
+        TEXT.encode("utf-16")[:-1],
+        b"\xff\xfe\x00\xd8a\x00",
+    ],
+    ids=["no zip", "old excel", "no text", "no letters", "half a letter", "half of a pair"],
+)
+def test_what_cannot_be_read_is_told_in_words(path: Path, body: bytes) -> None:
+    refused = refusal(path, body)
+
+    assert refused.code is Code.INVALID_PARAMETER
+    assert refused.problems[0].detail is not None
+
+
+def test_an_excel_file_that_unpacks_to_too_much_is_not_unpacked(path: Path) -> None:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/sharedStrings.xml", b"\0" * (xlsx_limits.MOST_WORDS_BYTES + 1))
+    assert "too large" in str(refusal(path, written.getvalue()).problems[0].detail)
+
+
+def excel_of(rows: str, **parts: str) -> bytes:
+    """Return an Excel file whose sheet, and whose other parts if given, are written by hand."""
+    written = io.BytesIO()
+    given = {"xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'}
+    given |= {f"xl/{name}.xml": body for name, body in parts.items()}
+    with (
+        zipfile.ZipFile(io.BytesIO(excel(["x"]))) as made,
+        zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as to,
+    ):
+        for name in made.namelist():
+            to.writestr(name, given.get(name) or made.read(name))
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        excel_of(f"<row>{'<c/>' * (xlsx_limits.MOST_ROW_TAGS + 1)}</row>"),
+        excel_of(f"<row>{'<c/><!--</row>-->' * (xlsx_limits.MOST_ROW_TAGS // 2 + 1)}</row>"),
+        excel_of(f"<row><c><v>{'1' * (xlsx_limits.MOST_ROW_BYTES + 1)}</v></c></row>"),
+        excel_of("", styles=f'<styleSheet xmlns="{MAIN}">{"<x/>" * (xlsx_limits.MOST_ROW_TAGS + 1)}</styleSheet>'),
+    ],
+    ids=["cells", "cells behind comments", "one cell", "styles"],
+)
+def test_a_small_file_that_takes_much_room_to_read_is_not_read(path: Path, body: bytes) -> None:
+    assert len(body) < 100_000
+    assert "too large" in str(refusal(path, body).problems[0].detail)
+
+
+def test_rows_without_end_are_not_gone_through(path: Path) -> None:
+    body = excel_of('<row r="2000000000"><c><v>1</v></c></row>')
+    assert refusal(path, body).code is Code.TOO_MANY_RECEIVERS
+
+
+def test_many_rows_that_are_only_formatted_are_passed_over(path: Path) -> None:
+    empty = '<row ht="20" customHeight="1"/>' * (xlsx_limits.MOST_ROW_TAGS + 1)
+    body = excel_of(
+        f'<row><c t="inlineStr"><is><t>phone</t></is></c></row>{empty}<row><c><v>1012345678</v></c></row>'
+    )
+    assert [row.cells for row in read(path, body)] == [("phone",), ("1012345678",)]
+
+
+def test_a_locked_part_of_an_excel_file_is_told_in_words(path: Path) -> None:
+    body = bytearray(excel(["phone"]))
+    place = -1
+    while (place := body.find(b"PK\x01\x02", place + 1)) >= 0:
+        body[place + 8] |= 1  # encrypted, says the table of contents
+    assert "without a password" in str(refusal(path, bytes(body)).problems[0].detail)
+
+
+def test_too_many_rows_or_columns_are_refused(path: Path) -> None:
+    many = b"phone\n" + b"1\n" * sheet.MOST_ROWS
+    assert refusal(path, many).code is Code.TOO_MANY_RECEIVERS
+    wide = ",".join("c" * (sheet.MOST_COLUMNS + 1)).encode()
+    assert refusal(path, wide).code is Code.INVALID_PARAMETER
+
+
+def test_columns_are_found_by_their_names() -> None:
+    found = sheet.columns(Row(1, ("이름", " Phone Number ", "#{코드}", "", "메모", "reference")), ["이름", "코드"])
+
+    assert (found.phone, found.reference, found.values) == (1, 5, {"이름": 0, "코드": 2})
+    assert found.unused == ("메모",)
+
+
+def test_a_variable_may_be_called_like_the_number() -> None:
+    found = sheet.columns(Row(1, ("번호", "휴대폰")), ["번호"])
+    assert (found.phone, found.values) == (1, {"번호": 0})
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (("휴대폰번호",), "There is no column for: 이름"),
+        (("이름",), "no column of phone numbers"),
+        (("010-1234-5678", "이름"), "must name the columns"),
+        (("1012345678", "이름"), "must name the columns"),
+        (("휴대폰", "이름", "이름"), "the same name: 이름"),
+    ],
+)
+def test_columns_that_are_missing_or_there_twice_are_named(cells: tuple[str, ...], said: str) -> None:
+    with pytest.raises(Refused) as refused:
+        sheet.columns(Row(1, cells), ["이름"])
+    assert said in refused.value.problems[0].message("en")
+
+
+@pytest.mark.parametrize(
+    ("cell", "meant"),
+    [("1012345678", "01012345678"), ("111234567", "0111234567"), ("010-1", "010-1"), ("15881588", "15881588")],
+)
+def test_a_zero_that_a_spreadsheet_dropped_is_put_back(cell: str, meant: str) -> None:
+    assert sheet.phone_number(cell) == meant

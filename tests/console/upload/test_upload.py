@@ -1,0 +1,484 @@
+"""Uploads: a file with good and bad rows is checked by the rules of the interface, looked over, and sent once."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+
+from pabal.console.upload.sheet import MOST_FILE_BYTES
+from pabal.domain.campaign import State
+from pabal.domain.codes import Code
+from pabal.domain.dates import HOUR
+from pabal.domain.user import Role
+from pabal.service.sending import campaigns as service
+from pabal.store import campaigns
+from pabal.store.campaigns import Campaign
+from pabal.store.engine.base import StoreAway
+from tests.fixtures.audit import latest
+from tests.fixtures.console import Shown, Visitor, visitor_of
+from tests.fixtures.console_send import IMAGE, talk
+from tests.fixtures.service import count
+from tests.fixtures.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, open_store
+from tests.fixtures.web import (
+    BreakingStore,
+    Play,
+    accepted,
+    approve_template,
+    on_phone,
+    open_channel,
+    ready,
+    template,
+)
+
+UPLOAD = "/console/send/upload"
+LIST = """휴대폰번호,이름,메모
+010-1111-2222,홍길동,a
+1033334444,<b>김</b>,b
+010-1111-2222,다시,c
+12345,누구,d
+010-5555-6666,,e
+010-7777-8888,😀,f
+"""
+
+
+async def begun(visitor: Visitor, **fields: str) -> str:
+    """Write a message and return the address of its campaign."""
+    given = {"kind": "sms", "sender": "02-1234-5678", "content": "#{이름}님, 안녕하세요", **fields}
+    shown = await visitor.fill_in(UPLOAD, **given)
+    assert shown.status == 303, shown
+    return shown.location
+
+
+async def uploaded(visitor: Visitor, file: bytes | str = LIST, query: str = "name=list.csv", **fields: str) -> str:
+    """Write a message, upload a file and return the address of the campaign."""
+    address = await begun(visitor, **fields)
+    body = file.encode() if isinstance(file, str) else file
+    shown = await visitor.upload(f"{address}/file?{query}", body)
+    assert shown.status == 204, shown
+    return address
+
+
+async def sent_off(visitor: Visitor, address: str, **fields: str) -> Shown:
+    """Look a checked file over, and send it."""
+    return await visitor.fill_in(f"{address}/send", seen=await looked_over(visitor, address), **fields)
+
+
+async def looked_over(visitor: Visitor, address: str) -> str:
+    """Return what tells the file that a page shows from any other."""
+    found = re.search(r'name="seen" value="([0-9]+)"', (await visitor.get(address)).text)
+    return found[1] if found else ""
+
+
+async def kept(town: Town, address: str) -> Campaign:
+    found = await town.store.read(campaigns.get, bytes.fromhex(address.rpartition("/")[2]))
+    assert found is not None
+    return found
+
+
+def words(shown: Shown) -> str:
+    """Return what a page says, without its tags."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", shown.text))
+
+
+def test_a_file_is_checked_and_what_is_wrong_is_told_row_by_row(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        address = await uploaded(visitor)
+
+        campaign = await kept(town, address)
+        assert (campaign.state, campaign.file_name) == (State.CHECKED, "list.csv")
+        assert (campaign.receivers, campaign.bad, campaign.duplicates) == (2, 4, 1)
+        assert campaign.unused == ("메모",)
+        faults = await town.store.read(campaigns.faults, campaign.id, 0, 100)
+        assert [(each.number, each.reason[1]) for each in faults] == [
+            (4, "The same number is in row 2."),
+            (5, "A phone number is not valid. It is not a Korean mobile number."),
+            (6, "A receiver has no value for a variable. Variables: 이름"),
+            (7, "The text holds characters that cannot be sent. Characters: 😀 (U+1F600)"),
+        ]
+        page = await visitor.get(address)
+        assert "2행과 같은 번호입니다." in page.text
+        assert "2명에게 보내기" in page.text
+        assert "메모" in page.text
+
+    play(scene)
+
+
+def test_the_rows_that_are_wrong_can_be_downloaded_mended_and_uploaded_again(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        address = await uploaded(visitor, LIST.replace("누구", "=cmd()"))
+
+        file = await visitor.get(f"{address}/bad.csv")
+
+        assert file.headers["content-type"] == "text/csv; charset=utf-8"
+        lines = file.text.splitlines()
+        assert lines[0] == "\ufeff행,휴대폰번호,이름,메모,사유"
+        assert lines[2].startswith("5,12345,'=cmd(),d,")
+        mended = file.text.replace("12345", "010-9999-0000")
+        again = await visitor.upload(f"{address}/file?once=1", mended.encode())
+        assert again.status == 204
+        assert (await kept(town, address)).receivers == 2
+
+    play(scene)
+
+
+def test_who_is_there_twice_may_be_sent_to_twice(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        address = await uploaded(await visitor_of(town), query="once=0")
+        campaign = await kept(town, address)
+        assert (campaign.receivers, campaign.duplicates, campaign.bad) == (3, 1, 3)
+
+    play(scene)
+
+
+def test_what_a_formula_could_not_find_is_sent_to_nobody(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        file = "phone,이름,메모\n010-1111-2222,#N/A,a\n#REF!,홍,b\n010-3333-4444,김,#N/A\n"
+        address = await uploaded(await visitor_of(town), file)
+
+        campaign = await kept(town, address)
+        faults = await town.store.read(campaigns.faults, campaign.id, 0, 100)
+        assert campaign.receivers == 1, "what nothing asks for is no matter"
+        assert [(each.number, each.reason[1]) for each in faults] == [
+            (2, "A formula shows the error #N/A."),
+            (3, "A formula shows the error #REF!."),
+        ]
+
+    play(scene)
+
+
+def test_an_excel_file_is_taken_too(play: Play) -> None:
+    book = Workbook()
+    for row in (["phone", "이름"], [1012345678, "홍길동"], ["010-2222-3333", 7]):
+        book.active.append(row)
+    written = io.BytesIO()
+    book.save(written)
+
+    async def scene(town: Town) -> None:
+        address = await uploaded(await visitor_of(town), written.getvalue())
+        assert (await kept(town, address)).receivers == 2
+
+    play(scene)
+
+
+def test_it_is_sent_once_to_everyone_who_can_be_sent_to(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        rows = "".join(f"010-2000-{number:04},n{number}\n" for number in range(2500))
+        address = await uploaded(visitor, f"phone,이름\n{rows}")
+
+        first = await sent_off(visitor, address, name="봄 행사")
+        second = await sent_off(visitor, address, name="again")
+        await town.wait(60)
+
+        assert (first.status, second.status) == (303, 303)
+        assert first.location == second.location == address.replace(UPLOAD, "/console/requests")
+        assert await count(town, "messages") == 2500
+        assert await count(town, "requests") == 3
+        campaign = await kept(town, address)
+        assert (campaign.name, campaign.made, campaign.state) == ("봄 행사", 2500, State.MADE)
+        done = [(each.what, each.target) for each in await town.store.read(latest, None, 10)]
+        assert done.count(("campaign.send", campaign.id.hex())) == 1
+        phone = await visitor.get("/console/phone?number=010-2000-1234")
+        assert "n1234님, 안녕하세요" in phone.text
+
+    play(scene, simulator_messages=5000)
+
+
+def test_nobody_sends_to_another_file_than_the_one_they_looked_over(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        colleague = await visitor_of(town, Role.SENDER)
+        address = await uploaded(visitor, "phone,이름\n010-1111-2222,홍\n")
+        seen = await looked_over(visitor, address)
+        await colleague.upload(f"{address}/file?name=other", "phone,이름\n010-9999-8888,김\n".encode())
+
+        late = await visitor.fill_in(f"{address}/send", name="x", seen=seen)
+        nothing = await visitor.fill_in(f"{address}/send", name="x")
+        await town.wait(20)
+
+        assert (late.status, nothing.status) == (409, 409)
+        assert "다른 파일이 올라왔습니다" in late.text
+        assert await count(town, "messages") == 0
+        again = await visitor.fill_in(f"{address}/send", name="x", seen=await looked_over(visitor, address))
+        assert again.status == 303
+
+    play(scene)
+
+
+def test_it_can_be_scheduled_and_a_wrong_time_is_told_at_its_field(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        address = await uploaded(visitor)
+
+        past = await sent_off(visitor, address, later="1", sendDate="2020-01-01T10:00")
+        none = await sent_off(visitor, address, later="1", sendDate="")
+        unclear = await sent_off(visitor, address, sendDate="2026-11-15T13:00")
+        assert (past.status, none.status, unclear.status) == (400, 400, 400)
+        assert 'id="wrong-sendDate"' in past.text
+        assert (await kept(town, address)).state is State.CHECKED
+        await sent_off(visitor, address, later="1", sendDate="2026-11-15T13:00")
+        await town.wait(60)
+
+        assert (await kept(town, address)).scheduled_at == NOON + HOUR
+        assert await count(town, "jobs") == 2
+        await town.wait(HOUR / 1000)
+        assert await count(town, "jobs") == 0
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("", "The file is empty"),
+        ("휴대폰번호\n010-1111-2222\n", "There is no column for: 이름"),
+        ("010-1111-2222,홍\n", "must name the columns"),
+        (b"\xd0\xcf\x11\xe0", "old Excel format"),
+        (b"PK\x03\x04", "cannot be read"),
+    ],
+    ids=["empty", "no column", "no names", "xls", "broken"],
+)
+def test_a_file_that_cannot_be_used_is_refused_as_a_whole_and_another_may_follow(
+    play: Play, file: bytes | str, said: str
+) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        await visitor.fill_in("/console/language", language="en", next="/console/history")
+        address = await uploaded(visitor, file)
+
+        page = await visitor.get(address)
+
+        assert said in words(page)
+        assert (await kept(town, address)).state is State.DRAFT
+        await visitor.upload(f"{address}/file", LIST.encode())
+        assert (await kept(town, address)).state is State.CHECKED
+
+    play(scene)
+
+
+def test_a_file_that_is_too_large_is_not_even_read(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        address = await begun(visitor)
+        assert (await visitor.upload(f"{address}/file", b"x" * (MOST_FILE_BYTES + 1))).status == 413
+        assert (await kept(town, address)).state is State.DRAFT
+
+    play(scene)
+
+
+def test_a_message_that_cannot_be_sent_gets_no_file(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        for fields in ({"content": ""}, {"content": "가" * 46}, {"sender": "123"}, {"kind": "alimtalk"}):
+            given = {"kind": "sms", "sender": "02-1234-5678", "content": "안녕", **fields}
+            assert (await visitor.fill_in(UPLOAD, **given)).status in (400, 404), fields
+        assert await count(town, "campaigns") == 0
+
+    play(scene)
+
+
+def test_while_one_file_is_read_there_is_no_room_for_another_until_it_is_given_up(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        address = await begun(visitor)
+        campaign = await kept(town, address)
+        now = town.world.now()
+        assert await town.store.write(campaigns.begin_reading, campaign.id, "a", True, now, now)
+
+        second = await visitor.upload(f"{address}/file", LIST.encode())
+        seen = await visitor.get(f"{address}/progress?seen=0")
+        await town.wait(61)
+        stale = await visitor.get(address)
+        shown = re.search(r'progress\?seen=([0-9]+-)"', stale.text)
+        assert shown
+        still = await visitor.get(f"{address}/progress?seen={shown[1]}")
+        before = await visitor.get(f"{address}/progress?seen={shown[1][:-1]}")
+        assert (still.headers.get("hx-refresh"), before.headers.get("hx-refresh")) == (None, "true")
+        third = await visitor.upload(f"{address}/file", LIST.encode())
+
+        assert (second.status, third.status) == (409, 204)
+        assert "<progress" in seen.text
+        assert "중단되었습니다" in stale.text
+        assert not await town.store.write(
+            campaigns.add_findings, campaign.id, campaigns.Findings(None, (), 0), now, town.world.now()
+        ), "whoever was given up adds nothing any more"
+
+    play(scene)
+
+
+def test_the_page_sees_by_itself_how_it_goes(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        address = await uploaded(visitor)
+        campaign = await kept(town, address)
+
+        before = await visitor.get(f"{address}/progress?seen=0")
+        after = await visitor.get(f"{address}/progress?seen={campaign.touched_at}")
+
+        assert (before.status, before.headers.get("hx-refresh")) == (204, "true")
+        assert (after.status, after.headers.get("hx-refresh")) == (204, None)
+
+    play(scene)
+
+
+def test_the_template_file_has_the_columns_that_the_message_needs(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        address = await begun(visitor, kind="lms", subject="#{제목}", content="#{이름} #{금액}")
+        file = await visitor.get(f"{address}/template.csv")
+        assert file.text == "\ufeff휴대폰번호,이름,금액,제목\r\n"
+
+    play(scene)
+
+
+def test_a_discarded_draft_is_not_sent(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        address = await uploaded(visitor)
+        await visitor.fill_in(f"{address.replace('send/upload', 'requests')}/cancel")
+        late = await sent_off(visitor, address, name="x")
+        await town.wait(20)
+
+        assert late.location == address.replace(UPLOAD, "/console/requests")
+        assert await count(town, "messages") == 0
+        assert await count(town, "campaign_blocks") == 0
+
+    play(scene)
+
+
+def test_the_store_being_away_leaves_nothing_half_sent(tmp_path: Path) -> None:
+    async def whole() -> None:
+        world = VirtualWorld()
+        store = BreakingStore(open_store(tmp_path, world))
+        town = await build_town(tmp_path, world=world, store=store)
+        visitor = await visitor_of(town)
+        address = await uploaded(visitor)
+        store.write_trouble = StoreAway()
+        away = await sent_off(visitor, address, name="x")
+        store.write_trouble = None
+        await town.wait(20)
+
+        assert away.status == 503
+        assert (await kept(town, address)).state is State.CHECKED
+        assert await count(town, "messages") == 0
+        await town.service.stop()
+
+    in_virtual_time(whole())
+
+
+def test_names_of_files_and_columns_are_shown_as_they_are(play: Play) -> None:
+    hostile = "<script>alert(1)</script>"
+
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        file = f"phone,이름,{hostile}\n010-1111-2222,홍,x\n1,{hostile},\n"
+        address = await uploaded(visitor, file, query="name=%3Cscript%3Ealert(1)%3C%2Fscript%3E.csv")
+        page = await visitor.get(address)
+        await sent_off(visitor, address, name=hostile)
+        sent = await visitor.get(address.replace("send/upload", "requests"))
+        listed = await visitor.get("/console/requests")
+
+        for shown in (page, sent, listed):
+            assert hostile not in shown.text
+            assert "&lt;script&gt;" in shown.text
+
+    play(scene)
+
+
+def test_a_viewer_uploads_nothing(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        address = await uploaded(await visitor_of(town))
+        viewer = await visitor_of(town, Role.VIEWER)
+        assert (await viewer.upload(f"{address}/file", LIST.encode())).status == 403
+        assert (await viewer.get(f"{address}/bad.csv")).status == 403
+        assert (await kept(town, address)).state is State.CHECKED
+
+    play(scene)
+
+
+def test_what_is_halted_says_why(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        visitor = await visitor_of(town)
+        address = await uploaded(visitor)
+        campaign = await kept(town, address)
+        await sent_off(visitor, address, name="x", later="1", sendDate="2026-11-15T13:00")
+        told = [Code.PRODUCT_NOT_AVAILABLE.words.ko, Code.PRODUCT_NOT_AVAILABLE.words.en]
+        await town.store.write(campaigns.halt, campaign.id, told, town.world.now())
+        page = await visitor.get(address.replace("send/upload", "requests"))
+        assert told[0] in page.text
+        assert told[1] not in page.text
+        assert "/now" not in page.text, "that cannot be done before it goes on"
+        await visitor.fill_in(f"{address.replace('send/upload', 'requests')}/go-on")
+        await service.go_round(town.station)
+        assert (await kept(town, address)).state is State.MADE
+
+    play(scene)
+
+
+@pytest.mark.parametrize("kind", ["sms", "lms", "mms", "alimtalk", "friendtalk"])
+def test_every_kind_of_message_can_be_sent_to_a_file(play: Play, kind: str) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
+        visitor = await visitor_of(town, Role.SENDER)
+        link = {"buttons[0].buttonType": "webLink", "buttons[0].name": "보기"}
+        fields = {**talk(kind, sender_key), "content": "#{이름}님", **(IMAGE if kind == "mms" else {})}
+        if kind == "friendtalk":
+            fields |= {**link, "buttons[0].mobileUrl": "https://shop.example/#{코드}", "adFlag": "1"}
+        file = "휴대폰번호,이름,코드\n010-1111-2222,홍길동,a1\n010-3333-4444,,b2\n"
+        address = await uploaded(visitor, file, **fields)
+
+        sent = await sent_off(visitor, address, name="x")
+        await town.wait(10)
+
+        assert sent.status == 303, sent.text
+        (message,) = await on_phone(call, "010-1111-2222")
+        assert "홍길동님" in message["content"]
+        assert message["image"] is (kind == "mms")
+        if kind == "friendtalk":
+            assert message["content"].startswith("(광고)")
+            assert message["buttons"][0]["mobileUrl"] == "https://shop.example/a1"
+        assert await on_phone(call, "010-3333-4444") == [], "it has no name"
+
+    play(scene)
+
+
+def test_a_template_that_changed_since_the_check_halts_the_campaign(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        call = await town.caller()
+        sender_key = await open_channel(call)
+        await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
+        visitor = await visitor_of(town)
+        address = await uploaded(visitor, "phone,이름\n010-1111-2222,홍\n", **talk("alimtalk", sender_key))
+        await accepted(call, "template/update", template(sender_key, content="다른 말 #{이름} #{금액}"))
+        await accepted(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
+
+        await sent_off(visitor, address, name="x")
+        await town.wait(10)
+
+        campaign = await kept(town, address)
+        assert (campaign.state, campaign.reason[0][:2]) == (State.HALTED, "지금")
+        assert await on_phone(call, "010-1111-2222") == []
+
+    play(scene)
+
+
+def test_an_advertisement_at_night_is_told_at_the_time(play: Play) -> None:
+    async def scene(town: Town) -> None:
+        _, sender_key = await ready(town)
+        visitor = await visitor_of(town)
+        fields = {**talk("friendtalk", sender_key), "adFlag": "1"}
+        address = await uploaded(visitor, "phone\n010-1111-2222\n", **fields)
+
+        night = await sent_off(visitor, address, later="1", sendDate="2026-11-15T22:00")
+
+        assert night.status >= 400
+        assert 'id="wrong-sendDate"' in night.text
+        assert (await kept(town, address)).state is State.CHECKED
+
+    play(scene)

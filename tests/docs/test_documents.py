@@ -1,0 +1,124 @@
+"""What the documents name exists: paths, settings, codes, metrics, commands, and the pages they link to."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from prometheus_client.metrics_core import CounterMetricFamily, Metric
+
+from docs import generate
+from pabal.carriers.smpp.pdu import STATUS_NAMES
+from pabal.cli import main
+from pabal.domain.codes import Code
+from pabal.service.metrics import Watch
+from pabal.settings.settings import ENVIRONMENT_PREFIX, FIELDS
+from pabal.web.endpoints import BY_PATH
+
+ROOT = Path(generate.__file__).parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
+
+OTHER_VARIABLES = {"PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS"}
+OTHER_CAPITALS = {"ARGS", "INVALID", "PYTHON", "ROWS_A_STATEMENT", "UNDELIV"}
+
+in_every_document = pytest.mark.parametrize("name", NAMES)
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@in_every_document
+def test_every_path_of_the_interface_exists(name: str) -> None:
+    named = set(re.findall(r"/api/[A-Za-z]+/[A-Za-z]+\.v[0-9.]+[0-9]", text_of(name)))
+
+    assert named <= set(BY_PATH)
+
+
+@in_every_document
+def test_every_variable_is_a_setting(name: str) -> None:
+    named = set(re.findall(rf"\b{ENVIRONMENT_PREFIX}[A-Z_]+", text_of(name)))
+
+    assert named <= {f"{ENVIRONMENT_PREFIX}{each.upper()}" for each in FIELDS} | OTHER_VARIABLES
+
+
+@in_every_document
+def test_every_setting_that_is_called_one_exists(name: str) -> None:
+    named = set(re.findall(r"settings? \[?`([a-z_]+)", text_of(name)))
+
+    assert named <= set(FIELDS)
+
+
+@in_every_document
+def test_every_result_code_exists(name: str) -> None:
+    quoted = set(re.findall(r"`([A-Z][A-Z_]{3,})`", text_of(name)))
+    codes = {word for word in quoted if not word.startswith(ENVIRONMENT_PREFIX)}
+
+    assert codes <= {*Code.__members__, *STATUS_NAMES.values(), *OTHER_CAPITALS}
+
+
+@in_every_document
+def test_every_link_leads_somewhere(name: str) -> None:
+    here = ROOT / name
+    links = re.findall(r"\]\(([^)]+)\)", text_of(name))
+
+    for link in (link for link in links if not link.startswith("https://")):
+        path, _, fragment = link.partition("#")
+        target = (here.parent / path).resolve() if path else here
+        assert target.exists(), link
+        if fragment:
+            assert fragment in anchors(target), link
+
+
+@in_every_document
+def test_every_command_is_understood(name: str) -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```", text_of(name), re.MULTILINE | re.DOTALL)
+    commands = [line for block in blocks for line in block.splitlines() if line.startswith(".venv/bin/pabal ")]
+
+    for command in commands:
+        given = main._parser().parse_args(shlex.split(command, comments=True)[1:])
+        assert hasattr(given, "run"), command
+
+
+def test_every_metric_is_told_to_operators_and_no_other() -> None:
+    told = set(re.findall(r"^\| `(pabal_\w+)`", text_of("docs/how-to/operate.md"), re.MULTILINE))
+
+    assert told == {full_name(metric) for metric in Watch().registry.collect()}
+
+
+def test_the_architecture_names_every_package_and_no_other() -> None:
+    source = ROOT / "src" / "pabal"
+    tree = text_of("ARCHITECTURE.md").partition("```\nsrc/pabal/\n")[2].partition("docs/")[0]
+    named: set[str] = set()
+    folders = [""]
+    for line in tree.splitlines():
+        indent, names = re.match(r"( *)((?:\w+/ ?)*)", line).groups()  # type: ignore[union-attr]
+        depth = len(indent) // 2
+        for name in names.split():
+            folders = [*folders[:depth], f"{folders[depth - 1]}{name}"]
+            named.add(folders[-1])
+
+    there = {f"{path.relative_to(source)}/" for path in source.glob("**/") if path != source}
+    assert named == {each for each in there if "__pycache__" not in each}
+
+
+def full_name(metric: Metric) -> str:
+    return f"{metric.name}_total" if metric.type == CounterMetricFamily("a", "b").type else metric.name
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the fragments that Markdown renderers give to a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_promise_names_tests_that_exist() -> None:
+    promises = re.split(r"^## ", text_of("docs/promises.md"), flags=re.MULTILINE)[1:]
+
+    held_by = {promise.splitlines()[0]: re.findall(r"`(tests/[\w/]+\.py)`", promise) for promise in promises}
+
+    assert len(held_by) >= 14
+    for promise, files in held_by.items():
+        assert files, promise
+        assert [file for file in files if not (ROOT / file).is_file()] == [], promise

@@ -1,0 +1,430 @@
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pabal.domain import dates
+from pabal.domain.codes import Code, Refused
+from pabal.domain.dates import DAY, HOUR, MINUTE, Instant, Period
+
+SEOUL = ZoneInfo("Asia/Seoul")
+NEW_YORK = ZoneInfo("America/New_York")
+
+# Years that Seoul spent without changing its clocks.
+seoul_minutes = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(
+    lambda moment: moment.replace(second=0, microsecond=0)
+)
+instants = st.integers(631_152_000_000, 4_102_444_800_000)
+
+
+def at(spelling: str) -> Instant:
+    """Return the instant that an ISO 8601 date with an offset names."""
+    return (datetime.fromisoformat(spelling) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+NOW = at("2026-11-15T10:12:03.123+09:00")
+
+
+@pytest.mark.parametrize(
+    ("instant", "iso", "stamp", "month"),
+    [
+        (NOW, "2026-11-15T10:12:03.123+09:00", "2026-11-15 10:12:03", "202611"),
+        (0, "1970-01-01T09:00:00.000+09:00", "1970-01-01 09:00:00", "197001"),
+        (
+            at("2026-10-31T23:59:59.999+09:00"),
+            "2026-10-31T23:59:59.999+09:00",
+            "2026-10-31 23:59:59",
+            "202610",
+        ),
+        (
+            at("2026-10-31T23:59:59.999+09:00") + 1,
+            "2026-11-01T00:00:00.000+09:00",
+            "2026-11-01 00:00:00",
+            "202611",
+        ),
+        (at("2026-12-31T15:00:00Z"), "2027-01-01T00:00:00.000+09:00", "2027-01-01 00:00:00", "202701"),
+        (
+            at("2026-12-31T14:59:59.999Z"),
+            "2026-12-31T23:59:59.999+09:00",
+            "2026-12-31 23:59:59",
+            "202612",
+        ),
+        (at("2028-02-29T12:00:00+09:00"), "2028-02-29T12:00:00.000+09:00", "2028-02-29 12:00:00", "202802"),
+    ],
+)
+def test_an_instant_is_written_in_the_service_zone(instant: Instant, iso: str, stamp: str, month: str) -> None:
+    assert dates.iso(instant, SEOUL) == iso
+    assert dates.stamp(instant, SEOUL) == stamp
+    assert dates.month_of(instant, SEOUL) == month
+
+
+@given(instants)
+def test_a_written_instant_is_read_back_to_the_millisecond(instant: Instant) -> None:
+    assert at(dates.iso(instant, SEOUL)) == instant
+    assert at(dates.iso(instant, NEW_YORK)) == instant
+
+
+@pytest.mark.parametrize("spelling", ["2026-11-15 10:12"])
+@pytest.mark.parametrize("into_the_minute", [0, 1, 30_000, 59_999])
+def test_a_send_date_in_the_current_minute_is_now(spelling: str, into_the_minute: int) -> None:
+    now = at("2026-11-15T10:12:00+09:00") + into_the_minute
+
+    assert dates.send_at(spelling, now, SEOUL, 60) is None
+
+
+@pytest.mark.parametrize(
+    "spelling", ["2026-11-15 10:11", "2026-11-14 10:12", "2025-11-15 10:12", "0001-01-01 00:00"]
+)
+def test_a_send_date_before_the_current_minute_is_refused(spelling: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        dates.send_at(spelling, NOW, SEOUL, 60)
+
+    assert refusal.value.code is Code.INVALID_DATE
+
+
+def test_a_send_date_is_past_as_soon_as_its_minute_is_over() -> None:
+    over = at("2026-11-15T10:13:00+09:00")
+
+    assert dates.send_at("2026-11-15 10:12", over - 1, SEOUL, 60) is None
+    with pytest.raises(Refused) as refusal:
+        dates.send_at("2026-11-15 10:12", over, SEOUL, 60)
+
+    assert refusal.value.code is Code.INVALID_DATE
+
+
+@pytest.mark.parametrize(
+    ("spelling", "instant"),
+    [
+        ("2026-11-15 10:13", "2026-11-15T10:13:00+09:00"),
+        ("2026-11-16 00:00", "2026-11-16T00:00:00+09:00"),
+        ("2026-11-30 23:59", "2026-11-30T23:59:00+09:00"),
+        ("2027-01-01 00:00", "2026-12-31T15:00:00Z"),
+        ("2027-01-14 10:12", "2027-01-14T10:12:00+09:00"),  # 60 days ahead
+    ],
+)
+def test_a_send_date_ahead_is_when_to_send(spelling: str, instant: str) -> None:
+    assert dates.send_at(spelling, NOW, SEOUL, 60) == at(instant)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["2027-01-14 10:13", "2027-01-15 00:00", "2028-11-15 10:12", "9999-12-31 23:59"]
+)
+def test_a_send_date_more_than_60_days_ahead_is_refused(spelling: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        dates.send_at(spelling, NOW, SEOUL, 60)
+
+    assert refusal.value.code is Code.INVALID_DATE
+    assert "60" in refusal.value.problems[0].message("en")
+
+
+def test_a_minute_more_than_60_days_is_too_far_even_at_the_full_minute() -> None:
+    now = at("2026-11-15T10:12:00+09:00")
+
+    assert dates.send_at("2027-01-14 10:12", now, SEOUL, 60) == now + 60 * DAY
+    with pytest.raises(Refused) as refusal:
+        dates.send_at("2027-01-14 10:13", now, SEOUL, 60)
+
+    assert refusal.value.code is Code.INVALID_DATE
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "",
+        " ",
+        "tomorrow",
+        "2026-11-16",
+        "20261116",
+        "202611161012",
+        "2026-11-16T10:12",
+        "2026-11-16 10:12:00",
+        "2026-11-16 10:12 ",
+        " 2026-11-16 10:12",
+        "2026-11-16 10:12\n",
+        "2026-11-16  10:12",
+        "2026/11/16 10:12",
+        "2026-11-16 10.12",
+        "2026-11-16 1012",
+        "26-11-16 10:12",
+        "2026-1-16 10:12",
+        "2026-11-16 9:12",
+        "2026-11-16 24:00",
+        "2026-11-16 10:60",
+        "2026-11-31 10:12",
+        "2026-13-01 10:12",
+        "2026-00-01 10:12",
+        "2026-12-00 10:12",
+        "2027-02-29 10:12",
+        "0000-01-01 00:00",
+        "2026-11-16 10:12+09:00",
+        "-2026-11-16 10:12",
+        "２０２６-１１-１６ １０:１２",
+        "2026-11-16 10:1２",
+        "٢٠٢٦-١١-١٦ ١٠:١٢",
+        "2026-11-16\u00a010:12",
+        "2026-11-16 10:12\0",
+        "\ud800",
+    ],
+)
+def test_a_send_date_that_cannot_be_read_is_refused(spelling: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        dates.send_at(spelling, NOW, SEOUL, 60)
+
+    assert refusal.value.code is Code.INVALID_DATE
+
+
+@pytest.mark.parametrize(
+    ("spelling", "start", "end"),
+    [
+        ("2026-11-15 10:12", "2026-11-15T10:12:00+09:00", "2026-11-15T10:13:00+09:00"),
+        ("2026-11-15", "2026-11-15T00:00:00+09:00", "2026-11-16T00:00:00+09:00"),
+        ("20261115", "2026-11-15T00:00:00+09:00", "2026-11-16T00:00:00+09:00"),
+        ("2026-12-31", "2026-12-31T00:00:00+09:00", "2027-01-01T00:00:00+09:00"),
+        ("2028-02-28", "2028-02-28T00:00:00+09:00", "2028-02-29T00:00:00+09:00"),
+        ("2028-02-29", "2028-02-29T00:00:00+09:00", "2028-03-01T00:00:00+09:00"),
+        (
+            "2026-11-15 10:12~2026-11-15 10:14",
+            "2026-11-15T10:12:00+09:00",
+            "2026-11-15T10:15:00+09:00",
+        ),
+        (
+            "2026-11-15 10:12~2026-11-15 10:12",
+            "2026-11-15T10:12:00+09:00",
+            "2026-11-15T10:13:00+09:00",
+        ),
+        ("2026-11-15~2026-11-15", "2026-11-15T00:00:00+09:00", "2026-11-16T00:00:00+09:00"),
+        ("20261101~20261130", "2026-11-01T00:00:00+09:00", "2026-12-01T00:00:00+09:00"),
+        ("20261101~2026-11-30 23:58", "2026-11-01T00:00:00+09:00", "2026-11-30T23:59:00+09:00"),
+        ("2026-11-15 10:12~20261115", "2026-11-15T10:12:00+09:00", "2026-11-16T00:00:00+09:00"),
+        (" 2026-11-15 ~ 2026-11-16 ", "2026-11-15T00:00:00+09:00", "2026-11-17T00:00:00+09:00"),
+    ],
+)
+def test_a_period_includes_both_its_ends(spelling: str, start: str, end: str) -> None:
+    assert dates.period(spelling, SEOUL) == Period(at(start), at(end))
+
+
+@pytest.mark.parametrize(
+    ("spelling", "expected"),
+    [
+        ("2026-11-15~", Period(at("2026-11-15T00:00:00+09:00"), None)),
+        ("2026-11-15 10:12~", Period(at("2026-11-15T10:12:00+09:00"), None)),
+        ("~2026-11-15", Period(None, at("2026-11-16T00:00:00+09:00"))),
+        ("~20261115", Period(None, at("2026-11-16T00:00:00+09:00"))),
+        ("~2026-11-15 10:12", Period(None, at("2026-11-15T10:13:00+09:00"))),
+        (" ~ 2026-11-15", Period(None, at("2026-11-16T00:00:00+09:00"))),
+    ],
+)
+def test_either_end_of_a_period_may_be_open(spelling: str, expected: Period) -> None:
+    assert dates.period(spelling, SEOUL) == expected
+
+
+def test_the_first_and_the_last_day_there_are_can_be_the_ends_of_a_period() -> None:
+    everything = dates.period("00010101~9999-12-31", SEOUL)
+
+    assert everything.start is not None
+    assert everything.start < 0
+    assert everything.end == at("9999-12-31T23:59:00+09:00") + MINUTE
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "",
+        " ",
+        "~",
+        " ~ ",
+        "~~",
+        "2026-11-15~~2026-11-16",
+        "2026-11-15~2026-11-16~2026-11-17",
+        "2026-11-15~2026-11-14",
+        "2026-11-15 10:12~2026-11-15 10:11",
+        "2026-11-15 00:00~2026-11-14",
+        "20270101~20261231",
+        "2026-02-30",
+        "20260230",
+        "2026-02-30~2026-03-01",
+        "2026-02-01~2026-02-30",
+        "2027-02-29",
+        "2026-13-01",
+        "0000-01-01",
+        "2026-11-15 24:00",
+        "2026-11-15 10:12:00",
+        "2026-11-15T10:12",
+        "2026-1115",
+        "202611-15",
+        "20261115 10:12",
+        "2026-11-15 1012",
+        "2026-11",
+        "202611",
+        "2026",
+        "2026-11-15,2026-11-16",
+        "2026-11-15～2026-11-16",
+        "2026-11-15\n",
+        "2026-11-15~now",
+        "２０２６-１１-１５",
+        "２０２６１１１５",
+        "2026-11-15~2026-11-1６",
+        "\0",
+        "\ud800",
+    ],
+)
+def test_a_period_that_cannot_be_read_or_ends_before_it_begins_is_refused(spelling: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        dates.period(spelling, SEOUL)
+
+    assert refusal.value.code is Code.INVALID_DATE
+
+
+@given(seoul_minutes, seoul_minutes)
+def test_a_period_holds_its_first_and_last_minute_and_not_a_millisecond_more(a: datetime, b: datetime) -> None:
+    first, last = sorted((a, b))
+
+    found = dates.period(f"{first:%Y-%m-%d %H:%M}~{last:%Y-%m-%d %H:%M}", SEOUL)
+
+    assert found == Period(at(f"{first.isoformat()}+09:00"), at(f"{last.isoformat()}+09:00") + MINUTE)
+
+
+@given(instants)
+def test_an_instant_lies_in_its_minute_its_day_and_its_month(instant: Instant) -> None:
+    stamp = dates.stamp(instant, SEOUL)
+    minute = dates.period(stamp[:16], SEOUL)
+    day = dates.period(stamp[:10], SEOUL)
+    month = dates.month(dates.month_of(instant, SEOUL), SEOUL)
+
+    for start, end in (minute, day, month):
+        assert start is not None
+        assert end is not None
+        assert start <= instant < end
+    assert day == dates.period(stamp[:10].replace("-", ""), SEOUL)
+
+
+@given(st.text(st.sampled_from("0123456789-: ~") | st.characters(), max_size=40))
+def test_any_text_is_a_date_or_refused(spelling: str) -> None:
+    with suppress(Refused):
+        dates.period(spelling, SEOUL)
+    with suppress(Refused):
+        dates.month(spelling, SEOUL)
+    with suppress(Refused):
+        dates.send_at(spelling, NOW, SEOUL, 60)
+
+
+@given(st.from_regex(r"\A[0-9]{4}-?[0-9]{2}-?[0-9]{2}\Z"))
+def test_any_eight_digits_are_a_day_or_refused(spelling: str) -> None:
+    try:
+        start, end = dates.period(spelling, SEOUL)
+    except Refused:
+        return
+    assert start is not None
+    assert end is not None
+    assert start < end
+
+
+@pytest.mark.parametrize(
+    ("day", "hours"), [("2026-03-07", 24), ("2026-03-08", 23), ("2026-11-01", 25), ("2026-11-02", 24)]
+)
+def test_a_day_is_as_long_as_its_zone_makes_it(day: str, hours: int) -> None:
+    start, end = dates.period(day, NEW_YORK)
+
+    assert start is not None
+    assert end == start + hours * HOUR
+
+
+@pytest.mark.parametrize(
+    ("spelling", "start", "end"),
+    [
+        ("202610", "2026-10-01T00:00:00+09:00", "2026-11-01T00:00:00+09:00"),
+        ("202612", "2026-12-01T00:00:00+09:00", "2027-01-01T00:00:00+09:00"),
+        ("202701", "2027-01-01T00:00:00+09:00", "2027-02-01T00:00:00+09:00"),
+        ("202802", "2028-02-01T00:00:00+09:00", "2028-03-01T00:00:00+09:00"),
+    ],
+)
+def test_a_month_begins_and_ends_at_midnight_in_the_service_zone(spelling: str, start: str, end: str) -> None:
+    assert dates.month(spelling, SEOUL) == Period(at(start), at(end))
+
+
+@pytest.mark.parametrize(("spelling", "days"), [("202602", 28), ("202802", 29), ("202604", 30), ("202612", 31)])
+def test_a_month_has_its_days(spelling: str, days: int) -> None:
+    start, end = dates.month(spelling, SEOUL)
+
+    assert start is not None
+    assert end == start + days * DAY
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "",
+        "2026",
+        "20261",
+        "202600",
+        "202613",
+        "000001",
+        "2026-11",
+        "20261101",
+        " 202611",
+        "202611\n",
+        "２０２６１１",
+        "20261１",
+        "Nov 26",
+    ],
+)
+def test_a_month_that_cannot_be_read_is_refused(spelling: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        dates.month(spelling, SEOUL)
+
+    assert refusal.value.code is Code.INVALID_DATE
+
+
+@pytest.mark.parametrize(
+    ("clock", "is_night"),
+    [
+        ("20:49:00.000", False),
+        ("20:49:59.999", False),
+        ("20:50:00.000", True),
+        ("23:59:59.999", True),
+        ("00:00:00.000", True),
+        ("07:59:00.000", True),
+        ("07:59:59.999", True),
+        ("08:00:00.000", False),
+        ("12:00:00.000", False),
+    ],
+)
+def test_the_night_of_advertisements_is_from_2050_to_0800_in_seoul(clock: str, is_night: bool) -> None:
+    assert dates.is_night(at(f"2026-11-15T{clock}+09:00"), SEOUL) is is_night
+
+
+def test_night_is_where_the_service_is() -> None:
+    instant = at("2026-11-15T12:00:00+09:00")
+
+    assert not dates.is_night(instant, SEOUL)
+    assert dates.is_night(instant, NEW_YORK)
+
+
+@pytest.mark.parametrize(
+    ("instant", "morning"),
+    [
+        ("2026-11-15T20:50:00+09:00", "2026-11-16T08:00:00+09:00"),
+        ("2026-11-15T23:59:59.999+09:00", "2026-11-16T08:00:00+09:00"),
+        ("2026-11-16T00:00:00+09:00", "2026-11-16T08:00:00+09:00"),
+        ("2026-11-16T07:59:59.999+09:00", "2026-11-16T08:00:00+09:00"),
+        ("2026-11-16T08:00:00+09:00", "2026-11-16T08:00:00+09:00"),
+        ("2026-11-16T08:00:00.001+09:00", "2026-11-17T08:00:00+09:00"),
+        ("2026-10-31T21:00:00+09:00", "2026-11-01T08:00:00+09:00"),
+        ("2026-12-31T21:00:00+09:00", "2027-01-01T08:00:00+09:00"),
+        ("2028-02-28T21:00:00+09:00", "2028-02-29T08:00:00+09:00"),
+        ("2027-02-28T21:00:00+09:00", "2027-03-01T08:00:00+09:00"),
+    ],
+)
+def test_the_next_morning_is_the_first_0800_from_then_on(instant: str, morning: str) -> None:
+    assert dates.next_morning(at(instant), SEOUL) == at(morning)
+
+
+@given(instants)
+def test_the_next_morning_is_day_and_less_than_a_day_away(instant: Instant) -> None:
+    morning = dates.next_morning(instant, SEOUL)
+
+    assert not dates.is_night(morning, SEOUL)
+    assert instant <= morning < instant + DAY

@@ -1,0 +1,79 @@
+"""The command `python -m tests.fakes.nhncloud`: runs the server for a person to look at, or for a bench to call."""
+
+import argparse
+import asyncio
+import gc
+import signal
+
+from tests.fakes.nhncloud.server import Served, serving
+
+CHANNEL = "@pabal"
+TEMPLATE = "welcome"
+CONTENT = "#{이름}님, 가입해 주셔서 고맙습니다."
+MANY_OBJECTS = 200_000
+"""It keeps everything it is sent: looking for what can be let go is mostly in vain, and must not slow a bench."""
+
+
+def _words() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.fakes.nhncloud", description=__doc__)
+    parser.add_argument("--port", type=int, default=7080, help="port on 127.0.0.1; 0: any that is free")
+    parser.add_argument("--number", action="append", default=[], help="one more sender number; may be repeated")
+    parser.add_argument("--receipt-after", type=float, default=0.3, help="seconds until a result is known")
+    parser.add_argument("--review-after", type=float, default=10, help="seconds a review takes; negative: by hand")
+    parser.add_argument("--webhook", help="address to post results and states of templates to")
+    parser.add_argument("--signature", default="documented-signature", help="signature that webhooks carry")
+    parser.add_argument("--no-nights", action="store_true", help="let advertisements arrive at night too")
+    return parser.parse_args()
+
+
+def _greeting(relay: Served, sender_key: str, signature: str | None) -> str:
+    hook = f'webhook_signature = "{signature}"\n' if signature else ""
+    return f"""
+NHN Cloud 문서대로 답하는 서버: {relay.address}/ (브라우저로 열어 보세요. 끝내려면 Ctrl-C)
+
+SMS 앱키 {relay.sms_app_key}, 시크릿 키 {relay.sms_secret_key}, 발신 번호 {", ".join(relay.numbers)}
+KakaoTalk Bizmessage 앱키 {relay.talk_app_key}, 시크릿 키 {relay.talk_secret_key}
+등록된 발신 프로필 {CHANNEL}, 발신 키 {sender_key}, 승인된 템플릿 {TEMPLATE}: {CONTENT}
+
+[carriers.relay]
+kind = "nhncloud"
+sms_app_key = "{relay.sms_app_key}"
+sms_secret_key = "{relay.sms_secret_key}"
+talk_app_key = "{relay.talk_app_key}"
+talk_secret_key = "{relay.talk_secret_key}"
+sms_address = "{relay.address}"
+talk_address = "{relay.address}"
+unsubscribe_number = "{min(relay.unsubscribe_numbers)}"
+{hook}"""
+
+
+async def _run(words: argparse.Namespace) -> None:
+    review_after_s = None if words.review_after < 0 else words.review_after
+    async with serving(
+        words.port,
+        receipt_after_s=words.receipt_after,
+        review_after_s=review_after_s,
+        has_nights=not words.no_nights,
+    ) as relay:
+        for number in words.number:
+            relay.add_number(number.replace("-", ""))
+        profile = relay.add_profile(CHANNEL)
+        relay.add_template(profile.sender_key, TEMPLATE, CONTENT)
+        if words.webhook:
+            relay.webhooks.set(words.webhook, words.signature)
+        print(_greeting(relay, profile.sender_key, words.signature if words.webhook else None), flush=True)
+        is_over = asyncio.Event()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(each, is_over.set)
+        await is_over.wait()
+
+
+def main() -> None:
+    """Run until told to stop."""
+    words = _words()
+    gc.set_threshold(MANY_OBJECTS, 20, 100)
+    asyncio.run(_run(words))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Calls to the documented server as its guides show them, for its own tests and for others."""
+
+from typing import Any
+
+import httpx
+
+from tests.fakes.nhncloud.answers import Json
+from tests.fakes.nhncloud.server import Relay
+
+NOON = 1_794_711_600_000
+"""2026-11-15T12:00:00+09:00."""
+JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
+
+
+class Moving:
+    """A clock that stands until it is moved."""
+
+    def __init__(self, at: int = NOON) -> None:
+        self.at = at
+
+    def __call__(self) -> int:
+        return self.at
+
+    def pass_s(self, seconds: float) -> None:
+        """Let time pass."""
+        self.at += round(seconds * 1000)
+
+
+class Caller:
+    """Calls a server as the guides do."""
+
+    def __init__(self, relay: Relay, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self.relay = relay
+        self._http = httpx.AsyncClient(
+            transport=transport or relay.transport(), base_url="http://relay.invalid", timeout=5
+        )
+
+    async def texts(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
+        """Call the SMS interface."""
+        base = f"/sms/v3.0/appKeys/{self.relay.sms_app_key}/"
+        return await self._ask(method, base + path, self.relay.sms_secret_key, body, **more)
+
+    async def alimtalk(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
+        """Call the Alimtalk interface, which has profiles and templates too."""
+        base = f"/alimtalk/v2.3/appkeys/{self.relay.talk_app_key}/"
+        return await self._ask(method, base + path, self.relay.talk_secret_key, body, **more)
+
+    async def friendtalk(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
+        """Call the friend talk interface."""
+        base = f"/friendtalk/v2.4/appkeys/{self.relay.talk_app_key}/"
+        return await self._ask(method, base + path, self.relay.talk_secret_key, body, **more)
+
+    async def _ask(
+        self, method: str, path: str, secret: str, body: Any, headers: dict[str, str] | None = None, **more: Any
+    ) -> Json:
+        all_headers = {"X-Secret-Key": secret, **(headers or {})}
+        answer = await self._http.request(method, path, json=body, headers=all_headers, **more)
+        return dict(answer.json())
+
+
+def code_of(answer: Json) -> int:
+    """Return the code that a call was answered with."""
+    header = answer["header"]
+    assert header["isSuccessful"] is (header["resultCode"] == 0)
+    return int(header["resultCode"])
+
+
+def text(*numbers: str, **changes: Any) -> Json:
+    """Return the body of a call that sends a text."""
+    recipients = [{"recipientNo": each, "recipientGroupingKey": f"key-{each}"} for each in numbers]
+    return {
+        "body": "안녕하세요",
+        "sendNo": "15880000",
+        "senderGroupingKey": "group",
+        "recipientList": recipients,
+        **changes,
+    }
+
+
+def talk(relay: Relay, *numbers: str, content: str = "가람님, 안녕하세요.", **changes: Any) -> Json:
+    """Return the body of a call that sends Alimtalk with a template that is approved."""
+    profile = next(iter(relay.profiles.values()), None) or relay.add_profile()
+    if (profile.sender_key, "hello") not in relay.templates:
+        relay.add_template(profile.sender_key, "hello", "#{이름}님, 안녕하세요.")
+    recipients = [
+        {"recipientNo": each, "content": content, "recipientGroupingKey": f"key-{each}"} for each in numbers
+    ]
+    return {
+        "senderKey": profile.sender_key,
+        "templateCode": "hello",
+        "senderGroupingKey": "group",
+        "recipientList": recipients,
+        **changes,
+    }

@@ -1,0 +1,44 @@
+"""A sender profile with its templates that both the server and a store of ours have."""
+
+from pabal.domain.profile import AuthStatus
+from pabal.domain.template import Design, TemplateStatus
+from pabal.store import profiles, templates
+from pabal.store.engine.base import Tx
+from tests.fakes.nhncloud.server import Relay
+from tests.fakes.nhncloud.state import Profile
+
+SENDER, SENDER_KEY = "0212345678", "5e" * 20
+CHANNEL, CATEGORY, PHONE = "@shop", "00100010001", "01099990000"
+TEMPLATE_CODE = "T1"
+TEMPLATE = "배송이 시작되었습니다. #{name}님"
+
+
+def add_to(relay: Relay) -> None:
+    """Let the server have the channel with template T1, and the number that texts are sent from."""
+    relay.add_number(SENDER)
+    relay.profiles[SENDER_KEY] = Profile(CHANNEL, SENDER_KEY, PHONE, CATEGORY, 0)
+    relay.add_template(SENDER_KEY, TEMPLATE_CODE, TEMPLATE)
+
+
+def open_here(
+    tx: Tx,
+    account: str,
+    now: int,
+    title: str | None = None,
+    sender_key: str = SENDER_KEY,
+    template: tuple[str, str] = (TEMPLATE_CODE, TEMPLATE),
+) -> None:
+    """Let an account have the channel and a template, by code and content; with a title also T2, which shows it."""
+    row = tx.row("select id from accounts where name = ?", (account,))
+    assert row is not None
+    account_id = int(row[0])
+    profile_id = profiles.add(tx, account_id, CHANNEL, CATEGORY, PHONE, now)
+    profiles.approve(tx, profile_id, sender_key, now)
+    assert profiles.by_sender_key(tx, account_id, sender_key).status is AuthStatus.APPROVAL  # type: ignore[union-attr]
+    code, content = template
+    designs = {code: Design("배송", content, "006003")}
+    if title:
+        designs["T2"] = designs[code]._replace(emphasisType="text", emphasisTitle=title)
+    for each, design in designs.items():
+        template_id = templates.add(tx, account_id, profile_id, each, design, None, now)
+        templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, now)

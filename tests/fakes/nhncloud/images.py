@@ -1,0 +1,55 @@
+"""Pictures as they are uploaded in forms: which are taken, and how wide and high they are."""
+
+import struct
+
+from tests.fakes.nhncloud.answers import File, No, Request
+from tests.fakes.nhncloud.state import Picture, State
+
+MOST_BYTES = 5 * 1024 * 1024
+_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
+_FRAMES = frozenset((0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF))
+LEAST_WIDTH = 500
+WIDE_SIZE = (800, 600)
+
+
+def take(state: State, request: Request, field: str) -> Picture:
+    """Keep the picture in a field of the form, and return it."""
+    form = request.form()
+    file = form.get(field)
+    if not isinstance(file, File):
+        raise No(-9993, "Required request part is not present.")
+    if not file.name.lower().endswith((".jpg", ".jpeg", ".png")):
+        raise No(-4009, "Check the file extension.")
+    if len(file.body) > MOST_BYTES:
+        raise No(-4007, "The file size is less than 5MB.")
+    if not file.body.startswith((_PNG, _JPEG)):
+        raise No(-8001, "The image you upload is invalid.")
+    wide = request.query.get("wide") or form.get("wide")
+    is_wide = isinstance(wide, str) and wide.lower() == "true"
+    if state.manners.measures_images and field == "image" and not _is_fit(file.body, is_wide):
+        raise No(-8001, "The image you upload is invalid.")
+    number = state.new_number()
+    picture = Picture(number, file.name, f"{state.base}/pictures/{number}", file.body, is_wide)
+    state.pictures[picture.address] = picture
+    return picture
+
+
+def _is_fit(body: bytes, is_wide: bool) -> bool:
+    width, height = measure(body)
+    if is_wide:
+        return (width, height) == WIDE_SIZE
+    return width >= LEAST_WIDTH and height > 0 and 3 / 4 <= width / height <= 2
+
+
+def measure(body: bytes) -> tuple[int, int]:
+    """Return width and height of a picture; zero if that cannot be told."""
+    if body.startswith(_PNG) and len(body) >= 24:
+        width, height = struct.unpack(">II", body[16:24])
+        return width, height
+    at = 2
+    while at + 9 <= len(body) and body[at] == 0xFF:
+        if body[at + 1] in _FRAMES:
+            height, width = struct.unpack(">HH", body[at + 5 : at + 9])
+            return width, height
+        at += 2 + int.from_bytes(body[at + 2 : at + 4], "big")
+    return 0, 0

@@ -1,0 +1,101 @@
+"""What becomes of messages, by recipient: some numbers have a fixed fate, as with the built-in simulator.
+
+| Recipient | Texts | Alimtalk | Friend talk |
+|---|---|---|---|
+| 010-0000-0001 | 3003 not assigned | 3008 bad number | 3008 |
+| 010-0000-0002 | 2003 phone off | 3005 not confirmed | 3005 |
+| 010-0000-0003 | arrives | 3019 no user of KakaoTalk | 3019 |
+| 010-0000-0004 | arrives | 3020 blocks Alimtalk | 3018 cannot be sent to (no friend) |
+| 010-0000-0006 | no result ever | the same | the same |
+| 010-0000-0007 | arrives after 10 s | the same | the same |
+| 010-0000-0008 | arrives; 1 s later it has failed (2001, 3006) | the same | the same |
+"""
+
+from collections.abc import Callable
+
+from tests.fakes.nhncloud.answers import minute_of_day
+from tests.fakes.nhncloud.state import ALIMTALK, DELIVERED, FRIENDTALK, SMS, Manners, Message, Results
+
+LATE_S = 10.0
+SECOND_THOUGHT_S = 1.0
+
+_CODES = {
+    "01000000001": {SMS: "3003", ALIMTALK: "3008", FRIENDTALK: "3008"},
+    "01000000002": {SMS: "2003", ALIMTALK: "3005", FRIENDTALK: "3005"},
+    "01000000003": {ALIMTALK: "3019", FRIENDTALK: "3019"},
+    "01000000004": {ALIMTALK: "3020", FRIENDTALK: "3018"},
+}
+_SILENT, _LATE, _UNSURE = "01000000006", "01000000007", "01000000008"
+_SECOND_THOUGHTS = {SMS: "2001", ALIMTALK: "3006", FRIENDTALK: "3006"}
+_ODD = {*_CODES, _SILENT, _LATE, _UNSURE}
+
+_TALK_NAMES = {
+    "3005": "메시지를 발송했으나 수신 확인이 안 됨",
+    "3006": "내부 시스템 오류로 메시지 전송 실패",
+    "3008": "전화번호 오류",
+    "3018": "메시지를 전송할 수 없음",
+    "3019": "카카오톡 유저가 아님",
+    "3020": "알림톡 수신 차단",
+    "3022": "발송 가능한 시간이 아님",
+    "3028": "메시지 강조 표기 타이틀이 템플릿과 일치하지 않음",
+}
+_TEXT_NAMES = {
+    "2001": "전송 실패(무선망단)",
+    "2003": "단말기 전원 꺼짐",
+    "3003": "수신 번호 형식 오류 또는 결번",
+    "E919": "발송 제한 시간",
+}
+TALK_DAY = (8 * 60, 20 * 60 + 50)
+AD_DAY = (8 * 60, 21 * 60)
+
+
+def name_of(message: Message) -> str | None:
+    """Return the name of a message's result."""
+    if message.code is None:
+        return None
+    if message.code == DELIVERED:
+        return "성공"
+    return (_TEXT_NAMES if message.product == SMS else _TALK_NAMES).get(message.code, "실패")
+
+
+def decide(
+    messages: list[Message],
+    manners: Manners,
+    results: Results,
+    code_of: Callable[[Message], str | None] | None = None,
+) -> None:
+    """Let messages come to what is fixed for their recipients, unless `code_of` knows better."""
+    usual_s = manners.receipt_after_s
+    for message in messages:
+        if message.refused:
+            continue
+        number = message.recipient_no.replace("-", "")
+        fate = manners.fates.get((message.product, number))
+        if fate is None:
+            sure = code_of(message) if code_of else None
+            sure = sure or _code_at_night(message, manners)
+            if sure is None and number not in _ODD:
+                fate = ((usual_s, DELIVERED),)
+            else:
+                fate = ((usual_s, sure),) if sure else _odd(message.product, number, usual_s)
+        for after_s, each in fate:
+            results.owe(message, message.begins_at + round(after_s * 1000), each)
+
+
+def _odd(product: str, number: str, usual_s: float) -> tuple[tuple[float, str], ...]:
+    if number == _SILENT:
+        return ()
+    if number == _LATE:
+        return ((max(LATE_S, usual_s), DELIVERED),)
+    if number == _UNSURE:
+        return ((usual_s, DELIVERED), (usual_s + SECOND_THOUGHT_S, _SECOND_THOUGHTS[product]))
+    return ((usual_s, _CODES[number].get(product, DELIVERED)),)
+
+
+def _code_at_night(message: Message, manners: Manners) -> str | None:
+    if not manners.has_nights or (message.product != FRIENDTALK and not message.is_ad):
+        return None
+    first, last = TALK_DAY if message.product == FRIENDTALK else AD_DAY
+    if first <= minute_of_day(message.begins_at) < last:
+        return None
+    return "3022" if message.product == FRIENDTALK else "E919"

@@ -1,0 +1,160 @@
+"""Sender profiles, API v2.3: categories, registration, the token that proves it, deletion, lists."""
+
+from typing import Any
+
+import msgspec
+
+from tests.fakes.nhncloud import talk
+from tests.fakes.nhncloud.answers import Json, No, Request, in_seoul
+from tests.fakes.nhncloud.state import Profile, State
+
+CATEGORIES: tuple[Any, ...] = (
+    ("001", "건강", (("0001", "병원", (("0001", "종합병원"), ("0002", "피부과"))),)),
+    ("002", "교육", (("0001", "학원", (("0001", "어학원"), ("0009", "등대지기 학원"))),)),
+)
+"""A few, one of them of its own, so that a caller can be seen to use these and no others."""
+CODES = frozenset(
+    first + second + third for first, _, below in CATEGORIES for second, _, lowest in below for third, _ in lowest
+)
+LEAST_TOKEN, MOST_TOKEN = 100_000, 999_999
+VENDOR_FAILED = "Vender request API is failed."
+_PROFILE_STATES = {"A": "활성화", "B": "차단", "C": "비활성화", "D": "삭제", "E": "삭제 처리 중"}
+
+
+class Registration(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a registration."""
+
+    plusFriendId: str | None = None
+    phoneNo: str | None = None
+    categoryCode: str | None = None
+
+
+class Proof(msgspec.Struct, forbid_unknown_fields=True):
+    """The body that proves a registration."""
+
+    plusFriendId: str | None = None
+    token: int | None = None
+
+
+_REGISTRATION = msgspec.json.Decoder(Registration)
+_PROOF = msgspec.json.Decoder(Proof)
+
+
+def categories(state: State, request: Request) -> Json:
+    """List categories: GET `sender/categories`."""
+    found = [_category("", 1, first, name, below) for first, name, below in CATEGORIES]
+    return {"categories": found}
+
+
+def _category(parent: str, depth: int, code: str, name: str, below: Any) -> Json:
+    whole = parent + code
+    found: Json = {"parentCode": parent or None, "depth": depth, "code": whole, "name": name}
+    if below:
+        found["subCategories"] = [
+            _category(whole, depth + 1, each[0], each[1], each[2] if len(each) > 2 else ()) for each in below
+        ]
+    return found
+
+
+def register(state: State, request: Request) -> Json:
+    """Register a channel, and have Kakao send a token to its administrator: POST `senders`."""
+    given: Registration = talk.decoded(_REGISTRATION, request.body)
+    channel = talk.needed("plusFriendId", given.plusFriendId, 30)
+    phone = talk.needed("phoneNo", given.phoneNo, 15)
+    category = talk.needed("categoryCode", given.categoryCode, 11)
+    if category not in CODES:
+        raise No(-4000, "Invalid parameter")
+    known = of_channel(state, channel)
+    if channel in state.unknown_channels or (known and known.is_registered):
+        raise No(-7000, VENDOR_FAILED)
+    token = state.random.randint(LEAST_TOKEN, MOST_TOKEN)
+    profile = known or Profile(channel, state.new_key(), phone, category, state.clock())
+    profile.phone, profile.category, profile.token = phone, category, token
+    state.profiles[profile.sender_key] = profile
+    state.tokens_sent.append((state.clock(), phone, channel, token))
+    return {}
+
+
+def of_channel(state: State, channel: str) -> Profile | None:
+    """Return the profile of a channel, registered or not."""
+    return next((each for each in state.profiles.values() if each.channel == channel), None)
+
+
+def prove(state: State, request: Request) -> Json:
+    """Prove a registration: POST `sender/token`."""
+    given: Proof = talk.decoded(_PROOF, request.body)
+    profile = of_channel(state, talk.needed("plusFriendId", given.plusFriendId, 30))
+    if given.token is None:
+        raise No(-2002, "The 'token' must not be null.")
+    if profile is None:
+        raise No(-2017, "Not exist plus friend.")
+    if profile.token != given.token:
+        raise No(-7000, VENDOR_FAILED)
+    profile.token = None
+    found = ("plusFriendId", "senderKey", "categoryCode", "status")
+    row = _row(profile)
+    return {"sender": {name: row[name] for name in found}}
+
+
+def registered(state: State, sender_key: str) -> Profile:
+    """Return the profile that has this key."""
+    profile = state.profiles.get(sender_key)
+    if profile is None or not profile.is_registered:
+        raise No(-2017, "Not exist plus friend.")
+    return profile
+
+
+def remove(state: State, request: Request) -> Json:
+    """Delete a profile and its templates: DELETE `senders/{senderKey}`."""
+    profile = registered(state, request.parts["senderKey"])
+    forget(state, profile.sender_key)
+    return {}
+
+
+def forget(state: State, sender_key: str) -> None:
+    """Let a profile and its templates be gone."""
+    del state.profiles[sender_key]
+    for key in [key for key in state.templates if key[0] == sender_key]:
+        del state.templates[key]
+
+
+def one(state: State, request: Request) -> Json:
+    """Show a profile: GET `senders/{senderKey}`."""
+    return {"sender": _row(registered(state, request.parts["senderKey"]))}
+
+
+def search(state: State, request: Request) -> Json:
+    """List profiles: GET `senders`."""
+    query = request.query
+    rows = [
+        row
+        for row in map(_row, state.profiles.values())
+        if all(row[name] == query[name] for name in ("plusFriendId", "senderKey", "status") if query.get(name))
+    ]
+    return {"senders": talk.paged(rows, query), "totalCount": len(rows)}
+
+
+def _row(profile: Profile) -> Json:
+    """Return what is told of a profile; before its token was proved it has no key and no state at Kakao."""
+    is_known = profile.is_registered
+    resending = {"resendAppKey": None, "isResend": profile.resends, "resendSendNo": None}
+    counts = {"dailyMaxCount": 0, "sentCount": 0}
+    return {
+        "plusFriendId": profile.channel,
+        "senderKey": profile.sender_key if is_known else None,
+        "categoryCode": profile.category,
+        "status": "YSC03" if is_known else "YSC02",
+        "statusName": "정상 등록" if is_known else "등록 대기 중",
+        "kakaoStatus": profile.kakao_status if is_known else None,
+        "kakaoStatusName": ("정상" if profile.kakao_status == "A" else "차단") if is_known else None,
+        "kakaoProfileStatus": profile.kakao_profile_status if is_known else None,
+        "kakaoProfileStatusName": _PROFILE_STATES[profile.kakao_profile_status] if is_known else None,
+        "profileSpamLevel": "정상" if is_known else None,
+        "profileMessageSpamLevel": "정상" if is_known else None,
+        "alimtalk": {**resending, **counts},
+        "friendtalk": {**resending, "resendUnsubscribeNo": None, **counts},
+        "dormant": profile.is_dormant,
+        "block": profile.is_blocked,
+        "createDate": in_seoul(profile.created_at),
+        "initialUserRestriction": False,
+    }

@@ -1,0 +1,319 @@
+"""A local server that answers as NHN Cloud's public documentation says: SMS v3.0 and KakaoTalk Bizmessage v2.x.
+
+It was written from the documentation alone. Where that contradicts itself, its examples are followed:
+
+- SMS `message-results`: rows in `body.data`, as in the example; the table has `body.data.resultUpdateList`.
+- SMS webhook: `_link` as in the example (the table has `_links`), and both `recipientGropuingKey` as in the example
+  and `recipientGroupingKey` as in the table. The webhook of KakaoTalk has `_links` in both.
+- SMS `recipientGroupingKey`: at most 100 characters for SMS, 1000 for MMS, as the tables say.
+- SMS lists: `fileName` of an attachment as in the example; the table has `filename`.
+- `tempalteTitle` in tables of templates is `templateTitle`, `createAt` of a comment `createdAt`, as in the
+  examples.
+- Friend talk: at most 1,000 characters, as its tables say, refused with -2024, whose words say 1,300.
+- A time to send at: at most 60 days ahead, as the tables say; the words of -2026 say 90.
+- Lists of KakaoTalk: the guide says at most 30 days, the code -4003 says 31; 31 it is.
+- -2014 of SMS is documented as "title or body is empty" with words about a recipient; those words are answered.
+- The list of templates has no `block` and no `dormant`, as in the example; one template has them.
+- Alimtalk `message-results` has no `totalCount` and no grouping keys; that of friend talk has both.
+
+Where it says nothing, this was chosen; what is in Manners can be set the other way:
+
+- A wrong secret key of SMS: -1000, for want of a code of its own. Every answer with a header has HTTP status 200.
+- Recipients are refused one by one (-2018, -2019, -2024, -2044, -6001; -2001, -5000, -3004, -3010, -3011 and the
+  like), the rest of the call is taken; KakaoTalk says -1031, with each result, if all are refused; SMS then says
+  statusCode 3. Refused recipients are not in lists. An idempotency key counts once something was taken with it,
+  for ten minutes, per app key; it is looked at before all else in the body.
+- Fields that the documentation does not have are refused: 4 for SMS, -3002 for KakaoTalk.
+- More than 1000 recipients: -2004 for KakaoTalk. Too large a page: -2005, for SMS 4. Results of SMS over more
+  than a day: -1005. Dates that are none: -4000 for KakaoTalk.
+- The end of a span includes its whole second; an end without seconds, as KakaoTalk has, is the minute's first
+  second.
+- Numbers: -2019 and -5000 unless they begin with 0 and have 9 to 12 digits; -2023 for what is beyond U+FFFF, and
+  for dingbats that EUC-KR does not have.
+- A title that differs from the template's: the result 3028, as Kakao would report it. Friend talk to somebody who
+  is no friend: the result 3018. Friend talk at night: the result 3022; a text that is an advertisement: E919.
+- `messageStatus` is COMPLETED until a result says otherwise, then FAILED.
+- A channel that Kakao does not know or that is registered already, and a wrong token: -7000. A profile whose
+  token is not proved is listed with YSC02 and no key.
+- A rejected template that is changed is replaced; an approved one keeps its text until the change is approved,
+  and the change is listed under modifications. A change under review does not show in the list of templates.
+- The event of a template's webhook has no documented name: TEMPLATE_STATUS_UPDATE. A webhook is posted again
+  every second, ten times, until it is answered with 2xx.
+- Pictures of templates: the limits of friend talk's (JPG or PNG, 5 MB).
+- `X-Convert-To-Brand-Message: true` is needed to send friend talk, not to list it.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+from urllib.parse import parse_qsl
+
+import httpx
+
+from tests.fakes.nhncloud import alimtalk, friendtalk, page, senders, sms, sms_lists, templates
+from tests.fakes.nhncloud.answers import Json, No, Reply, Request, header, json_reply
+from tests.fakes.nhncloud.console import Console
+from tests.fakes.nhncloud.faults import THROTTLED, Cut, Meddle, Meddling, NobodyThere
+from tests.fakes.nhncloud.state import Call, Clock, Draft, Manners, Profile, SendNumber, State, Template
+from tests.fakes.nhncloud.webhooks import Webhooks
+from tests.fakes.nhncloud.wire import Listener, listening
+
+Handler = Callable[[State, Request], Json]
+
+SMS_BASE = "/sms/v3.0/appKeys/{appKey}/"
+ALIMTALK_BASE = "/alimtalk/v2.3/appkeys/{appkey}/"
+FRIENDTALK_BASE = "/friendtalk/v2.4/appkeys/{appkey}/"
+TEMPLATES = ALIMTALK_BASE + "senders/{senderKey}/templates"
+INTERFACES = ("/sms/", "/alimtalk/", "/friendtalk/")
+SENDINGS = frozenset(("sms", "mms", "ad-sms", "ad-mms"))
+LISTS = frozenset(("sms", "mms"))
+
+_ROUTES: tuple[tuple[str, str, Handler], ...] = (
+    ("POST", SMS_BASE + "sender/{kind}", sms.send),
+    ("POST", SMS_BASE + "attachfile/binaryUpload", sms.upload),
+    ("GET", SMS_BASE + "sender/{kind}", sms_lists.search),
+    ("GET", SMS_BASE + "sender/{kind}/{requestId}", sms_lists.one),
+    ("GET", SMS_BASE + "message-results", sms_lists.results),
+    ("GET", SMS_BASE + "sendNos", sms_lists.numbers),
+    ("POST", ALIMTALK_BASE + "raw-messages", alimtalk.send_raw),
+    ("POST", ALIMTALK_BASE + "messages", alimtalk.send_filled),
+    ("GET", ALIMTALK_BASE + "messages", alimtalk.search),
+    ("GET", ALIMTALK_BASE + "messages/{requestId}/{recipientSeq}", alimtalk.one),
+    ("GET", ALIMTALK_BASE + "message-results", alimtalk.results),
+    ("GET", ALIMTALK_BASE + "message-results/count", alimtalk.count_results),
+    ("POST", FRIENDTALK_BASE + "messages", friendtalk.send),
+    ("GET", FRIENDTALK_BASE + "messages", friendtalk.search),
+    ("GET", FRIENDTALK_BASE + "messages/{requestId}/{recipientSeq}", friendtalk.one),
+    ("GET", FRIENDTALK_BASE + "message-results", friendtalk.results),
+    ("POST", FRIENDTALK_BASE + "images", friendtalk.upload),
+    ("GET", ALIMTALK_BASE + "sender/categories", senders.categories),
+    ("POST", ALIMTALK_BASE + "sender/token", senders.prove),
+    ("POST", ALIMTALK_BASE + "senders", senders.register),
+    ("GET", ALIMTALK_BASE + "senders", senders.search),
+    ("GET", ALIMTALK_BASE + "senders/{senderKey}", senders.one),
+    ("DELETE", ALIMTALK_BASE + "senders/{senderKey}", senders.remove),
+    ("GET", ALIMTALK_BASE + "template/categories", templates.categories),
+    ("POST", ALIMTALK_BASE + "template-image", templates.upload),
+    ("POST", TEMPLATES, templates.register),
+    ("GET", TEMPLATES, templates.search),
+    ("GET", TEMPLATES + "/{templateCode}", templates.one),
+    ("PUT", TEMPLATES + "/{templateCode}", templates.change),
+    ("DELETE", TEMPLATES + "/{templateCode}", templates.remove),
+    ("POST", TEMPLATES + "/{templateCode}/comments", templates.comment),
+    ("POST", TEMPLATES + "/{templateCode}/comments_file", templates.comment),
+    ("GET", TEMPLATES + "/{templateCode}/modifications", templates.modifications),
+)
+_BY_LENGTH: dict[tuple[str, int], list[tuple[str, list[str], Handler]]] = {}
+for _method, _path, _handler in _ROUTES:
+    _BY_LENGTH.setdefault((_method, _path.count("/")), []).append((_path, _path.split("/"), _handler))
+
+
+def real_clock() -> int:
+    """Return the moment by this machine, in epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+class Relay(State):
+    """The server: an ASGI application, with everything it keeps as plain attributes."""
+
+    def __init__(self, clock: Clock = real_clock, seed: int | None = None, **manners: Any) -> None:
+        super().__init__(clock, seed, Manners(**manners))
+        self.meddling = Meddling()
+        self.console = Console(self)
+        self.webhooks = Webhooks(self, self.settle)
+        self.add_number("15880000")
+        self.unsubscribe_numbers.add("0801234567")
+
+    # What is there before anyone calls.
+
+    def add_number(self, number: str) -> SendNumber:
+        """Register a sender number."""
+        self.numbers[number] = SendNumber(number, self.clock())
+        return self.numbers[number]
+
+    def add_profile(self, channel: str = "@pabal", category: str = "00100010001") -> Profile:
+        """Register a sender profile, proved already."""
+        profile = Profile(channel, self.new_key(), "01012345678", category, self.clock())
+        self.profiles[profile.sender_key] = profile
+        return profile
+
+    def add_template(self, sender_key: str, code: str, content: str, **fields: Any) -> Template:
+        """Register a template, approved already; `fields` as a registration has them."""
+        now = self.clock()
+        given = {"templateCode": code, "templateName": code, "templateContent": content, **fields}
+        template = Template(sender_key, code, self.new_key(), Draft(given, now, "TSC03", updated_at=now))
+        self.templates[sender_key, code] = template
+        return template
+
+    @property
+    def last_token(self) -> int:
+        """The token that arrived last on an administrator's phone."""
+        return self.tokens_sent[-1][3]
+
+    def settle(self) -> None:
+        """Let everything become known that is due by now: results, and reviews of templates."""
+        super().settle()
+        templates.settle(self)
+
+    def meddle(self, kind: str, on: str = "", times: float = 1, **more: Any) -> Meddle:
+        """Let something go wrong; see meddling.py for the kinds. `on` is part of "METHOD path"."""
+        return self.meddling.add(Meddle(kind, on, times, **more))
+
+    # How it answers.
+
+    async def answer(self, request: Request) -> Reply:
+        """Return the answer to a request. Raises Cut where the connection is to be broken."""
+        if not request.path.startswith(INTERFACES):
+            self.settle()
+            return page.answer(self, self.console, request)
+        before = len(self.calls)
+        reply = await self.meddling.through(request, self._answer)
+        if len(self.calls) == before:
+            self._record(request, request.path, reply.status, None)
+        return reply
+
+    async def _answer(self, request: Request) -> Reply:
+        if self.meddling.is_too_fast(self.clock(), self.manners.most_calls_a_second):
+            return THROTTLED
+        self.settle()
+        path, code = request.path, 0
+        try:
+            path, handler = _route(request)
+            self._check(request)
+            reply = json_reply({**header(), **handler(self, request)})
+        except No as no:
+            code = no.code
+            reply = json_reply({**header(no.code, no.message), **no.extra})
+        self._record(request, path, reply.status, code)
+        self.changed.set()
+        return reply
+
+    def _record(self, request: Request, path: str, status: int, code: int | None) -> None:
+        key = request.headers.get("x-nc-api-idempotency-key")
+        self.calls.append(Call(self.clock(), request.method, path, request.size, key, status, code))
+
+    def _check(self, request: Request) -> None:
+        """Raises No for wrong keys and for a body that is no JSON."""
+        is_sms = "appKey" in request.parts
+        app_key = request.parts["appKey"] if is_sms else request.parts["appkey"]
+        secret_key = request.headers.get("x-secret-key")
+        if app_key != (self.sms_app_key if is_sms else self.talk_app_key):
+            raise No(-1000, "Invalid appKey.")
+        if secret_key != (self.sms_secret_key if is_sms else self.talk_secret_key):
+            raise No(-1000, "Invalid appKey.") if is_sms else No(-1001, "Invalid secretKey.")
+        content_type = request.headers.get("content-type", "")
+        if request.body and not content_type.startswith(("application/json", "multipart/form-data")):
+            raise No(-9996, "Only application/json Content-type is supported.")
+
+    async def __call__(self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
+        """Answer as an ASGI application. Raises Cut where the connection is to be broken."""
+        body = b""
+        while True:
+            event = await receive()
+            body += event.get("body", b"")
+            if not event.get("more_body"):
+                break
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        reply = await self.answer(Request(scope["method"], scope["path"], query, headers, body))
+        sent = [(b"content-type", reply.content_type.encode()), (b"content-length", b"%d" % len(reply.body))]
+        await send({"type": "http.response.start", "status": reply.status, "headers": sent})
+        await send({"type": "http.response.body", "body": reply.body})
+
+    def transport(self) -> httpx.AsyncBaseTransport:
+        """Return a transport for httpx that needs no sockets, for use on a virtual clock."""
+        return Transport(self)
+
+
+class Transport(httpx.AsyncBaseTransport):
+    """Calls the server in this process; it keeps to the caller's time limit and breaks as connections do.
+
+    As over a socket, a call goes on when its caller has lost patience, until the transport is closed.
+    """
+
+    def __init__(self, relay: Relay) -> None:
+        self._inner = httpx.ASGITransport(relay)
+        self._under_way: set[asyncio.Task[httpx.Response]] = set()
+        self.is_gone = False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self.is_gone:
+            raise httpx.ConnectError("All connection attempts failed", request=request)
+        within_s = request.extensions.get("timeout", {}).get("read")
+        call = asyncio.create_task(self._inner.handle_async_request(request))
+        self._under_way.add(call)
+        call.add_done_callback(self._is_over)
+        await asyncio.wait((call,), timeout=within_s)
+        if not call.done():
+            raise httpx.ReadTimeout("no answer in time", request=request)
+        try:
+            return call.result()
+        except asyncio.CancelledError:
+            raise httpx.ReadError("the transport was closed", request=request) from None
+        except NobodyThere:
+            raise httpx.ConnectError("All connection attempts failed", request=request) from None
+        except Cut:
+            why = "Server disconnected without sending a response."
+            raise httpx.RemoteProtocolError(why, request=request) from None
+
+    async def aclose(self) -> None:
+        """End what nobody waits for any more."""
+        left = tuple(self._under_way)
+        for call in left:
+            call.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    def _is_over(self, call: "asyncio.Task[httpx.Response]") -> None:
+        self._under_way.discard(call)
+        if not call.cancelled() and (error := call.exception()) and not isinstance(error, Cut):
+            context = {"message": "the documented server failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
+
+
+def _route(request: Request) -> tuple[str, Handler]:
+    """Return the path as the documentation has it and who answers it; what it names is put into the request."""
+    given = request.path.split("/")
+    for path, segments, handler in _BY_LENGTH.get((request.method, len(given) - 1), ()):
+        if all(want == have or want[:1] == "{" for want, have in zip(segments, given, strict=True)):
+            parts = {want[1:-1]: have for want, have in zip(segments, given, strict=True) if want[:1] == "{"}
+            if "kind" in parts and parts["kind"] not in (SENDINGS if request.method == "POST" else LISTS):
+                break
+            request.parts = parts
+            return path.replace("{kind}", parts.get("kind", "")), handler
+    raise No(-9998, "Not exist API.")
+
+
+class Served(Relay):
+    """A server that is listening."""
+
+    listener: Listener
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.listener.port}"
+
+    async def gone(self) -> None:
+        """Listen no more, and break all connections."""
+        await self.listener.be_gone()
+
+    async def back(self) -> None:
+        """Listen again, where it did before."""
+        await self.listener.listen()
+
+
+@contextlib.asynccontextmanager
+async def serving(port: int = 0, **options: Any) -> AsyncIterator[Served]:
+    """Run a server in this event loop until the end of the block; options are those of Relay."""
+    relay = Served(**options)
+    async with listening(relay.answer, port) as relay.listener:
+        relay.base = relay.address
+        posting = asyncio.create_task(relay.webhooks.run())
+        try:
+            yield relay
+        finally:
+            posting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await posting

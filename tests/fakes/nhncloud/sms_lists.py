@@ -1,0 +1,194 @@
+"""SMS API v3.0: lists of texts, their results, and sender numbers."""
+
+from collections.abc import Mapping
+
+from tests.fakes.nhncloud import outcomes
+from tests.fakes.nhncloud.answers import (
+    DAY,
+    SECONDS,
+    Json,
+    No,
+    Request,
+    in_seoul,
+    moment,
+    page_of,
+    with_tenths,
+)
+from tests.fakes.nhncloud.state import DELIVERED, SMS, Message, SendNumber, State
+
+MONTH = 31 * DAY
+SERVICE_ID = 71191
+TELECOM = (10001, "SKT")
+_BAD_PAGE = "pageNum and pageSize (at most 1000) are numbers."
+_STATUS_NAMES = {"0": "실패", "2": "처리 중", "3": "성공", "6": "실패(광고 제한)"}
+
+
+def search(state: State, request: Request) -> Json:
+    """List texts: GET `sender/sms`, `sender/mms`."""
+    query, interface = request.query, request.parts["kind"]
+    kinds = {"sms": ("SMS",), "mms": ("LMS", "MMS")}[interface]
+    request_id = query.get("requestId")
+    span = None if request_id else _span(query)
+    newest = state.clock() - round(state.manners.lists_lag_s * 1000)
+    found = [
+        each
+        for each in state.listed(SMS, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey"))
+        if each.kind in kinds
+        and each.taken_at <= newest
+        and (not each.refused or state.manners.lists_refused)
+        and (span is None or span[1] <= (each.taken_at if span[0] == "Create" else each.begins_at) <= span[2])
+        and _is_wanted(each, query)
+    ]
+    found.reverse()
+    number, size, page = page_of(found, query, No(4, _BAD_PAGE))
+    rows = [_row(state, each) for each in page]
+    return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
+
+
+def _span(query: Mapping[str, str]) -> tuple[str, int, int]:
+    """Return which date is asked about, from when and until when."""
+    for name in ("Create", "Request"):
+        first, last = query.get(f"start{name}Date"), query.get(f"end{name}Date")
+        if first and last:
+            start, end = moment(first, SECONDS), moment(last, SECONDS)
+            if start is None or end is None:
+                raise No(-2000, "Date format error.")
+            if end < start:
+                raise No(-1005, "Service parameter is invalid.")
+            if end - start > MONTH:
+                raise No(-4000, "Search is possible within one month.")
+            return name, start, end + 999
+    raise No(-2011, "RequestId or start/endRequestDate or start/endCreateDate is required.")
+
+
+def _is_wanted(message: Message, query: Mapping[str, str]) -> bool:
+    wanted = (
+        ("senderGroupingKey", message.sender_grouping_key),
+        ("recipientGroupingKey", message.recipient_grouping_key),
+        ("recipientNo", message.recipient_no),
+        ("sendNo", message.sender),
+        ("msgStatus", status_of(message)),
+    )
+    return all(query[name] == value for name, value in wanted if query.get(name))
+
+
+def status_of(message: Message) -> str:
+    """Return the state of a text: 0 failed, 2 on its way, 3 arrived, 6 failed as an advertisement."""
+    if message.refused:
+        return "0"
+    if message.code is None:
+        return "2"
+    return "3" if message.code == DELIVERED else "6" if message.code == "E919" else "0"
+
+
+def _row(state: State, message: Message) -> Json:
+    status = status_of(message)
+    row = {
+        "requestId": message.request_id,
+        "requestDate": with_tenths(message.begins_at),
+        "resultDate": with_tenths(message.received_at),
+        "templateId": None,
+        "templateName": None,
+        "categoryId": None,
+        "categoryName": None,
+        "body": message.content,
+        "sendNo": message.sender,
+        "countryCode": "82",
+        "recipientNo": message.recipient_no,
+        "msgStatus": status,
+        "msgStatusName": _STATUS_NAMES[status],
+        "resultCode": message.code,
+        "resultCodeName": outcomes.name_of(message),
+        "telecomCode": TELECOM[0] if message.code else None,
+        "telecomCodeName": TELECOM[1] if message.code else None,
+        "recipientSeq": message.recipient_seq,
+        "sendType": "0" if message.kind == "SMS" else "1",
+        "messageType": message.kind,
+        "messageCount": 1,
+        "userId": message.call.userId,
+        "adYn": "Y" if message.is_ad else "N",
+        "resultMessage": "",
+        "senderGroupingKey": message.sender_grouping_key,
+        "recipientGroupingKey": message.recipient_grouping_key,
+    }
+    if message.kind != "SMS":
+        files = [state.attachments[number] for number in message.call.attachFileIdList or []]
+        row["title"] = message.call.title
+        row["attachFileList"] = [
+            {"fileId": each.number, "filePath": each.address, "fileName": each.name, "saveFileName": each.name}
+            for each in files
+        ]
+    return row
+
+
+def one(state: State, request: Request) -> Json:
+    """Show one text: GET `sender/{kind}/{requestId}?recipientSeq=`."""
+    wanted = request.query.get("recipientSeq", "")
+    kinds = ("SMS",) if request.parts["kind"] == "sms" else ("LMS", "MMS")
+    for each in state.listed(SMS, request.parts["requestId"], None):
+        if each.kind in kinds and str(each.recipient_seq) == wanted:
+            return {"body": {"data": {**_row(state, each), "originCode": each.call.originCode}}}
+    raise No(-2012, "Search parameter is invalid.(requestId and mtPr).")
+
+
+def results(state: State, request: Request) -> Json:
+    """List results by the time they were updated: GET `message-results`."""
+    query = request.query
+    first, last = (moment(query.get(name, ""), SECONDS) for name in ("startUpdateDate", "endUpdateDate"))
+    if first is None or last is None:
+        raise No(-2000, "Date format error.")
+    if not 0 <= last - first <= DAY:
+        raise No(-1005, "Service parameter is invalid.")
+    kind = query.get("messageType")
+    found = [each for each in state.told(SMS, first, last + 999) if kind in (None, "", each.kind)]
+    number, size, page = page_of(found, query, No(4, _BAD_PAGE))
+    rows = [
+        {
+            "messageType": each.kind,
+            "requestId": each.request_id,
+            "recipientSeq": each.recipient_seq,
+            "resultCode": each.code,
+            "resultCodeName": outcomes.name_of(each),
+            "requestDate": with_tenths(each.begins_at),
+            "resultDate": with_tenths(each.received_at),
+            "updateDate": with_tenths(each.updated_at),
+            "telecomCode": str(TELECOM[0]),
+            "telecomCodeName": TELECOM[1],
+            "senderGroupingKey": each.sender_grouping_key,
+            "recipientGroupingKey": each.recipient_grouping_key,
+        }
+        for each in page
+    ]
+    return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
+
+
+def numbers(state: State, request: Request) -> Json:
+    """List sender numbers: GET `sendNos`."""
+    query = request.query
+    found = [each for each in state.numbers.values() if _is_number_wanted(each, query)]
+    number, size, page = page_of(found, query, No(4, _BAD_PAGE))
+    rows = [
+        {
+            "appKey": None,
+            "serviceId": SERVICE_ID,
+            "sendNo": each.number,
+            "useYn": "Y" if each.is_used else "N",
+            "blockYn": "N" if each.block_reason is None else "Y",
+            "blockReason": each.block_reason,
+            "createDate": in_seoul(each.created_at),
+            "createUser": "console",
+            "updateDate": in_seoul(each.created_at),
+            "updateUser": None,
+        }
+        for each in page
+    ]
+    return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
+
+
+def _is_number_wanted(number: SendNumber, query: Mapping[str, str]) -> bool:
+    wanted = (
+        ("sendNo", number.number),
+        ("useYn", "Y" if number.is_used else "N"),
+        ("blockYn", "N" if number.block_reason is None else "Y"),
+    )
+    return all(query[name] == value for name, value in wanted if query.get(name))

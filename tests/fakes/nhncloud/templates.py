@@ -1,0 +1,270 @@
+"""Alimtalk templates, API v2.3: registration, changes, deletion, comments and their review."""
+
+import msgspec
+
+from tests.fakes.nhncloud import images, senders, talk
+from tests.fakes.nhncloud.answers import DAY, Json, No, Request, in_seoul
+from tests.fakes.nhncloud.state import Draft, Profile, State, Template
+from tests.fakes.nhncloud.template_rules import (
+    CATEGORY_CODES,
+    OTHER,
+    TEMPLATE_CATEGORIES,
+    Change,
+    Registration,
+    check,
+)
+
+REJECTED_NAME, HELD_NAME = "반려", "보류"
+DAYS_KEPT_AFTER_USE = 3
+MOST_COMMENT = 1000
+KAKAO = "카카오 심사"
+CHANNEL_ADDED = "채널을 추가하고 소식을 받아 보세요."
+_STATUS_NAMES = {"TSC01": "요청", "TSC02": "검수 중", "TSC03": "승인", "TSC04": "반려"}
+
+
+class Comment(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a comment."""
+
+    comment: str | None = None
+
+
+_REGISTRATION = msgspec.json.Decoder(Registration)
+_CHANGE = msgspec.json.Decoder(Change)
+_COMMENT = msgspec.json.Decoder(Comment)
+
+
+def categories(state: State, request: Request) -> Json:
+    """List categories: GET `template/categories`."""
+    found = [
+        {
+            "name": group,
+            "subCategories": [
+                {"code": code, "name": name, "groupName": group, "inclusion": name, "exclusion": ""}
+                for code, name in below
+            ],
+        }
+        for group, below in TEMPLATE_CATEGORIES
+    ]
+    return {"categories": found}
+
+
+def _active(state: State, request: Request) -> Profile:
+    profile = senders.registered(state, request.parts["senderKey"])
+    if profile.is_blocked or profile.is_dormant or profile.kakao_profile_status != "A":
+        raise No(-1014, "Not active status plus friend.")
+    return profile
+
+
+def _known(state: State, request: Request) -> Template:
+    key = (request.parts["senderKey"], request.parts["templateCode"])
+    senders.registered(state, key[0])
+    if key not in state.templates:
+        raise No(-3003, "Template does not exist.")
+    return state.templates[key]
+
+
+def register(state: State, request: Request) -> Json:
+    """Register a template, which asks for its review: POST `senders/{senderKey}/templates`."""
+    given: Registration = talk.decoded(_REGISTRATION, request.body)
+    profile = _active(state, request)
+    code = talk.needed("templateCode", given.templateCode, 20)
+    _check_name(state, profile.sender_key, code, talk.needed("templateName", given.templateName, 150))
+    check(given)
+    if (profile.sender_key, code) in state.templates:
+        raise No(-3001, "Already exist templateCode or templateName.")
+    template = Template(profile.sender_key, code, state.new_key(), _drafted(state, given))
+    state.templates[profile.sender_key, code] = template
+    ask_for_review(state, template, template.current)
+    return {}
+
+
+def _check_name(state: State, sender_key: str, code: str, name: str) -> None:
+    for (key, other), template in state.templates.items():
+        if key == sender_key and other != code and template.current.fields.get("templateName") == name:
+            raise No(-3001, "Already exist templateCode or templateName.")
+
+
+def _drafted(state: State, given: Registration | Change) -> Draft:
+    fields = msgspec.to_builtins(given)
+    fields["templateMessageType"] = fields["templateMessageType"] or "BA"
+    fields["templateEmphasizeType"] = fields["templateEmphasizeType"] or "NONE"
+    fields["categoryCode"] = fields["categoryCode"] or OTHER
+    if fields["categoryCode"] not in CATEGORY_CODES:
+        raise No(-4000, "Invalid parameter")
+    return Draft(fields, state.clock())
+
+
+def ask_for_review(state: State, template: Template, draft: Draft) -> None:
+    """Begin the review of a draft: it is inspected after half the time and decided after all of it."""
+    now, takes_s = state.clock(), state.manners.review_after_s
+    draft.status = "TSC01"
+    if takes_s is not None:
+        draft.inspected_at, draft.decided_at = now + round(takes_s * 500), now + round(takes_s * 1000)
+    state.under_review.append((template, draft))
+    state.tell_of(template, draft)
+
+
+def settle(state: State) -> None:
+    """Let the reviews that are due by now be decided, by the template's name."""
+    now = state.clock()
+    for template, draft in list(state.under_review):
+        name = draft.fields["templateName"]
+        if draft.status == "TSC01" and draft.inspected_at is not None and draft.inspected_at <= now:
+            draft.status, draft.updated_at = "TSC02", draft.inspected_at
+            state.tell_of(template, draft)
+        if draft.decided_at is not None and draft.decided_at <= now and HELD_NAME not in name:
+            is_approved = REJECTED_NAME not in name
+            decide(state, template, draft, is_approved, None if is_approved else "템플릿 이름에 '반려'가 있습니다.")
+
+
+def decide(state: State, template: Template, draft: Draft, is_approved: bool, comment: str | None) -> None:
+    """Approve or reject a draft; an approved edit takes the place of the template's text."""
+    draft.status = "TSC03" if is_approved else "TSC04"
+    draft.updated_at, draft.decided_at = state.clock(), None
+    if comment is not None:
+        add_comment(state, draft, comment, KAKAO, "APR" if is_approved else "REJ")
+    if is_approved and draft in template.edits:
+        for each in template.edits:
+            each.is_active = each is draft
+        draft.created_at, template.current = template.current.created_at, draft
+    state.under_review = [each for each in state.under_review if each[1] is not draft]
+    state.tell_of(template, draft)
+
+
+def add_comment(state: State, draft: Draft, content: str, user: str, status: str) -> None:
+    """Write a comment beside a draft."""
+    draft.comments.append(
+        {
+            "id": state.new_number(),
+            "content": content,
+            "userName": user,
+            "createdAt": in_seoul(state.clock()),
+            "attachment": [],
+            "status": status,
+        }
+    )
+
+
+def change(state: State, request: Request) -> Json:
+    """Change a template that was decided on: PUT `senders/{senderKey}/templates/{templateCode}`.
+
+    What was approved stays in use until the change is; what was rejected is replaced.
+    """
+    given: Change = talk.decoded(_CHANGE, request.body)
+    _active(state, request)
+    template = _known(state, request)
+    if template.current.status not in ("TSC03", "TSC04"):
+        raise No(-3012, "Only templates with TSC03(APPROVE)/TSC04(REJECT) can be modified.")
+    if template.pending:
+        raise No(-3013, "There are templates already being modified.")
+    _check_name(state, template.sender_key, template.code, talk.needed("templateName", given.templateName, 150))
+    check(given)
+    draft = _drafted(state, given)
+    if template.current.status == "TSC04":
+        draft.comments, draft.created_at = template.current.comments, template.current.created_at
+        template.current = draft
+    else:
+        template.edits.insert(0, draft)
+    ask_for_review(state, template, draft)
+    return {}
+
+
+def remove(state: State, request: Request) -> Json:
+    """Delete a template: DELETE `senders/{senderKey}/templates/{templateCode}`."""
+    template = _known(state, request)
+    if template.current.status == "TSC03" and template.last_request:
+        at, request_id = template.last_request
+        if state.clock() - at < DAYS_KEPT_AFTER_USE * DAY:
+            why = "The template could not be deleted because recently sent message."
+            raise No(-3034, f"{why} requestId: {request_id}")
+    forget(state, template)
+    return {}
+
+
+def forget(state: State, template: Template) -> None:
+    """Let a template be gone."""
+    del state.templates[template.sender_key, template.code]
+    state.under_review = [each for each in state.under_review if each[0] is not template]
+
+
+def comment(state: State, request: Request) -> Json:
+    """Ask about a review: POST `…/comments`, or `…/comments_file` as a form."""
+    template = _known(state, request)
+    if request.headers.get("content-type", "").startswith("multipart/"):
+        words = request.form().get("comment")
+        content = words if isinstance(words, str) else None
+    else:
+        content = talk.decoded(_COMMENT, request.body).comment
+    content = talk.needed("comment", content, MOST_COMMENT)
+    draft = template.pending or template.current
+    if draft.status in ("TSC01", "TSC03"):
+        raise No(-3100, "Could not add comment on registered/completed template status.")
+    add_comment(state, draft, content, "API", "INQ")
+    if draft.status == "TSC04":
+        draft.status, draft.decided_at = "TSC02", None
+        state.under_review.append((template, draft))
+    state.tell_of(template, draft)
+    return {}
+
+
+def one(state: State, request: Request) -> Json:
+    """Show a template: GET `senders/{senderKey}/templates/{templateCode}`."""
+    template = _known(state, request)
+    row = _row(state, template, template.current)
+    return {"templates": {**row, "block": template.is_blocked, "dormant": template.is_dormant}}
+
+
+def search(state: State, request: Request) -> Json:
+    """List the templates of a profile: GET `senders/{senderKey}/templates`."""
+    query, profile = request.query, senders.registered(state, request.parts["senderKey"])
+    names = (("templateCode", "templateCode"), ("templateName", "templateName"), ("templateStatus", "status"))
+    rows = [
+        row
+        for row in (_row(state, each, each.current) for each in state.templates.values())
+        if row["senderKey"] == profile.sender_key
+        and all(row[field] == query[name] for name, field in names if query.get(name))
+    ]
+    return {"templateListResponse": {"templates": talk.paged(rows, query), "totalCount": len(rows)}}
+
+
+def modifications(state: State, request: Request) -> Json:
+    """List the changes to a template: GET `…/modifications`."""
+    template = _known(state, request)
+    rows = []
+    for edit in template.edits:
+        row = {**_row(state, template, edit), "activated": edit.is_active}
+        del row["kakaoTemplateCode"]
+        rows.append(row)
+    return {"templateModificationsResponse": {"templates": rows, "totalCount": len(rows)}}
+
+
+def _row(state: State, template: Template, draft: Draft) -> Json:
+    fields = draft.fields
+    given = {name: fields.get(name) for name in Change.__struct_fields__}
+    is_ad = fields.get("templateMessageType") in ("AD", "MI")
+    return {
+        **given,
+        "plusFriendId": state.profiles[template.sender_key].channel,
+        "senderKey": template.sender_key,
+        "plusFriendType": "NORMAL",
+        "templateCode": template.code,
+        "kakaoTemplateCode": template.kakao_code,
+        "templateMessageType": fields.get("templateMessageType") or "BA",
+        "templateEmphasizeType": fields.get("templateEmphasizeType") or "NONE",
+        "templateAd": CHANNEL_ADDED if is_ad else None,
+        "buttons": fields.get("buttons") or [],
+        "quickReplies": fields.get("quickReplies") or [],
+        "comments": draft.comments,
+        "status": draft.status,
+        "statusName": _STATUS_NAMES[draft.status],
+        "securityFlag": bool(fields.get("securityFlag")),
+        "categoryCode": fields.get("categoryCode") or OTHER,
+        "createDate": in_seoul(draft.created_at),
+        "updateDate": in_seoul(draft.updated_at),
+    }
+
+
+def upload(state: State, request: Request) -> Json:
+    """Take the picture of a template: POST `template-image`, with the file in `file`."""
+    picture = images.take(state, request, "file")
+    return {"templateImage": {"templateImageName": picture.name, "templateImageUrl": picture.address}}

@@ -1,0 +1,237 @@
+"""The documented server: the life of sender profiles and of templates."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from tests.fakes.nhncloud.calling import JPEG, Caller, Moving, code_of, talk
+from tests.fakes.nhncloud.server import Relay
+
+CHANNEL = {"plusFriendId": "@lighthouse", "phoneNo": "01012345678", "categoryCode": "00100010001"}
+BUTTON = {"ordering": 1, "type": "WL", "name": "보기", "linkMo": "https://example.com/#{번호}"}
+DAY_S = 24 * 3600
+
+
+@pytest.fixture
+def clock() -> Moving:
+    return Moving()
+
+
+@pytest.fixture
+def relay(clock: Moving) -> Relay:
+    return Relay(clock, seed=1)
+
+
+@pytest.fixture
+def caller(relay: Relay) -> Caller:
+    return Caller(relay)
+
+
+def run(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(work)
+
+
+def template(**changes: Any) -> dict[str, Any]:
+    return {"templateCode": "t1", "templateName": "주문", "templateContent": "#{이름}님의 주문입니다.", **changes}
+
+
+def test_a_profile_is_registered_proved_listed_and_deleted(caller: Caller, relay: Relay) -> None:
+    assert code_of(run(caller.alimtalk("POST", "senders", CHANNEL))) == 0
+    [waiting] = run(caller.alimtalk("GET", "senders"))["senders"]
+    assert (waiting["status"], waiting["senderKey"], waiting["kakaoStatus"]) == ("YSC02", None, None)
+
+    wrong = {"plusFriendId": "@lighthouse", "token": relay.last_token ^ 1}
+    assert code_of(run(caller.alimtalk("POST", "sender/token", wrong))) == -7000
+    proved = run(caller.alimtalk("POST", "sender/token", {**wrong, "token": relay.last_token}))["sender"]
+    assert proved["status"] == "YSC03"
+    key = proved["senderKey"]
+    assert len(key) == 40
+
+    assert code_of(run(caller.alimtalk("POST", "senders", CHANNEL))) == -7000
+    assert run(caller.alimtalk("GET", f"senders/{key}"))["sender"]["kakaoStatus"] == "A"
+    relay.console.block_profile(key)
+    listed = run(caller.alimtalk("GET", "senders", params={"status": "YSC03"}))
+    assert [(each["block"], each["kakaoStatus"]) for each in listed["senders"]] == [(True, "S")]
+    relay.console.block_profile(key, False)
+    run(caller.alimtalk("POST", f"senders/{key}/templates", template()))
+    assert code_of(run(caller.alimtalk("DELETE", f"senders/{key}"))) == 0
+    assert code_of(run(caller.alimtalk("GET", f"senders/{key}"))) == -2017
+    assert relay.templates == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"plusFriendId": "@" + "가" * 30}, -2000),
+        ({"plusFriendId": " "}, -2001),
+        ({"phoneNo": None}, -2002),
+        ({"categoryCode": "99999999999"}, -4000),
+        ({"channel": "@lighthouse"}, -3002),
+    ],
+)
+def test_a_registration_must_be_whole(caller: Caller, changes: dict[str, Any], code: int) -> None:
+    assert code_of(run(caller.alimtalk("POST", "senders", CHANNEL | changes))) == code
+
+
+def test_categories_are_trees(caller: Caller) -> None:
+    [first, _] = run(caller.alimtalk("GET", "sender/categories"))["categories"]
+    assert first["subCategories"][0]["subCategories"][0]["code"] == "00100010001"
+    groups = run(caller.alimtalk("GET", "template/categories"))["categories"]
+    assert groups[0]["subCategories"][0] | {"inclusion": ""} == {
+        "code": "001001",
+        "name": "회원가입",
+        "groupName": "회원",
+        "inclusion": "",
+        "exclusion": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({}, 0),
+        ({"templateCode": "t" * 21}, -2000),
+        ({"templateContent": "가" * 1301}, -2000),
+        ({"templateName": None}, -2002),
+        ({"templateMessageType": "EX"}, -3018),
+        ({"templateMessageType": "MI"}, -3020),
+        ({"templateExtra": "덧붙임"}, -3028),
+        ({"templateEmphasizeType": "TEXT", "templateTitle": "제목"}, -3016),
+        ({"templateTitle": "제목"}, -3027),
+        ({"templateEmphasizeType": "IMAGE"}, -3032),
+        ({"templateMessageType": "AD"}, -3050),
+        ({"buttons": [{"ordering": 1, "type": "AC", "name": "채널 추가"}]}, -3024),
+        ({"templateMessageType": "AD", "buttons": [{"ordering": 1, "type": "AC", "name": "채널 추가"}]}, 0),
+        ({"templateMessageType": "AD", "buttons": [BUTTON, {"ordering": 2, "type": "AC", "name": "추가"}]}, -3025),
+        ({"templateMessageType": "AD", "buttons": [{"ordering": 1, "type": "AC", "name": "추가"}]}, -3026),
+        ({"buttons": [BUTTON]}, 0),
+        ({"buttons": [BUTTON] * 6}, -2004),
+        ({"buttons": [BUTTON | {"type": "XX"}]}, -2018),
+        ({"buttons": [BUTTON | {"linkMo": None}]}, -3000),
+        ({"buttons": [BUTTON | {"linkMo": "example.com"}]}, -3006),
+        ({"buttons": [BUTTON | {"type": "AL"}]}, -3007),
+        ({"buttons": [BUTTON | {"name": "#{이름}"}]}, -3008),
+        ({"categoryCode": "000000"}, -4000),
+    ],
+)
+def test_a_template_must_be_as_documented(caller: Caller, relay: Relay, changes: dict[str, Any], code: int) -> None:
+    key = relay.add_profile().sender_key
+
+    assert code_of(run(caller.alimtalk("POST", f"senders/{key}/templates", template(**changes)))) == code
+    assert bool(relay.templates) is (code == 0)
+
+
+class Desk:
+    """The templates of one profile."""
+
+    def __init__(self, relay: Relay, caller: Caller) -> None:
+        self._caller = caller
+        self.key = relay.add_profile().sender_key
+        self._place = f"senders/{self.key}/templates"
+
+    def register(self, **changes: Any) -> int:
+        return code_of(run(self._caller.alimtalk("POST", self._place, template(**changes))))
+
+    def change(self, **changes: Any) -> int:
+        body = template(**changes)
+        code = body.pop("templateCode")
+        return code_of(run(self._caller.alimtalk("PUT", f"{self._place}/{code}", body)))
+
+    def delete(self, code: str = "t1") -> int:
+        return code_of(run(self._caller.alimtalk("DELETE", f"{self._place}/{code}")))
+
+    def comment(self, content: str, code: str = "t1") -> int:
+        return code_of(run(self._caller.alimtalk("POST", f"{self._place}/{code}/comments", {"comment": content})))
+
+    def one(self, code: str = "t1") -> dict[str, Any]:
+        return dict(run(self._caller.alimtalk("GET", f"{self._place}/{code}"))["templates"])
+
+    def edits(self, code: str = "t1") -> list[dict[str, Any]]:
+        answer = run(self._caller.alimtalk("GET", f"{self._place}/{code}/modifications"))
+        return list(answer["templateModificationsResponse"]["templates"])
+
+    def listed(self, **query: str) -> list[str]:
+        answer = run(self._caller.alimtalk("GET", self._place, params=query))["templateListResponse"]
+        return [each["templateCode"] for each in answer["templates"]]
+
+
+@pytest.fixture
+def desk(relay: Relay, caller: Caller) -> Desk:
+    return Desk(relay, caller)
+
+
+def test_a_review_is_decided_by_the_name(desk: Desk, clock: Moving) -> None:
+    for code, name in (("t1", "주문"), ("t2", "반려할 것"), ("t3", "보류할 것")):
+        assert desk.register(templateCode=code, templateName=name) == 0
+    assert [desk.one(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC01"] * 3
+    clock.pass_s(0.5)
+    assert [desk.one(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC02"] * 3
+    clock.pass_s(0.5)
+
+    assert [desk.one(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC03", "TSC04", "TSC02"]
+    assert desk.one("t2")["comments"][0]["status"] == "REJ"
+    assert desk.listed(templateStatus="TSC03") == ["t1"]
+    assert desk.register(templateCode="t1", templateName="다른 이름") == -3001
+    assert desk.register(templateCode="t4", templateName="주문") == -3001
+
+
+def test_an_approved_text_stays_until_its_change_is_approved(desk: Desk, relay: Relay, clock: Moving) -> None:
+    desk.register()
+    assert desk.change(templateContent="새 글") == -3012
+    clock.pass_s(1)
+    relay.manners.review_after_s = None
+    assert desk.change(templateContent="새 글") == 0
+    assert desk.change(templateContent="더 새 글") == -3013
+    assert (desk.one()["status"], desk.one()["templateContent"]) == ("TSC03", "#{이름}님의 주문입니다.")
+    assert [(each["status"], each["activated"]) for each in desk.edits()] == [("TSC01", False)]
+
+    relay.console.reject(desk.key, "t1", "안 됩니다")
+    assert desk.one()["templateContent"] == "#{이름}님의 주문입니다."
+    assert desk.edits()[0]["comments"][0]["content"] == "안 됩니다"
+    desk.change(templateContent="더 새 글")
+    relay.console.approve(desk.key, "t1")
+    assert desk.one()["templateContent"] == "더 새 글"
+    assert [(each["status"], each["activated"]) for each in desk.edits()] == [("TSC03", True), ("TSC04", False)]
+
+
+def test_a_rejected_template_is_asked_about_or_replaced(desk: Desk, clock: Moving) -> None:
+    desk.register(templateName="반려")
+    assert desk.comment("왜죠?") == -3100
+    clock.pass_s(1)
+    assert desk.one()["status"] == "TSC04"
+    assert desk.comment("왜죠?") == 0
+    assert desk.one()["status"] == "TSC02"
+    assert [each["status"] for each in desk.one()["comments"]] == ["REJ", "INQ"]
+
+    desk.register(templateCode="t2", templateName="반려 둘")
+    clock.pass_s(1)
+    assert desk.one("t2")["status"] == "TSC04"
+    assert desk.change(templateCode="t2", templateName="주문 둘") == 0
+    clock.pass_s(1)
+    assert desk.one("t2")["status"] == "TSC03"
+
+
+def test_a_template_that_was_sent_with_stays_for_three_days(
+    desk: Desk, relay: Relay, caller: Caller, clock: Moving
+) -> None:
+    body = talk(relay, "01012345678")
+    run(caller.alimtalk("POST", "raw-messages", body))
+
+    clock.pass_s(3 * DAY_S - 1)
+    assert desk.delete("hello") == -3034
+    clock.pass_s(1)
+    assert desk.delete("hello") == 0
+    assert desk.delete("hello") == -3003
+
+
+def test_pictures_of_templates_are_kept(desk: Desk, caller: Caller) -> None:
+    def upload(name: str, body: bytes) -> dict[str, Any]:
+        return dict(run(caller.alimtalk("POST", "template-image", files={"file": (name, body, "image/jpeg")})))
+
+    assert code_of(upload("a.gif", JPEG)) == -4009
+    assert code_of(upload("a.jpg", b"none")) == -8001
+    kept = upload("a.jpg", JPEG)["templateImage"]
+    assert desk.register(templateEmphasizeType="IMAGE", **kept) == 0
+    assert desk.one()["templateImageUrl"] == kept["templateImageUrl"]

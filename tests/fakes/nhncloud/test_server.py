@@ -1,0 +1,260 @@
+"""The documented server: what goes wrong on the way, what it posts by itself, and what a person sees."""
+
+import asyncio
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import tomllib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from pabal.settings.carriers import read_carriers
+from tests.fakes.nhncloud.answers import Reply, Request
+from tests.fakes.nhncloud.calling import Caller, code_of, talk, text
+from tests.fakes.nhncloud.server import Relay, Served, serving
+from tests.fakes.nhncloud.wire import listening
+from tests.fixtures.virtual import VirtualWorld, in_virtual_time
+
+PHONE = "01012345678"
+SEND = "sender/sms"
+NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""To read those of the system takes longer than a test, and nothing here speaks TLS."""
+
+
+@asynccontextmanager
+async def served(**options: Any) -> AsyncIterator[tuple[Served, Caller]]:
+    async with serving(**options) as relay, httpx.AsyncHTTPTransport(verify=NO_AUTHORITIES) as wire:
+        yield relay, Caller(relay, Rerouted(wire, relay.address))
+
+
+class Rerouted(httpx.AsyncBaseTransport):
+    """Sends what a Caller asks to the port where a server listens."""
+
+    def __init__(self, wire: httpx.AsyncBaseTransport, address: str) -> None:
+        self._wire = wire
+        self._address = httpx.URL(address)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        request.url = request.url.copy_with(host=self._address.host, port=self._address.port)
+        return await self._wire.handle_async_request(request)
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "taken"),
+    [
+        ("lose request", httpx.RemoteProtocolError, 0),
+        ("lose answer", httpx.RemoteProtocolError, 1),
+        ("refuse", httpx.ConnectError, 0),
+        ("twice", ValueError, 1),
+        ("garbage", ValueError, 1),
+        ("html 502", ValueError, 0),
+        ("html 502 taken", ValueError, 1),
+        ("throttle", ValueError, 0),
+        ("system error", -9999, 0),
+        ("system error taken", -9999, 1),
+        ("slow", 0, 1),
+        ("slow to take", 0, 1),
+    ],
+)
+@pytest.mark.parametrize("has_sockets", [False, True])
+def test_calls_can_be_meddled_with(
+    kind: str, outcome: int | type[Exception], taken: int, has_sockets: bool
+) -> None:
+    async def main() -> None:
+        async with served() as (relay, caller):
+            caller = caller if has_sockets else Caller(relay)
+            relay.meddle(kind, on="POST", seconds=0.01)
+            expected = httpx.TransportError if kind == "refuse" and has_sockets else outcome
+            if isinstance(expected, int):
+                assert code_of(await caller.texts("POST", SEND, text(PHONE))) == expected
+            else:
+                with pytest.raises(expected):
+                    await caller.texts("POST", SEND, text(PHONE))
+            assert len(relay.messages) == taken
+            assert code_of(await caller.texts("POST", SEND, text(PHONE))) == 0
+
+    asyncio.run(main())
+
+
+def test_it_can_be_gone_and_come_back() -> None:
+    async def main() -> None:
+        async with served() as (relay, caller):
+            await caller.texts("POST", SEND, text(PHONE))
+            await relay.gone()
+            with pytest.raises(httpx.TransportError):
+                await caller.texts("POST", SEND, text(PHONE))
+            with pytest.raises(httpx.ConnectError):
+                await caller.texts("POST", SEND, text(PHONE))
+            await relay.back()
+            assert code_of(await caller.texts("POST", SEND, text(PHONE))) == 0
+            assert len(relay.messages) == 2
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(("kind", "taken_at_once"), [("slow", 1), ("slow to take", 0)])
+def test_callers_lose_patience_in_virtual_time_and_the_call_goes_on(kind: str, taken_at_once: int) -> None:
+    async def main() -> None:
+        world = VirtualWorld()
+        relay = Relay(world.now)
+        caller = Caller(relay)
+        relay.meddle(kind, on=SEND, seconds=60)
+        with pytest.raises(httpx.ReadTimeout):
+            await caller.texts("POST", SEND, text(PHONE))
+        assert world.stopwatch() == 5
+        assert len(relay.messages) == taken_at_once
+        await asyncio.sleep(60)
+        assert len(relay.messages) == 1
+
+    in_virtual_time(main())
+
+
+def test_too_many_calls_a_second_are_turned_away() -> None:
+    async def main() -> None:
+        relay = Relay(VirtualWorld().now, most_calls_a_second=2)
+        caller = Caller(relay)
+        for _ in range(2):
+            await caller.texts("GET", "sendNos")
+        with pytest.raises(ValueError, match="Expecting value"):
+            await caller.texts("GET", "sendNos")
+        await asyncio.sleep(1)
+        await caller.texts("GET", "sendNos")
+        assert [each.status for each in relay.calls] == [200, 200, 429, 200]
+
+    in_virtual_time(main())
+
+
+def test_lists_can_lag_and_results_can_come_twice_and_in_any_order() -> None:
+    async def main() -> None:
+        manners: dict[str, Any] = {"result_copies": 2, "shuffles_results": True}
+        relay = Relay(VirtualWorld().now, seed=2, lists_lag_s=10, results_lag_s=20, **manners)
+        caller = Caller(relay)
+        day = {"startCreateDate": "2026-11-15 00:00:00", "endCreateDate": "2026-11-15 23:59:59"}
+        await caller.texts("POST", SEND, text(*[f"0101234{each:04}" for each in range(10)]))
+        assert (await caller.texts("GET", SEND, params=day))["body"]["totalCount"] == 0
+        await asyncio.sleep(10)
+        assert (await caller.texts("GET", SEND, params=day))["body"]["totalCount"] == 10
+        span = {"startUpdateDate": "2026-11-15 12:00:00", "endUpdateDate": "2026-11-15 12:00:59", "pageSize": "100"}
+        assert (await caller.texts("GET", "message-results", params=span))["body"]["totalCount"] == 0
+        await asyncio.sleep(10.3)
+        rows = (await caller.texts("GET", "message-results", params=span))["body"]["data"]
+        order = [each["recipientSeq"] for each in rows]
+        assert sorted(order) == sorted([*range(1, 11), *range(1, 11)])
+        assert order[:10] != list(range(1, 11))
+
+    in_virtual_time(main())
+
+
+class Ear(httpx.AsyncBaseTransport):
+    """Listens to webhooks: the first is answered with 502, the rest with 200."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[float, httpx.Request]] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.heard.append((asyncio.get_running_loop().time(), request))
+        return httpx.Response(502 if len(self.heard) == 1 else 200)
+
+
+def test_webhooks_are_posted_until_they_are_taken() -> None:
+    async def main() -> None:
+        relay, ear = Relay(VirtualWorld().now, review_after_s=None), Ear()
+        caller = Caller(relay)
+        relay.webhooks.transport = ear
+        relay.webhooks.set("http://pabal.invalid/hook", "a signature")
+        posting = asyncio.create_task(relay.webhooks.run())
+        await caller.texts("POST", SEND, text(PHONE))
+        await caller.alimtalk("POST", "raw-messages", talk(relay, PHONE))
+        await asyncio.sleep(5)
+        relay.console.reject(next(iter(relay.profiles)), "hello", "다시 써 주세요")
+        await asyncio.sleep(1)
+        posting.cancel()
+
+        bodies = [msgspec.json.decode(request.content) for _, request in ear.heard]
+        assert [
+            (round(at, 1), body["event"], body["productName"])
+            for (at, _), body in zip(ear.heard, bodies, strict=True)
+        ] == [
+            (0.3, "MESSAGE_RESULT_UPDATE", "SMS"),
+            (0.3, "MESSAGE_RESULT_UPDATE", "KakaoTalk Bizmessage"),
+            (1.3, "MESSAGE_RESULT_UPDATE", "SMS"),
+            (5.0, "TEMPLATE_STATUS_UPDATE", "KakaoTalk Bizmessage"),
+        ]
+        assert relay.webhooks.posts[0].statuses == [502, 200]
+        assert {request.headers["X-Toast-Webhook-Signature"] for _, request in ear.heard} == {"a signature"}
+        for body in bodies[:3]:
+            [hook] = body["hooks"]
+            assert (hook["resultCode"], hook["recipientGroupingKey"]) == ("1000", f"key-{PHONE}")
+        assert bodies[3]["hooks"][0]["comments"][0]["content"] == "다시 써 주세요"
+
+    in_virtual_time(main())
+
+
+def test_a_server_that_listens_posts_by_itself() -> None:
+    async def main() -> None:
+        has_heard = asyncio.Event()
+
+        async def hear(request: Request) -> Reply:
+            has_heard.set()
+            return Reply(200, "text/plain", b"")
+
+        async with listening(hear) as ear, served(receipt_after_s=0.01) as (relay, caller):
+            relay.webhooks.set(f"http://127.0.0.1:{ear.port}/hook", "a signature")
+            await caller.texts("POST", SEND, text(PHONE))
+            async with asyncio.timeout(10):
+                await has_heard.wait()
+
+    asyncio.run(main())
+
+
+def test_the_page_shows_everything_escaped_and_its_buttons_work() -> None:
+    async def main() -> None:
+        relay = Relay(VirtualWorld().now, review_after_s=None)
+        caller = Caller(relay)
+        key = relay.add_profile("@<b>등대").sender_key
+        body = {"templateCode": "t1", "templateName": "<script>", "templateContent": "글"}
+        await caller.alimtalk("POST", f"senders/{key}/templates", body)
+        await caller.texts("POST", SEND, text(PHONE, body="<img src=x>"))
+        await caller.alimtalk(
+            "POST", "senders", {"plusFriendId": "@new", "phoneNo": PHONE, "categoryCode": "00100010001"}
+        )
+        async with httpx.AsyncClient(transport=relay.transport(), base_url="http://relay.invalid") as person:
+            page = (await person.get("/")).text
+            for unsafe in ("<script", "<img", "<b>"):
+                assert unsafe not in page
+            for shown in ("&lt;img src=x&gt;", str(relay.last_token), key):
+                assert shown in page
+            form = {"do": "approve", "sender": key, "code": "t1"}
+            assert (await person.post("/console", data=form)).status_code == 302
+            assert relay.templates[key, "t1"].current.status == "TSC03"
+            assert (await person.post("/console", data={**form, "do": "remove template"})).status_code == 302
+            assert relay.templates == {}
+            assert (await person.post("/console", data=form)).status_code == 404
+
+    in_virtual_time(main())
+
+
+@pytest.mark.slow
+def test_the_command_prints_a_table_that_can_be_pasted_and_listens() -> None:
+    words = [sys.executable, "-m", "tests.fakes.nhncloud", "--port", "0"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=environment) as process:
+        assert process.stdout
+        lines: list[str] = []
+        while not (lines and lines[-1].startswith("unsubscribe_number")):
+            lines.append(process.stdout.readline())
+            assert lines[-1], lines
+        table = tomllib.loads("".join(lines[lines.index("[carriers.relay]\n") :]))["carriers"]
+        relay: Any = read_carriers(table, {})["relay"]
+        answer = httpx.get(f"{relay.sms_address}/")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+
+    assert "NHN Cloud" in answer.text

@@ -1,0 +1,185 @@
+"""What the server posts by itself: results of messages and the state of templates, until they are taken."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import httpx
+
+from tests.fakes.nhncloud.answers import Json, in_seoul
+from tests.fakes.nhncloud.sms_lists import status_of
+from tests.fakes.nhncloud.state import FRIENDTALK, SMS, Draft, Message, State, Template
+
+RESULT = "MESSAGE_RESULT_UPDATE"
+TEMPLATE = "TEMPLATE_STATUS_UPDATE"
+ISO_SECONDS = "%Y-%m-%dT%H:%M:%S"
+MOST_HOOKS = 1000
+LEAST_PAUSE_MS = 20
+WITHIN_S = 10.0
+_SMS_STATES = {"0": "FAILED", "2": "COMPLETED", "3": "COMPLETED", "6": "FAILED_AD"}
+
+
+@dataclass(slots=True)
+class Post:
+    """One body that is to be posted, as often as it takes."""
+
+    address: str
+    signature: str
+    body: Json
+    tries: int = 0
+    next_at: int = 0
+    statuses: list[int | str] = field(default_factory=list)
+    """What each try was answered with: a status, or the name of what broke."""
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether it was answered with 2xx."""
+        return bool(self.statuses) and str(self.statuses[-1]).startswith("2")
+
+
+class Webhooks:
+    """Posts to the addresses that were set in its console; nothing is posted before `set`."""
+
+    def __init__(self, state: State, settle: Callable[[], None]) -> None:
+        self._state = state
+        self._settle = settle
+        self._addresses: dict[str, tuple[str, str]] = {}
+        self.transport: httpx.AsyncBaseTransport | None = None
+        """How to reach the address without sockets."""
+        self.retry_after_s = 1.0
+        self.most_tries = 10
+        self.owed: list[Post] = []
+        self.posts: list[Post] = []
+        """Every post, taken or not."""
+
+    def set(self, address: str, signature: str, products: tuple[str, ...] = ("SMS", "KakaoTalk")) -> None:
+        """Post to an address from now on, for one product or both."""
+        for product in products:
+            self._addresses[product] = (address, signature)
+        self._state.results.has_hooks = True
+        self._state.changed.set()
+
+    async def run(self) -> None:
+        """Post whatever is due, for ever."""
+        while not self._addresses:  # a client takes time to make, and mostly nobody listens
+            self._state.changed.clear()
+            await self._state.changed.wait()
+        async with httpx.AsyncClient(transport=self.transport, timeout=WITHIN_S, trust_env=False) as client:
+            while True:
+                self._state.changed.clear()
+                await self.post_due(client)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self._pause_s()):
+                        await self._state.changed.wait()
+
+    def _pause_s(self) -> float | None:
+        """Return how long nothing will be due; none: until something happens."""
+        state = self._state
+        moments = [post.next_at for post in self.owed]
+        for _, draft in state.under_review:
+            is_new = draft.status == "TSC01"
+            moments.append((draft.inspected_at if is_new else draft.decided_at) or 0)
+        due = [each for each in (*moments, state.results.next_at()) if each]
+        return max(min(due) - state.clock(), LEAST_PAUSE_MS) / 1000 if due else None
+
+    async def post_due(self, client: httpx.AsyncClient) -> None:
+        """Post once what is due by now."""
+        self._settle()
+        self._gather()
+        now = self._state.clock()
+        for post in [each for each in self.owed if each.next_at <= now]:
+            post.tries += 1
+            post.statuses.append(await _try(client, post))
+            post.next_at = self._state.clock() + round(self.retry_after_s * 1000)
+            if post.is_taken or post.tries >= self.most_tries:
+                self.owed.remove(post)
+
+    def _gather(self) -> None:
+        state, manners = self._state, self._state.manners
+        messages, state.results.unhooked = state.results.unhooked * manners.result_copies, []
+        if manners.shuffles_results:
+            state.random.shuffle(messages)
+        for is_sms, group in groupby(messages, key=lambda each: each.product == SMS):
+            hooks = [self._sms_hook(each) if is_sms else self._talk_hook(each) for each in group]
+            for first in range(0, len(hooks), MOST_HOOKS):
+                self._owe("SMS" if is_sms else "KakaoTalk", RESULT, hooks[first : first + MOST_HOOKS])
+        events, state.template_events = state.template_events, []
+        for template, draft in events:
+            self._owe("KakaoTalk", TEMPLATE, [self._template_hook(template, draft)])
+
+    def _owe(self, product: str, event: str, hooks: list[Json]) -> None:
+        if product not in self._addresses:
+            return
+        address, signature = self._addresses[product]
+        body = {
+            "hooksId": self._state.new_id(),
+            "webhookConfigId": "1",
+            "productName": "SMS" if product == "SMS" else "KakaoTalk Bizmessage",
+            "appKey": self._state.sms_app_key if product == "SMS" else self._state.talk_app_key,
+            "event": event,
+            "hooks": hooks,
+        }
+        post = Post(address, signature, body)
+        self.owed.append(post)
+        self.posts.append(post)
+
+    def _sms_hook(self, message: Message) -> Json:
+        kind = "sms" if message.kind == "SMS" else "mms"
+        path = f"/sms/v3.0/appKeys/{self._state.sms_app_key}/sender/{kind}/{message.request_id}"
+        return {
+            "hookId": self._state.new_id(),
+            "senderType": f"{'AD' if message.is_ad else 'NORMAL'}_{message.kind}",
+            "requestId": message.request_id,
+            "recipientSeq": message.recipient_seq,
+            "requestDate": in_seoul(message.begins_at, ISO_SECONDS),
+            "receiveDate": in_seoul(message.received_at, ISO_SECONDS),
+            "sendNo": message.sender,
+            "recipientNo": message.recipient_no,
+            "messageStatus": _SMS_STATES[status_of(message)],
+            "recipientGroupingKey": message.recipient_grouping_key,
+            "recipientGropuingKey": message.recipient_grouping_key,
+            "senderGroupingKey": message.sender_grouping_key,
+            "resultCode": message.code,
+            "messageCount": 1,
+            "_link": {"self": {"href": f"{self._state.base}{path}?recipientSeq={message.recipient_seq}"}},
+        }
+
+    def _talk_hook(self, message: Message) -> Json:
+        base = f"{message.product}/{'v2.4' if message.product == FRIENDTALK else 'v2.3'}"
+        path = f"{base}/appkeys/{self._state.talk_app_key}/messages/{message.request_id}/{message.recipient_seq}"
+        return {
+            "kakaoMessageType": f"{message.kind}_NORMAL",
+            "requestId": message.request_id,
+            "recipientSeq": message.recipient_seq,
+            "requestDate": in_seoul(message.begins_at),
+            "createDate": in_seoul(message.taken_at),
+            "receiveDate": in_seoul(message.received_at),
+            "recipientNo": message.recipient_no,
+            "resultCode": message.code,
+            "senderGroupingKey": message.sender_grouping_key,
+            "recipientGroupingKey": message.recipient_grouping_key,
+            "_links": {"self": {"href": f"{self._state.base}/{path}"}},
+            "hookId": self._state.new_id(),
+        }
+
+    def _template_hook(self, template: Template, draft: Draft) -> Json:
+        return {
+            "senderKey": template.sender_key,
+            "templateCode": template.code,
+            "kakaoTemplateCode": template.kakao_code,
+            "status": draft.status,
+            "comments": list(draft.comments),
+            "updateDate": in_seoul(draft.updated_at or draft.created_at),
+            "hookId": self._state.new_id(),
+        }
+
+
+async def _try(client: httpx.AsyncClient, post: Post) -> int | str:
+    headers = {"X-Toast-Webhook-Signature": post.signature, "Content-Type": "application/json;charset=UTF-8"}
+    try:
+        answer = await client.post(post.address, json=post.body, headers=headers)
+    except httpx.HTTPError as error:
+        return type(error).__name__
+    return answer.status_code

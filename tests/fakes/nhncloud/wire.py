@@ -1,0 +1,142 @@
+"""The server on a real socket: HTTP/1.1 over asyncio, small enough that a connection can be broken at any point."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import cast
+from urllib.parse import parse_qsl, unquote
+
+import httptools
+
+from tests.fakes.nhncloud.answers import Reply, Request
+from tests.fakes.nhncloud.faults import Cut
+
+MOST_BODY_BYTES = 32 * 1024 * 1024
+_WORDS = {200: "OK", 302: "Found", 404: "Not Found", 429: "Too Many Requests", 502: "Bad Gateway"}
+
+Handler = Callable[[Request], Awaitable[Reply]]
+
+
+class Connection(asyncio.Protocol):
+    """One connection; its requests are answered one after the other."""
+
+    def __init__(self, handler: Handler, open_ones: "set[Connection]") -> None:
+        self._handler = handler
+        self._open_ones = open_ones
+        self._transport: asyncio.Transport | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._waiting: list[tuple[Request, bool]] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._parser = httptools.HttpRequestParser(self)
+
+    def on_message_begin(self) -> None:
+        self._url = b""
+        self._headers: dict[str, str] = {}
+        self._body = bytearray()
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        if self._headers.get("expect", "").lower() == "100-continue" and self._transport:
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def on_body(self, body: bytes) -> None:
+        self._body += body
+        if len(self._body) > MOST_BODY_BYTES:
+            self.abort()
+
+    def on_message_complete(self) -> None:
+        url = httptools.parse_url(self._url)
+        query = dict(parse_qsl((url.query or b"").decode("latin-1"), keep_blank_values=True))
+        method = self._parser.get_method().decode("ascii")
+        request = Request(method, unquote(url.path.decode("latin-1")), query, self._headers, bytes(self._body))
+        self._waiting.append((request, self._parser.should_keep_alive()))
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._answer())
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._open_ones.add(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._transport = None
+        self._open_ones.discard(self)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.abort()
+
+    def abort(self) -> None:
+        """Break the connection at once."""
+        if self._transport:
+            self._transport.abort()
+
+    async def _answer(self) -> None:
+        try:
+            while self._waiting:
+                request, stays = self._waiting.pop(0)
+                reply = await self._handler(request)
+                if self._transport is None:
+                    return
+                self._transport.write(_bytes(reply, stays))
+                if not stays:
+                    self._transport.close()
+        except Cut:
+            self.abort()
+        finally:
+            self._task = None
+
+
+def _bytes(reply: Reply, stays: bool) -> bytes:
+    place = "Location: /\r\n" if reply.status == 302 else ""
+    head = (
+        f"HTTP/1.1 {reply.status} {_WORDS[reply.status]}\r\nContent-Type: {reply.content_type}\r\n{place}"
+        f"Content-Length: {len(reply.body)}\r\nConnection: {'keep-alive' if stays else 'close'}\r\n\r\n"
+    )
+    return head.encode("latin-1") + reply.body
+
+
+class Listener:
+    """A port that may be closed for a while."""
+
+    def __init__(self, handler: Handler, port: int = 0) -> None:
+        self._handler = handler
+        self._open_ones: set[Connection] = set()
+        self._server: asyncio.Server | None = None
+        self.port = port
+
+    async def listen(self) -> None:
+        """Accept connections, on the port it had before."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(
+            lambda: Connection(self._handler, self._open_ones), "127.0.0.1", self.port
+        )
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def be_gone(self) -> None:
+        """Accept no more connections, and break those that are open."""
+        if self._server:
+            self._server.close()
+            for each in list(self._open_ones):
+                each.abort()
+            await self._server.wait_closed()
+            self._server = None
+
+
+@contextlib.asynccontextmanager
+async def listening(handler: Handler, port: int = 0) -> AsyncIterator[Listener]:
+    """Answer on a port until the end of the block."""
+    listener = Listener(handler, port)
+    await listener.listen()
+    try:
+        yield listener
+    finally:
+        await listener.be_gone()

@@ -1,0 +1,241 @@
+"""A scripted SMSC: a good one but for what a test tells it to do wrong, with a memory of all it heard."""
+
+import asyncio
+import errno
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import NamedTuple, cast
+
+from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp.pdu import Address, Pdu, Submit
+from tests.fakes.pipes import Pipe, connect
+
+SUBMIT_ANSWER = pdu.SUBMIT_SM | pdu.RESPONSE
+DELIVER_ANSWER = pdu.DELIVER_SM | pdu.RESPONSE
+RECEIPT = 0x04
+INTERMEDIATE = 0x20
+BINDS = (pdu.BIND_TRANSCEIVER, pdu.BIND_TRANSMITTER, pdu.BIND_RECEIVER)
+
+Act = Callable[["Line", Pdu], None]
+"""What to do on a PDU."""
+
+
+class Heard(NamedTuple):
+    """A PDU that arrived: when, on which connection."""
+
+    at: float
+    line: "Line"
+    pdu: Pdu
+
+
+def silent(line: "Line", one: Pdu) -> None:
+    """Say nothing."""
+
+
+def answer(line: "Line", one: Pdu) -> None:
+    """Say yes."""
+    line.say(one.command | pdu.RESPONSE, one.sequence, b"\0" if one.command in BINDS else b"")
+
+
+def take(line: "Line", one: Pdu) -> None:
+    """Give a message the next id."""
+    line.say(SUBMIT_ANSWER, one.sequence, pdu.id_body(str(next(line.smsc.ids))))
+
+
+def let_go(line: "Line", one: Pdu) -> None:
+    """Answer an unbind and hang up."""
+    answer(line, one)
+    line.pipe.close()
+
+
+def refuse(status: int) -> Act:
+    """Say no, with a status."""
+
+    def act(line: "Line", one: Pdu) -> None:
+        line.say(one.command | pdu.RESPONSE, one.sequence, status=status)
+
+    return act
+
+
+def each_in_turn(*acts: Act) -> Act:
+    """Do these things one after the other, and the last for ever."""
+    left = list(acts)
+
+    def act(line: "Line", one: Pdu) -> None:
+        (left.pop(0) if len(left) > 1 else left[0])(line, one)
+
+    return act
+
+
+class Line(asyncio.Protocol):
+    """One connection to it."""
+
+    def __init__(self, smsc: "Smsc") -> None:
+        self.smsc = smsc
+        self.owed: dict[int, Pdu] = {}
+        """Submits that have no answer yet."""
+        self.is_up = False
+        self._rest = b""
+        self._transport: asyncio.Transport | None = None
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        """Its end of the connection."""
+        assert self._transport is not None
+        return self._transport
+
+    @property
+    def pipe(self) -> Pipe:
+        """Its end of a connection in memory."""
+        return cast(Pipe, self.transport)
+
+    def say(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
+        """Send a PDU."""
+        if command in (SUBMIT_ANSWER, pdu.GENERIC_NACK):
+            self.owed.pop(sequence, None)
+        self.transport.write(pdu.frame(command, sequence, body, status))
+
+    def deliver(self, sequence: int, message: Submit) -> None:
+        """Send a deliver_sm."""
+        self.say(pdu.DELIVER_SM, sequence, pdu.deliver_body(message))
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self.is_up = True
+
+    def data_received(self, data: bytes) -> None:
+        pdus, used = pdu.split(self._rest + data)
+        self._rest = (self._rest + data)[used:]
+        for one in pdus:
+            self.smsc.hear(self, one)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.is_up = False
+        self.owed.clear()
+
+
+class Smsc:
+    """The far end of a carrier; `acts` says what it does on each command."""
+
+    def __init__(self) -> None:
+        self.acts: dict[int, Act] = {
+            **dict.fromkeys(BINDS, answer),
+            pdu.SUBMIT_SM: take,
+            pdu.ENQUIRE_LINK: answer,
+            pdu.UNBIND: let_go,
+        }
+        self.ids = count(1)
+        self.refusal: Exception | None = None
+        """What those who want to connect get to hear."""
+        self.is_lost = False
+        """Whether connections to it are not even refused."""
+        self.dialled_at: list[float] = []
+        self.lines: list[Line] = []
+        self.heard: list[Heard] = []
+        self.most_owed = 0
+        """How many submits were without an answer at most, on all connections together."""
+
+    async def dial(self, make: Callable[[], asyncio.Protocol]) -> object:
+        """Connect someone, in memory."""
+        self.dialled_at.append(asyncio.get_running_loop().time())
+        if self.is_lost:
+            await asyncio.Event().wait()
+        if self.refusal:
+            raise self.refusal
+        return await connect(make, self.line())
+
+    @property
+    def is_down(self) -> bool:
+        """Whether it refuses connections."""
+        return self.refusal is not None
+
+    @is_down.setter
+    def is_down(self, is_down: bool) -> None:
+        self.refusal = ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused") if is_down else None
+
+    def line(self) -> Line:
+        """Return the protocol of a new connection."""
+        line = Line(self)
+        self.lines.append(line)
+        return line
+
+    def hear(self, line: Line, one: Pdu) -> None:
+        """Note a PDU, and do what is to be done."""
+        self.heard.append(Heard(asyncio.get_running_loop().time(), line, one))
+        if one.command == pdu.SUBMIT_SM:
+            line.owed[one.sequence] = one
+            self.most_owed = max(self.most_owed, sum(len(each.owed) for each in self.lines))
+        act = self.acts.get(one.command)
+        if act:
+            act(line, one)
+
+    def answer_all(self) -> None:
+        """Take every message that waits for an answer."""
+        for line in self.open_lines:
+            for one in list(line.owed.values()):
+                take(line, one)
+
+    # What a test wants to know.
+
+    def told(self, command: int) -> list[Heard]:
+        """Return what it heard of one command."""
+        return [each for each in self.heard if each.pdu.command == command]
+
+    @property
+    def submits(self) -> list[Submit]:
+        """Every submit_sm it heard, in order."""
+        return [pdu.read_submit(each.pdu.body) for each in self.told(pdu.SUBMIT_SM)]
+
+    @property
+    def submitted_at(self) -> list[float]:
+        """When it heard each submit_sm."""
+        return [each.at for each in self.told(pdu.SUBMIT_SM)]
+
+    @property
+    def acknowledged(self) -> list[tuple[int, int]]:
+        """The numbers of the deliver_sm's that were answered, each with the status."""
+        return [(each.pdu.sequence, each.pdu.status) for each in self.told(DELIVER_ANSWER)]
+
+    @property
+    def open_lines(self) -> list[Line]:
+        """The connections that are up."""
+        return [line for line in self.lines if line.is_up]
+
+    @property
+    def line_up(self) -> Line:
+        """The only connection that is up."""
+        (line,) = self.open_lines
+        return line
+
+    def lines_bound_by(self, command: int) -> list[Line]:
+        """Return the connections that were bound by one kind of bind, in order."""
+        return [each.line for each in self.told(command)]
+
+
+def receipt(
+    message_id: str,
+    stat: str = "DELIVRD",
+    *,
+    phone: str = "01012345678",
+    kind: int = RECEIPT,
+    mark: int | None = None,
+    err: str = "000",
+) -> Submit:
+    """Return a delivery receipt in the text form."""
+    text = (
+        f"id:{message_id} sub:001 dlvrd:001 submit date:2611151200 done date:2611151201"
+        f" stat:{stat} err:{err} text:hello"
+    )
+    options = {} if mark is None else {pdu.USER_MESSAGE_REFERENCE: mark.to_bytes(2, "big")}
+    return Submit(
+        Address(0, 0, phone),
+        Address(0, 0, "0212345678"),
+        text.encode(),
+        kind,
+        options=options,
+    )
+
+
+def frames(pdus: Iterable[tuple[int, int, bytes, int]]) -> bytes:
+    """Return PDUs in one piece: command, number, body, status of each."""
+    return b"".join(pdu.frame(command, sequence, body, status) for command, sequence, body, status in pdus)

@@ -1,0 +1,88 @@
+"""Many processes on one store, of which one after the other is killed or paused, and started again."""
+
+import contextlib
+import os
+import signal
+import socket
+from pathlib import Path
+from random import Random
+from typing import Self
+
+from tests.fixtures.live import STOP_WITHIN_S, Live, serving, working
+
+SETTINGS = {"simulator_messages": 10_000_000}
+"""Phones forget nothing until all is reckoned up."""
+
+
+class Member:
+    """One process of the fleet; it keeps its port when it is started again."""
+
+    def __init__(self, data: Path, *, is_web: bool, number: int) -> None:
+        self._name = data.parent / f"{'web' if is_web else 'work'}-{number}"
+        self._port = _free_port() if is_web else None
+        self._running = contextlib.ExitStack()
+        self.is_web = is_web
+        self.start()
+
+    def start(self) -> None:
+        if self._port:
+            words = ("--no-deliver", "--port", str(self._port))
+            self.live: Live = self._running.enter_context(serving(self._name, *words, **SETTINGS))
+        else:
+            self.live = self._running.enter_context(working(self._name, **SETTINGS))
+
+    def kill(self) -> None:
+        """End it without a word."""
+        self.live.process.kill()
+        self._running.close()
+
+    def pause(self) -> None:
+        os.kill(self.live.process.pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        os.kill(self.live.process.pid, signal.SIGCONT)
+
+    @property
+    def log(self) -> Path:
+        return self.live.log
+
+
+class Fleet:
+    """So many interfaces and so many workers."""
+
+    def __init__(self, data: Path, webs: int, workers: int) -> None:
+        self.members = [
+            Member(data, is_web=is_web, number=number)
+            for is_web, count in ((True, webs), (False, workers))
+            for number in range(count)
+        ]
+
+    @property
+    def doors(self) -> list[str]:
+        return [each.live.base for each in self.members if each.is_web]
+
+    def anyone(self, dice: Random) -> Member:
+        return dice.choice(self.members)
+
+    def worker(self, dice: Random) -> Member:
+        return dice.choice([each for each in self.members if not each.is_web])
+
+    def stop(self) -> list[int]:
+        """Tell all to stop; return how they ended."""
+        for each in self.members:
+            each.live.process.send_signal(signal.SIGTERM)
+        return [each.live.process.wait(STOP_WITHIN_S) for each in self.members]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self.members:
+            each.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

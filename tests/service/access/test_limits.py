@@ -1,0 +1,297 @@
+"""Rates: a second's worth at once, then evenly, and no more after a long pause than after a short one."""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from pabal.domain.dates import HOUR, SECOND
+from pabal.service.access.limits import AHEAD_FOR, MAX_BUCKETS, Limiter, SharedLimiter
+from pabal.store.engine.migrate import migrate
+from pabal.world import RealWorld
+from tests.fixtures.cluster import Crowd, Door
+from tests.fixtures.cluster import play as play_crowd
+from tests.fixtures.virtual import VirtualWorld, in_virtual_time, open_store
+
+
+class Clock(RealWorld):
+    """A world whose stopwatch stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def stopwatch(self) -> float:
+        return self.seconds
+
+
+def granted(limiter: Limiter, times: int, rate: int, key: int = 1) -> int:
+    return sum(limiter.take(key, rate).is_granted for _ in range(times))
+
+
+@pytest.mark.parametrize("rate", [1, 2, 10, 1000])
+def test_a_seconds_worth_is_granted_at_once_and_no_more(rate: int) -> None:
+    limiter = Limiter(Clock())
+
+    assert granted(limiter, rate + 50, rate) == rate
+
+
+@pytest.mark.parametrize("rate", [1, 7, 100])
+def test_afterwards_requests_pass_evenly_at_the_rate(rate: int) -> None:
+    clock = Clock()
+    limiter = Limiter(clock)
+    granted(limiter, rate, rate)
+
+    passed = []
+    for step in range(1, 40 * rate + 1):  # four times as often as allowed, for ten seconds
+        clock.seconds = step / (4 * rate)
+        if limiter.take(1, rate).is_granted:
+            passed.append(clock.seconds)
+
+    assert 10 * rate - 1 <= len(passed) <= 10 * rate
+    gaps = [after - before for before, after in itertools.pairwise(passed)]
+    assert max(gaps) <= 1.5 / rate + 1e-9
+
+
+def test_a_long_pause_saves_up_no_more_than_a_second() -> None:
+    clock = Clock()
+    limiter = Limiter(clock)
+    granted(limiter, 10, 10)
+
+    clock.seconds += 86_400
+
+    assert granted(limiter, 100, 10) == 10
+
+
+def test_refused_requests_cost_nothing() -> None:
+    clock = Clock()
+    limiter = Limiter(clock)
+    granted(limiter, 10, 10)
+    granted(limiter, 1000, 10)
+
+    clock.seconds += 0.1001
+
+    assert granted(limiter, 5, 10) == 1
+
+
+def test_each_key_has_a_bucket_of_its_own() -> None:
+    limiter = Limiter(Clock())
+    granted(limiter, 10, 10, key=1)
+
+    assert granted(limiter, 10, 10, key=2) == 10
+    assert granted(limiter, 10, 10, key=1) == 0
+
+
+def test_what_is_left_and_when_to_come_back_is_told() -> None:
+    clock = Clock()
+    limiter = Limiter(clock)
+
+    first = limiter.take(1, 4)
+    assert (first.is_granted, first.limit, first.remaining) == (True, 4, 3)
+    assert first.reset_s == pytest.approx(0.25)
+    assert first.retry_after_s == 0
+
+    granted(limiter, 3, 4)
+    refused = limiter.take(1, 4)
+    assert (refused.is_granted, refused.remaining) == (False, 0)
+    assert refused.reset_s == pytest.approx(1)
+    assert refused.retry_after_s == pytest.approx(0.25)
+
+    clock.seconds += refused.retry_after_s
+    assert limiter.take(1, 4).is_granted
+
+
+def test_more_keys_than_there_are_buckets_are_served_all_the_same() -> None:
+    limiter = Limiter(Clock())
+
+    assert all(limiter.take(key, 1).is_granted for key in range(MAX_BUCKETS + 100))
+
+
+# Shared by several processes.
+
+Scene = Callable[[list[SharedLimiter], list[Door], VirtualWorld], Awaitable[None]]
+
+
+def play_shared(folder: Path, scene: Scene, number: int) -> None:
+    """Play a scene with so many limiters on one store, each with a door of its own."""
+
+    async def whole() -> None:
+        world = VirtualWorld()
+        store = open_store(folder, world)
+        await store.write(migrate, world.now())
+        doors = [Door(store) for _ in range(number)]
+        try:
+            await scene([SharedLimiter(door, world) for door in doors], doors, world)
+        finally:
+            await store.close()
+
+    in_virtual_time(whole())
+
+
+async def press(limiter: SharedLimiter, rate: int, every_s: float, for_s: float, passed: list[float]) -> None:
+    """Ask again and again; note when a request passed."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + for_s
+    while loop.time() < until:
+        if (await limiter.take(1, rate)).is_granted:
+            passed.append(loop.time())
+        await asyncio.sleep(every_s)
+
+
+@pytest.mark.parametrize("rate", [5, 30, 200])
+def test_all_processes_together_keep_to_the_rate_and_use_it_however_uneven_they_are(
+    tmp_path: Path, rate: int
+) -> None:
+    passed: list[float] = []
+
+    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+        paces = [1 / (3 * rate), 1 / (2 * rate), 5 / rate]
+        await asyncio.gather(
+            *(press(each, rate, pace, 6.0, passed) for each, pace in zip(limiters, paces, strict=True))
+        )
+
+    play_shared(tmp_path, scene, 3)
+    ahead = 3 * max(1, rate // 100) if rate >= 100 else 0
+    at_first = sum(1 for at in passed if at < 1)
+    assert rate <= at_first <= 2 * rate + ahead
+    assert 0.9 * 5 * rate - 1 <= len(passed) - at_first <= 1.1 * 5 * rate
+
+
+@pytest.mark.parametrize("rate", [1, 2, 10, 99])
+def test_a_low_rate_is_kept_exactly_whoever_asks(tmp_path: Path, rate: int) -> None:
+    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+        found = [await limiters[number % 3].take(1, rate) for number in range(rate + 30)]
+
+        assert [each.is_granted for each in found] == [True] * rate + [False] * 30
+        await asyncio.sleep(1 / rate + 0.002)
+        again = [(await each.take(1, rate)).is_granted for each in limiters]
+        assert sum(again) == 1
+
+    play_shared(tmp_path, scene, 3)
+
+
+def test_callers_at_the_same_time_ask_the_store_once_and_no_more_pass_than_may(tmp_path: Path) -> None:
+    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+        found = await asyncio.gather(*(limiters[0].take(1, 50) for _ in range(80)))
+
+        assert sum(each.is_granted for each in found) == 50
+        assert doors[0].works["take"] <= 4
+
+    play_shared(tmp_path, scene, 1)
+
+
+def test_who_is_refused_again_and_again_does_not_trouble_the_store(tmp_path: Path) -> None:
+    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+        for _ in range(5):
+            await limiters[0].take(1, 4)
+        asked = doors[0].works["take"]
+
+        for _ in range(100):
+            assert not (await limiters[0].take(1, 4)).is_granted
+            await asyncio.sleep(0.002)
+
+        assert doors[0].works["take"] == asked
+
+    play_shared(tmp_path, scene, 1)
+
+
+def test_most_requests_of_a_high_rate_pass_without_asking_the_store(tmp_path: Path) -> None:
+    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+        for _ in range(500):
+            assert (await limiters[0].take(1, 1000)).is_granted
+            await asyncio.sleep(0.001)
+
+        assert doors[0].works["take"] <= 60
+
+    play_shared(tmp_path, scene, 1)
+
+
+def test_what_was_taken_ahead_is_forgotten_after_a_second(tmp_path: Path) -> None:
+    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+        await limiters[0].take(1, 1000)  # nine more are in its purse
+        await asyncio.sleep(AHEAD_FOR / SECOND)
+        for _ in range(1000):
+            assert (await limiters[1].take(1, 1000)).is_granted
+
+        assert not (await limiters[0].take(1, 1000)).is_granted
+
+    play_shared(tmp_path, scene, 2)
+
+
+def test_the_figures_of_a_shared_bucket_are_those_of_one_that_is_not(tmp_path: Path) -> None:
+    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+        one, two = limiters
+        found = [await each.take(1, 4) for each in (one, two, one, two)]
+        assert [(each.is_granted, each.limit, each.remaining) for each in found] == [
+            (True, 4, 3),
+            (True, 4, 2),
+            (True, 4, 1),
+            (True, 4, 0),
+        ]
+        assert [each.reset_s for each in found] == [0.25, 0.5, 0.75, 1.0]
+        refused = await one.take(1, 4)
+        assert (refused.is_granted, refused.remaining, refused.reset_s) == (False, 0, 1.0)
+        assert refused.retry_after_s == pytest.approx(0.25)
+
+        await asyncio.sleep(refused.retry_after_s)
+
+        assert (await one.take(1, 4)).is_granted
+
+    play_shared(tmp_path, scene, 2)
+
+
+def test_more_keys_than_there_are_purses_are_served_all_the_same(tmp_path: Path) -> None:
+    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+        for some in range(0, MAX_BUCKETS + 500, 500):
+            found = await asyncio.gather(*(limiters[0].take(key, 1) for key in range(some, some + 500)))
+            assert all(each.is_granted for each in found)
+
+    play_shared(tmp_path, scene, 1)
+
+
+def test_a_clock_that_is_set_back_by_an_hour_closes_a_key_for_a_second_at_most(tmp_path: Path) -> None:
+    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+        for _ in range(5):
+            await limiters[0].take(1, 4)
+
+        world.begins_at -= HOUR
+        await limiters[0].take(1, 4)
+        await asyncio.sleep(1)
+
+        assert [(await limiters[0].take(1, 4)).is_granted for _ in range(5)] == [True] * 4 + [False]
+
+    play_shared(tmp_path, scene, 1)
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+def test_while_the_store_is_away_a_limited_key_is_told_so(tmp_path: Path) -> None:
+    async def scene(crowd: Crowd) -> None:
+        web = await crowd.join("web", delivers=False)
+        caller = await web.town.caller(rate=5)
+        passed = await caller("message/list", {"receivers": "010-1234-5678"})
+        assert (passed.status, passed.headers["ratelimit-limit"]) == (200, "5")
+        await crowd.wait(0.5)  # its key is still known, and nothing is left in its purse
+
+        web.door.is_away = True
+        refused = await caller("message/list", {"receivers": "010-1234-5678"})
+
+        assert (refused.status, refused.result) == (503, "SERVICE_UNAVAILABLE")
+        web.door.is_away = False
+        assert (await caller("message/list", {"receivers": "010-1234-5678"})).result == "SUCCESS"
+
+    play_crowd(tmp_path, scene)
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+def test_a_keys_rate_holds_for_all_processes_together(tmp_path: Path) -> None:
+    async def scene(crowd: Crowd) -> None:
+        one, two = [await crowd.join(name, delivers=False) for name in ("one", "two")]
+        caller = await one.town.caller(rate=6)
+        other = type(caller)(two.town.service, caller.key)
+        found = [await each("message/list", {"receivers": "010-1234-5678"}) for each in [caller, other] * 5]
+
+        assert [each.result for each in found] == ["SUCCESS"] * 6 + ["RATE_LIMITED"] * 4
+        assert int(found[-1].headers["retry-after"]) >= 1
+
+    play_crowd(tmp_path, scene)

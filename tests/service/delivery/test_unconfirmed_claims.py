@@ -1,0 +1,92 @@
+"""A claim that was kept, though its commit was not seen to end: what it took is handed over at once, and once."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pabal.carriers.base import Taken
+from pabal.domain.message import Outcome, Status
+from pabal.service.delivery.claim import Claim
+from pabal.service.delivery.settle import settle
+from pabal.store.engine.base import Store, StoreAway
+from tests.fixtures.service import PHONE, POST, Play, Post, ends, send, sms
+from tests.fixtures.virtual import Town, VirtualWorld, open_store
+
+
+class Forgetful:
+    """A store that keeps everything, and loses the answer to a claim that has taken something."""
+
+    def __init__(self, inner: Store, lost: int) -> None:
+        self._inner = inner
+        self.left = lost
+        self.read = inner.read
+        self.close = inner.close
+
+    async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        answer = await self._inner.write(work, *args, **kwargs)
+        if self.left and isinstance(answer, Claim) and answer.leased:
+            self.left -= 1
+            raise StoreAway("lost")
+        return answer
+
+
+@pytest.mark.parametrize("holds_doubt", [False, True])
+@pytest.mark.parametrize("lost", [1, 3])
+def test_what_an_unseen_claim_took_is_handed_over_at_once_and_is_in_no_doubt(
+    play: Play, tmp_path: Path, holds_doubt: bool, lost: int
+) -> None:
+    post, world = Post(answer=lambda _: Taken(None), answer_s=60, holds_doubt=holds_doubt), VirtualWorld()
+    store = Forgetful(open_store(tmp_path, world), lost)
+
+    async def scene(town: Town) -> None:
+        sent = await send(town, sms(PHONE, "01087654321"))
+        await town.wait(lost * 1.0 + 2)
+
+        assert store.left == 0
+        assert await ends(town, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+        assert len(post.handed) == 2
+
+    play(scene, carriers={POST: post}, world=world, store=store)
+
+
+class Away:
+    """A store that is away from a settlement on, for so many seconds."""
+
+    def __init__(self, inner: Store, seconds: float) -> None:
+        self._inner = inner
+        self._seconds = seconds
+        self._back_at: float | None = None
+        self.close = inner.close
+
+    async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if work is settle:
+            self._back_at = self._back_at or asyncio.get_running_loop().time() + self._seconds
+        self._check()
+        return await self._inner.write(work, *args, **kwargs)
+
+    async def read(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        self._check()
+        return await self._inner.read(work, *args, **kwargs)
+
+    def _check(self) -> None:
+        if self._back_at is not None and asyncio.get_running_loop().time() < self._back_at:
+            raise StoreAway("away")
+
+
+@pytest.mark.parametrize("holds_doubt", [False, True])
+def test_what_a_carrier_took_before_the_store_went_away_for_long_is_not_handed_over_again(
+    play: Play, tmp_path: Path, holds_doubt: bool
+) -> None:
+    post, world = Post(answer=lambda _: Taken(None), answer_s=2, holds_doubt=holds_doubt), VirtualWorld()
+
+    async def scene(town: Town) -> None:
+        sent = await send(town, sms(PHONE, "01087654321"))
+        await town.wait(100)
+
+        assert await ends(town, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+        assert len(post.handed) == 2
+
+    play(scene, carriers={POST: post}, world=world, store=Away(open_store(tmp_path, world), 60))

@@ -1,0 +1,116 @@
+"""What a relay's word makes of a template, whatever state ours is in."""
+
+from typing import NamedTuple
+
+import pytest
+
+from pabal.carriers.nhncloud.client import Client
+from pabal.carriers.nhncloud.provider import NhnCloudDesk
+from pabal.carriers.provider import Sheet
+from pabal.domain.suspension import Bar
+from pabal.domain.template import Design, Template, TemplateStatus
+from pabal.service.relay.apply import SETTLING, Followed, followed, is_missed
+from tests.fixtures.virtual import NOON
+
+REGISTERED, INSPECTING = TemplateStatus.REGISTERED, TemplateStatus.INSPECTING
+APPROVED, REJECTED = TemplateStatus.APPROVED, TemplateStatus.REJECTED
+CALL: dict[str, str | int] = {"buttonType": "counselingTalkConversion", "name": "상담"}
+A = Design("주문", "첫째 글", "999999")
+B = A._replace(content="둘째 글")
+C = A._replace(content="셋째 글")
+RICH = A._replace(imageName="그림", buttons=({**CALL, "chatExtra": "주문", "orderNo": 3},))
+PLAIN = A._replace(buttons=(CALL,))
+RELAY = NhnCloudDesk(Client("http://127.0.0.1", "key", "secret"), 1.0)
+LATER = NOON + SETTLING
+
+
+def ours(
+    status: TemplateStatus, design: Design = A, in_use: Design | None = None, bar: Bar | None = None
+) -> Template:
+    return Template(1, 1, 1, "key", "@shop", "T", design, in_use, status, None, True, NOON, NOON, "relay", bar)
+
+
+def theirs(status: TemplateStatus, design: Design = A, comment: str | None = None, bar: Bar | None = None) -> Sheet:
+    return Sheet("T", design, status, comment, bar)
+
+
+class Case(NamedTuple):
+    """What we have and what the relay says, and what is to come of it."""
+
+    mine: Template
+    sheet: Sheet
+    result: Followed
+    change: Sheet | None = None
+    now: int = LATER
+
+
+CASES = {
+    "approved": Case(ours(INSPECTING), theirs(APPROVED), Followed(A, A, APPROVED, None, None), now=NOON),
+    "rejected": Case(
+        ours(INSPECTING), theirs(REJECTED, comment="왜"), Followed(A, None, REJECTED, "왜", None), now=NOON
+    ),
+    "nothing new": Case(ours(APPROVED, A, A), theirs(APPROVED), Followed(A, A, APPROVED, None, None)),
+    "changed there": Case(ours(APPROVED, A, A), theirs(APPROVED, B), Followed(B, B, APPROVED, None, None)),
+    "ours says more": Case(
+        ours(INSPECTING, RICH), theirs(APPROVED, PLAIN), Followed(RICH, RICH, APPROVED, None, None)
+    ),
+    "reviewed again": Case(ours(REJECTED), theirs(INSPECTING), Followed(A, None, INSPECTING, None, None)),
+    "a draft stays": Case(ours(REGISTERED, B, A), theirs(APPROVED), Followed(B, A, REGISTERED, None, None)),
+    "a draft stays, another text is in use": Case(
+        ours(REGISTERED, B, A), theirs(APPROVED, C), Followed(B, C, REGISTERED, None, None)
+    ),
+    "a draft was handed in unseen": Case(
+        ours(REGISTERED), theirs(INSPECTING), Followed(A, None, INSPECTING, None, None)
+    ),
+    "a change under review": Case(
+        ours(INSPECTING, B, A), theirs(APPROVED), Followed(B, A, INSPECTING, None, None), theirs(INSPECTING, B)
+    ),
+    "a change was rejected": Case(
+        ours(INSPECTING, B, A),
+        theirs(APPROVED),
+        Followed(B, A, REJECTED, "왜", None),
+        theirs(REJECTED, B, "왜"),
+    ),
+    "a change was approved, and the list is behind": Case(
+        ours(INSPECTING, B, A), theirs(APPROVED), Followed(B, A, INSPECTING, None, None), theirs(APPROVED, B)
+    ),
+    "a change was approved": Case(
+        ours(INSPECTING, B, A), theirs(APPROVED, B), Followed(B, B, APPROVED, None, None)
+    ),
+    "handed in, and the list is behind": Case(
+        ours(INSPECTING, B, A), theirs(APPROVED), Followed(B, A, INSPECTING, None, None), now=LATER - 1
+    ),
+    "handed in, and not there after a while": Case(
+        ours(INSPECTING, B, A), theirs(APPROVED), Followed(A, A, APPROVED, None, None)
+    ),
+    "under review there, while another text is in use": Case(
+        ours(APPROVED, A, A), theirs(INSPECTING, B), Followed(B, A, INSPECTING, None, None)
+    ),
+    "barred": Case(
+        ours(APPROVED, A, A),
+        theirs(APPROVED, bar=Bar.QUICK_REPLIES),
+        Followed(A, A, APPROVED, None, Bar.QUICK_REPLIES),
+    ),
+    "back again": Case(ours(APPROVED, A, A, Bar.GONE), theirs(APPROVED), Followed(A, A, APPROVED, None, None)),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_a_template_becomes_what_its_relay_says(case: Case) -> None:
+    assert followed(RELAY, case.mine, case.sheet, case.change, case.now) == case.result
+
+
+@pytest.mark.parametrize(
+    ("mine", "now", "is_so"),
+    [
+        (ours(REGISTERED), LATER, False),
+        (ours(REGISTERED, B, A), LATER, True),
+        (ours(APPROVED, A, A), NOON, True),
+        (ours(REJECTED), NOON, True),
+        (ours(INSPECTING), LATER - 1, False),
+        (ours(INSPECTING), LATER, True),
+        (ours(APPROVED, A, A, Bar.GONE), LATER, False),
+    ],
+)
+def test_what_should_be_at_the_relay_is_missed(mine: Template, now: int, is_so: bool) -> None:
+    assert is_missed(mine, now) is is_so

@@ -1,0 +1,157 @@
+"""Settings of NHN Cloud: keys that go in pairs, what is carried for them, and secrets that nobody is told."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pabal.domain.message import Product
+from pabal.settings.carriers import LEAST_SIGNATURE, TALKS, TEXTS, NhnCloudSettings
+from pabal.settings.field import BadSetting, fields
+from pabal.settings.settings import Settings, described, load
+
+SECRETS: dict[str, Any] = {
+    "sms_app_key": "Sms-App-Key-Value",
+    "sms_secret_key": "Sms-Secret-Value",
+    "talk_app_key": "Talk-App-Key-Value",
+    "talk_secret_key": "Talk-Secret-Value",
+    "webhook_signature": "Signature-Value-Of-Ours",
+}
+
+
+def read(folder: Path, environment: dict[str, str] | None = None, more: str = "", **given: str) -> Settings:
+    """Return the settings of a file with one carrier of this kind, called relay."""
+    lines = [f'{name} = "{value}"' for name, value in given.items() if value]
+    file = folder / "pabal.toml"
+    file.write_text("\n".join(["[carriers.relay]", 'kind = "nhncloud"', *lines, more, ""]), encoding="utf-8")
+    return load(environment or {}, file=file)
+
+
+def relay(folder: Path, environment: dict[str, str] | None = None, **given: str) -> NhnCloudSettings:
+    """Return the carrier that a file describes."""
+    carrier = read(folder, environment, **given).carriers["relay"]
+    assert isinstance(carrier, NhnCloudSettings)
+    return carrier
+
+
+def refusal(folder: Path, environment: dict[str, str] | None = None, more: str = "", **given: str) -> str:
+    with pytest.raises(BadSetting) as refused:
+        read(folder, environment, more, **given)
+    assert not any(secret in str(refused.value) for secret in SECRETS.values())
+    assert refused.value.__cause__ is None
+    return str(refused.value)
+
+
+def test_every_secret_is_declared_as_one() -> None:
+    assert {name for name, each in fields(NhnCloudSettings).items() if each.metadata["is_secret"]} == set(SECRETS)
+
+
+@pytest.mark.parametrize("service", ["sms", "talk"])
+def test_an_app_key_without_its_secret_key_is_refused_and_the_other_way_round(tmp_path: Path, service: str) -> None:
+    pair = [f"{service}_app_key", f"{service}_secret_key"]
+    for name in pair:
+        said = refusal(tmp_path, **SECRETS | {name: ""})
+
+        assert said == f"carriers.relay: give both {pair[0]} and {pair[1]}"
+
+
+def test_what_there_is_no_key_for_is_not_carried(tmp_path: Path) -> None:
+    both = relay(tmp_path, **SECRETS)
+    texts = relay(tmp_path, **SECRETS | {"talk_app_key": "", "talk_secret_key": ""})
+    talks = relay(tmp_path, **SECRETS | {"sms_app_key": "", "sms_secret_key": ""})
+
+    assert (set(both.products), texts.products, talks.products) == ({*TEXTS, *TALKS}, TEXTS, TALKS)
+    assert {*TEXTS, *TALKS} == set(Product) - {Product.EMAIL, Product.PUSH}
+
+
+def test_a_route_to_what_it_has_no_key_for_is_refused_in_words(tmp_path: Path) -> None:
+    talks = SECRETS | {"sms_app_key": "", "sms_secret_key": ""}
+
+    said = refusal(tmp_path, more='[routes]\nsms = ["relay"]', **talks)
+
+    assert said.startswith("routes.sms: relay is of kind nhncloud: it carries alimTalk, ")
+
+
+def test_without_any_key_it_carries_nothing_and_is_refused(tmp_path: Path) -> None:
+    assert refusal(tmp_path) == "carriers.relay: give sms_app_key or talk_app_key, or it carries nothing"
+
+
+@pytest.mark.parametrize("service", ["sms", "talk"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://api.example",
+        "api.example",
+        "ftp://api.example",
+        "http://127.0.0.1.example",
+        "http://127.0.0.1@api.example",
+        "http://127.0.0.1:7080@api.example",
+        "https://",
+        "https://api.example:port",
+        "https://name:word@api.example",
+        "https://api.example?to=elsewhere",
+    ],
+)
+def test_keys_go_nowhere_without_tls_but_to_this_machine(tmp_path: Path, service: str, address: str) -> None:
+    said = refusal(tmp_path, **SECRETS | {f"{service}_address": address})
+
+    assert said == f"carriers.relay.{service}_address: must begin with https:// and name a host"
+
+
+@pytest.mark.parametrize(
+    "address", ["https://api.example", "http://127.0.0.1:7080", "http://[::1]:7080", "http://127.0.0.1"]
+)
+def test_tls_and_this_machine_are_fine(tmp_path: Path, address: str) -> None:
+    assert relay(tmp_path, **SECRETS | {"sms_address": address}).sms_address == address
+
+
+def test_a_signature_has_so_many_characters_or_there_is_none(tmp_path: Path) -> None:
+    short = "x" * (LEAST_SIGNATURE - 1)
+
+    said = refusal(tmp_path, **SECRETS | {"webhook_signature": short})
+
+    assert said == "carriers.relay.webhook_signature: at least 16 characters"
+    assert relay(tmp_path, **SECRETS | {"webhook_signature": short + "x"}).webhook_signature == short + "x"
+    assert relay(tmp_path, **SECRETS | {"webhook_signature": ""}).webhook_signature == ""
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_each_secret_may_stand_in_the_environment_or_in_a_file(tmp_path: Path, name: str) -> None:
+    others = {other: value for other, value in SECRETS.items() if other != name}
+    (tmp_path / "secret").write_text(f"{SECRETS[name]}\n")
+
+    by_environment = relay(tmp_path, {"RELAY": SECRETS[name]}, **others | {f"{name}_env": "RELAY"})
+    by_file = relay(tmp_path, **others | {f"{name}_file": str(tmp_path / "secret")})
+
+    assert by_environment == by_file == relay(tmp_path, **SECRETS)
+
+
+def test_secrets_are_shown_nowhere(tmp_path: Path) -> None:
+    settings = read(tmp_path, **SECRETS)
+    carrier = settings.carriers["relay"]
+
+    rows = {name: value for name, value, _ in described(settings)}
+
+    assert {name: rows[f"carriers.relay.{name}"] for name in SECRETS} == dict.fromkeys(SECRETS, "(set)")
+    for shown in (str(rows), repr(carrier), str(carrier), repr(settings), str(settings.carriers), f"{carrier}"):
+        assert not any(secret in shown for secret in SECRETS.values())
+    assert {name: dataclasses.asdict(carrier)[name] for name in SECRETS} == SECRETS  # they are there, after all
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sms_app_key": ""},
+        {"sms_address": "http://api.example"},
+        {"windwo": "1"},
+        {"window": "0"},
+        {"sms_secret_key_env": "RELAY"},
+        {"webhook_signature": SECRETS["webhook_signature"][:15]},
+        {"unsubscribe_numbr": "080"},
+    ],
+)
+def test_whatever_is_wrong_no_refusal_tells_a_secret(tmp_path: Path, wrong: dict[str, str]) -> None:
+    said = refusal(tmp_path, {"RELAY": SECRETS["sms_secret_key"]}, **SECRETS | wrong)
+
+    assert SECRETS["webhook_signature"][:15] not in said

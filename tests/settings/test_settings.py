@@ -1,0 +1,378 @@
+"""Settings: each is read from the environment and from the file, and what makes no sense is refused in words."""
+
+import dataclasses
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from pabal.settings.carriers import SENDABLE, SimulatorSettings, SmppSettings
+from pabal.settings.carriers import described as described_carrier
+from pabal.settings.field import BadSetting
+from pabal.settings.settings import FIELDS, Settings, described, load
+
+SPELLINGS: dict[str, tuple[str, str, Any]] = {
+    "host": ("::1", '"::1"', "::1"),
+    "port": ("9000", "9000", 9000),
+    "data": ("/tmp/x", '"/tmp/x"', Path("/tmp/x")),
+    "store": ("sqlite:////tmp/x.db", '"sqlite:////tmp/x.db"', "sqlite:////tmp/x.db"),
+    "migrate": ("false", "false", False),
+    "zone": ("Europe/Berlin", '"Europe/Berlin"', ZoneInfo("Europe/Berlin")),
+    "always_ok": ("true", "true", True),
+    "trusted_proxies": (
+        "10.0.0.0/8, ::1",
+        '["10.0.0.0/8", "::1"]',
+        [ip_network("10.0.0.0/8"), ip_network("::1/128")],
+    ),
+    "check_sender_numbers": ("yes", "true", True),
+    "unsupported_characters": ("replace", '"replace"', "replace"),
+    "night_ads": ("move", '"move"', "move"),
+    "max_body_bytes": ("2048", "2048", 2048),
+    "max_receivers": ("5", "5", 5),
+    "max_days_ahead": ("7", "7", 7),
+    "max_waiting_writes": ("3", "3", 3),
+    "read_connections": ("4", "4", 4),
+    "write_connections": ("3", "3", 3),
+    "slots": ("4", "4", 4),
+    "work_port": ("9100", "9100", 9100),
+    "sms_timeout_hours": ("1", "1", 1),
+    "other_timeout_hours": ("2", "2", 2),
+    "fallback_within_minutes": ("5", "5", 5),
+    "idempotency_hours": ("48", "48", 48),
+    "token_minutes": ("10", "10", 10),
+    "retention_days": ("90", "90", 90),
+    "key_rate": ("0", "0", 0),
+    "simulator_messages": ("10", "10", 10),
+    "sender_categories": ("/tmp/s.csv", '"/tmp/s.csv"', Path("/tmp/s.csv")),
+    "template_categories": ("/tmp/t.csv", '"/tmp/t.csv"', Path("/tmp/t.csv")),
+    "log_format": ("json", '"json"', "json"),
+    "log_requests": ("all", '"all"', "all"),
+    "stop_seconds": ("3", "3", 3),
+}
+"""For each setting: how the environment spells a value, how the file does, and what it is."""
+
+
+def from_file(folder: Path, text: str, environment: dict[str, str] | None = None) -> Settings:
+    file = folder / "pabal.toml"
+    file.write_text(text, encoding="utf-8")
+    return load(environment or {}, file=file)
+
+
+def refusal(folder: Path, text: str) -> str:
+    with pytest.raises(BadSetting) as refused:
+        from_file(folder, text)
+    return str(refused.value)
+
+
+def test_every_setting_is_tried_here_in_both_spellings() -> None:
+    assert set(SPELLINGS) | {"carriers", "routes"} == set(FIELDS)
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_a_setting_is_read_from_the_environment(name: str) -> None:
+    spelling, _, value = SPELLINGS[name]
+
+    settings = load({f"PABAL_{name.upper()}": spelling})
+
+    assert getattr(settings, name) == value
+    assert getattr(settings, name) != getattr(load({}), name)
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_a_setting_is_read_from_the_file(tmp_path: Path, name: str) -> None:
+    _, spelling, value = SPELLINGS[name]
+
+    assert getattr(from_file(tmp_path, f"{name} = {spelling}"), name) == value
+
+
+def test_overrides_come_before_the_environment_before_the_file_before_the_defaults(tmp_path: Path) -> None:
+    file = tmp_path / "pabal.toml"
+    file.write_text('port = 1\nhost = "file"\ndata = "file"')
+    environment = {"PABAL_PORT": "2", "PABAL_HOST": "environment"}
+
+    settings = load(environment, file=file, port=3)
+
+    assert (settings.port, settings.host, settings.data) == (3, "environment", Path("file"))
+    assert settings.stop_seconds == 20
+
+
+def test_an_override_of_none_overrides_nothing() -> None:
+    assert load({"PABAL_PORT": "2"}, port=None, data=None).port == 2
+
+
+def test_an_override_keeps_within_the_limits_too() -> None:
+    with pytest.raises(BadSetting, match="port: at most 65535"):
+        load({}, port=65536)
+
+
+def test_the_file_may_be_named_in_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text("port = 7")
+    (tmp_path / "y.toml").write_text("port = 8")
+    environment = {"PABAL_CONFIG": str(tmp_path / "x.toml")}
+
+    assert load(environment).port == 7
+    assert load(environment, file=tmp_path / "y.toml").port == 8
+
+
+def test_variables_that_are_not_ours_are_left_alone() -> None:
+    assert load({"PATH": "/bin", "PORT": "1", "PABAL_TORTURE": "1", "PABAL_TEST_CITUS": "a"}) == load({})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("prot = 1", "prot: no such setting; did you mean port?"),
+        ("retention = 1", "retention: no such setting; did you mean retention_days?"),
+        ("xyzzy = 1", "xyzzy: no such setting; see `pabal settings`"),
+        ("PORT = 1", "PORT: no such setting"),
+    ],
+)
+def test_an_unknown_setting_in_the_file_is_refused_with_the_nearest_name(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    assert refusal(tmp_path, text).startswith(said)
+
+
+def test_an_unknown_setting_in_the_environment_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(BadSetting, match="PABAL_PROT: no such setting; did you mean port"):
+        load({"PABAL_PROT": "1"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("port", "'eighty'"),
+        ("port", "3.5"),
+        ("port", "true"),
+        ("port", "''"),
+        ("migrate", "'perhaps'"),
+        ("migrate", "1"),
+        ("migrate", "['true']"),
+        ("check_sender_numbers", "''"),
+        ("zone", "'Mars/Olympus'"),
+        ("zone", "'Asia'"),
+        ("zone", "''"),
+        ("zone", "'../../etc/passwd'"),
+        ("zone", "9"),
+        ("data", "5"),
+        ("host", "['a']"),
+        ("night_ads", "'sometimes'"),
+        ("log_format", "['json']"),
+        ("trusted_proxies", "'here'"),
+        ("trusted_proxies", "'10.0.0.1/8'"),
+        ("trusted_proxies", "5"),
+        ("trusted_proxies", "[5]"),
+        ("sender_categories", "5"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused_with_its_name_and_what_is_expected(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    said = refusal(tmp_path, f"{name} = {value}")
+
+    assert said.startswith(f"{name}: ")
+    assert " is not " in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("port", -1, "at least 0"),
+        ("port", 65536, "at most 65535"),
+        ("max_body_bytes", 1023, "at least 1024"),
+        ("max_receivers", 0, "at least 1"),
+        ("max_receivers", 100_001, "at most 100000"),
+        ("max_days_ahead", 366, "at most 365"),
+        ("read_connections", 65, "at most 64"),
+        ("key_rate", -1, "at least 0"),
+        ("retention_days", 0, "at least 1"),
+        ("stop_seconds", 0, "at least 1"),
+    ],
+)
+def test_numbers_have_limits(tmp_path: Path, name: str, value: int, said: str) -> None:
+    assert refusal(tmp_path, f"{name} = {value}") == f"{name}: {said}"
+    with pytest.raises(BadSetting, match=f"PABAL_{name.upper()}: {said}"):
+        load({f"PABAL_{name.upper()}": str(value)})
+
+
+def test_the_limits_themselves_are_allowed() -> None:
+    for name, each in FIELDS.items():
+        for side in ("least", "most"):
+            limit = each.metadata[side]
+            if limit is not None and name != "retention_days":  # which depends on others
+                environment = {"PABAL_RETENTION_DAYS": "1000", f"PABAL_{name.upper()}": str(limit)}
+                assert getattr(load(environment), name) == limit
+
+
+@pytest.mark.parametrize(
+    ("ahead", "sms_hours", "other_hours", "least"), [(60, 25, 80, 65), (1, 1, 1, 3), (365, 48, 24, 368)]
+)
+def test_nothing_is_kept_for_a_shorter_time_than_it_may_take_to_end(
+    ahead: int, sms_hours: int, other_hours: int, least: int
+) -> None:
+    given: dict[str, Any] = {
+        "max_days_ahead": ahead,
+        "sms_timeout_hours": sms_hours,
+        "other_timeout_hours": other_hours,
+    }
+
+    assert load({}, retention_days=least, **given).retention_days == least
+    with pytest.raises(BadSetting, match=f"retention_days: at least {least}"):
+        load({}, retention_days=least - 1, **given)
+
+
+def test_a_file_that_is_not_there_or_not_toml_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="cannot be read"):
+        load({}, file=tmp_path / "absent.toml")
+    assert "is not TOML" in refusal(tmp_path, "port = = 1")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(BadSetting, match="is not TOML"):
+        load({}, file=tmp_path / "binary.toml")
+
+
+def test_the_store_lies_in_the_data_directory_unless_it_is_named() -> None:
+    assert load({"PABAL_DATA": "/var/lib/pabal"}).store_path == Path("/var/lib/pabal/pabal.db")
+    assert load({"PABAL_STORE": "sqlite:////srv/a.db"}).store_path == Path("/srv/a.db")
+    assert load({"PABAL_STORE": "sqlite:///a.db"}).store_path == Path("a.db")
+
+
+@pytest.mark.parametrize(
+    ("store", "shown"),
+    [
+        ("postgresql://pabal:secret@db.example:5432/pabal", "postgresql://pabal:…@db.example:5432/pabal"),
+        ("postgresql://pabal:se%40cret@db/pabal?sslmode=require", "postgresql://pabal:…@db/pabal?sslmode=require"),
+        ("postgres://pabal@/pabal?host=/run&password=secret", "postgres://pabal@/pabal?host=/run"),
+        ("postgresql://db/pabal", "postgresql://db/pabal"),
+        ("postgresql://a:se@cret@db/pabal", "postgresql://a:…@db/pabal"),
+        ("postgresql://a:secret@db1:5432,db2/pabal?x=1", "postgresql://a:…@db1:5432,db2/pabal?x=1"),
+        ("postgresql://a:secret@[::1]:5432,[::2]:5433/pabal", "postgresql://a:…@[::1]:5432,[::2]:5433/pabal"),
+        ("postgresql://a:secret@?host=/run/a,/run/b", "postgresql://a:…@?host=/run/a,/run/b"),
+    ],
+)
+def test_the_address_of_a_database_is_shown_without_its_password(store: str, shown: str) -> None:
+    settings = load({"PABAL_STORE": store})
+
+    assert settings.is_on_postgresql
+    assert settings.store == store
+    assert dict(row[:2] for row in described(settings))["store"] == shown
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        "postgresql://pabal:secret@db:port/pabal",
+        "postgresql://pabal:sec/ret@db:1/x",
+        "postgresql://pabal:secret@db1:5432,db2:0/pabal",
+        "postgresql://pabal:secret@db1:5432,db2:two/pabal",
+    ],
+)
+def test_an_address_that_cannot_be_read_is_refused_without_its_password(store: str) -> None:
+    with pytest.raises(BadSetting, match="store: write postgresql://") as refused:
+        load({"PABAL_STORE": store})
+    assert "sec" not in str(refused.value)
+
+
+@pytest.mark.parametrize("store", ["mysql://x", "a.db"])
+def test_a_store_this_version_does_not_know_is_refused_at_once_and_without_its_password(store: str) -> None:
+    with pytest.raises(BadSetting, match="is not a store this version knows") as refused:
+        load({"PABAL_STORE": store.replace("//", "//user:secret@")})
+    assert "secret" not in str(refused.value)
+
+
+def test_without_carriers_the_simulator_carries_everything() -> None:
+    settings = load({})
+
+    assert settings.carriers == {"simulator": SimulatorSettings(name="simulator")}
+    assert settings.routes == {product.word: ["simulator"] for product in SENDABLE}
+    assert "email" not in settings.routes
+
+
+TWO_CARRIERS = """
+[carriers.one]
+kind = "simulator"
+window = 10
+
+[carriers.two]
+kind = "simulator"
+
+[routes]
+sms = ["one", "two"]
+alimTalk = ["two"]
+"""
+
+
+def test_carriers_and_routes_are_read_from_their_tables(tmp_path: Path) -> None:
+    settings = from_file(tmp_path, TWO_CARRIERS)
+
+    assert settings.carriers == {
+        "one": SimulatorSettings(name="one", window=10),
+        "two": SimulatorSettings(name="two", window=2000),
+    }
+    assert settings.routes == {"sms": ["one", "two"], "alimTalk": ["two"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("carriers = 5", "carriers: write a table for each"),
+        ("[carriers]\na = 5", "carriers: write a table for each"),
+        ("[carriers.a]", "carriers.a: kind must be one of simulator"),
+        ('[carriers.a]\nkind = "pigeon"', "carriers.a: kind must be one of simulator"),
+        (
+            '[carriers.a]\nkind = "simulator"\nwindwo = 1',
+            "carriers.a.windwo: no such setting; did you mean window?",
+        ),
+        ('[carriers.a]\nkind = "simulator"\nname = "b"', "carriers.a.name: no such setting"),
+        ('[carriers.a]\nkind = "simulator"\nwindow = 0', "carriers.a.window: at least 1"),
+        ('[carriers.a]\nkind = "simulator"\nwindow = true', "carriers.a.window: True is not a whole number"),
+        ('[carriers.a]\nkind = "simulator"\nwindow = "1"', "carriers.a.window: '1' is not a whole number"),
+        ("routes = 5", "routes: write a table"),
+        ('[routes]\nsms = "simulator"', "routes.sms: write a list of carriers"),
+        ("[routes]\nsms = []", "routes.sms: write a list of carriers"),
+        ("[routes]\nsms = [5]", "routes.sms: write a list of carriers"),
+        ('[routes]\nsms = ["simulator", "simulator"]', "routes.sms: name each carrier once"),
+        ('[routes]\nalimtalk = ["simulator"]', "routes.alimtalk: no such product; did you mean alimTalk?"),
+        ('[routes]\nemail = ["simulator"]', "routes.email: no such product"),
+        ('[routes]\nsms = ["nobody"]', "routes.sms: there is no carrier 'nobody' in [carriers]"),
+    ],
+)
+def test_a_table_that_makes_no_sense_is_refused_in_words(tmp_path: Path, text: str, said: str) -> None:
+    assert refusal(tmp_path, text).startswith(said)
+
+
+@pytest.mark.parametrize("name", ["CARRIERS", "ROUTES"])
+def test_carriers_and_routes_do_not_stand_in_the_environment(name: str) -> None:
+    with pytest.raises(BadSetting, match=f"PABAL_{name}: carriers and routes stand in the TOML file"):
+        load({f"PABAL_{name}": "simulator"})
+
+
+def test_sender_numbers_are_checked_once_there_is_a_real_carrier_unless_it_is_said_otherwise() -> None:
+    simulator = load({})
+    telco = SmppSettings(name="telco", host="smsc.example", system_id="pabal")
+    real = dataclasses.replace(simulator, carriers={"telco": telco})
+
+    assert not simulator.must_check_sender_numbers
+    assert real.must_check_sender_numbers
+    assert dataclasses.replace(simulator, check_sender_numbers=True).must_check_sender_numbers
+    assert not dataclasses.replace(real, check_sender_numbers=False).must_check_sender_numbers
+
+
+def test_every_setting_is_described_with_its_value_and_meaning(tmp_path: Path) -> None:
+    settings = from_file(tmp_path, TWO_CARRIERS + "\n", {"PABAL_TRUSTED_PROXIES": "10.0.0.0/8"})
+
+    rows = {name: (value, meaning) for name, value, meaning in described(settings)}
+
+    of_carriers = [row for each in settings.carriers.values() for row in described_carrier(each)]
+    assert set(rows) == {*FIELDS, *(name for name, _, _ in of_carriers)}
+    assert all(meaning.endswith(".") for _, meaning in rows.values())
+    assert rows["port"][0] == "8080"
+    assert rows["always_ok"][0] == "false"
+    assert rows["zone"][0] == "Asia/Seoul"
+    assert rows["check_sender_numbers"][0] == ""
+    assert rows["trusted_proxies"][0] == "10.0.0.0/8"
+    assert rows["carriers"][0] == "one (simulator), two (simulator)"
+    assert rows["carriers.one.window"][0] == "10"
+    assert rows["carriers.two.window"][0] == "2000"
+    assert rows["routes"][0] == "sms (one → two), alimTalk (two)"

@@ -1,0 +1,181 @@
+"""Several who write at once on PostgreSQL: who comes second sees what the first has done."""
+
+import asyncio
+import threading
+
+import psycopg
+import pytest
+
+from pabal.domain.dates import HOUR
+from pabal.domain.message import Outcome
+from pabal.domain.profile import MAX_TOKENS_AN_HOUR, Registration
+from pabal.service.relay.profiles import _register
+from pabal.service.sending import accept
+from pabal.service.sending.accept import Kept, Promise
+from pabal.store import accounts, idempotency_keys, receipts
+from pabal.store.engine.base import StoreAway, Tx
+from pabal.store.engine.postgres import MOST_RERUNS, PostgresStore
+from pabal.store.receipts import Arrived
+from pabal.world import RealWorld
+from tests.fixtures.postgres_store import counted, outside, play, promise, words_in
+from tests.fixtures.rows import ACCOUNT, CARRIER, message_id
+from tests.fixtures.store_modes import put, words
+from tests.fixtures.virtual import NOON
+
+
+def change(tx: Tx, word: str) -> int:
+    return tx.run("update words set word = word || ? where number = 1", (word,))
+
+
+def test_a_write_that_collides_with_another_is_run_again_on_what_the_other_left(address: str) -> None:
+    runs: list[None] = []
+
+    def collide(tx: Tx) -> list[str]:
+        runs.append(None)
+        words(tx)
+        if len(runs) == 1:
+            outside(address, "update words set word = 'b'")
+        change(tx, "c")
+        return words(tx)
+
+    async def scene(store: PostgresStore) -> None:
+        await store.write(put, "a")
+
+        assert await store.write(collide) == ["bc"]
+
+    play(address, scene)
+    assert (len(runs), words_in(address)) == (2, ["bc"])
+
+
+def test_a_write_that_collides_again_and_again_is_given_up_and_leaves_nothing(address: str) -> None:
+    runs: list[None] = []
+
+    def collide(tx: Tx) -> None:
+        runs.append(None)
+        words(tx)
+        outside(address, "update words set word = 'b'")
+        change(tx, "c")
+
+    async def scene(store: PostgresStore) -> None:
+        await store.write(put, "a")
+
+        with pytest.raises(StoreAway, match="SerializationFailure"):
+            await store.write(collide)
+
+        await store.write(put, "next")
+
+    play(address, scene)
+    assert (len(runs), words_in(address)) == (1 + MOST_RERUNS, ["b", "next"])
+
+
+def test_of_two_who_wait_for_each_other_ours_is_run_again(address: str) -> None:
+    holds, is_waiting = threading.Event(), threading.Event()
+    runs: list[None] = []
+
+    def other() -> None:
+        with psycopg.connect(address) as connection:
+            connection.execute("update words set word = 'y!' where word = 'y'")
+            holds.set()
+            is_waiting.wait()
+            connection.execute("update words set word = 'x!' where number = 1")
+
+    def entangled(tx: Tx) -> None:
+        runs.append(None)
+        tx.run("set local deadlock_timeout = '50ms'")  # ours is found out first
+        change(tx, "?")
+        is_waiting.set()
+        tx.run("update words set word = word || '?' where number = 2")
+
+    async def scene(store: PostgresStore) -> None:
+        await store.write(put, "x")
+        await store.write(put, "y")
+        thread = threading.Thread(target=other)
+        thread.start()
+        await asyncio.to_thread(holds.wait)
+
+        await store.write(entangled)
+
+        thread.join()
+
+    play(address, scene)
+    assert len(runs) >= 2
+    assert words_in(address) == ["x!?", "y!?"]
+
+
+def test_of_two_with_the_same_key_at_the_same_time_one_is_kept_and_both_get_its_answer(address: str) -> None:
+    both_looked = threading.Barrier(2)
+    looked: set[bytes] = set()
+
+    def keep_after_both_looked(tx: Tx, promise: Promise) -> Kept:
+        idempotency_keys.find(tx, 0, ACCOUNT, "k1", 0)
+        if promise.request_id not in looked:
+            looked.add(promise.request_id)
+            both_looked.wait()
+        return accept.keep(tx, promise)
+
+    async def scene(store: PostgresStore) -> None:
+        other = PostgresStore(address, RealWorld())
+        first, second = await asyncio.gather(
+            store.write(keep_after_both_looked, promise(1, "k1")),
+            other.write(keep_after_both_looked, promise(2, "k1")),
+        )
+        await other.close()
+
+        assert first.request_id == second.request_id
+        assert {first.is_new, second.is_new} == {True, False}
+
+    play(address, scene)
+    assert counted(address) == (1, 2, 2)
+
+
+def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_the_first(address: str) -> None:
+    both_looked = threading.Barrier(2)
+    looked: set[str] = set()
+
+    def register(tx: Tx, account_id: int, channel_id: str) -> None:
+        words(tx)
+        if channel_id not in looked:
+            looked.add(channel_id)
+            both_looked.wait()
+        shop = Registration(channel_id, "00100010001", "01012345678")
+        _register(tx, account_id, shop, None, b"", NOON, NOON + HOUR)
+
+    async def scene(store: PostgresStore) -> None:
+        account_id = await store.write(accounts.ensure_account, "acme", NOON)
+        for number in range(MAX_TOKENS_AN_HOUR - 1):
+            looked.add(f"@{number}")
+            await store.write(register, account_id, f"@{number}")
+        other = PostgresStore(address, RealWorld())
+        answers = await asyncio.gather(
+            store.write(register, account_id, "@a"), other.write(register, account_id, "@b"), return_exceptions=True
+        )
+        await other.close()
+
+        assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "Refused"]
+
+    play(address, scene)
+    assert outside(address, "select count(*) from tokens") == [(MAX_TOKENS_AN_HOUR,)]
+
+
+def test_of_two_parts_reported_at_the_same_time_the_second_report_ends_the_message(address: str) -> None:
+    both_looked = threading.Barrier(2)
+    looked: set[str] = set()
+
+    def arrive(tx: Tx, reference: str) -> Arrived:
+        words(tx)
+        if reference not in looked:
+            looked.add(reference)
+            both_looked.wait()
+        return receipts.arrive(tx, CARRIER, [(reference, Outcome.DELIVERED)], NOON)
+
+    async def scene(store: PostgresStore) -> None:
+        one = message_id(1)
+        await store.write(accept.keep, promise(1))
+        await store.write(receipts.expect, CARRIER, [("r1", one, 2), ("r2", one, 2)])
+        other = PostgresStore(address, RealWorld())
+        first, second = await asyncio.gather(store.write(arrive, "r1"), other.write(arrive, "r2"))
+        await other.close()
+
+        assert first.ended + second.ended == [(one, Outcome.DELIVERED)]
+
+    play(address, scene)

@@ -1,0 +1,260 @@
+"""The schema: made once, brought up to date by whoever comes first, never run backwards."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterator
+from multiprocessing import get_context
+from pathlib import Path
+
+import apsw
+import pytest
+
+from pabal.domain.dates import HOUR
+from pabal.domain.message import Outcome
+from pabal.store import carrier_states, queue, receipts, simulator, slots
+from pabal.store.engine import partitions
+from pabal.store.engine.base import Store, Tx
+from pabal.store.engine.migrate import SchemaTooNew, _statements, known, migrate, pending
+from pabal.store.engine.postgres import PostgresStore, connected
+from pabal.store.engine.postgres_tx import PostgresTx
+from pabal.store.engine.sqlite import SqliteStore, SqliteTx
+from pabal.world import RealWorld
+from tests.fixtures import citus, postgres
+from tests.fixtures.rows import CARRIER, keep, message_id
+from tests.fixtures.virtual import NOON
+
+ALL = [f"{step.number:04} {step.name}" for step in known()]
+
+
+@pytest.fixture
+def place(engine: str, tmp_path: Path) -> Iterator[str]:
+    """Where a store is to be made: a file, or the address of an empty database."""
+    if engine == "sqlite":
+        yield str(tmp_path / "pabal.db")
+        return
+    name = f"empty_{os.getpid()}"
+    if engine == "citus":
+        yield citus.fresh(name)
+        citus.drop(name)
+        return
+    yield postgres.fresh(name, "template1")
+    postgres.drop(name)
+
+
+@pytest.fixture
+def empty(place: str) -> Iterator[Tx]:
+    """A transaction on a store that was never migrated."""
+    connection = connected(place) if is_address(place) else apsw.Connection(":memory:")
+    yield SqliteTx(connection) if isinstance(connection, apsw.Connection) else PostgresTx(connection)
+    connection.close()
+
+
+def is_address(place: str) -> bool:
+    return place.startswith("postgresql:")
+
+
+def opened(place: str) -> Store:
+    world = RealWorld()
+    return PostgresStore(place, world) if is_address(place) else SqliteStore(Path(place), world)
+
+
+def tables(tx: Tx) -> set[str]:
+    return {row[0] for row in tx.rows("select name from {tables} as t")}
+
+
+def test_a_fresh_store_gets_every_step_in_order(empty: Tx) -> None:
+    assert migrate(empty, NOON) == ALL
+
+    assert {"accounts", "requests", "messages", "jobs", "receipts", "profiles", "templates"} <= tables(empty)
+    assert empty.rows("select number, name, applied_at from migrations order by number") == [
+        (step.number, step.name, NOON) for step in known()
+    ]
+
+
+def test_a_second_run_applies_nothing(empty: Tx) -> None:
+    migrate(empty, NOON)
+    before = tables(empty)
+
+    assert migrate(empty, NOON + 1) == []
+    assert tables(empty) == before
+
+
+def test_only_what_is_missing_is_pending(empty: Tx) -> None:
+    assert pending(empty) == ALL
+
+    migrate(empty, NOON)
+
+    assert pending(empty) == []
+
+
+def test_looking_for_what_is_pending_changes_nothing(empty: Tx) -> None:
+    pending(empty)
+
+    assert tables(empty) == set()
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(empty: Tx) -> None:
+    migrate(empty, NOON)
+    newer = known()[-1].number + 1
+    empty.run("insert into migrations values (?, 'from the future', ?)", (newer, NOON))
+
+    with pytest.raises(SchemaTooNew, match=str(newer)):
+        migrate(empty, NOON)
+    with pytest.raises(SchemaTooNew, match=str(newer)):
+        pending(empty)
+    assert empty.row("select count(*) from migrations") == (len(known()) + 1,)
+
+
+def test_steps_are_numbered_without_gaps_from_one() -> None:
+    assert [step.number for step in known()] == list(range(1, len(known()) + 1))
+    assert all(step.name and step.sql for step in known())
+
+
+def first_steps(tx: Tx, count: int) -> None:
+    """Bring a store to where a version stood that knew only so many steps."""
+    tx.run("create table migrations (number integer primary key, name text not null, applied_at {big} not null)")
+    for step in known()[:count]:
+        for statement in _statements(step.sql):
+            tx.run(statement)
+        tx.run("insert into migrations values (?, ?, ?)", (step.number, step.name, NOON))
+    partitions.make_ahead(tx, NOON)
+
+
+def test_a_store_of_the_first_version_keeps_what_it_holds(empty: Tx) -> None:
+    first_steps(empty, 1)
+    keep(empty, 1)
+    one = message_id(1)
+    queue.claim(empty, [one], NOON, NOON + HOUR)
+    queue.await_receipts(empty, [(one, 1, "r1", NOON + HOUR)])
+    empty.run("insert into receipts (carrier, reference, message_id) values (?, 'r1', ?)", (CARRIER, one))
+    empty.run(
+        "insert into receipts (carrier, reference, outcome, arrived_at) values (?, 'r2', 1000, 0)", (CARRIER,)
+    )
+    assert pending(empty) == ALL[1:]
+
+    assert migrate(empty, NOON + 1) == ALL[1:]
+
+    assert empty.rows("select reference, message_id, outcome, parts from receipts order by reference") == [
+        ("r1", one, None, 1),
+        ("r2", None, 1000, 1),
+    ]
+    assert receipts.arrive(empty, CARRIER, [("r1", Outcome.DELIVERED)], NOON) == ([(one, Outcome.DELIVERED)], [])
+    assert queue.overdue(empty, 0, CARRIER, NOON + HOUR, 10) == [(one, "r1")]
+    assert carrier_states.states(empty) == []
+
+
+def test_a_store_from_before_there_were_slots_still_owes_its_receipts(empty: Tx) -> None:
+    first_steps(empty, 2)
+    owed = [(NOON + number, message_id(number), Outcome.DELIVERED) for number in range(3)]
+    for due_at, one, outcome in owed:
+        empty.run(
+            "insert into simulated_receipts (carrier, due_at, message_id, outcome) values (?, ?, ?, ?)",
+            (CARRIER, due_at, one, outcome.number),
+        )
+    empty.run("insert into carriers (name, state, since, reason) values (?, 'up', ?, '')", (CARRIER, NOON))
+
+    assert migrate(empty, NOON) == ALL[2:]
+
+    assert simulator.owed(empty, CARRIER, [0], NOON + HOUR, 10) == owed
+    simulator.settle_owed(empty, CARRIER, owed[:2])
+    assert simulator.owed(empty, CARRIER, [0], NOON + HOUR, 10) == owed[2:]
+    assert carrier_states.states(empty) == []
+    assert slots.ensure(empty, 1) == 1
+
+
+@pytest.mark.parametrize("known_steps", range(len(ALL)))
+def test_an_older_store_becomes_the_same_as_a_fresh_one(empty: Tx, tx: Tx, known_steps: int) -> None:
+    if known_steps:
+        first_steps(empty, known_steps)
+
+    migrate(empty, NOON)
+
+    assert described(empty) == described(tx)
+
+
+def described(tx: Tx) -> list[list[tuple[object, ...]]]:
+    """Return every column and every index there is."""
+    if isinstance(tx, PostgresTx):
+        columns = "select table_name, column_name, data_type, is_nullable, column_default"
+        return [
+            tx.rows(f"{columns} from information_schema.columns where table_schema = 'public' order by 1, 2"),
+            tx.rows("select indexdef from pg_indexes where schemaname = 'public' order by 1"),
+        ]
+    column = 'select name, type, "notnull", dflt_value, pk from pragma_table_info'
+    return [
+        *(tx.rows(f"{column}('{name}')") for name in sorted(tables(tx))),
+        tx.rows("select name, tbl_name from sqlite_master where type = 'index' order by name"),
+    ]
+
+
+def test_a_step_that_fails_half_way_leaves_nothing(place: str) -> None:
+    def migrate_and_fail(tx: Tx) -> None:
+        migrate(tx, NOON)
+        raise LookupError
+
+    async def scene() -> None:
+        store = opened(place)
+        try:
+            with pytest.raises(LookupError):
+                await store.write(migrate_and_fail)
+
+            assert await store.read(tables) == set()
+            assert await store.write(migrate, NOON) == ALL
+        finally:
+            await store.close()
+
+    asyncio.run(scene())
+
+
+def test_comments_and_blank_lines_are_no_statements() -> None:
+    sql = """
+    -- Before it all; with a semicolon.
+    create table a (      -- why; indeed
+        b integer
+    );
+
+    create index c on a (b);
+    -- The end.
+    """
+
+    assert [" ".join(each.split()) for each in _statements(sql)] == [
+        "create table a ( b integer )",
+        "create index c on a (b)",
+    ]
+
+
+def migrated_by_one_of_many(place: str) -> list[str]:
+    async def run() -> list[str]:
+        store = opened(place)
+        try:
+            return await store.write(migrate, NOON)
+        finally:
+            await store.close()
+
+    return asyncio.run(run())
+
+
+def test_of_two_threads_that_migrate_at_once_one_does_it(place: str) -> None:
+    applied: list[list[str]] = []
+    start = threading.Barrier(2)
+
+    def race() -> None:
+        start.wait()
+        applied.append(migrated_by_one_of_many(place))
+
+    threads = [threading.Thread(target=race) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(applied) == [[], ALL]
+
+
+@pytest.mark.slow
+def test_of_three_processes_that_migrate_at_once_one_does_it(place: str) -> None:
+    with get_context("spawn").Pool(3) as pool:
+        applied = pool.map(migrated_by_one_of_many, [place] * 3, chunksize=1)
+
+    assert sorted(applied) == [[], [], ALL]

@@ -1,0 +1,217 @@
+"""The real works on PostgreSQL, collided with and cut off at their commit: run again, they come to the same."""
+
+import contextlib
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from pabal.carriers.base import Receipt, Taken
+from pabal.domain.codes import Refused
+from pabal.domain.message import Attempt, Outcome, Product
+from pabal.domain.simulated_message import Arrival
+from pabal.service.delivery import claim, receive, settle
+from pabal.service.policy import policy_from
+from pabal.service.relay import profiles
+from pabal.service.sending import accept, cancel
+from pabal.service.upkeep import housekeeping
+from pabal.settings.settings import load
+from pabal.store import accounts, simulator
+from pabal.store import profiles as kept_profiles
+from pabal.store.engine.base import StoreAway, Tx, knows_itself
+from pabal.store.engine.migrate import migrate, pending
+from pabal.store.engine.postgres import PostgresStore, connected
+from pabal.store.engine.postgres_tx import PostgresTx
+from tests.fixtures import postgres
+from tests.fixtures.cutting_proxy import Cut, Cutter
+from tests.fixtures.postgres_store import outside, play, promise
+from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, message_id, request_id
+from tests.fixtures.virtual import NOON
+from tests.store.conftest import with_words
+
+POLICY = policy_from(load({}))
+LEASE = 10_000
+LATE = NOON + 10**9
+ONE, OTHER = message_id(1, 1), message_id(1, 2)
+CHANNEL = "@acme"
+ARRIVAL = Arrival(ONE, ACCOUNT, PHONE, NOON, NOON, "sms", "02", None, "…", receipts=[(NOON, Outcome.DELIVERED)])
+
+
+def do_nothing(tx: Tx) -> None:
+    pass
+
+
+def accepted(tx: Tx) -> None:
+    accept.keep(tx, promise(1, "k1"))
+
+
+def claimed(tx: Tx) -> Any:
+    return claim.claim(tx, 0, CARRIER, 10, LEASE, POLICY, NOON)
+
+
+def settled(tx: Tx) -> Any:
+    said = [(Attempt(one, 1, ACCOUNT, Product.SMS, "", PHONE, None, ""), Taken(one.hex())) for one in (ONE, OTHER)]
+    return settle.settle(tx, settle.Verdicts(CARRIER, list(said)), POLICY, 0.5, NOON)
+
+
+def received(tx: Tx) -> Any:
+    receipts = [Receipt(one.hex(), Outcome.DELIVERED) for one in (ONE, OTHER)]
+    return receive.receive(tx, CARRIER, receipts, POLICY, NOON)
+
+
+def expired(tx: Tx) -> Any:
+    return housekeeping.expire(tx, 0, CARRIER, POLICY, LATE)
+
+
+def cancelled(tx: Tx) -> Any:
+    return cancel.cancel(tx, ACCOUNT, request_id(1), None, NOON)
+
+
+def registered(tx: Tx) -> None:
+    kept_profiles.add(tx, accounts.ensure_account(tx, "acme", NOON), CHANNEL, "00100010001", PHONE, NOON)
+
+
+def deleted(tx: Tx) -> Any:
+    return profiles._delete(tx, 1, None, CHANNEL, NOON)
+
+
+def arrived(tx: Tx) -> Any:
+    return simulator.take(tx, CARRIER, [ARRIVAL])
+
+
+def in_turn(*works: Callable[[Tx], Any]) -> Callable[[Tx], None]:
+    def run(tx: Tx) -> None:
+        for work in works:
+            work(tx)
+
+    return run
+
+
+def touch(table: str, column: str) -> Callable[[Tx], Any]:
+    return lambda tx: tx.run(f"update {table} set {column} = {column}")
+
+
+class Case(NamedTuple):
+    """A work with what goes before it, what another does to collide with it, and what it leaves."""
+
+    before: Callable[[Tx], Any]
+    work: Callable[[Tx], Any]
+    other: Callable[[Tx], Any]
+    seen: str
+    left: list[tuple[Any, ...]]
+
+
+UNDER_WAY = (
+    "select 1 from pg_stat_activity"
+    " where application_name = 'pabal' and datname = current_database() and xact_start is not null"
+)
+JOBS = touch("jobs", "tries")
+ENDED = "select m.status, count(*), (select count(*) from jobs) from messages m group by m.status"
+CASES = {
+    "accept": Case(
+        accepted,
+        knows_itself(lambda tx: accept.keep(tx, promise(2, "k1")._replace(remembered_since=NOON + 1))),
+        touch("answers", "created_at"),
+        "select (select count(*) from requests), count(*), (select count(*) from jobs) from messages",
+        [(2, 4, 4)],
+    ),
+    "claim": Case(
+        accepted,
+        claimed,
+        JOBS,
+        "select attempt, claimed_at, count(*), (select count(*) from messages where status = 1)"
+        " from jobs group by attempt, claimed_at",
+        [(1, NOON, 2, 2)],
+    ),
+    "settle": Case(
+        in_turn(accepted, claimed),
+        settled,
+        JOBS,
+        "select lane, claimed_at, count(*), (select count(*) from receipts) from jobs group by lane, claimed_at",
+        [(2, None, 2, 2)],
+    ),
+    "receive": Case(in_turn(accepted, claimed, settled), received, JOBS, ENDED, [(2, 2, 0)]),
+    "expire": Case(in_turn(accepted, claimed, settled), expired, JOBS, ENDED, [(3, 2, 0)]),
+    "cancel": Case(accepted, cancelled, JOBS, ENDED, [(4, 2, 0)]),
+    "delete": Case(
+        registered,
+        deleted,
+        touch("profiles", "category"),
+        "select count(*) from profiles where deleted_at is null",
+        [(0,)],
+    ),
+    "take": Case(
+        do_nothing,
+        arrived,
+        arrived,
+        "select count(*), (select count(*) from simulated_receipts) from simulated",
+        [(1, 1)],
+    ),
+}
+
+
+@pytest.fixture
+def address() -> str:
+    """A database of the tests' own server, which is reached by a socket that can be cut."""
+    return with_words(postgres.emptied())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_work_that_is_collided_with_is_done_as_if_it_came_later(address: str, name: str) -> None:
+    case = CASES[name]
+    runs: list[None] = []
+
+    def collide(tx: Tx) -> Any:
+        runs.append(None)
+        tx.rows("select 1 from words")  # from here on it sees nothing of what others do
+        if len(runs) == 1:
+            with contextlib.closing(connected(address)) as connection:
+                case.other(PostgresTx(connection))
+        return case.work(tx)
+
+    async def scene(store: PostgresStore) -> None:
+        await store.write(case.before)
+        await store.write(collide)
+
+    play(address, scene)
+    assert len(runs) == 2, "it has collided"
+    assert outside(address, case.seen) == case.left
+
+
+@pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
+@pytest.mark.parametrize("name", CASES)
+def test_a_work_that_is_asked_for_again_after_its_commit_was_cut_is_done_once(
+    address: str, cutter: Cutter, name: str, cut: Cut
+) -> None:
+    case = CASES[name]
+
+    async def scene(store: PostgresStore) -> None:
+        await store.write(case.before)
+        cutter.cuts.append(cut)
+        try:
+            await store.write(case.work)
+        except StoreAway:
+            while outside(address, UNDER_WAY):  # the server may not have noticed yet
+                pass
+            with contextlib.suppress(Refused):  # what is deleted is not found
+                await store.write(case.work)
+
+    play(cutter.address(address), scene)
+    assert cutter.cuts == []
+    assert outside(address, case.seen) == case.left
+
+
+@pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
+def test_a_migration_whose_commit_was_cut_is_done_all_the_same(cutter: Cutter, cut: Cut) -> None:
+    name = f"migrated_{os.getpid()}"
+    address = postgres.fresh(name, "template1")
+
+    async def scene(store: PostgresStore) -> None:
+        cutter.cuts.append(cut)
+        await store.write(migrate, NOON)
+        assert await store.read(pending) == []
+
+    play(cutter.address(address), scene)
+    postgres.drop(name)
+    assert cutter.cuts == []

@@ -1,0 +1,77 @@
+"""Old and new versions work side by side on one store: what migrations may do, and how statements are written."""
+
+import re
+
+import pytest
+
+from pabal.store.engine.migrate import Migration, known
+from tests.fixtures.schema_rules import (
+    FRESH_ROWS,
+    LIMITS_OTHERS,
+    MADE_BEFORE,
+    NEEDS_DEFAULT,
+    ONLY_ADDS,
+    broken,
+)
+from tests.test_style import NAMES, texts
+
+BY_POSITION = re.compile(r"\binsert\s+(?:\{or_fail\}\s+)?into\s+\w+\s+(?:values|select)\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("step", known()[1:], ids=lambda step: f"{step.number:04}_{step.name}")
+def test_a_migration_leaves_the_version_before_at_work(step: Migration) -> None:
+    assert broken(step.sql) == [], (
+        "see `Rules for migrations` in docs/how-to/upgrade.md; where it must be so, say why in the file:"
+        " a line `-- exception: REASON` in the paragraph of the statement"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "rule"),
+    [
+        ("drop table jobs", ONLY_ADDS),
+        ("alter table jobs drop column lane", ONLY_ADDS),
+        ("alter table jobs rename column lane to track", ONLY_ADDS),
+        ("alter table jobs rename to work", ONLY_ADDS),
+        ("update jobs set lane = 0", ONLY_ADDS),
+        ("delete from jobs", ONLY_ADDS),
+        ("insert into jobs (id) select id from messages", FRESH_ROWS),
+        ("alter table jobs add column weight integer not null", NEEDS_DEFAULT),
+        ("alter table jobs add column weight integer unique", LIMITS_OTHERS),
+        ("alter table jobs add column owner {big} references accounts (id)", LIMITS_OTHERS),
+        ("create unique index if not exists one on jobs (carrier)", LIMITS_OTHERS),
+        ("create index of_carrier on jobs (carrier)", MADE_BEFORE),
+    ],
+)
+def test_what_would_stop_the_version_before_is_seen(sql: str, rule: str) -> None:
+    assert broken(f"-- Why;\n{sql};   -- and so on") == [(sql, rule)]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "create table hooks (id {serial}, url text not null unique); create unique index u on hooks (url)",
+        "create table words (word text); insert into words values ('a')",
+        "alter table jobs add column weight {small} not null default 1",
+        "alter table jobs add column note text",
+        "create index if not exists of_carrier on jobs (carrier)",
+    ],
+)
+def test_what_only_adds_is_let_be(sql: str) -> None:
+    assert broken(sql) == []
+
+
+def test_an_exception_holds_for_its_paragraph_and_needs_a_reason() -> None:
+    assert broken("-- exception: nobody reads it any more.\ndrop table a;\ndrop table b;") == []
+    assert broken("-- exception:\ndrop table a;") == [("drop table a", ONLY_ADDS)]
+    assert broken("-- exception: nobody reads it.\ndrop table a;\n\ndrop table b;") == [("drop table b", ONLY_ADDS)]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("store/")])
+def test_rows_are_written_by_the_names_of_their_columns(name: str) -> None:
+    assert [text for text in texts(name) if BY_POSITION.search(text)] == [], "a new column would break it"
+
+
+def test_rows_written_by_position_would_be_seen() -> None:
+    assert BY_POSITION.search("insert {or_fail} into jobs values (?, ?)")
+    assert not BY_POSITION.search("insert into jobs (id) values (?)")

@@ -1,0 +1,188 @@
+"""The embedded store: what is its own, of disks and files."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from pabal.store.engine.base import StoreAway, Tx
+from pabal.store.engine.group_commit import Batch, GroupedStore
+from pabal.store.engine.sqlite import SqliteStore
+from pabal.world import RealWorld
+from tests.fixtures.store_modes import INLINE, THREADS, Modes, put, put_then_fail
+from tests.fixtures.virtual import VirtualWorld, in_virtual_time
+
+
+@pytest.fixture(params=[THREADS, INLINE])
+def modes(request: pytest.FixtureRequest, tmp_path: Path) -> Modes:
+    return Modes(tmp_path / "kept.db", request.param)
+
+
+class FailingCommits:
+    """Lets every commit fail while it is on, as a broken disk would."""
+
+    are_on = False
+
+    def watch_over(self, connection: apsw.Connection) -> None:
+        connection.set_commit_hook(lambda: self.are_on)
+
+
+@pytest.fixture
+def failing_commits() -> Iterator[FailingCommits]:
+    switch = FailingCommits()
+    apsw.connection_hooks.append(switch.watch_over)
+    yield switch
+    apsw.connection_hooks.remove(switch.watch_over)
+
+
+def test_a_commit_that_fails_answers_all_its_callers_and_keeps_nothing_of_them(
+    modes: Modes, failing_commits: FailingCommits
+) -> None:
+    batches: list[Batch] = []
+
+    async def scene(store: GroupedStore) -> None:
+        failing_commits.are_on = True
+        answers = await asyncio.gather(
+            *(store.write(put, f"{number}") for number in range(10)),
+            store.write(put_then_fail, "x"),
+            return_exceptions=True,
+        )
+        failing_commits.are_on = False
+
+        assert [type(answer) for answer in answers] == [StoreAway] * 11
+        assert modes.on_disk() == []
+
+    modes.play(scene, watch=batches.append)
+    assert sum(batch.callers for batch in batches) == 12
+
+
+def test_after_a_failed_commit_the_next_one_works(modes: Modes, failing_commits: FailingCommits) -> None:
+    async def scene(store: GroupedStore) -> None:
+        failing_commits.are_on = True
+        with pytest.raises(StoreAway):
+            await store.write(put, "refused")
+        failing_commits.are_on = False
+
+        await store.write(put, "kept")
+
+        assert modes.on_disk() == ["kept"]
+
+    modes.play(scene)
+
+
+def test_a_full_disk_answers_everyone_and_is_over_when_there_is_room_again(modes: Modes) -> None:
+    def leave_no_room(tx: Tx) -> None:
+        row = tx.row("pragma page_count")
+        assert row is not None
+        tx.rows(f"pragma max_page_count = {row[0]}")
+
+    def make_room(tx: Tx) -> None:
+        tx.rows("pragma max_page_count = 1000000")
+
+    async def scene(store: GroupedStore) -> None:
+        await store.write(put, "small")
+        await store.write(leave_no_room)
+
+        answers = await asyncio.gather(
+            *(store.write(put, f"{number}" * 100_000) for number in range(3)), return_exceptions=True
+        )
+
+        assert [type(answer) for answer in answers] == [StoreAway] * 3
+        assert modes.on_disk() == ["small"]
+        await store.write(make_room)
+        await store.write(put, "large" * 20_000)
+        assert len(modes.on_disk()) == 2
+
+    modes.play(scene)
+
+
+def test_a_file_that_someone_else_holds_is_away_and_comes_back_by_itself(modes: Modes) -> None:
+    def be_impatient(tx: Tx) -> None:
+        tx.rows("pragma busy_timeout = 1")
+
+    async def scene(store: GroupedStore) -> None:
+        await store.write(be_impatient)
+        with contextlib.closing(apsw.Connection(str(modes.path))) as other:
+            other.execute("begin immediate")
+
+            with pytest.raises(StoreAway):
+                await store.write(put, "refused")
+
+            other.execute("rollback")
+        await store.write(put, "kept")
+        assert modes.on_disk() == ["kept"]
+
+    modes.play(scene)
+
+
+def test_a_file_that_is_no_store_is_said_to_be_away(modes: Modes) -> None:
+    modes.path.write_bytes(b"this is not a database file" * 100)
+
+    with pytest.raises(StoreAway, match="NotADB"):
+        modes.open()
+
+
+def test_of_two_who_open_a_fresh_file_at_once_the_second_waits_for_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "kept.db"
+    first = apsw.Connection(str(path))
+    first.execute("begin immediate")
+
+    def be_done_when_waited_for(cursor: Any, sql: str, bindings: Any) -> bool:
+        if sql == "begin immediate":
+            first.execute("rollback")
+        return True
+
+    def watch(connection: apsw.Connection) -> None:
+        connection.exec_trace = be_done_when_waited_for
+
+    async def scene() -> None:
+        apsw.connection_hooks.append(watch)
+        try:
+            store = SqliteStore(path, VirtualWorld())
+        finally:
+            apsw.connection_hooks.remove(watch)
+        assert await store.read(pragma, "journal_mode") == "wal"
+        await store.close()
+
+    with contextlib.closing(first):
+        in_virtual_time(scene())
+
+
+def test_in_production_every_commit_is_forced_to_disk(modes: Modes) -> None:
+    async def scene(store: GroupedStore) -> None:
+        assert await store.write(pragma, "journal_mode") == "wal"
+        assert await store.write(pragma, "synchronous") == 2
+        assert await store.read(pragma, "journal_mode") == "wal"
+
+    modes.play(scene)
+
+
+def test_only_where_it_is_asked_for_commits_are_not_forced_to_disk(modes: Modes) -> None:
+    async def scene(store: GroupedStore) -> None:
+        assert await store.write(pragma, "synchronous") == 0
+
+    modes.play(scene, is_durable=False)
+
+
+def pragma(tx: Tx, name: str) -> Any:
+    row = tx.row(f"pragma {name}")
+    assert row is not None
+    return row[0]
+
+
+def test_no_index_is_made_up_for_a_single_statement(tmp_path: Path) -> None:
+    def said(tx: Tx) -> object:
+        return tx.row("pragma automatic_index")
+
+    async def scene() -> object:
+        store = SqliteStore(tmp_path / "kept.db", RealWorld())
+        try:
+            return await store.write(said)
+        finally:
+            await store.close()
+
+    assert asyncio.run(scene()) == (0,), "one over all messages would be made at every send"

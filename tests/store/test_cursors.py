@@ -1,0 +1,19 @@
+"""Marks: how far housekeeping has come, and what processes write to see whether they can."""
+
+from pabal.domain.dates import DAY
+from pabal.store import cursors
+from pabal.store.engine.base import Tx
+from tests.fixtures.virtual import NOON
+
+
+def test_what_processes_that_are_no_more_wrote_is_forgotten_and_nothing_else(tx: Tx) -> None:
+    cursors.probe(tx, "gone:1", NOON)
+    cursors.probe(tx, "here:2", NOON + DAY)
+    cursors.put(tx, "probing", b"another")
+    cursors.put(tx, "blanked", b"")
+
+    cursors.forget_probes(tx, NOON + 1)
+
+    found = {name: cursors.get(tx, name) for name in ("probed gone:1", "probed here:2", "probing", "blanked")}
+    assert found["probed gone:1"] is None
+    assert None not in (found["probed here:2"], found["probing"], found["blanked"])

@@ -1,0 +1,114 @@
+"""How much of its rate a key has used: never more than a bucket and what has filled since, however it is taken."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pabal.domain.dates import HOUR, SECOND
+from pabal.store import key_usage
+from pabal.store.engine.base import Tx
+from tests.fixtures.virtual import NOON
+
+KEY = 1
+
+
+def until(tx: Tx) -> int:
+    row = tx.row("select until_us from key_uses where key_id = ?", (KEY,))
+    return row[0] if row else 0
+
+
+@pytest.mark.parametrize("rate", [1, 3, 7, 100, 999, 100_000])
+def test_a_fresh_bucket_holds_a_seconds_worth_exactly(tx: Tx, rate: int) -> None:
+    found = key_usage.take(tx, KEY, rate, rate + 5, NOON)
+
+    assert (found.granted, found.left) == (rate, 0)
+    assert key_usage.take(tx, KEY, rate, 1, NOON).granted == 0
+
+
+@pytest.mark.parametrize(("rate", "seconds"), [(1, 10), (3, 10), (7, 10), (100, 1), (999, 0.3), (3000, 0.3)])
+def test_an_empty_bucket_fills_at_the_rate_and_the_next_is_granted_when_it_says(
+    tx: Tx, rate: int, seconds: float
+) -> None:
+    key_usage.take(tx, KEY, rate, rate, NOON)
+    now, granted = NOON, 0
+
+    while now <= NOON + seconds * SECOND:
+        found = key_usage.take(tx, KEY, rate, 1000, now)
+        granted += found.granted
+        assert found.granted or found.next_at > now
+        now = found.next_at if not found.granted else now + 1
+
+    assert seconds * rate - 1 <= granted <= seconds * rate
+
+
+@pytest.mark.parametrize("rate", [1, 3, 6, 7, 49, 99])
+def test_a_bucket_that_is_emptied_one_by_one_holds_as_much(tx: Tx, rate: int) -> None:
+    found = [key_usage.take(tx, KEY, rate, 1, NOON).granted for _ in range(rate + 3)]
+
+    assert found == [1] * rate + [0] * 3
+
+
+def test_what_is_left_is_told_and_each_key_has_its_own(tx: Tx) -> None:
+    assert key_usage.take(tx, KEY, 10, 3, NOON) == key_usage.Grant(3, 7, NOON)
+    assert key_usage.take(tx, KEY, 10, 3, NOON) == key_usage.Grant(3, 4, NOON)
+    assert key_usage.take(tx, 2, 10, 3, NOON).left == 7
+
+
+def test_none_is_granted_before_the_time_it_names(tx: Tx) -> None:
+    key_usage.take(tx, KEY, 4, 4, NOON)
+    refused = key_usage.take(tx, KEY, 4, 1, NOON)
+
+    assert refused == key_usage.Grant(0, 0, NOON + 250)
+    assert key_usage.take(tx, KEY, 4, 1, NOON + 249).granted == 0
+    assert key_usage.take(tx, KEY, 4, 1, NOON + 250).granted == 1
+
+
+def test_who_is_refused_changes_nothing(tx: Tx) -> None:
+    key_usage.take(tx, KEY, 10, 10, NOON)
+    before = until(tx)
+
+    for _ in range(5):
+        key_usage.take(tx, KEY, 10, 10, NOON)
+
+    assert until(tx) == before
+
+
+def test_a_long_pause_saves_up_no_more_than_a_second(tx: Tx) -> None:
+    key_usage.take(tx, KEY, 10, 10, NOON)
+
+    assert key_usage.take(tx, KEY, 10, 100, NOON + HOUR).granted == 10
+
+
+def test_a_clock_that_was_set_back_by_an_hour_closes_no_key_for_longer_than_a_second(tx: Tx) -> None:
+    key_usage.take(tx, KEY, 10, 10, NOON + HOUR)
+
+    refused = key_usage.take(tx, KEY, 10, 10, NOON)
+
+    assert (refused.granted, refused.next_at) == (0, NOON + 100)
+    assert key_usage.take(tx, KEY, 10, 10, NOON + SECOND).granted == 10
+
+
+takes = st.lists(st.tuples(st.integers(0, 700), st.integers(1, 40), st.integers(-400, 0)), min_size=1, max_size=60)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rate=st.integers(1, 50), takes=takes)
+def test_in_no_stretch_is_more_granted_than_a_bucket_and_what_filled_it_though_clocks_differ(
+    tx: Tx, rate: int, takes: list[tuple[int, int, int]]
+) -> None:
+    tx.run("delete from key_uses")
+    now, granted = NOON, list[tuple[int, int]]()
+
+    for pause, most, behind in takes:
+        now += pause
+        before = until(tx)
+        found = key_usage.take(tx, KEY, rate, most, now + behind)
+        granted.append((now, found.granted))
+        assert until(tx) >= before
+        assert found.granted <= most
+
+    for start, (since, _) in enumerate(granted):
+        total = 0
+        for at, count in granted[start:]:
+            total += count
+            assert total <= rate + rate * (at - since + 400) / SECOND + 1

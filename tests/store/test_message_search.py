@@ -1,0 +1,134 @@
+"""Looking through an account's messages by way of its requests: the same as looking at every one, only sooner."""
+
+from random import Random
+
+import pytest
+
+from pabal.domain import identifiers
+from pabal.domain.dates import Period
+from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sending import Fallback
+from pabal.store import history, message_search, messages
+from pabal.store.engine.base import Tx
+from pabal.store.history import Filter
+from pabal.store.message_search import NEWEST
+from pabal.store.messages import Message
+from tests.fixtures.rows import ACCOUNT, Explaining, keep, message_id, sms
+from tests.fixtures.virtual import NOON
+
+EVERYTHING = 100_000
+
+pytestmark = pytest.mark.slow
+
+
+def furnish(tx: Tx, requests: int = 60) -> None:
+    """Keep requests of two accounts and several kinds, some with fallbacks, and let some end."""
+    chance = Random(7)
+    for number in range(requests):
+        product = chance.choice([Product.SMS, Product.LMS, Product.FRIENDTALK_TEXT])
+        phones = [f"010{chance.randrange(5):08}" for _ in range(chance.choice([1, 1, 3, 40]))]
+        fallback = Fallback("0212345678", None) if not product.is_text else None
+        sending = sms(phones, product=product, fallback=fallback)
+        one = keep(
+            tx,
+            number,
+            sending,
+            at=NOON + 1000 * (number // 2),
+            scheduled_at=NOON + 1000 * (number // 2) + chance.choice([0, 90_000]),
+            account=chance.choice([ACCOUNT, ACCOUNT, 2]),
+        )
+        for place in range(1, len(phones) + 1):
+            end(tx, one, place, len(phones), product, chance)
+
+
+def end(tx: Tx, request: bytes, place: int, total: int, product: Product, chance: Random) -> None:
+    outcome = chance.choice([None, Outcome.DELIVERED, Outcome.NOT_A_USER])
+    one = identifiers.message_id(request, place)
+    if outcome is None:
+        return
+    messages.end(tx, [(one, outcome)], NOON + chance.randrange(100_000))
+    if outcome is Outcome.NOT_A_USER and not product.is_text:
+        origin = messages.get(tx, [one])[one]
+        stand_in = identifiers.message_id(request, place + total)
+        messages.add_fallback(tx, origin, stand_in, Product.SMS, "text", None, NOON)
+
+
+def walked(tx: Tx, wanted: Filter, page_size: int) -> list[Message]:
+    """Return all that is found, page by page."""
+    found: list[Message] = []
+    before: bytes | None = NEWEST
+    while before:
+        page = message_search.walk(tx, wanted, before, page_size)
+        assert len(page.found) <= page_size
+        assert page.further is None or page.further < before
+        found += [message for message, _ in page.found]
+        before = page.further
+    return found
+
+
+@pytest.mark.parametrize("page_size", [1, 7, 50, 1000])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"status": Status.FAIL},
+        {"status": Status.CANCEL},
+        {"product": Product.SMS},
+        {"product": Product.FRIENDTALK_TEXT, "status": Status.COMPLETED},
+        {"requested": Period(NOON + 5_000, NOON + 20_000)},
+        {"requested": Period(None, NOON)},
+        {"scheduled": Period(NOON + 90_000, None)},
+        {"completed": Period(NOON + 10_000, NOON + 50_000)},
+        {"receiver": "01000000003"},
+        {"receiver": "01000000003", "status": Status.FAIL},
+        {"channel_id": "@none"},
+    ],
+)
+def test_it_finds_what_looking_at_every_message_finds(tx: Tx, asked: dict[str, object], page_size: int) -> None:
+    furnish(tx, 60 if page_size > 1 else 12)
+    wanted = Filter(ACCOUNT, **asked)  # type: ignore[arg-type]
+
+    expected = [message for message, _ in history.find(tx, wanted, 1, EVERYTHING).found]
+
+    assert walked(tx, wanted, page_size) == expected
+    assert expected or asked in (
+        {"status": Status.CANCEL},
+        {"requested": Period(None, NOON)},
+        {"channel_id": "@none"},
+    )
+
+
+def test_a_search_that_finds_nothing_stops_and_says_where(tx: Tx) -> None:
+    looked = message_search.MOST_A_LOOK * message_search.MOST_LOOKS  # and no more
+    for number in range(40):
+        keep(tx, number, sms(["01000000000"] * 1000), at=NOON + number)
+
+    page = message_search.walk(tx, Filter(ACCOUNT, status=Status.FAIL), NEWEST, 50)
+
+    assert page.found == []
+    assert page.further is not None
+    assert message_id(39 - looked // 1000, 1000, NOON + 39 - looked // 1000) < page.further
+
+
+@pytest.mark.parametrize("asked", [{"product": Product.LMS}, {"template_code": "T1"}, {"channel_id": "@shop"}])
+def test_requests_that_do_not_fit_count_as_looked_at(tx: Tx, asked: dict[str, object]) -> None:
+    for number in range(message_search.FIRST_LOOK + 100):
+        keep(tx, number, at=NOON + number)
+    wanted = Filter(ACCOUNT, **asked)  # type: ignore[arg-type]
+
+    stretches, further = message_search._stretches(tx, wanted, NEWEST, message_search.FIRST_LOOK)
+
+    assert stretches == []
+    assert further == message_id(100, 1, NOON + 100)
+    assert message_search.walk(tx, wanted, NEWEST, 50) == ([], None)
+
+
+def test_it_goes_by_the_account_s_requests_and_never_through_all_messages(tx: Tx) -> None:
+    furnish(tx)
+    explaining = Explaining(tx)
+
+    message_search.walk(explaining, Filter(ACCOUNT, status=Status.FAIL), NEWEST, 50)
+    message_search.walk(explaining, Filter(ACCOUNT), message_id(20, 1, NOON + 10_000), 50)
+
+    assert explaining.uses("requests_of_account (account_id=?")
+    assert explaining.scans == []

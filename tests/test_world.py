@@ -1,0 +1,87 @@
+"""Time, chance and identity: what is minted has the shape and the spread that is promised."""
+
+import re
+import string
+from collections import Counter
+
+import pytest
+
+from pabal.domain import identifiers
+from pabal.world import RealWorld, new_key, new_request_id, new_sender_key, new_token
+from tests.fixtures.virtual import NOON
+
+
+class Numbered(RealWorld):
+    """A world in which the random numbers are those it was given."""
+
+    def __init__(self, *numbers: int) -> None:
+        self._numbers = iter(numbers)
+
+    def now(self) -> int:
+        return NOON
+
+    def bits(self, count: int) -> int:
+        number = next(self._numbers)
+        assert number < 2**count
+        return number
+
+
+def test_a_request_id_says_when_and_in_which_slot_it_was_minted() -> None:
+    one = new_request_id(Numbered(5), 3)
+
+    assert len(one) == identifiers.REQUEST_ID_BYTES
+    assert (identifiers.requested_at(one), identifiers.slot_of(one)) == (NOON, 3)
+
+
+def test_request_ids_of_the_same_moment_differ() -> None:
+    world = RealWorld()
+
+    assert len({new_request_id(world, 0) for _ in range(10_000)}) == 10_000
+
+
+def test_a_key_is_pb_and_forty_letters_and_digits() -> None:
+    key = new_key(RealWorld())
+
+    assert re.fullmatch(r"pb_[0-9A-Za-z]{40}", key)
+
+
+def test_the_letters_of_keys_are_spread_evenly_over_the_whole_alphabet() -> None:
+    world = RealWorld()
+
+    seen = Counter("".join(new_key(world).removeprefix("pb_") for _ in range(500)))
+
+    alphabet = string.digits + string.ascii_letters
+    assert set(seen) == set(alphabet)
+    assert max(seen.values()) < 2 * 20_000 / len(alphabet)
+
+
+def test_a_number_beyond_the_alphabet_is_drawn_again_so_that_none_is_favoured() -> None:
+    assert new_key(Numbered(63, 62, *range(40))) == "pb_" + (string.digits + string.ascii_letters)[:40]
+
+
+def test_a_token_keeps_its_leading_zeros() -> None:
+    assert new_token(Numbered(7), 6) == "000007"
+    assert new_token(Numbered(1_000_000, 999_999), 6) == "999999"
+
+
+def test_tokens_have_as_many_digits_as_asked_for() -> None:
+    world = RealWorld()
+
+    assert all(re.fullmatch(r"[0-9]{6}", new_token(world, 6)) for _ in range(1000))
+
+
+def test_a_sender_key_is_forty_lowercase_hex_digits_whatever_the_chance() -> None:
+    assert new_sender_key(Numbered(0), 40) == "0" * 40
+    assert new_sender_key(Numbered(2**160 - 1), 40) == "f" * 40
+    assert re.fullmatch(r"[0-9a-f]{40}", new_sender_key(RealWorld(), 40))
+
+
+def test_the_real_world_has_a_clock_a_stopwatch_and_chance() -> None:
+    world = RealWorld()
+
+    assert world.now() > 1_700_000_000_000
+    assert world.stopwatch() <= world.stopwatch()
+    assert all(0 <= world.chance() < 1 for _ in range(1000))
+    assert world.chance() != pytest.approx(world.chance(), abs=0)
+    assert all(world.bits(3) < 8 for _ in range(100))
+    assert world.in_threads
