@@ -16,8 +16,8 @@ from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.domain.category import BadTable, Category, read_table
 from pabal.service.access.keys import Keyring
 from pabal.service.access.limits import Limiter, SharedLimiter
-from pabal.service.context import Station
-from pabal.service.metrics import Watch
+from pabal.service.context import Context
+from pabal.service.metrics import Metrics
 from pabal.service.policy import policy_from
 from pabal.service.simulator_store import StoredCursor, StoredMemory
 from pabal.service.slots import Slots
@@ -52,16 +52,16 @@ class NotMigrated(Exception):
     """The store's schema is not up to date, and `migrate = false`."""
 
 
-def open_store(settings: Settings, world: World, watch: Watch | None = None) -> Store:
+def open_store(settings: Settings, world: World, metrics: Metrics | None = None) -> Store:
     """Open the store that the settings name; a file is made if new.
 
     Raises BadSetting for a data directory that cannot be used, StoreAway for a file or a database that cannot.
     """
 
     def note(batch: Batch) -> None:
-        if watch:
-            watch.commit_seconds.observe(batch.seconds)
-            watch.commit_callers.observe(batch.callers)
+        if metrics:
+            metrics.commit_seconds.observe(batch.seconds)
+            metrics.commit_callers.observe(batch.callers)
 
     if settings.is_on_postgresql:
         from pabal.store.engine.postgres import PostgresStore  # costs the start of the embedded store 0.2 s
@@ -97,36 +97,36 @@ async def bring_up_to_date(store: Store, settings: Settings, world: World) -> li
     return []
 
 
-def build_station(
+def build_context(
     settings: Settings,
     store: Store,
     world: World,
-    watch: Watch,
+    metrics: Metrics,
     carriers: Mapping[str, Carrier] | None = None,
     slots: Slots | None = None,
-) -> Station:
-    """Return the station that the settings describe; `carriers` stand in for those of the settings.
+) -> Context:
+    """Return the context that the settings describe; `carriers` stand in for those of the settings.
 
     Raises BadSetting for a table of categories that cannot be read.
     """
     slots = slots or Slots()
     if carriers is None:
-        carriers = {name: _carrier(each, store, world, watch, slots) for name, each in settings.carriers.items()}
-    return Station(
+        carriers = {name: _carrier(each, store, world, metrics, slots) for name, each in settings.carriers.items()}
+    return Context(
         store,
         world,
         policy_from(settings),
         carriers,
-        watch,
+        metrics,
         _categories(settings.sender_categories, "sender-categories.csv"),
         _categories(settings.template_categories, "template-categories.csv"),
         slots,
     )
 
 
-def _carrier(settings: CarrierSettings, store: Store, world: World, watch: Watch, slots: Slots) -> Carrier:
+def _carrier(settings: CarrierSettings, store: Store, world: World, metrics: Metrics, slots: Slots) -> Carrier:
     if isinstance(settings, SmppSettings):
-        return SmppCarrier(settings, world, lambda what: watch.oddities.add(1, settings.name, what))
+        return SmppCarrier(settings, world, lambda what: metrics.oddities.add(1, settings.name, what))
     if isinstance(settings, NhnCloudSettings):
         from pabal.carriers.nhncloud.build import build  # costs the start 0.1 s
         from pabal.carriers.nhncloud.carrier import Surroundings
@@ -135,7 +135,7 @@ def _carrier(settings: CarrierSettings, store: Store, world: World, watch: Watch
             world,
             lambda request_id: store.read(requests.image, request_id),
             StoredCursor(store, settings.name, slots),
-            lambda what: watch.oddities.add(1, settings.name, what),
+            lambda what: metrics.oddities.add(1, settings.name, what),
         )
         return build(settings, around)
     assert isinstance(settings, SimulatorSettings)
@@ -145,8 +145,8 @@ def _carrier(settings: CarrierSettings, store: Store, world: World, watch: Watch
 class Beside:
     """What is not under /api/: the console, made when it is first asked for, and all other pages."""
 
-    def __init__(self, station: Station, settings: Settings, pages: AsgiApp) -> None:
-        self._station = station
+    def __init__(self, context: Context, settings: Settings, pages: AsgiApp) -> None:
+        self._context = context
         self._settings = settings
         self._pages = pages
         self._console: AsgiApp | None = None
@@ -159,36 +159,36 @@ class Beside:
             return
         async with self._making:
             if self._console is None:
-                in_threads = self._station.world.in_threads
+                in_threads = self._context.world.in_threads
                 self._console = await asyncio.to_thread(self._made) if in_threads else self._made()
         await self._console(scope, receive, send)
 
     def _made(self) -> AsgiApp:
         from pabal.console.app import build_console  # costs the start 0.2 s, and many never open it
 
-        return build_console(self._station, self._settings)
+        return build_console(self._context, self._settings)
 
 
 class Service:
     """The service in one process: an ASGI application, to be started before it is asked anything."""
 
-    def __init__(self, settings: Settings, station: Station, *, delivers: bool = True) -> None:
+    def __init__(self, settings: Settings, context: Context, *, delivers: bool = True) -> None:
         self._settings = settings
-        self.station = station
-        self.pages = Pages(station)
-        store, world = station.store, station.world
+        self.context = context
+        self.pages = Pages(context)
+        store, world = context.store, context.world
         limiter = SharedLimiter(store, world) if settings.is_on_postgresql else Limiter(world)
         guard = Guard(Keyring(store, world), limiter, settings.trusted_proxies)
         self._api = Api(
-            station,
+            context,
             guard,
-            Beside(station, settings, self.pages.app),
+            Beside(context, settings, self.pages.app),
             max_body_bytes=settings.max_body_bytes,
             always_ok=settings.always_ok,
             logs_all=settings.log_requests == "all",
             has_simulator=any(each.kind == "simulator" for each in settings.carriers.values()),
         )
-        self._work = Work(station) if delivers else None
+        self._work = Work(context) if delivers else None
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         return self._api(scope, receive, send)
@@ -205,7 +205,7 @@ class Service:
         self.pages.is_ready = False
         if self._work:
             await self._work.stop(self._settings.stop_seconds)
-        await self.station.store.close()
+        await self.context.store.close()
 
 
 @contextlib.contextmanager
@@ -237,15 +237,15 @@ async def build_service(
     """
     world = world or RealWorld()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    watch = Watch()
-    store = open_store(settings, world, watch)
+    metrics = Metrics()
+    store = open_store(settings, world, metrics)
     try:
         for name in await bring_up_to_date(store, settings, world):
             log.info("migrated", extra={"step": name})
         total = await store.write(kept_slots.ensure, settings.slots_of_store)
         slots = Slots(total, worker=worker if settings.is_on_postgresql else "")
-        station = build_station(settings, store, world, watch, slots=slots)
-        return Service(settings, station, delivers=delivers)
+        context = build_context(settings, store, world, metrics, slots=slots)
+        return Service(settings, context, delivers=delivers)
     except BaseException:
         await store.close()
         raise

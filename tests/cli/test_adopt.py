@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pabal.domain.suspension import Bar
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.store import profiles
 from tests.cli.test_cli import Ran, Shell
 from tests.fakes.nhncloud.server import Served, serving
@@ -79,7 +79,7 @@ def test_a_profile_of_the_relays_console_is_given_to_an_account(office: Office, 
     assert adopted.out == "@shop is profile 1 of acme; its templates follow within a minute\n"
     ((_, name, channel, status, use, _, carrier),) = office.shell("profile", "list").rows
     assert (name, channel, status, use, carrier) == ("acme", "@shop", "approval", "in use", "relay")
-    kept = office.shell.at_work(lambda station: station.store.read(profiles.holder, key))
+    kept = office.shell.at_work(lambda context: context.store.read(profiles.holder, key))
     assert kept.carrier == "relay"
 
 
@@ -108,8 +108,8 @@ def test_lists_say_why_something_is_out_of_use(office: Office, relay: Served) ->
     relay.add_profile("@shop")
     office.adopt("@shop", "--account", "acme")
 
-    async def block(station: Station) -> None:
-        await station.store.write(profiles.follow, 1, "00100010001", Bar.BLOCKED, NOON)
+    async def block(context: Context) -> None:
+        await context.store.write(profiles.follow, 1, "00100010001", Bar.BLOCKED, NOON)
 
     office.shell.at_work(block)
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal import __version__
-from pabal.app import build_station, only_process, open_store
+from pabal.app import build_context, only_process, open_store
 from pabal.cli.main import main
 from pabal.domain.profile import Registration
 from pabal.domain.template import Design
 from pabal.service.access.keys import hash_of
-from pabal.service.context import Station
-from pabal.service.metrics import Watch
+from pabal.service.context import Context
+from pabal.service.metrics import Metrics
 from pabal.service.relay import templates
 from pabal.service.relay.profiles import authenticate, register
 from pabal.service.relay.templates import Place
@@ -102,7 +102,7 @@ class Shell:
             status = int(end.code or 0)
         return Ran(status, *self._capsys.readouterr())
 
-    def at_work(self, work: Callable[[Station], Awaitable[Any]]) -> Any:
+    def at_work(self, work: Callable[[Context], Awaitable[Any]]) -> Any:
         """Do some work with the service's own verbs on the same data."""
 
         async def run() -> Any:
@@ -110,7 +110,7 @@ class Shell:
             store = open_store(settings, WORLD)
             try:
                 await store.write(migrate, WORLD.now())
-                return await work(build_station(settings, store, WORLD, Watch()))
+                return await work(build_context(settings, store, WORLD, Metrics()))
             finally:
                 await store.close()
 
@@ -133,27 +133,27 @@ def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
     return Shell(tmp_path / "data", capsys)
 
 
-async def account(station: Station) -> int:
-    return await station.store.write(accounts.ensure_account, "acme", WORLD.now())
+async def account(context: Context) -> int:
+    return await context.store.write(accounts.ensure_account, "acme", WORLD.now())
 
 
-async def add_profile(station: Station) -> str:
+async def add_profile(context: Context) -> str:
     """Register and prove a profile as its administrator would; return its key."""
-    owner = await account(station)
-    await register(station, owner, Registration("@shop", "00100010001", "01012345678"))
-    _, (token,) = await station.store.read(simulator.on_phone, owner, "01012345678", WORLD.now(), 1, 1)
+    owner = await account(context)
+    await register(context, owner, Registration("@shop", "00100010001", "01012345678"))
+    _, (token,) = await context.store.read(simulator.on_phone, owner, "01012345678", WORLD.now(), 1, 1)
     (digits,) = re.findall(r"\d{6}", token.content)
-    await authenticate(station, owner, "@shop", digits)
-    profile = await station.store.read(profiles.by_channel, owner, "@shop")
+    await authenticate(context, owner, "@shop", digits)
+    profile = await context.store.read(profiles.by_channel, owner, "@shop")
     assert profile is not None
     assert profile.sender_key is not None
     return profile.sender_key
 
 
-async def add_template_under_review(station: Station) -> None:
-    place = Place(await account(station), await add_profile(station), "order")
-    await templates.create(station, place, Design("주문 보류", "주문", "999999"), None)
-    await templates.request(station, place)
+async def add_template_under_review(context: Context) -> None:
+    place = Place(await account(context), await add_profile(context), "order")
+    await templates.create(context, place, Design("주문 보류", "주문", "999999"), None)
+    await templates.request(context, place)
 
 
 def test_a_key_is_printed_alone_and_works(shell: Shell) -> None:
@@ -161,7 +161,7 @@ def test_a_key_is_printed_alone_and_works(shell: Shell) -> None:
 
     assert (made.status, made.err) == (0, "")
     assert KEY.fullmatch(made.out)
-    known_key = shell.at_work(lambda station: station.store.read(accounts.key_by_hash, hash_of(made.out.strip())))
+    known_key = shell.at_work(lambda context: context.store.read(accounts.key_by_hash, hash_of(made.out.strip())))
     assert (known_key.account, known_key.name, known_key.rate) == ("acme", "for the shop", 1000)
     assert known_key.scopes == {"send", "read", "manage"}
 
@@ -277,7 +277,7 @@ def test_a_template_under_review_is_decided_on_once(shell: Shell, word: str, sta
 
     assert (decided.status, decided.out) == (0, f"template 1 is {status}\n")
     assert shell("template", "list").rows[0][3] == status
-    kept = shell.at_work(lambda station: station.store.read(kept_templates.by_id, 1))
+    kept = shell.at_work(lambda context: context.store.read(kept_templates.by_id, 1))
     assert kept.comment == "읽었습니다"
     again = shell("template", word, "1")
     assert again.status == 1
@@ -319,7 +319,7 @@ def make_newer(tx: Tx) -> None:
 
 @pytest.mark.parametrize("words", [["migrate"], ["key", "list"], ["doctor"]])
 def test_a_store_of_a_newer_version_is_left_alone(shell: Shell, tmp_path: Path, words: list[str]) -> None:
-    shell.at_work(lambda station: station.store.write(make_newer))
+    shell.at_work(lambda context: context.store.write(make_newer))
 
     for migrates in ("true", "false"):
         config = tmp_path / "pabal.toml"
@@ -403,7 +403,7 @@ def test_doctor_says_that_a_service_runs(shell: Shell) -> None:
 
 def test_doctor_says_which_jobs_have_no_carrier(shell: Shell) -> None:
     shell("key", "create", "--account", "acme")
-    shell.at_work(lambda station: station.store.write(queue.add, bytes(16), "gone", 0, 0))
+    shell.at_work(lambda context: context.store.write(queue.add, bytes(16), "gone", 0, 0))
 
     found = shell("doctor")
 
@@ -413,7 +413,7 @@ def test_doctor_says_which_jobs_have_no_carrier(shell: Shell) -> None:
 
 def seen(shell: Shell, state: CarrierState) -> None:
     """Keep a state of a carrier as a running service does."""
-    shell.at_work(lambda station: station.store.write(carrier_states.put, state))
+    shell.at_work(lambda context: context.store.write(carrier_states.put, state))
 
 
 @pytest.mark.parametrize("state", ["down", "aside"])

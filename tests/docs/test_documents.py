@@ -11,7 +11,7 @@ from docs import generate
 from pabal.carriers.smpp.pdu import STATUS_NAMES
 from pabal.cli import main
 from pabal.domain.codes import Code
-from pabal.service.metrics import Watch
+from pabal.service.metrics import Metrics
 from pabal.settings.settings import ENVIRONMENT_PREFIX, FIELDS
 from pabal.web.endpoints import BY_PATH
 
@@ -84,7 +84,7 @@ def test_every_command_is_understood(name: str) -> None:
 def test_every_metric_is_told_to_operators_and_no_other() -> None:
     told = set(re.findall(r"^\| `(pabal_\w+)`", text_of("docs/how-to/operate.md"), re.MULTILINE))
 
-    assert told == {full_name(metric) for metric in Watch().registry.collect()}
+    assert told == {full_name(metric) for metric in Metrics().registry.collect()}
 
 
 def test_the_architecture_names_every_package_and_no_other() -> None:

@@ -6,7 +6,7 @@ from pabal.checks.forms import Form
 from pabal.checks.locale import Speech
 from pabal.domain.codes import Code, Problem, Words
 from pabal.domain.dates import Instant
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.sending.accept import Repeatable
 from pabal.store.audit_log import Deed
 
@@ -17,7 +17,7 @@ MAX_PAGE_SIZE = 1000
 class Call(NamedTuple):
     """Who calls, with what, and how to answer."""
 
-    station: Station
+    context: Context
     account_id: int
     form: Form[Any]
     speech: Speech

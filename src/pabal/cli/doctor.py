@@ -4,10 +4,10 @@ import shutil
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from pabal.app import AlreadyRunning, build_station, only_process, open_store
+from pabal.app import AlreadyRunning, build_context, only_process, open_store
 from pabal.domain import dates
 from pabal.service.delivery.circuit_breaker import State
-from pabal.service.metrics import Watch
+from pabal.service.metrics import Metrics
 from pabal.settings.carriers import SENDABLE
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
@@ -151,12 +151,12 @@ async def _accounts(store: Store) -> list[Finding]:
 
 
 async def _queue(store: Store, settings: Settings, world: World) -> list[Finding]:
-    station = build_station(settings, store, world, Watch())
+    context = build_context(settings, store, world, Metrics())
     found = []
     total = max(1, await store.read(slots.total))
     names = {name for slot in range(total) for name in await store.read(queue.carriers, slot)}
     for name in sorted(names):
-        if name not in station.carriers:
+        if name not in context.carriers:
             how = "The next start of `pabal serve` gives them to other carriers."
             found.append(Finding(False, f"jobs wait for the carrier {name}, which is not configured", how))
     return found

@@ -4,7 +4,7 @@ import argparse
 from ipaddress import ip_network
 from typing import Any
 
-from pabal.app import build_station
+from pabal.app import build_context
 from pabal.cli.command import WORLD, Stop, command, group, with_store
 from pabal.domain import dates, phone
 from pabal.domain.dates import Instant
@@ -12,8 +12,8 @@ from pabal.domain.profile import Profile, channel
 from pabal.domain.suspension import Bar
 from pabal.domain.template import Review
 from pabal.service.access import keys
-from pabal.service.context import Station
-from pabal.service.metrics import Watch
+from pabal.service.context import Context
+from pabal.service.metrics import Metrics
 from pabal.service.relay import templates
 from pabal.service.relay.profiles import adopt
 from pabal.settings.settings import Settings
@@ -216,19 +216,19 @@ def _adopt_profile(settings: Settings, given: argparse.Namespace) -> None:
     channel_id = channel(given.channel)
 
     async def work(store: Store) -> Profile:
-        station = build_station(settings, store, WORLD, Watch())
-        carrier = _relay_named(given.carrier, station)
+        context = build_context(settings, store, WORLD, Metrics())
+        carrier = _relay_named(given.carrier, context)
         try:
-            return await adopt(station, await _account_id(store, given.account), carrier, channel_id)
+            return await adopt(context, await _account_id(store, given.account), carrier, channel_id)
         finally:
-            await station.relay(carrier).close()
+            await context.relay(carrier).close()
 
     profile = with_store(settings, work)
     print(f"{profile.channel_id} is profile {profile.id} of {given.account}; its templates follow within a minute")
 
 
-def _relay_named(name: str | None, station: Station) -> str:
-    known = sorted(station.relays)
+def _relay_named(name: str | None, context: Context) -> str:
+    known = sorted(context.relays)
     if not known:
         raise Stop('no carrier of the settings keeps profiles: kind = "nhncloud" with a talk_app_key does')
     if name is not None and name not in known:

@@ -92,7 +92,7 @@ def _run(main: Coroutine[Any, Any, int]) -> int:
 
 async def _served(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
     service = await build_service(settings, delivers=delivers, worker=_name())
-    first = await _first(service.station.store, settings)
+    first = await _first(service.context.store, settings)
     server = _Server(_server_settings(service, settings), _greeting(settings, listener, first))
     await _while_started(service, server.serve(sockets=[listener]))
     return 0

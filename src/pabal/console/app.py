@@ -15,15 +15,15 @@ from pabal.console.shell.middleware import HEADERS, Gate
 from pabal.console.shell.site import Rooms
 from pabal.console.table import PAGES
 from pabal.domain.codes import Code
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.settings.settings import Settings
 
 
-def build_console(station: Station, settings: Settings) -> Starlette:
+def build_console(context: Context, settings: Settings) -> Starlette:
     """Return the console; it takes about a second, so it is made when it is first asked for, in a thread."""
     has_simulator = any(each.kind == "simulator" for each in settings.carriers.values())
     is_test = not settings.is_in_earnest
-    rooms = Rooms(station, PAGES, settings, has_simulator=has_simulator, is_test=is_test)
+    rooms = Rooms(context, PAGES, settings, has_simulator=has_simulator, is_test=is_test)
     gate = Gate(rooms, settings.trusted_proxies)
 
     async def refuse(request: Request, error: Exception) -> Response:

@@ -11,7 +11,7 @@ from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
-from pabal.service.metrics import Watch
+from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
 from pabal.service.slots import Slots
 from pabal.store.engine.base import Store
@@ -31,26 +31,26 @@ class Posted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Station:
+class Context:
     """A relay post: its store, its carriers, its rules, its clock."""
 
     store: Store
     world: World
     policy: Policy
     carriers: Mapping[str, Carrier]
-    watch: Watch
+    metrics: Metrics
     sender_categories: Mapping[str, Category]
     template_categories: Mapping[str, Category]
     slots: Slots = field(default_factory=Slots)
-    bells: dict[str, asyncio.Event] = field(default_factory=dict)
-    aside: set[str] = field(default_factory=set)
+    wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
+    open_circuits: set[str] = field(default_factory=set)
     """The carriers that are set aside: others are tried before them."""
 
-    def ring(self, carriers: Iterable[str]) -> None:
+    def wake(self, carriers: Iterable[str]) -> None:
         """Tell the deliverers of these carriers that there is something new."""
         for name in carriers:
-            if name in self.bells:
-                self.bells[name].set()
+            if name in self.wake_events:
+                self.wake_events[name].set()
 
     def carrier_for(self, product: Product, *, is_for_later: bool = False) -> str:
         """Return the carrier that a product goes to first; one that is set aside only for want of others.
@@ -61,8 +61,8 @@ class Station:
         name = self.policy.routes.first(product)
         if name is None:
             raise Refused(Code.PRODUCT_NOT_AVAILABLE)
-        if name in self.aside and not is_for_later:
-            return next((each for each in self.policy.routes.of(product) if each not in self.aside), name)
+        if name in self.open_circuits and not is_for_later:
+            return next((each for each in self.policy.routes.of(product) if each not in self.open_circuits), name)
         return name
 
     def desk(self) -> Posted:

@@ -4,7 +4,7 @@ import traceback
 from typing import Any
 
 
-def fault(error: BaseException) -> dict[str, Any]:
+def describe_error(error: BaseException) -> dict[str, Any]:
     """Return where a fault happened, without its words: they might hold what no log may."""
     frames = traceback.extract_tb(error.__traceback__)
     return {

@@ -44,7 +44,7 @@ class Tally:
         yield family
 
 
-class Watch:
+class Metrics:
     """The counters of one running service."""
 
     def __init__(self) -> None:

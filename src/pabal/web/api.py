@@ -13,8 +13,8 @@ from pabal.checks.forms import Form
 from pabal.checks.locale import Speech, locale_of
 from pabal.domain.codes import LOCALES, Code, Problem, Refused, Words
 from pabal.service.access.limits import Allowance
-from pabal.service.context import Station
-from pabal.service.errors import fault
+from pabal.service.context import Context
+from pabal.service.errors import describe_error
 from pabal.service.sending.accept import Repeatable
 from pabal.store.engine.base import StoreAway
 from pabal.web import envelope
@@ -53,7 +53,7 @@ class Api:
 
     def __init__(
         self,
-        station: Station,
+        context: Context,
         guard: Guard,
         rest: AsgiApp,
         *,
@@ -62,7 +62,7 @@ class Api:
         logs_all: bool = False,
         has_simulator: bool = True,
     ) -> None:
-        self._station = station
+        self._context = context
         self._guard = guard
         self._rest = rest
         self._max_body_bytes = max_body_bytes
@@ -73,8 +73,8 @@ class Api:
             for path, endpoint in BY_PATH.items()
             if has_simulator or not path.startswith("/api/simulator/")
         }
-        self._speeches = {locale: Speech(locale, station.policy.zone) for locale in LOCALES}
-        self._requests = station.world.bits(32) << 32
+        self._speeches = {locale: Speech(locale, context.policy.zone) for locale in LOCALES}
+        self._requests = context.world.bits(32) << 32
         """Numbers the requests, from where no earlier run has begun."""
         self.is_stopping = False
 
@@ -84,7 +84,7 @@ class Api:
         if endpoint is None and not path.startswith("/api/"):
             await self._rest(scope, receive, send)
             return
-        world = self._station.world
+        world = self._context.world
         began = world.stopwatch()
         headers: dict[bytes, bytes] = dict(scope["headers"])
         speech = self._speeches[locale_of(headers.get(b"accept-language", b""))]
@@ -95,7 +95,7 @@ class Api:
         except Gone:
             return
         path = endpoint.path if endpoint else "unknown"
-        self._station.watch.requests.add(1, path, answer.code.name)
+        self._context.metrics.requests.add(1, path, answer.code.name)
         if self._logs_all or answer.code is not Code.SUCCESS:
             self._log(path, answer, request_id, world.stopwatch() - began)
         await send(
@@ -127,7 +127,7 @@ class Api:
             if endpoint is None:
                 raise Refused(Code.NOT_FOUND)
             additions = await self._additions(endpoint, scope, headers, receive, speech, extra)
-            body = envelope.success(additions, self._station.world.now(), speech)
+            body = envelope.success(additions, self._context.world.now(), speech)
             return Answer(Code.SUCCESS, 200, body, extra)
         except Refused as refused:
             problems, retry_after_s = refused.problems, refused.retry_after_s
@@ -137,7 +137,7 @@ class Api:
         except Gone:
             raise
         except Exception as error:
-            log.error("unhandled fault", extra={"request_id": request_id, **fault(error)})
+            log.error("unhandled fault", extra={"request_id": request_id, **describe_error(error)})
             problems = (Problem(Code.INTERNAL_ERROR, detail=Words(f"ID: {request_id}", f"ID: {request_id}")),)
         code = problems[0].code
         if code is Code.METHOD_NOT_ALLOWED and endpoint:
@@ -146,7 +146,7 @@ class Api:
             retry_after_s = RETRY_AFTER_TROUBLE_S
         if retry_after_s is not None:
             extra.append((b"retry-after", b"%d" % max(1, -int(-retry_after_s // 1))))
-        body = envelope.refusal(problems, self._station.world.now(), speech)
+        body = envelope.refusal(problems, self._context.world.now(), speech)
         return Answer(code, self._status(code), body, extra)
 
     async def _additions(
@@ -187,11 +187,11 @@ class Api:
             raw = await self._body(receive)
         form = _form(endpoint, scope["query_string"], headers.get(b"content-type", b""), raw)
         call = Call(
-            self._station,
+            self._context,
             key.account_id,
             form,
             speech,
-            self._station.world.now(),
+            self._context.world.now(),
             _repeatable(endpoint, headers.get(b"idempotency-key"), raw),
         )
         return await endpoint.handle(call)

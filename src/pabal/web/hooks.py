@@ -6,23 +6,23 @@ from starlette.requests import ClientDisconnect, Request
 
 from pabal.carriers.base import Receipt
 from pabal.domain.codes import Code, Refused
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.delivery.receive import hand_on
 
 MAX_HOOK_BYTES = 8 * 2**20
 
 
-async def hear(station: Station, request: Request) -> None:
+async def hear(context: Context, request: Request) -> None:
     """Keep what a carrier tells; return once it is kept.
 
     Raises Refused, StoreAway.
     """
-    carrier = station.carriers.get(request.path_params["carrier"])
+    carrier = context.carriers.get(request.path_params["carrier"])
     if carrier is None:
         raise Refused(Code.NOT_FOUND)
 
     async def keep(receipts: Sequence[Receipt]) -> None:
-        await hand_on(station, carrier.name, receipts)
+        await hand_on(context, carrier.name, receipts)
 
     await carrier.hear(request.headers, lambda: _body(request), keep)
 

@@ -26,7 +26,7 @@ async def list_messages(call: Call) -> dict[str, Any]:
     call.form.done()
     if wanted is None:
         return envelope.paged(0, page, page_size, [])
-    found = await history.find(call.station, wanted, page, page_size)
+    found = await history.find(call.context, wanted, page, page_size)
     return envelope.paged(found.total, page, page_size, _items(call, found))
 
 
@@ -36,7 +36,7 @@ async def look_up_request(call: Call) -> dict[str, Any]:
     page, page_size = paging(call.form)
     call.form.done()
     request_id = identifiers.read_request(word)
-    outlook = await history.outlook(call.station, call.account_id, request_id, page, page_size)
+    outlook = await history.outlook(call.context, call.account_id, request_id, page, page_size)
     requested_at = identifiers.requested_at(outlook.request.id)
     return {
         "item": records.request_item(outlook, requested_at, call.speech),
@@ -49,7 +49,7 @@ async def look_at_phone(call: Call) -> dict[str, Any]:
     number = call.form.read("phoneNumber", phone.mobile)
     page, page_size = paging(call.form)
     call.form.done()
-    total, found = await call.station.store.read(
+    total, found = await call.context.store.read(
         simulator.on_phone, call.account_id, number, call.now, page, page_size
     )
     return envelope.paged(total, page, page_size, [records.phone_item(each, call.speech) for each in found])

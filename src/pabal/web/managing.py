@@ -32,7 +32,7 @@ from pabal.web.looking_up import one_of
 
 async def list_sender_categories(call: Call) -> dict[str, Any]:
     """List the categories of sender profiles."""
-    known = await categories.of_senders(call.station)
+    known = await categories.of_senders(call.context)
     return envelope.listed([records.category_item(each) for each in known.values()])
 
 
@@ -44,9 +44,9 @@ async def create_sender(call: Call) -> dict[str, Any]:
     cellphone = form.read("cellphone", phone.mobile)
     form.done()
     profile = await profiles.register(
-        call.station, call.account_id, Registration(channel_id, category, cellphone), call.deed
+        call.context, call.account_id, Registration(channel_id, category, cellphone), call.deed
     )
-    known = await categories.of_senders(call.station)
+    known = await categories.of_senders(call.context)
     return {"item": records.new_sender_item(profile, known.get(profile.category), call.speech)}
 
 
@@ -58,7 +58,7 @@ async def delete_sender(call: Call) -> dict[str, Any]:
     if sender_key is None and not form.body.channelId:
         form.add(Problem(Code.MISSING_PARAMETER, "senderKey"))
     form.done()
-    await profiles.delete(call.station, call.account_id, sender_key, channel_id)
+    await profiles.delete(call.context, call.account_id, sender_key, channel_id)
     return {}
 
 
@@ -67,7 +67,7 @@ async def authenticate_sender(call: Call) -> dict[str, Any]:
     channel_id = call.form.read("channelId", channel)
     token = call.form.read("token", str)
     call.form.done()
-    await profiles.authenticate(call.station, call.account_id, channel_id, token, call.deed)
+    await profiles.authenticate(call.context, call.account_id, channel_id, token, call.deed)
     return {}
 
 
@@ -82,38 +82,38 @@ async def list_senders(call: Call) -> dict[str, Any]:
     )
     page, page_size = paging(form)
     form.done()
-    total, found = await call.station.store.read(kept_profiles.find, wanted, page, page_size)
-    known = await categories.of_senders(call.station)
+    total, found = await call.context.store.read(kept_profiles.find, wanted, page, page_size)
+    known = await categories.of_senders(call.context)
     items = [records.sender_item(each, known.get(each.category), call.speech) for each in found]
     return envelope.paged(total, page, page_size, items)
 
 
 async def list_template_categories(call: Call) -> dict[str, Any]:
     """List the categories of templates."""
-    known = await categories.of_templates(call.station)
+    known = await categories.of_templates(call.context)
     return envelope.listed([records.template_category_item(each) for each in known.values()])
 
 
 async def create_template(call: Call) -> dict[str, Any]:
     """Register a template."""
     place, design, image = _written(call)
-    return _one(call, await templates.create(call.station, place, design, image, call.deed))
+    return _one(call, await templates.create(call.context, place, design, image, call.deed))
 
 
 async def update_template(call: Call) -> dict[str, Any]:
     """Give a template a new text; an approved one stays in use until the new one is approved."""
     place, design, image = _written(call)
-    return _one(call, await templates.update(call.station, place, design, image, call.deed))
+    return _one(call, await templates.update(call.context, place, design, image, call.deed))
 
 
 async def request_template(call: Call) -> dict[str, Any]:
     """Have a template reviewed."""
-    return _one(call, await templates.request(call.station, _place(call), call.deed))
+    return _one(call, await templates.request(call.context, _place(call), call.deed))
 
 
 async def delete_template(call: Call) -> dict[str, Any]:
     """Delete a template that is registered or rejected."""
-    await templates.delete(call.station, _place(call), call.deed)
+    await templates.delete(call.context, _place(call), call.deed)
     return {}
 
 
@@ -128,7 +128,7 @@ async def list_templates(call: Call) -> dict[str, Any]:
     )
     page, page_size = paging(form)
     form.done()
-    total, found = await call.station.store.read(kept_templates.find, wanted, page, page_size)
+    total, found = await call.context.store.read(kept_templates.find, wanted, page, page_size)
     return envelope.paged(total, page, page_size, [records.template_item(each, call.speech) for each in found])
 
 

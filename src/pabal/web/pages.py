@@ -14,8 +14,8 @@ from starlette.staticfiles import StaticFiles
 
 from pabal.checks.locale import Speech, locale_of
 from pabal.domain.codes import Code, Problem, Refused
-from pabal.service.context import Station
-from pabal.service.errors import fault
+from pabal.service.context import Context
+from pabal.service.errors import describe_error
 from pabal.store import cursors, queue
 from pabal.store.engine.base import StoreAway
 from pabal.web import envelope, hooks, openapi
@@ -58,8 +58,8 @@ _POLICY = (
 class Pages:
     """Answers everything that is not under /api/."""
 
-    def __init__(self, station: Station) -> None:
-        self._station = station
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self.is_ready = False
         self._probed_at = -PROBE_EVERY_S
         self._counted_at = -COUNT_EVERY_S
@@ -87,7 +87,7 @@ class Pages:
         """The service can take requests: it has started, is not stopping, and the store keeps what it is given."""
         if not self.is_ready:
             return self._refusal(Code.SERVICE_UNAVAILABLE, request)
-        now = self._station.world.stopwatch()
+        now = self._context.world.stopwatch()
         if now - self._probed_at >= PROBE_EVERY_S:
             self._probed_at = now
             self._is_well = await self._probe()
@@ -99,8 +99,8 @@ class Pages:
         """Say whether the store still keeps what it is given: a full disk can be read well enough."""
         try:
             async with asyncio.timeout(PROBE_WITHIN_S):
-                await self._station.store.write(
-                    cursors.probe, self._station.slots.worker, self._station.world.now()
+                await self._context.store.write(
+                    cursors.probe, self._context.slots.worker, self._context.world.now()
                 )
         except (StoreAway, TimeoutError):
             return False
@@ -108,23 +108,23 @@ class Pages:
 
     async def metrics(self, request: Request) -> Response:
         """Figures in Prometheus' text format."""
-        station = self._station
-        now = station.world.now()
-        if station.world.stopwatch() - self._counted_at >= COUNT_EVERY_S:
-            self._counted_at = station.world.stopwatch()
+        context = self._context
+        now = context.world.now()
+        if context.world.stopwatch() - self._counted_at >= COUNT_EVERY_S:
+            self._counted_at = context.world.stopwatch()
             try:
-                depths = await station.store.read(
-                    queue.depths, range(station.slots.total), list(station.carriers), now
+                depths = await context.store.read(
+                    queue.depths, range(context.slots.total), list(context.carriers), now
                 )
             except StoreAway:
                 return self._refusal(Code.SERVICE_UNAVAILABLE, request)
-            station.watch.show_queue(depths, now)
-        return Response(station.watch.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
+            context.metrics.show_queue(depths, now)
+        return Response(context.metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def hook(self, request: Request) -> Response:
         """A carrier tells what became of messages it has taken."""
         try:
-            await hooks.hear(self._station, request)
+            await hooks.hear(self._context, request)
         except Refused as refused:
             return self._refusal(refused.problems[0].code, request)
         except StoreAway:
@@ -144,11 +144,11 @@ class Pages:
         return Response(_START, media_type="text/javascript")
 
     def _say(self, additions: dict[str, Any], request: Request) -> Response:
-        body = envelope.success(additions, self._station.world.now(), self._speech(request))
+        body = envelope.success(additions, self._context.world.now(), self._speech(request))
         return Response(body, media_type=envelope.CONTENT_TYPE.decode())
 
     def _refusal(self, code: Code, request: Request) -> Response:
-        body = envelope.refusal([Problem(code)], self._station.world.now(), self._speech(request))
+        body = envelope.refusal([Problem(code)], self._context.world.now(), self._speech(request))
         return Response(body, code.http_status, media_type=envelope.CONTENT_TYPE.decode())
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
@@ -159,9 +159,9 @@ class Pages:
         return response
 
     async def _fail(self, request: Request, error: Exception) -> Response:
-        log.error("unhandled fault", extra={"path": "pages", **fault(error)})
+        log.error("unhandled fault", extra={"path": "pages", **describe_error(error)})
         return self._refusal(Code.INTERNAL_ERROR, request)
 
     def _speech(self, request: Request) -> Speech:
         header = request.headers.get("accept-language", "").encode("latin-1", "replace")
-        return Speech(locale_of(header), self._station.policy.zone)
+        return Speech(locale_of(header), self._context.policy.zone)

@@ -49,10 +49,10 @@ async def checked_alimtalk(call: Call) -> Sending:
 
     Raises Refused.
     """
-    station = call.station
-    form = sends.alimtalk_form(call.form, station.policy, call.now)
-    profile = await usable_profile(station, call.account_id, form.sender_key)
-    template = await usable_template(station, profile, form.template_code)
+    context = call.context
+    form = sends.alimtalk_form(call.form, context.policy, call.now)
+    profile = await usable_profile(context, call.account_id, form.sender_key)
+    template = await usable_template(context, profile, form.template_code)
     return form.sending(profile, template)
 
 
@@ -61,10 +61,10 @@ async def checked_friendtalk(call: Call) -> Sending:
 
     Raises Refused.
     """
-    station = call.station
-    sending = sends.friendtalk(call.form, station.policy, call.now)
-    profile = await usable_profile(station, call.account_id, call.form.body.senderKey)
-    sending = sends.at_a_decent_hour(sending, station.policy, call.now)
+    context = call.context
+    sending = sends.friendtalk(call.form, context.policy, call.now)
+    profile = await usable_profile(context, call.account_id, call.form.body.senderKey)
+    sending = sends.at_a_decent_hour(sending, context.policy, call.now)
     return sending._replace(profile_id=profile.id)
 
 
@@ -76,27 +76,27 @@ async def cancel(call: Call) -> dict[str, Any]:
     message_id = identifiers.read_message(message_word) if message_word is not None else None
     if message_word is not None and message_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
-    done = await cancel_request(call.station, call.account_id, identifiers.read_request(request_word), message_id)
+    done = await cancel_request(call.context, call.account_id, identifiers.read_request(request_word), message_id)
     return {"item": CancelItem(done.requested, done.canceled)}
 
 
 async def _send_text(call: Call, product: Product) -> dict[str, Any]:
     if call.repeatable and (before := await _answered_before(call)):
         return before
-    sending = sends.text_message(product, call.form, call.station.policy, call.now)
-    return _sent(await accept(call.station, call.account_id, sending, call.repeatable))
+    sending = sends.text_message(product, call.form, call.context.policy, call.now)
+    return _sent(await accept(call.context, call.account_id, sending, call.repeatable))
 
 
 async def _answered_before(call: Call) -> dict[str, Any] | None:
     """Return the answer that this same request got before, if it has an Idempotency-Key that says so."""
     if call.repeatable is None:
         return None
-    request_id = await answered_before(call.station, call.account_id, call.repeatable)
+    request_id = await answered_before(call.context, call.account_id, call.repeatable)
     return _sent(request_id) if request_id else None
 
 
 async def _accepted(call: Call, sending: Sending) -> dict[str, Any]:
-    return _sent(await accept(call.station, call.account_id, sending, call.repeatable))
+    return _sent(await accept(call.context, call.account_id, sending, call.repeatable))
 
 
 def _sent(request_id: bytes) -> dict[str, Any]:

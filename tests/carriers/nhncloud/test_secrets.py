@@ -42,7 +42,7 @@ def test_whatever_goes_wrong_no_key_is_told(
 
     async def scene(town: Town, scenery: Scenery) -> None:
         secrets.extend(secrets_of(scenery))
-        carrier = town.station.carriers[RELAY]
+        carrier = town.context.carriers[RELAY]
         assert isinstance(carrier, NhnCloud)
         call = await with_channel(town)
         receiver = PERSONAL[1]

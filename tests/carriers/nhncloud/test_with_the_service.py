@@ -452,7 +452,7 @@ def test_a_wrong_key_costs_nothing_but_time_and_is_told_without_being_shown(
         await town.wait(10)
         await accepted(call, "message/sendSMS", sms())
         await town.wait(300)
-        trouble = town.station.carriers[RELAY].trouble
+        trouble = town.context.carriers[RELAY].trouble
         assert "-1000" in trouble
         assert not any(secret in trouble for secret in right)
         scenery.relay.sms_app_key, scenery.relay.sms_secret_key = right

@@ -307,7 +307,7 @@ def test_settings_are_shown_without_secrets(play: Play) -> None:
             load({}), carriers={"telco": telco}, store="postgresql://pabal:geheim-5678@db/pabal"
         )
         await make_user(town, Role.OPERATOR)
-        operator = await sign_in(town, "operator-of-acme", Visitor(build_console(town.station, settings)))
+        operator = await sign_in(town, "operator-of-acme", Visitor(build_console(town.context, settings)))
 
         shown = await operator.get("/console/operate/settings")
 
@@ -324,7 +324,7 @@ def test_what_settings_mean_is_told_in_the_language_of_the_page(play: Play) -> N
             "telco": SmppSettings(name="telco", host="smsc.example", system_id="pabal"),
             "relay": NhnCloudSettings(name="relay", sms_app_key="app", sms_secret_key="word"),
         }
-        console = build_console(town.station, dataclasses.replace(load({}), carriers=carriers))
+        console = build_console(town.context, dataclasses.replace(load({}), carriers=carriers))
         await make_user(town, Role.OPERATOR)
         shapes = [Settings, *map(type, carriers.values())]
 

@@ -115,7 +115,7 @@ def test_there_is_no_phone_where_the_simulator_is_no_carrier(play: Play) -> None
         telco = SmppSettings(name="telco", host="127.0.0.1", system_id="pabal")
         settings = dataclasses.replace(load({}), carriers={"telco": telco})
         name = await make_user(town)
-        visitor = await sign_in(town, name, Visitor(build_console(town.station, settings)))
+        visitor = await sign_in(town, name, Visitor(build_console(town.context, settings)))
 
         history, phone = await visitor.get("/console/history"), await visitor.get("/console/phone")
 

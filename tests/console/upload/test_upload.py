@@ -413,7 +413,7 @@ def test_what_is_halted_says_why(play: Play) -> None:
         assert told[1] not in page.text
         assert "/now" not in page.text, "that cannot be done before it goes on"
         await visitor.fill_in(f"{address.replace('send/upload', 'requests')}/go-on")
-        await service.go_round(town.station)
+        await service.go_round(town.context)
         assert (await kept(town, address)).state is State.MADE
 
     play(scene)

@@ -28,7 +28,7 @@ async def make(town: Town, name: str = "kim", account: str | None = "acme", role
 
 
 async def enter(town: Town, name: str = "kim", word: str = WORD, address: Any = HERE) -> Signed | None:
-    return await sign_in.sign_in(town.station, Beside(town.world), name, word, address)
+    return await sign_in.sign_in(town.context, Beside(town.world), name, word, address)
 
 
 async def is_locked(town: Town, **given: Any) -> bool:
@@ -47,10 +47,10 @@ def test_who_knows_the_password_is_signed_in_and_recognised_until_signing_out(pl
 
         signed = await enter(town, " KIM ")
         assert signed is not None
-        session = await sign_in.recognise(town.station, signed.token)
+        session = await sign_in.recognise(town.context, signed.token)
         assert session is not None
-        await sign_in.sign_out(town.station, signed.token, session)
-        after = await sign_in.recognise(town.station, signed.token)
+        await sign_in.sign_out(town.context, signed.token, session)
+        after = await sign_in.recognise(town.context, signed.token)
 
         assert (session.user.name, session.account) == ("kim", "acme")
         assert after is None
@@ -71,7 +71,7 @@ def test_two_sign_ins_share_neither_token_nor_form_secret_and_only_hashes_are_ke
             return repr([tx.rows("select * from sessions"), tx.rows("select * from users")])
 
         kept = await town.store.read(everything)
-        sessions = [await sign_in.recognise(town.station, each.token) for each in (first, second)]
+        sessions = [await sign_in.recognise(town.context, each.token) for each in (first, second)]
 
         assert first.token != second.token
         assert len({each.csrf for each in sessions if each}) == 2
@@ -155,8 +155,8 @@ def test_a_session_is_over_when_nobody_used_it_for_long_and_after_a_day_s_work_i
         seen = []
         for _ in range(LASTS // (IDLE // 2)):
             world.leap(IDLE / 2 / SECOND)
-            looked = await sign_in.recognise(town.station, idle.token, is_use=False)
-            seen.append((looked is not None, await sign_in.recognise(town.station, busy.token) is not None))
+            looked = await sign_in.recognise(town.context, idle.token, is_use=False)
+            seen.append((looked is not None, await sign_in.recognise(town.context, busy.token) is not None))
 
         assert seen == [(True, True)] + [(False, True)] * (len(seen) - 2) + [(False, False)]
 
@@ -180,7 +180,7 @@ def test_a_session_is_over_at_once_when_its_user_is_disabled_or_gets_another_pas
         else:
             await town.store.write(accounts.set_disabled, "acme", now)
 
-        assert await sign_in.recognise(town.station, signed.token) is None
+        assert await sign_in.recognise(town.context, signed.token) is None
 
     play(scene)
 
@@ -191,13 +191,13 @@ def test_an_operator_looks_at_any_account_but_not_at_one_that_is_not(play: Play)
         other = await town.store.write(accounts.ensure_account, "other", town.world.now())
         signed = await enter(town, "op")
         assert signed is not None
-        session = await sign_in.recognise(town.station, signed.token)
+        session = await sign_in.recognise(town.context, signed.token)
         assert session is not None
 
-        assert not await sign_in.look_at(town.station, signed.token, session, 999)
-        assert await sign_in.look_at(town.station, signed.token, session, other)
+        assert not await sign_in.look_at(town.context, signed.token, session, 999)
+        assert await sign_in.look_at(town.context, signed.token, session, other)
 
-        looking = await sign_in.recognise(town.station, signed.token)
+        looking = await sign_in.recognise(town.context, signed.token)
         assert looking is not None
         assert looking.account == "other"
 

@@ -448,7 +448,7 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
         assert (down.state, down.reason) == ("down", "told to be away")
         assert NOON < down.since <= later(NOON, PROBE_S)
         assert shown(town, "one") == (0, 0)
-        assert town.station.aside == set()
+        assert town.context.open_circuits == set()
 
         await send(town, sms())
         await town.wait(60 + OFFLINE_S)
@@ -456,13 +456,13 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
         assert (aside.state, aside.reason) == ("aside", "told to be away")
         assert aside.since >= later(NOON, 60)
         assert shown(town, "one") == (0, 1)
-        assert town.station.aside == {"one"}
+        assert town.context.open_circuits == {"one"}
 
         one.is_connected = True
         await town.wait(OFFLINE_S + 0.1)
         assert (await told(town))["one"].state == "up"
         assert shown(town, "one") == (1, 0)
-        assert town.station.aside == set()
+        assert town.context.open_circuits == set()
         assert shown(town, "two") == (1, 0)
         assert [each for each in said() if "is" in each[1].split()] == [
             ("WARNING", "a carrier is down", "one", "told to be away"),
@@ -543,7 +543,7 @@ def test_a_carrier_that_fails_at_everything_for_too_long_is_set_aside_and_the_ne
             await town.wait(1)
 
         handed_after = [at for at in one.times if at > 22]
-        assert town.station.aside == {"one"}
+        assert town.context.open_circuits == {"one"}
         assert (await told(town))["one"].reason == "it takes nothing"
         assert shown(town, "one") == (0, 1)
         assert len(handed_after) <= 60 / PROBE_S  # a single one every so often
@@ -579,7 +579,7 @@ def test_a_carrier_that_fails_is_probed_with_single_messages_and_used_again_once
         for _ in range(25):
             await send(town, sms(*[PHONE] * 10))
             await town.wait(1)
-        assert town.station.aside == {"one"}
+        assert town.context.open_circuits == {"one"}
         handed = len(one.handed)
         for _ in range(round(ASIDE_S) + 10):  # so that its turn comes again while it still fails
             await send(town, sms(*[PHONE] * 10))
@@ -592,7 +592,7 @@ def test_a_carrier_that_fails_is_probed_with_single_messages_and_used_again_once
             await send(town, sms(*[PHONE] * 10))
             await town.wait(1)
 
-        assert town.station.aside == set()
+        assert town.context.open_circuits == set()
         assert (await told(town))["one"].state == "up"
         request_id = await send(town, sms(*[PHONE] * 10))
         await town.wait(0.5)
@@ -631,7 +631,7 @@ def test_what_a_carrier_is_given_to_see_how_it_does_goes_on_at_once_if_it_is_not
         await town.wait(40)
         handed = len(one.handed)
         await town.wait(ASIDE_S)
-        assert town.station.aside == set()  # it is its turn again
+        assert town.context.open_circuits == set()  # it is its turn again
 
         request_id = await send(town, sms())
         await town.wait(0.5)
@@ -639,7 +639,7 @@ def test_what_a_carrier_is_given_to_see_how_it_does_goes_on_at_once_if_it_is_not
         assert one.ids[handed:] == [first(request_id)]
         assert two.ids[1:] == [first(request_id)]
         assert await ends(town, request_id) == [(DONE, GOOD)]
-        assert town.station.aside == {"one"}
+        assert town.context.open_circuits == {"one"}
 
     play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
 
@@ -673,7 +673,7 @@ def test_one_refusal_among_yeses_sets_nobody_aside(tmp_path: Path) -> None:
             await send(town, sms(PHONE, "01099998888"))
             await town.wait(1)
 
-        assert town.station.aside == set()
+        assert town.context.open_circuits == set()
         assert two.handed == []
 
     play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
@@ -697,7 +697,7 @@ def test_a_carrier_that_stalls_delays_nobody_else_and_is_set_aside_in_the_end(tm
 
         await town.wait(40)
 
-        assert town.station.aside == {"one"}
+        assert town.context.open_circuits == {"one"}
         new = await send(town, sms())
         await town.wait(0.2)
         assert await ends(town, new) == [(DONE, GOOD)]

@@ -337,7 +337,7 @@ def test_a_word_on_an_attempt_that_is_no_longer_the_current_one_changes_nothing(
 
         for verdict in (Taken(None), Taken("r"), Rejected(Outcome.SPAM), Busy(), Unknown()):
             said = Verdicts(POST, [(each, verdict) for each in old])
-            finished = await town.store.write(settle, said, town.station.policy, 0.5, town.world.now())
+            finished = await town.store.write(settle, said, town.context.policy, 0.5, town.world.now())
             assert finished.ended == []
 
         assert [await job(town, each.message_id) for each in old] == before
@@ -491,7 +491,7 @@ def test_the_waiting_messages_of_a_deleted_profile_are_cancelled_when_they_come_
     async def scene(town: Town) -> None:
         profile = await add_profile(town)
         request_id = await send(town, alimtalk(profile))
-        await delete(town.station, await account(town), f"{profile:040x}", None)
+        await delete(town.context, await account(town), f"{profile:040x}", None)
         post.is_connected = True
         await town.wait(60)
 
@@ -512,7 +512,7 @@ def test_a_deleted_profiles_message_that_a_carrier_refused_for_now_fails_and_not
         profile = await add_profile(town)
         request_id = await send(town, alimtalk(profile, resend="대신"))
         await town.wait(0.1)
-        await delete(town.station, await account(town), f"{profile:040x}", None)
+        await delete(town.context, await account(town), f"{profile:040x}", None)
         handed_before = len(post.handed)
         await town.wait(60)
 
@@ -549,7 +549,7 @@ def test_an_advertisement_of_the_night_goes_out_at_eight_and_may_be_cancelled_un
         profile = await add_profile(town)
         kept, dropped = await send(town, friendtalk_ad(profile)), await send(town, friendtalk_ad(profile))
         await town.wait(60)
-        cancelled = await cancel_request(town.station, await account(town), dropped, None)
+        cancelled = await cancel_request(town.context, await account(town), dropped, None)
         assert cancelled == (1, 1)
         await town.wait(300)
 

@@ -131,7 +131,7 @@ def test_there_is_one_fallback_whatever_repeats(play: Play) -> None:
         bad = [(one.hex(), Outcome.NOT_A_USER) for one in post.ids]
 
         await asyncio.gather(*(post.report(*bad) for _ in range(3)), post.report(*bad, *bad))
-        await town.store.write(finish, [(first(request_id), Outcome.SPAM)], town.station.policy, town.world.now())
+        await town.store.write(finish, [(first(request_id), Outcome.SPAM)], town.context.policy, town.world.now())
         await town.wait(10)
         await post.report(*bad)
         await town.wait(10)
@@ -152,7 +152,7 @@ def test_nothing_stands_in_for_a_message_of_a_profile_that_was_deleted_meanwhile
         profile = await add_profile(town)
         request_id = await send(town, alimtalk(profile))
         await town.wait(1)
-        await delete(town.station, await account(town), f"{profile:040x}", None)
+        await delete(town.context, await account(town), f"{profile:040x}", None)
 
         await post.report((first(request_id).hex(), Outcome.NOT_A_USER))
         await town.wait(10)

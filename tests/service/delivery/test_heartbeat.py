@@ -12,7 +12,7 @@ from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.service.delivery.deliver import POLL_S
 from pabal.service.delivery.heartbeat import BEAT_S, MISSED_BEATS
-from pabal.service.upkeep.housekeeping import KEEPERS_SLOT, ROUND_S, ROUNDS_A_THOROUGH_ONE
+from pabal.service.upkeep.housekeeping import HOUSEKEEPING_SLOT, ROUND_S, ROUNDS_A_THOROUGH_ONE
 from pabal.store import queue
 from pabal.store.engine.base import Tx
 from tests.fixtures.cluster import Crowd, Process, play
@@ -378,7 +378,7 @@ def test_what_need_be_done_once_for_all_is_done_by_the_holder_of_one_slot_also_w
             each.door.works.clear()
         await crowd.wait(ROUNDS_A_THOROUGH_ONE * ROUND_S)
 
-        (keeper,) = [each for each in every if KEEPERS_SLOT in each.held]
+        (keeper,) = [each for each in every if HOUSEKEEPING_SLOT in each.held]
         assert [each for each in every if each.door.works["forget_workers"]] == [keeper]
         others = [each for each in every if each is not keeper]
         await keeper.die()
@@ -387,7 +387,7 @@ def test_what_need_be_done_once_for_all_is_done_by_the_holder_of_one_slot_also_w
             each.door.works.clear()
         await crowd.wait(ROUNDS_A_THOROUGH_ONE * ROUND_S)
 
-        (heir,) = [each for each in others if KEEPERS_SLOT in each.held]
+        (heir,) = [each for each in others if HOUSEKEEPING_SLOT in each.held]
         assert [each for each in others if each.door.works["forget_workers"]] == [heir]
 
     play(tmp_path, scene, carriers=posts())

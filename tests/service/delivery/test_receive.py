@@ -233,7 +233,7 @@ def test_a_receipt_of_another_carrier_ends_nothing(play: Play) -> None:
         request_id = await send(town, sms())
         await town.wait(1)
 
-        await hand_on(town.station, "another", [Receipt(reference(request_id), GOOD)])
+        await hand_on(town.context, "another", [Receipt(reference(request_id), GOOD)])
 
         assert await ends(town, request_id) == [(SENDING, None)]
 
@@ -479,7 +479,7 @@ def test_housekeeping_forgets_unmatched_receipts_also_after_a_restart(play: Play
         await post.report(("nobody", GOOD))
 
     async def much_later(town: Town) -> None:
-        await go_round(town.station)
+        await go_round(town.context)
 
         assert await count(town, "receipts") == 0
 

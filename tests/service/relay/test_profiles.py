@@ -80,11 +80,11 @@ async def refusal(work: object) -> Refused:
 
 
 async def auth(town: Town, token: str, channel: str = "@shop", name: str = "acme") -> None:
-    await authenticate(town.station, await account(town, name), channel, token)
+    await authenticate(town.context, await account(town, name), channel, token)
 
 
 async def begin(town: Town, registration: Registration = SHOP, name: str = "acme") -> Profile:
-    return await register(town.station, await account(town, name), registration)
+    return await register(town.context, await account(town, name), registration)
 
 
 async def find(town: Town, channel: str = "@shop", name: str = "acme") -> Profile | None:
@@ -282,7 +282,7 @@ def test_deleting_and_registering_anew_does_not_get_around_the_limit(stage: Stag
     async def scene(town: Town) -> None:
         for _ in range(5):
             await begin(town)
-            await delete(town.station, await account(town), None, "@shop")
+            await delete(town.context, await account(town), None, "@shop")
 
         assert (await refusal(begin(town))).code is Code.RATE_LIMITED
 
@@ -314,9 +314,9 @@ def test_an_unknown_channel_and_another_accounts_are_not_found(stage: Stage) -> 
         for work in (
             auth(town, stage.token, "@nobody"),
             auth(town, stage.token, name="other"),
-            delete(town.station, await account(town, "other"), None, "@shop"),
-            delete(town.station, await account(town), "f" * 40, None),
-            delete(town.station, await account(town), None, None),
+            delete(town.context, await account(town, "other"), None, "@shop"),
+            delete(town.context, await account(town), "f" * 40, None),
+            delete(town.context, await account(town), None, None),
         ):
             assert (await refusal(work)).code is Code.SENDER_NOT_FOUND
         assert await find(town) is not None
@@ -331,7 +331,7 @@ def test_a_deleted_channel_can_be_registered_anew_with_a_new_key(stage: Stage) -
         old = await find(town)
         assert old is not None
 
-        await delete(town.station, await account(town), old.sender_key, None)
+        await delete(town.context, await account(town), old.sender_key, None)
         assert await find(town) is None
         await begin(town)
         await auth(town, stage.token)
@@ -352,9 +352,9 @@ def test_key_and_channel_must_agree_where_both_are_given(stage: Stage) -> None:
         assert profile is not None
         owner = await account(town)
 
-        refused = await refusal(delete(town.station, owner, profile.sender_key, "@another"))
+        refused = await refusal(delete(town.context, owner, profile.sender_key, "@another"))
         assert refused.code is Code.SENDER_NOT_FOUND
-        await delete(town.station, owner, profile.sender_key, "@shop")
+        await delete(town.context, owner, profile.sender_key, "@shop")
         assert await find(town) is None
 
     stage.play(scene)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pabal.app import build_station
+from pabal.app import build_context
 from pabal.domain.codes import Code, Refused
-from pabal.service.metrics import Watch
+from pabal.service.metrics import Metrics
 from pabal.service.relay import categories, profiles
 from pabal.service.relay.sync import keep_in_step
 from pabal.service.slots import Slots
@@ -146,7 +146,7 @@ def test_a_channel_that_was_registered_in_the_relays_console_is_for_the_operator
 
 async def adopt(town: Town, name: str = "acme", channel_id: str = CHANNEL) -> None:
     account_id = await town.store.write(accounts.ensure_account, name, town.world.now())
-    await profiles.adopt(town.station, account_id, CARRIER, channel_id)
+    await profiles.adopt(town.context, account_id, CARRIER, channel_id)
 
 
 def test_an_adopted_profile_is_approved_and_its_templates_follow(stage: Stage) -> None:
@@ -332,7 +332,7 @@ def test_a_process_that_does_not_deliver_knows_what_the_keeper_has_seen(stage: S
     async def scene(town: Town) -> None:
         call = await begun(town)
         asked = stage.calls("GET", "categories")
-        desk_only = build_station(load({}), town.store, town.world, Watch(), {CARRIER: stage.carrier()})
+        desk_only = build_context(load({}), town.store, town.world, Metrics(), {CARRIER: stage.carrier()})
 
         assert "00200010009" in await categories.of_senders(desk_only)
         assert "002009" in await categories.of_templates(desk_only)
@@ -347,9 +347,9 @@ def test_only_who_keeps_house_looks_at_the_relay(stage: Stage) -> None:
         await begun(town)
         before = len(stage.relay.calls)
         other = Slots(2, worker="other")
-        station = dataclasses.replace(town.station, slots=other)
+        context = dataclasses.replace(town.context, slots=other)
 
-        looking = asyncio.ensure_future(keep_in_step(station))
+        looking = asyncio.ensure_future(keep_in_step(context))
         await town.wait(20)
 
         assert not other.held
@@ -365,12 +365,12 @@ def test_a_profile_whose_carrier_is_configured_no_more_can_be_deleted_but_not_pr
         key = await stage.opened(call)
         await accepted(call, "sender/create", channel(channelId="@other"))
         account_id = await town.store.write(accounts.ensure_account, "acme", town.world.now())
-        station = dataclasses.replace(town.station, carriers={})
+        context = dataclasses.replace(town.context, carriers={})
 
         with pytest.raises(Refused) as refused:
-            await profiles.authenticate(station, account_id, "@other", "1")
+            await profiles.authenticate(context, account_id, "@other", "1")
         assert refused.value.code is Code.PRODUCT_NOT_AVAILABLE
-        await profiles.delete(station, account_id, key, None)
+        await profiles.delete(context, account_id, key, None)
         assert await names(call) == ["@other"]
 
     stage.play(scene)

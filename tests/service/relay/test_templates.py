@@ -78,18 +78,18 @@ async def at(town: Town, where: Place) -> Template:
 
 async def put_in(town: Town, stage: Stage, where: Place, status: TemplateStatus) -> Template:
     """Bring a new template into a state."""
-    template = await templates.create(town.station, where, DESIGN, None)
+    template = await templates.create(town.context, where, DESIGN, None)
     if status is REGISTERED:
         return template
     stage.reviewer.decision = {APPROVED: Review(True), REJECTED: Review(False, "안 됩니다")}.get(status)
-    return await templates.request(town.station, where)
+    return await templates.request(town.context, where)
 
 
 def test_a_new_template_is_registered_and_cannot_be_sent_yet(stage: Stage) -> None:
     async def scene(town: Town) -> None:
         where = await place(town)
 
-        template = await templates.create(town.station, where, DESIGN, Image("image/jpeg", "a", b"\xff\xd8\xff"))
+        template = await templates.create(town.context, where, DESIGN, Image("image/jpeg", "a", b"\xff\xd8\xff"))
 
         assert (template.status, template.design, template.in_use) == (REGISTERED, DESIGN, None)
         assert (template.code, template.sender_key, template.channel_id) == ("order", where.sender_key, "@shop")
@@ -102,11 +102,11 @@ def test_a_new_template_is_registered_and_cannot_be_sent_yet(stage: Stage) -> No
 def test_a_code_is_taken_once_for_each_profile(stage: Stage) -> None:
     async def scene(town: Town) -> None:
         where = await place(town)
-        await templates.create(town.station, where, DESIGN, None)
+        await templates.create(town.context, where, DESIGN, None)
 
-        assert await refusal(templates.create(town.station, where, EDITED, None)) is Code.DUPLICATE
+        assert await refusal(templates.create(town.context, where, EDITED, None)) is Code.DUPLICATE
         other = where._replace(sender_key=f"{await add_profile(town, '@other'):040x}")
-        await templates.create(town.station, other, DESIGN, None)
+        await templates.create(town.context, other, DESIGN, None)
 
     stage.play(scene)
 
@@ -116,9 +116,9 @@ def test_an_unknown_category_is_refused(stage: Stage) -> None:
         where = await place(town)
         strange = DESIGN._replace(category="000000")
 
-        assert await refusal(templates.create(town.station, where, strange, None)) is Code.CATEGORY_NOT_FOUND
-        await templates.create(town.station, where, DESIGN, None)
-        assert await refusal(templates.update(town.station, where, strange, None)) is Code.CATEGORY_NOT_FOUND
+        assert await refusal(templates.create(town.context, where, strange, None)) is Code.CATEGORY_NOT_FOUND
+        await templates.create(town.context, where, DESIGN, None)
+        assert await refusal(templates.update(town.context, where, strange, None)) is Code.CATEGORY_NOT_FOUND
 
     stage.play(scene)
 
@@ -136,10 +136,10 @@ def test_a_review_may_fall_at_once_or_later(
 ) -> None:
     async def scene(town: Town) -> None:
         where = await place(town)
-        await templates.create(town.station, where, DESIGN, None)
+        await templates.create(town.context, where, DESIGN, None)
         stage.reviewer.decision = decision
 
-        template = await templates.request(town.station, where)
+        template = await templates.request(town.context, where)
 
         assert (template.status, template.in_use) == (status, in_use)
         assert template.comment == (decision.comment if decision else None)
@@ -154,7 +154,7 @@ def test_only_a_newly_written_text_is_reviewed(stage: Stage, status: TemplateSta
         where = await place(town)
         await put_in(town, stage, where, status)
 
-        assert await refusal(templates.request(town.station, where)) is Code.INVALID_STATE
+        assert await refusal(templates.request(town.context, where)) is Code.INVALID_STATE
         assert len(stage.reviewer.seen) == 1
 
     stage.play(scene)
@@ -168,12 +168,12 @@ def test_a_template_that_is_not_under_review_can_be_edited_and_reviewed_anew(
         where = await place(town)
         before = await put_in(town, stage, where, status)
 
-        edited = await templates.update(town.station, where, EDITED, None)
+        edited = await templates.update(town.context, where, EDITED, None)
 
         assert (edited.id, edited.status, edited.design, edited.comment) == (before.id, REGISTERED, EDITED, None)
         assert edited.in_use == before.in_use
         stage.reviewer.decision = Review(True)
-        assert (await templates.request(town.station, where)).in_use == EDITED
+        assert (await templates.request(town.context, where)).in_use == EDITED
 
     stage.play(scene)
 
@@ -183,7 +183,7 @@ def test_a_template_under_review_cannot_be_edited(stage: Stage) -> None:
         where = await place(town)
         await put_in(town, stage, where, INSPECTING)
 
-        assert await refusal(templates.update(town.station, where, EDITED, None)) is Code.INVALID_STATE
+        assert await refusal(templates.update(town.context, where, EDITED, None)) is Code.INVALID_STATE
         assert (await at(town, where)).design == DESIGN
 
     stage.play(scene)
@@ -193,10 +193,10 @@ def test_an_approved_text_stays_in_use_while_its_edit_is_rejected(stage: Stage) 
     async def scene(town: Town) -> None:
         where = await place(town)
         await put_in(town, stage, where, APPROVED)
-        await templates.update(town.station, where, EDITED, None)
+        await templates.update(town.context, where, EDITED, None)
         stage.reviewer.decision = Review(False, "안 됩니다")
 
-        rejected = await templates.request(town.station, where)
+        rejected = await templates.request(town.context, where)
 
         assert (rejected.status, rejected.design, rejected.in_use) == (REJECTED, EDITED, DESIGN)
 
@@ -206,12 +206,12 @@ def test_an_approved_text_stays_in_use_while_its_edit_is_rejected(stage: Stage) 
 def test_what_was_edited_while_its_reviewer_read_it_is_not_approved(stage: Stage) -> None:
     async def scene(town: Town) -> None:
         where = await place(town)
-        await templates.create(town.station, where, DESIGN, None)
+        await templates.create(town.context, where, DESIGN, None)
         stage.reviewer.decision = Review(True)
         stage.reviewer.may_decide.clear()
-        asked = asyncio.ensure_future(templates.request(town.station, where))
+        asked = asyncio.ensure_future(templates.request(town.context, where))
         await town.wait(1)
-        await templates.update(town.station, where, EDITED, None)
+        await templates.update(town.context, where, EDITED, None)
         stage.reviewer.may_decide.set()
 
         assert await refusal(asked) is Code.INVALID_STATE
@@ -232,11 +232,11 @@ def test_only_what_is_neither_in_use_nor_under_review_is_deleted(
         await put_in(town, stage, where, status)
 
         if code:
-            assert await refusal(templates.delete(town.station, where)) is code
+            assert await refusal(templates.delete(town.context, where)) is code
         else:
-            await templates.delete(town.station, where)
-            assert await refusal(templates.delete(town.station, where)) is Code.TEMPLATE_NOT_FOUND
-            await templates.create(town.station, where, DESIGN, None)
+            await templates.delete(town.context, where)
+            assert await refusal(templates.delete(town.context, where)) is Code.TEMPLATE_NOT_FOUND
+            await templates.create(town.context, where, DESIGN, None)
 
     stage.play(scene)
 
@@ -275,21 +275,21 @@ def test_an_operator_cannot_decide_on_what_does_not_exist_or_was_not_handed_in(s
 def test_another_accounts_templates_do_not_exist(stage: Stage) -> None:
     async def scene(town: Town) -> None:
         where = await place(town)
-        await templates.create(town.station, where, DESIGN, None)
+        await templates.create(town.context, where, DESIGN, None)
         foreign = where._replace(account_id=await account(town, "other"))
         unknown = where._replace(code="nothing")
 
         for work in (
-            templates.create(town.station, foreign, DESIGN, None),
-            templates.update(town.station, foreign, EDITED, None),
-            templates.request(town.station, foreign),
-            templates.delete(town.station, foreign),
+            templates.create(town.context, foreign, DESIGN, None),
+            templates.update(town.context, foreign, EDITED, None),
+            templates.request(town.context, foreign),
+            templates.delete(town.context, foreign),
         ):
             assert await refusal(work) is Code.SENDER_NOT_FOUND
         for work in (
-            templates.update(town.station, unknown, EDITED, None),
-            templates.request(town.station, unknown),
-            templates.delete(town.station, unknown),
+            templates.update(town.context, unknown, EDITED, None),
+            templates.request(town.context, unknown),
+            templates.delete(town.context, unknown),
         ):
             assert await refusal(work) is Code.TEMPLATE_NOT_FOUND
 

@@ -129,7 +129,7 @@ def test_what_is_for_later_does_not_avoid_a_carrier_that_is_aside_only_now(
 
     async def scene(town: Town) -> None:
         await town.wait(10)
-        assert town.station.aside == {"one"}
+        assert town.context.open_circuits == {"one"}
 
         now = town.world.now()
         request_id = await send(town, sms(scheduled_at=None if ahead is None else now + ahead))
@@ -146,11 +146,11 @@ def test_where_numbers_are_checked_only_registered_ones_may_send(play: Play) -> 
         owner, other = await account(town), await account(town, "other")
         await town.store.write(accounts.add_number, other, SENDER, NOON)
 
-        refused = await refusal(accept(town.station, owner, sms()))
+        refused = await refusal(accept(town.context, owner, sms()))
         assert (refused.code, refused.problems[0].field) == (Code.SENDER_NUMBER_NOT_REGISTERED, "sender")
 
         await town.store.write(accounts.add_number, owner, SENDER, NOON)
-        await accept(town.station, owner, sms())
+        await accept(town.context, owner, sms())
 
     play(scene, carriers=idle(), check_sender_numbers=True)
 
@@ -184,13 +184,13 @@ REPEATABLE = Repeatable("key", b"digest")
 def test_a_repeated_request_is_kept_once_and_answered_alike(play: Play) -> None:
     async def scene(town: Town) -> None:
         owner = await account(town)
-        assert await answered_before(town.station, owner, REPEATABLE) is None
+        assert await answered_before(town.context, owner, REPEATABLE) is None
 
-        one = await accept(town.station, owner, sms(), REPEATABLE)
+        one = await accept(town.context, owner, sms(), REPEATABLE)
         await town.wait(3600)
-        again = await accept(town.station, owner, sms(), REPEATABLE)
+        again = await accept(town.context, owner, sms(), REPEATABLE)
 
-        assert one == again == await answered_before(town.station, owner, REPEATABLE)
+        assert one == again == await answered_before(town.context, owner, REPEATABLE)
         assert await count(town, "messages") == 1
         assert counted(town, "pabal_messages_accepted_total", product="sms") == 1
 
@@ -201,7 +201,7 @@ def test_of_many_equal_requests_at_the_same_time_one_is_kept(play: Play) -> None
     async def scene(town: Town) -> None:
         owner = await account(town)
 
-        answers = await asyncio.gather(*(accept(town.station, owner, sms(), REPEATABLE) for _ in range(20)))
+        answers = await asyncio.gather(*(accept(town.context, owner, sms(), REPEATABLE) for _ in range(20)))
 
         assert len(set(answers)) == 1
         assert await count(town, "messages") == 1
@@ -212,12 +212,12 @@ def test_of_many_equal_requests_at_the_same_time_one_is_kept(play: Play) -> None
 def test_a_key_that_stood_on_another_request_is_a_duplicate(play: Play) -> None:
     async def scene(town: Town) -> None:
         owner = await account(town)
-        await accept(town.station, owner, sms(), REPEATABLE)
+        await accept(town.context, owner, sms(), REPEATABLE)
         other = REPEATABLE._replace(digest=b"another")
 
         for work in (
-            accept(town.station, owner, sms(), other),
-            answered_before(town.station, owner, other),
+            accept(town.context, owner, sms(), other),
+            answered_before(town.context, owner, other),
         ):
             refused = await refusal(work)
             assert (refused.code, refused.problems[0].field) == (Code.DUPLICATE, "Idempotency-Key")
@@ -228,9 +228,9 @@ def test_a_key_that_stood_on_another_request_is_a_duplicate(play: Play) -> None:
 
 def test_a_key_belongs_to_its_account(play: Play) -> None:
     async def scene(town: Town) -> None:
-        mine = await accept(town.station, await account(town), sms(), REPEATABLE)
+        mine = await accept(town.context, await account(town), sms(), REPEATABLE)
         theirs = await accept(
-            town.station, await account(town, "other"), sms(), REPEATABLE._replace(digest=b"another")
+            town.context, await account(town, "other"), sms(), REPEATABLE._replace(digest=b"another")
         )
 
         assert mine != theirs
@@ -241,10 +241,10 @@ def test_a_key_belongs_to_its_account(play: Play) -> None:
 def test_a_request_that_was_refused_leaves_its_key_free(play: Play) -> None:
     async def scene(town: Town) -> None:
         owner = await account(town)
-        await refusal(accept(town.station, owner, sms(), REPEATABLE))
+        await refusal(accept(town.context, owner, sms(), REPEATABLE))
         await town.store.write(accounts.add_number, owner, SENDER, NOON)
 
-        await accept(town.station, owner, sms(content="다른 글"), REPEATABLE._replace(digest=b"another"))
+        await accept(town.context, owner, sms(content="다른 글"), REPEATABLE._replace(digest=b"another"))
 
         assert await count(town, "requests") == 1
 
@@ -257,7 +257,7 @@ def test_what_the_store_cannot_keep_is_not_accepted(play: Play) -> None:
         await town.store.close()
 
         with pytest.raises(StoreAway):
-            await accept(town.station, owner, sms())
+            await accept(town.context, owner, sms())
 
     play(scene, carriers=idle())
 
@@ -268,14 +268,14 @@ def test_only_an_approved_profile_in_use_may_be_sent_under_and_only_by_its_accou
         profile = await add_profile(town)
         key = f"{profile:040x}"
 
-        assert (await usable_profile(town.station, owner, key)).id == profile
-        assert (await refusal(usable_profile(town.station, other, key))).code is Code.SENDER_NOT_FOUND
-        assert (await refusal(usable_profile(town.station, owner, "f" * 40))).code is Code.SENDER_NOT_FOUND
+        assert (await usable_profile(town.context, owner, key)).id == profile
+        assert (await refusal(usable_profile(town.context, other, key))).code is Code.SENDER_NOT_FOUND
+        assert (await refusal(usable_profile(town.context, owner, "f" * 40))).code is Code.SENDER_NOT_FOUND
         await town.store.write(profiles.set_enabled, profile, False, NOON)
-        assert (await refusal(usable_profile(town.station, owner, key))).code is Code.SENDER_NOT_APPROVED
+        assert (await refusal(usable_profile(town.context, owner, key))).code is Code.SENDER_NOT_APPROVED
         await town.store.write(profiles.set_enabled, profile, True, NOON)
         await town.store.write(profiles.delete, profile, NOON)
-        assert (await refusal(usable_profile(town.station, owner, key))).code is Code.SENDER_NOT_FOUND
+        assert (await refusal(usable_profile(town.context, owner, key))).code is Code.SENDER_NOT_FOUND
 
     play(scene, carriers=idle())
 
@@ -284,19 +284,19 @@ def test_only_an_approved_template_of_the_profile_may_be_sent(play: Play) -> Non
     async def scene(town: Town) -> None:
         owner = await account(town)
         number = await add_profile(town)
-        other = await usable_profile(town.station, owner, f"{await add_profile(town, '@other'):040x}")
-        profile = await usable_profile(town.station, owner, f"{number:040x}")
+        other = await usable_profile(town.context, owner, f"{await add_profile(town, '@other'):040x}")
+        profile = await usable_profile(town.context, owner, f"{number:040x}")
         template = await town.store.write(templates.add, owner, number, "order", DESIGN, None, NOON)
 
         async def code() -> Code:
-            return (await refusal(usable_template(town.station, profile, "order"))).code
+            return (await refusal(usable_template(town.context, profile, "order"))).code
 
         assert await code() is Code.TEMPLATE_NOT_APPROVED
         await town.store.write(templates.set_status, template, TemplateStatus.APPROVED, None, NOON)
-        assert await usable_template(town.station, profile, "order") == DESIGN
-        assert (await refusal(usable_template(town.station, other, "order"))).code is Code.TEMPLATE_NOT_FOUND
-        assert (await refusal(usable_template(town.station, profile, "?"))).code is Code.TEMPLATE_NOT_FOUND
+        assert await usable_template(town.context, profile, "order") == DESIGN
+        assert (await refusal(usable_template(town.context, other, "order"))).code is Code.TEMPLATE_NOT_FOUND
+        assert (await refusal(usable_template(town.context, profile, "?"))).code is Code.TEMPLATE_NOT_FOUND
         await town.store.write(templates.edit, template, DESIGN._replace(content="고친 글"), None, NOON)
-        assert await usable_template(town.station, profile, "order") == DESIGN
+        assert await usable_template(town.context, profile, "order") == DESIGN
 
     play(scene, carriers=idle())

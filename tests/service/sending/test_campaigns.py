@@ -113,8 +113,8 @@ def test_a_restart_in_the_middle_neither_loses_nor_doubles(tmp_path: Path, cut: 
         town = await build_town(tmp_path, world=world, store=store, carriers={POST: post}, delivers=False)
         campaign_id = await checked(town, *wanted)
         campaign = await get(town, campaign_id)
-        await service.start(town.station, campaign, "x", LATER, deed(town))
-        making = asyncio.create_task(service.go_round(town.station))
+        await service.start(town.context, campaign, "x", LATER, deed(town))
+        making = asyncio.create_task(service.go_round(town.context))
         for _ in range(3 * cut):
             await asyncio.sleep(0)
         making.cancel()
@@ -138,7 +138,7 @@ def test_two_who_make_the_same_campaign_make_it_once(play: Play) -> None:
     async def scene(town: Town) -> None:
         campaign_id = await checked(town, *[phones(2, 10 * number) for number in range(8)])
         await start(town, campaign_id)
-        await asyncio.gather(service.go_round(town.station), service.go_round(town.station))
+        await asyncio.gather(service.go_round(town.context), service.go_round(town.context))
         await town.wait(10)
 
         assert len(received(post)) == len(set(received(post))) == 16
@@ -175,9 +175,9 @@ def test_cancelled_in_the_middle_nothing_more_goes_out(play: Play) -> None:
         campaign_id = await checked(town, *[phones(2, 10 * number) for number in range(4)])
         await start(town, campaign_id, LATER)
         campaign = await get(town, campaign_id)
-        making = asyncio.create_task(service.go_round(town.station))
+        making = asyncio.create_task(service.go_round(town.context))
         await until_made(town, 2)
-        assert await service.cancel_campaign(town.station, campaign, deed(town))
+        assert await service.cancel_campaign(town.context, campaign, deed(town))
         await asyncio.gather(making)
         await town.wait(600)
 
@@ -191,7 +191,7 @@ def test_cancelled_in_the_middle_nothing_more_goes_out(play: Play) -> None:
         assert (await progress(town, campaign_id)).cancel == kept.made
         assert await count(town, "campaign_blocks") == 0
         assert await count(town, "jobs") == 0
-        assert not await service.cancel_campaign(town.station, campaign, deed(town))
+        assert not await service.cancel_campaign(town.context, campaign, deed(town))
 
     play(scene, carriers={POST: post})
 
@@ -221,7 +221,7 @@ def test_what_is_on_its_way_is_not_cancelled_and_still_counted(play: Play) -> No
         campaign_id = await checked(town, phones(2))
         await start(town, campaign_id)
         await town.wait(3)
-        await service.cancel_campaign(town.station, await get(town, campaign_id), deed(town))
+        await service.cancel_campaign(town.context, await get(town, campaign_id), deed(town))
         await town.wait(3)
         assert (await progress(town, campaign_id)).sending == 2
         await post.report(*[(one.hex(), Outcome.DELIVERED) for one in post.ids])
@@ -243,7 +243,7 @@ def test_a_scheduled_campaign_waits_for_its_time_and_can_be_hurried(play: Play) 
         assert post.handed == []
         assert (await progress(town, campaign_id)).waiting == 14
 
-        assert await service.hurry_campaign(town.station, await get(town, campaign_id), deed(town))
+        assert await service.hurry_campaign(town.context, await get(town, campaign_id), deed(town))
         await town.wait(10)
 
         assert len(received(post)) == len(set(received(post))) == 14
@@ -262,9 +262,9 @@ def test_hurried_while_it_is_made_all_of_it_goes_now(play: Play) -> None:
     async def scene(town: Town) -> None:
         campaign_id = await checked(town, *[phones(2, 10 * number) for number in range(5)])
         await start(town, campaign_id, LATER)
-        making = asyncio.create_task(service.go_round(town.station))
+        making = asyncio.create_task(service.go_round(town.context))
         await until_made(town, 2)
-        await service.hurry_campaign(town.station, await get(town, campaign_id), deed(town))
+        await service.hurry_campaign(town.context, await get(town, campaign_id), deed(town))
         await asyncio.gather(making)
         await town.wait(20)
 
@@ -279,7 +279,7 @@ def test_at_night_an_advertisement_is_not_hurried(play: Play) -> None:
         campaign_id = await checked(town, phones(2), sending=ad)
         await start(town, campaign_id, LATER)
         with pytest.raises(Refused) as refusal:
-            await service.hurry_campaign(town.station, await get(town, campaign_id), deed(town))
+            await service.hurry_campaign(town.context, await get(town, campaign_id), deed(town))
         assert refusal.value.code is Code.NIGHT_AD_RESTRICTED
 
     play(scene, carriers={POST: idle()}, world=VirtualWorld(begins_at=NOON + 10 * HOUR))
@@ -292,7 +292,7 @@ def test_a_campaign_of_a_deleted_profile_is_halted_with_the_reason_and_can_go_on
         profile_id = await add_profile(town)
         talk = alimtalk(profile_id, resend=None)._replace(template_code=None)
         campaign_id = await checked(town, phones(2), sending=talk, sender_key=f"{profile_id:040x}")
-        await delete(town.station, await account(town), None, "@shop")
+        await delete(town.context, await account(town), None, "@shop")
         await start(town, campaign_id)
         await town.wait(5)
 
@@ -300,10 +300,10 @@ def test_a_campaign_of_a_deleted_profile_is_halted_with_the_reason_and_can_go_on
         assert kept.state is State.HALTED
         assert kept.reason[1] == Code.SENDER_NOT_FOUND.words.en
         assert post.handed == []
-        assert await service.go_on(town.station, kept, deed(town))
+        assert await service.go_on(town.context, kept, deed(town))
         await town.wait(5)
         assert (await get(town, campaign_id)).state is State.HALTED
-        assert await service.cancel_campaign(town.station, kept, deed(town))
+        assert await service.cancel_campaign(town.context, kept, deed(town))
         assert (await get(town, campaign_id)).state is State.CANCELLED
 
     play(scene, carriers={POST: post})
@@ -331,14 +331,14 @@ def test_from_a_backup_nothing_more_is_made_until_someone_says_so(play: Play) ->
     async def scene(town: Town) -> None:
         campaign_id = await checked(town, phones(2), phones(2, 10))
         assert await town.store.write(campaigns.start, campaign_id, town.world.now(), "x", None, town.world.now())
-        done = await town.store.write(stand_down, town.station.policy, town.world.now())
+        done = await town.store.write(stand_down, town.context.policy, town.world.now())
         await town.wait(10)
 
         assert done.halted == 1
         kept = await get(town, campaign_id)
         assert (kept.state, kept.reason) == (State.HALTED, tuple(RESTORED))
         assert post.handed == []
-        await service.go_on(town.station, kept, deed(town))
+        await service.go_on(town.context, kept, deed(town))
         await town.wait(10)
         assert len(post.handed) == 4
 
@@ -352,11 +352,11 @@ def test_unsent_campaigns_are_forgotten_after_a_week_and_sent_ones_with_the_rest
         await start(town, sent)
         await town.wait(10)
         town.world.begins_at += 8 * DAY
-        await housekeeping.go_round(town.station)
+        await housekeeping.go_round(town.context)
         assert await town.store.read(campaigns.get, unsent) is None
         assert (await get(town, sent)).state is State.MADE
         town.world.begins_at += 60 * DAY
-        await housekeeping.go_round(town.station)
+        await housekeeping.go_round(town.context)
         assert await count(town, "campaigns") == 0
         assert await count(town, "campaign_requests") == 0
         assert await count(town, "campaign_blocks") == 0

@@ -35,7 +35,7 @@ LATER = later(NOON, 3600)
 
 
 async def cancel(town: Town, request_id: bytes | None, message_id: bytes | None = None) -> Cancelled:
-    return await cancel_request(town.station, await account(town), request_id, message_id)
+    return await cancel_request(town.context, await account(town), request_id, message_id)
 
 
 def test_what_waits_is_cancelled_and_never_handed_over(play: Play) -> None:
@@ -95,7 +95,7 @@ def test_what_has_ended_is_not_cancelled(play: Play) -> None:
 def test_what_does_not_exist_or_is_another_accounts_cannot_be_cancelled(play: Play) -> None:
     async def scene(town: Town) -> None:
         mine = await send(town, sms(scheduled_at=LATER))
-        foreign = await accept(town.station, await account(town, "other"), sms(scheduled_at=LATER))
+        foreign = await accept(town.context, await account(town, "other"), sms(scheduled_at=LATER))
 
         for request_id, message_id in (
             (None, None),
@@ -157,7 +157,7 @@ def test_deleting_a_profile_cancels_all_that_waits_for_it_and_nothing_else(play:
         kept = await send(town, alimtalk(other, scheduled_at=soon))
         a_text = await send(town, sms(scheduled_at=soon))
 
-        await delete(town.station, await account(town), f"{profile:040x}", None)
+        await delete(town.context, await account(town), f"{profile:040x}", None)
 
         for request_id in doomed:
             assert await ends(town, request_id) == [(CANCEL, None)]
@@ -173,7 +173,7 @@ def test_a_sweep_that_a_crash_cut_short_is_finished_by_housekeeping(play: Play) 
     async def scene(town: Town) -> None:
         profile = await add_profile(town)
         sent.extend([await send(town, alimtalk(profile, scheduled_at=NOON + DAY)) for _ in range(50)])
-        deleting = asyncio.ensure_future(delete(town.station, await account(town), f"{profile:040x}", None))
+        deleting = asyncio.ensure_future(delete(town.context, await account(town), f"{profile:040x}", None))
         while await count(town, "profiles where deleted_at is not null") == 0:
             pass  # looking takes a turn of the loop, in which the deletion goes on
         deleting.cancel()

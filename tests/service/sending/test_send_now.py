@@ -30,7 +30,7 @@ def test_what_waits_is_sent_at_once_and_not_again_at_its_time(play: Play, receiv
         request_id = await send(town, sms(*[PHONE] * receivers, scheduled_at=LATER))
         await town.wait(60)
 
-        hurried = await send_now(town.station, await account(town), request_id)
+        hurried = await send_now(town.context, await account(town), request_id)
 
         assert hurried == Hurried(receivers, frozenset({POST}))
         await town.wait(6)
@@ -39,7 +39,7 @@ def test_what_waits_is_sent_at_once_and_not_again_at_its_time(play: Play, receiv
         assert kept.scheduled_at == NOON + 60_000
         await town.wait(600)
         assert len(post.handed) == receivers
-        assert (await send_now(town.station, await account(town), request_id)).messages == 0
+        assert (await send_now(town.context, await account(town), request_id)).messages == 0
 
     play(scene, carriers={POST: post})
 
@@ -50,9 +50,9 @@ def test_what_was_cancelled_stays_so(play: Play) -> None:
     async def scene(town: Town) -> None:
         owner = await account(town)
         request_id = await send(town, sms(PHONE, PHONE, scheduled_at=LATER))
-        await cancel_request(town.station, owner, request_id, first(request_id, 1))
+        await cancel_request(town.context, owner, request_id, first(request_id, 1))
 
-        assert (await send_now(town.station, owner, request_id)).messages == 1
+        assert (await send_now(town.context, owner, request_id)).messages == 1
         await town.wait(10)
         assert post.ids == [first(request_id, 2)]
 
@@ -71,9 +71,9 @@ def test_of_a_hurry_a_cancel_and_the_clock_each_message_goes_once_or_never(play:
         async def after(count: int) -> None:
             for _ in range(count):
                 await asyncio.sleep(0)
-            await send_now(town.station, owner, request_id)
+            await send_now(town.context, owner, request_id)
 
-        _, done = await asyncio.gather(after(turns), cancel_request(town.station, owner, request_id, None))
+        _, done = await asyncio.gather(after(turns), cancel_request(town.context, owner, request_id, None))
         await town.wait(60)
 
         assert len(post.ids) == len(set(post.ids)) == 12 - done.canceled
@@ -83,10 +83,10 @@ def test_of_a_hurry_a_cancel_and_the_clock_each_message_goes_once_or_never(play:
 
 def test_what_is_not_there_or_anothers_cannot_be_sent(play: Play) -> None:
     async def scene(town: Town) -> None:
-        foreign = await accept(town.station, await account(town, "other"), sms(scheduled_at=LATER))
+        foreign = await accept(town.context, await account(town, "other"), sms(scheduled_at=LATER))
         for request_id in (None, bytes(13), foreign):
             with pytest.raises(Refused) as refusal:
-                await send_now(town.station, await account(town), request_id)
+                await send_now(town.context, await account(town), request_id)
             assert refusal.value.code is Code.REQUEST_NOT_FOUND
         assert await ends(town, foreign) == [(Status.WAITING, None)]
 
@@ -98,7 +98,7 @@ def test_an_advertisement_waits_for_the_morning(play: Play) -> None:
         at = town.world.now() + 12 * HOUR
         request_id = await send(town, sms(product=Product.FRIENDTALK_TEXT, is_ad=True, scheduled_at=at))
         with pytest.raises(Refused) as refusal:
-            await send_now(town.station, await account(town), request_id)
+            await send_now(town.context, await account(town), request_id)
         assert refusal.value.code is Code.NIGHT_AD_RESTRICTED
 
     play(scene, carriers={POST: at_once()}, world=VirtualWorld(begins_at=NOON + 10 * HOUR))

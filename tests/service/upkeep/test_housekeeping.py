@@ -117,15 +117,15 @@ def test_an_idempotency_key_is_remembered_for_a_day(play: Play) -> None:
     sent: list[bytes] = []
 
     async def begin(town: Town) -> None:
-        sent.append(await accept(town.station, await account(town), sms(), repeatable))
+        sent.append(await accept(town.context, await account(town), sms(), repeatable))
 
     async def nearly_a_day_later(town: Town) -> None:
         await town.wait(1)
-        assert await answered_before(town.station, await account(town), repeatable) == sent[0]
+        assert await answered_before(town.context, await account(town), repeatable) == sent[0]
 
     async def a_day_later(town: Town) -> None:
         await town.wait(1)
-        assert await answered_before(town.station, await account(town), repeatable) is None
+        assert await answered_before(town.context, await account(town), repeatable) is None
         assert await count(town, "answers") == 0
 
     play(begin)
@@ -135,7 +135,7 @@ def test_an_idempotency_key_is_remembered_for_a_day(play: Play) -> None:
 
 def test_tokens_are_forgotten_when_they_count_no_more(play: Play) -> None:
     async def begin(town: Town) -> None:
-        await register(town.station, await account(town), Registration("@shop", "00100010001", PHONE))
+        await register(town.context, await account(town), Registration("@shop", "00100010001", PHONE))
 
     async def look(town: Town, left: int) -> None:
         await town.wait(1)
@@ -189,9 +189,9 @@ def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(play:
             kept = (await town.store.read(requests.get, [request_id]))[request_id]
             assert (kept.content, kept.subject, kept.sender, kept.variables) == ("", None, "", ())
             assert await town.store.read(requests.image, request_id) is None
-        outlook = await history.outlook(town.station, owner, old[0], 1, 10)
+        outlook = await history.outlook(town.context, owner, old[0], 1, 10)
         assert outlook.counts == {DONE: 1, FAILED: 1}
-        found = await history.find(town.station, Filter(owner, receiver=PHONE), 1, 100)
+        found = await history.find(town.context, Filter(owner, receiver=PHONE), 1, 100)
         assert [message.id for message, _ in found.found] == [first(young[0])]
         assert (await town.store.read(requests.get, young))[young[0]].content == "새 글"
 
@@ -210,7 +210,7 @@ def test_what_has_been_blanked_is_not_gone_through_again(play: Play) -> None:
     async def later(town: Town) -> None:
         await town.wait(1)
         before = await town.store.read(cursors.get, "blanked")
-        await go_round(town.station)
+        await go_round(town.context)
 
         assert before is not None
         assert before == await town.store.read(cursors.get, "blanked")
@@ -299,8 +299,8 @@ def test_a_round_with_nothing_to_do_changes_nothing(play: Play) -> None:
     async def scene(town: Town) -> None:
         request_id = await send(town, sms(scheduled_at=NOON + HOUR))
 
-        await go_round(town.station)
-        await go_round(town.station)
+        await go_round(town.context)
+        await go_round(town.context)
 
         assert await ends(town, request_id) == [(WAITING, None)]
         assert town.world.now() - NOON < SECOND

@@ -45,7 +45,7 @@ def test_a_running_service_makes_the_months_ahead(play: Play) -> None:
     async def scene(town: Town) -> None:
         world = town.world
         world.begins_at += 100 * DAY
-        await keep_months(town.station)
+        await keep_months(town.context)
 
         assert await town.store.read(partitions.missing, NOON + 100 * DAY) == []
         assert (await town.store.read(partitions.over, NOON + 365 * DAY))[-1] == 202704

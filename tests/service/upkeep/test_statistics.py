@@ -56,18 +56,18 @@ def test_messages_are_counted_as_they_stand_until_they_have_ended(play: Play) ->
         await send(town, sms("01000000001", "01000000002"))
         await send(town, sms("01000000003", scheduled_at=NOON + 1 * HOUR))
         await town.wait(1)
-        await count(town.station)
+        await count(town.context)
         first = await seen(town)
         one, two = post.ids
         await post.report((one.hex(), Outcome.DELIVERED), (two.hex(), Outcome.PHONE_OFF))
-        await count(town.station)
+        await count(town.context)
         second = await seen(town)
         await pass_by(town, 30)
-        await count(town.station)
+        await count(town.context)
         (left,) = await town.store.read(statistics.unfinished)
         await pass_by(town, 31)
         await post.report((post.ids[2].hex(), Outcome.DELIVERED))
-        await count(town.station)
+        await count(town.context)
 
         assert first == {"sms sending 0": 2, "sms waiting 0": 1}
         assert second == {"sms completed 1000": 1, "sms fail 2003": 1, "sms waiting 0": 1}
@@ -90,7 +90,7 @@ def test_a_fallback_and_a_cancel_are_seen_long_after_their_quarter(play: Play) -
         await post.report((post.ids[0].hex(), Outcome.NOT_A_USER))
         await town.wait(61)
         fallen = await seen(town)
-        await cancel_request(town.station, await account(town), request_id, None)
+        await cancel_request(town.context, await account(town), request_id, None)
         await post.report((post.ids[1].hex(), Outcome.DELIVERED))
         await town.wait(61)
 
@@ -105,7 +105,7 @@ def test_a_quarter_that_is_over_is_never_read_again(play: Play) -> None:
     async def scene(town: Town) -> None:
         await send(town, sms())
         await pass_by(town, 30)
-        await count(town.station)
+        await count(town.context)
         kept = await seen(town)
 
         def meddle(tx: Tx) -> None:
@@ -125,7 +125,7 @@ def test_days_are_told_apart_and_accounts_too(play: Play) -> None:
     async def scene(town: Town) -> None:
         await send(town, sms())
         other = await account(town, "other")
-        await accept(town.station, other, sms())
+        await accept(town.context, other, sms())
         await pass_by(town, 13 * 60)
         await send(town, sms("01000000001", "01000000002"))
         await town.wait(61)
@@ -153,7 +153,7 @@ def test_whatever_happens_the_figures_are_those_of_the_messages(play: Play) -> N
             sending = random.choice([sms("01000000001", "01000000002"), alimtalk(profile)])
             await send(town, sending._replace(scheduled_at=at))
             await pass_by(town, random.randrange(2, 10))
-        await count(town.station)
+        await count(town.context)
         in_between, then = await seen(town), await town.store.read(_really)
         await pass_by(town, 4 * 60)
 
@@ -178,11 +178,11 @@ def test_a_store_that_was_never_counted_is_counted_as_far_back_as_is_shown(play:
         lost = await seen(town)
         assert isinstance(town.world, LeapingWorld)
         town.world.leap((REACH - QUARTER) / 1000)
-        await count(town.station)
+        await count(town.context)
         again = await seen(town)
         await town.store.write(forget)
         town.world.leap(2 * QUARTER / 1000)
-        await count(town.station)
+        await count(town.context)
 
         assert (lost, again, await seen(town)) == ({}, {"sms completed 1000": 1}, {})
 
@@ -193,12 +193,12 @@ def test_old_quarters_are_forgotten(play: Play) -> None:
     async def scene(town: Town) -> None:
         await send(town, sms())
         await town.wait(60)
-        await count(town.station)
+        await count(town.context)
         assert await seen(town)
 
         assert isinstance(town.world, LeapingWorld)
         town.world.leap((KEPT_FOR + QUARTER + GRACE) / 1000)
-        await go_round(town.station)
+        await go_round(town.context)
 
         assert await seen(town) == {}
         assert await town.store.read(statistics.unfinished) == []
@@ -210,7 +210,7 @@ def test_while_someone_waits_only_what_is_quick_is_counted(play: Play) -> None:
     async def scene(town: Town) -> None:
         await send(town, sms())
         await town.wait(1)
-        await count(town.station, longest_ms=50)
+        await count(town.context, longest_ms=50)
         first = await seen(town)
 
         def slow(tx: Tx) -> None:
@@ -219,7 +219,7 @@ def test_while_someone_waits_only_what_is_quick_is_counted(play: Play) -> None:
         await town.store.write(slow)
         await send(town, sms())
         await town.wait(30)
-        await count(town.station, longest_ms=50)
+        await count(town.context, longest_ms=50)
         second = await seen(town)
         await town.wait(60)
 

@@ -61,7 +61,7 @@ def _wanted(visit: Visit) -> Filter | None:
 
 async def _file(visit: Visit, written: AsyncIterator[bytes], ending: str, kind: str) -> Response:
     """Answer with a file; that someone takes so many numbers away is noted."""
-    await visit.station.store.write(audit_log.note, visit.deed("history.export", ending))
+    await visit.context.store.write(audit_log.note, visit.deed("history.export", ending))
     name = f"pabal-{visit.speech.stamp(visit.now)[:10]}.{ending}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(written, media_type=kind, headers=headers)
@@ -103,7 +103,7 @@ async def _rows(visit: Visit, wanted: Filter | None) -> AsyncGenerator[list[list
     before: bytes | None = NEWEST if wanted else None
     while wanted and before:
         try:
-            walked = await timeline.look_through(visit.station, wanted, before, BATCH)
+            walked = await timeline.look_through(visit.context, wanted, before, BATCH)
         except StoreAway:
             log.warning("an export ends early: the store is away")
             raise

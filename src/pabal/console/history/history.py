@@ -54,7 +54,7 @@ async def show_history(visit: Visit) -> Response:
     search = filters.read(visit.given, visit.account_id, visit.speech)
     walked = Walked([], None)
     if search.wanted:
-        walked = await timeline.look_through(visit.station, search.wanted, search.before or NEWEST, PAGE_SIZE)
+        walked = await timeline.look_through(visit.context, search.wanted, search.before or NEWEST, PAGE_SIZE)
     return visit.page(
         "history/history.html",
         400 if search.problems else 200,
@@ -77,7 +77,7 @@ async def show_message(visit: Visit) -> Response:
     Raises Refused(NOT_FOUND), also for another account's.
     """
     message_id = identifiers.read_message(str(visit.request.path_params["message"]))
-    story = await timeline.tell(visit.station, visit.account_id, message_id) if message_id else None
+    story = await timeline.tell(visit.context, visit.account_id, message_id) if message_id else None
     if story is None:
         raise Refused(Code.NOT_FOUND)
     message, request = story.message, story.request

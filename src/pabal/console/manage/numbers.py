@@ -21,7 +21,7 @@ async def register(visit: Visit) -> Response:
     try:
         number = _typed(visit)
         deed = visit.deed("number.add", phone.masked(number))
-        await visit.station.store.write(numbers.register, visit.account_id, number, deed)
+        await visit.context.store.write(numbers.register, visit.account_id, number, deed)
     except Refused as refused:
         return await _page(visit, refused)
     return visit.elsewhere(NUMBERS)
@@ -33,7 +33,7 @@ async def ask_remove(visit: Visit) -> Response:
     Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
     """
     number = phone.sender(visit.field("number"))
-    if not await visit.station.store.read(accounts.has_number, visit.account_id, number):
+    if not await visit.context.store.read(accounts.has_number, visit.account_id, number):
         raise Refused(Code.NOT_FOUND)
     return visit.page("manage/number_remove.html", number=number)
 
@@ -45,7 +45,7 @@ async def remove(visit: Visit) -> Response:
     """
     number = phone.sender(visit.field("number"))
     deed = visit.deed("number.remove", phone.masked(number))
-    await visit.station.store.write(numbers.remove, visit.account_id, number, deed)
+    await visit.context.store.write(numbers.remove, visit.account_id, number, deed)
     return visit.elsewhere(NUMBERS)
 
 
@@ -56,13 +56,13 @@ def _typed(visit: Visit) -> str:
 
 
 async def _page(visit: Visit, refused: Refused | None = None) -> Response:
-    found = await visit.station.store.read(accounts.numbers_of, visit.account_id)
+    found = await visit.context.store.read(accounts.numbers_of, visit.account_id)
     told = {"number": refused.problems[0].message(visit.speech.locale)} if refused else {}
     return visit.page(
         "manage/numbers.html",
         refused.code.http_status if refused else 200,
         rows=[(number, visit.number(number), visit.speech.stamp(at)) for number, at in found],
-        must_be=visit.station.policy.checks_sender_numbers,
+        must_be=visit.context.policy.checks_sender_numbers,
         typed=visit.field("number") if refused else "",
         told=told,
     )

@@ -51,8 +51,8 @@ async def list_profiles(visit: Visit) -> Response:
     word = visit.field("page")
     page = min(max(int(word), 1), MAX_PAGE) if word.isascii() and word.isdigit() and len(word) < 7 else 1
     wanted = kept_profiles.Filter(visit.account_id)
-    total, found = await visit.station.store.read(kept_profiles.find, wanted, page, PAGE_SIZE)
-    known = await categories.of_senders(visit.station)
+    total, found = await visit.context.store.read(kept_profiles.find, wanted, page, PAGE_SIZE)
+    known = await categories.of_senders(visit.context)
     rows = [_row(visit, each, known) for each in found]
     approved = visit.field("approved")
     is_news = any(each.channel == approved and each.status is AuthStatus.APPROVAL for each in rows)
@@ -126,7 +126,7 @@ async def send_again(visit: Visit) -> Response:
     registration = Registration(known.channel_id, known.category, known.cellphone)
     try:
         deed = visit.deed("profile.register", known.channel_id)
-        await profiles.register(visit.station, visit.account_id, registration, deed)
+        await profiles.register(visit.context, visit.account_id, registration, deed)
     except Refused as refused:
         if refused.code is Code.DUPLICATE:
             return visit.elsewhere(PROFILES)
@@ -151,7 +151,7 @@ async def delete(visit: Visit) -> Response:
     found = (await _waiting(visit)).profile
     try:
         deed = visit.deed("profile.delete", found.channel_id)
-        await profiles.delete(visit.station, visit.account_id, None, found.channel_id, deed)
+        await profiles.delete(visit.context, visit.account_id, None, found.channel_id, deed)
     except Refused as refused:
         told = refused.problems[0].message(visit.speech.locale)
         return visit.page(
@@ -174,7 +174,7 @@ async def _form(visit: Visit, refused: Refused | None = None) -> Response:
 
 
 async def _steps(visit: Visit) -> Steps:
-    known = await categories.of_senders(visit.station)
+    known = await categories.of_senders(visit.context)
     return steps(known, visit.field("major"), visit.field("minor"), visit.field("category"))
 
 
@@ -201,7 +201,7 @@ async def _waiting(visit: Visit) -> Waiting:
     channel_id = _spelled(visit.field("channel"))
     if not channel_id:
         raise Refused(Code.NOT_FOUND)
-    found = await visit.station.store.read(_read, visit.account_id, channel_id)
+    found = await visit.context.store.read(_read, visit.account_id, channel_id)
     if found is None:
         raise Refused(Code.NOT_FOUND)
     return found

@@ -56,7 +56,7 @@ async def list_templates(visit: Visit) -> Response:
     page = int(given) if given.isascii() and given.isdigit() and len(given) < 8 else 1
     wanted = kept_templates.Filter(visit.account_id, status=TEMPLATE_STATUS_BY_WORD.get(word))
     page = min(max(page, 1), MOST_PAGE)
-    total, found = await visit.station.store.read(kept_templates.find, wanted, page, PAGE_SIZE)
+    total, found = await visit.context.store.read(kept_templates.find, wanted, page, PAGE_SIZE)
     return visit.page(
         "manage/templates.html",
         found=found,
@@ -148,7 +148,7 @@ async def review(visit: Visit) -> Response:
             raise Refused(Code.MISSING_PARAMETER, "comment")
         word = Review(is_approved, comment or None)
         deed = visit.deed("template.approve" if is_approved else "template.reject", template.code)
-        await visit.station.store.write(audit_log.along, deed, templates.decide, template.id, word, deed.done_at)
+        await visit.context.store.write(audit_log.along, deed, templates.decide, template.id, word, deed.done_at)
     except Refused as refused:
         return await _shown(visit, template, refused)
     return visit.elsewhere(f"{TEMPLATES}/{template.id}")
@@ -160,7 +160,7 @@ async def show_picture(visit: Visit) -> Response:
     Raises Refused(NOT_FOUND), also for another account's.
     """
     template = await _template(visit)
-    image = await visit.station.store.read(kept_templates.image, template.id)
+    image = await visit.context.store.read(kept_templates.image, template.id)
     if image is None:
         raise Refused(Code.NOT_FOUND)
     return Response(image.body, media_type=image.content_type)
@@ -189,7 +189,7 @@ async def _by_id(visit: Visit, word: str) -> Template:
     Raises Refused(NOT_FOUND), also for another account's.
     """
     is_number = word.isascii() and word.isdigit() and len(word) < 19
-    found = await visit.station.store.read(kept_templates.by_id, int(word)) if is_number else None
+    found = await visit.context.store.read(kept_templates.by_id, int(word)) if is_number else None
     if found is None or found.account_id != visit.account_id:
         raise Refused(Code.NOT_FOUND)
     return found
@@ -214,7 +214,7 @@ async def _picture(visit: Visit, fields: Mapping[str, str]) -> Image | None:
     template = await _by_id(visit, fields[template_form.PICTURE_OF])
     if emphasis not in ("image", template.design.emphasisType):
         return None
-    return await visit.station.store.read(kept_templates.image, template.id)
+    return await visit.context.store.read(kept_templates.image, template.id)
 
 
 def _place(template: Template) -> dict[str, str]:
@@ -223,7 +223,7 @@ def _place(template: Template) -> dict[str, str]:
 
 async def _shown(visit: Visit, template: Template, refused: Refused | None = None) -> Response:
     in_use = template.in_use if template.in_use != template.design else None
-    category = (await categories.of_templates(visit.station)).get(template.design.category)
+    category = (await categories.of_templates(visit.context)).get(template.design.category)
     told = [(each.field, each.message(visit.speech.locale)) for each in (refused.problems if refused else ())]
     return visit.page(
         "manage/template.html",
@@ -246,7 +246,7 @@ async def _form(
     visit: Visit, fields: Mapping[str, str], refused: Refused | None = None, template: Template | None = None
 ) -> Response:
     wanted = kept_profiles.Filter(visit.account_id, status=AuthStatus.APPROVAL)
-    _, profiles = await visit.station.store.read(kept_profiles.find, wanted, 1, MOST_PROFILES)
+    _, profiles = await visit.context.store.read(kept_profiles.find, wanted, 1, MOST_PROFILES)
     problems = template_form.told(refused.problems, fields, visit.speech.locale) if refused else {}
     return visit.page(
         "manage/template_form.html",
@@ -258,7 +258,7 @@ async def _form(
         profiles=[(each.sender_key, each.channel_id) for each in profiles if each.sender_key],
         categories=[
             (each.code, f"{each.group} · {each.name}" if each.group else each.name)
-            for each in (await categories.of_templates(visit.station)).values()
+            for each in (await categories.of_templates(visit.context)).values()
         ],
         message_types=[(each, visit.say(f"template_type.{each}")) for each in MESSAGE_TYPES],
         emphasis_types=[(each, visit.say(f"emphasis.{each}")) for each in template_form.EMPHASIS],

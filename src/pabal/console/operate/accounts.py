@@ -56,7 +56,7 @@ async def create_account(visit: Visit) -> Response:
     """Make an account."""
     try:
         name = accounts_module.name(visit.field("name"))
-        account_id = await visit.station.store.write(accounts_module.create, name, visit.doer, visit.now)
+        account_id = await visit.context.store.write(accounts_module.create, name, visit.doer, visit.now)
     except Refused as refused:
         return await _list(visit, refused)
     return visit.elsewhere(f"{ACCOUNTS}/{account_id}")
@@ -77,7 +77,7 @@ async def set_account(visit: Visit) -> Response:
     """
     account = await account_of(visit)
     is_disabled = _is_to_be_disabled(visit)
-    await visit.station.store.write(accounts_module.set_disabled, account.id, is_disabled, visit.doer, visit.now)
+    await visit.context.store.write(accounts_module.set_disabled, account.id, is_disabled, visit.doer, visit.now)
     return visit.elsewhere(f"{ACCOUNTS}/{account.id}")
 
 
@@ -93,7 +93,7 @@ async def create_user(visit: Visit) -> Response:
         role = ROLE_BY_WORD.get(typed["role"])
         if role not in ROLES:
             raise Refused(Code.INVALID_PARAMETER, "role")
-        name = await visit.station.store.write(
+        name = await visit.context.store.write(
             users.create, account.name, typed["user"], role, hash, visit.now, visit.doer
         )
     except Refused as refused:
@@ -110,7 +110,7 @@ async def set_user(visit: Visit) -> Response:
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
     account = await account_of(visit)
-    await visit.station.store.write(
+    await visit.context.store.write(
         users.set_disabled, visit.field("user"), _is_to_be_disabled(visit), visit.now, visit.doer, account.id
     )
     return visit.elsewhere(f"{ACCOUNTS}/{account.id}")
@@ -123,7 +123,7 @@ async def change_password(visit: Visit) -> Response:
     """
     account = await account_of(visit)
     word, hash = await _new_password(visit)
-    found = await visit.station.store.write(
+    found = await visit.context.store.write(
         users.change_password, visit.field("user"), hash, visit.now, visit.doer, account.id
     )
     return visit.page("operate/operate_secret.html", account=account, secret=word, kind="password", name=found.name)
@@ -135,7 +135,7 @@ async def account_of(visit: Visit) -> Account:
     Raises Refused(NOT_FOUND).
     """
     account_id = number(str(visit.request.path_params["account"]))
-    found = await visit.station.store.read(accounts.by_id, account_id)
+    found = await visit.context.store.read(accounts.by_id, account_id)
     if found is None:
         raise Refused(Code.NOT_FOUND)
     return found
@@ -150,7 +150,7 @@ async def account_page(
     refused: Refused | None = None,
 ) -> Response:
     """Answer with an account's page; with what was typed in the form that was refused, and why."""
-    its_keys, its_users = await visit.station.store.read(_of_account, account.id)
+    its_keys, its_users = await visit.context.store.read(_of_account, account.id)
     first = {"name": "", "expires": "", "allow": "", "rate": str(visit.rooms.settings.key_rate)}
     return visit.page(
         "operate/operate_account.html",
@@ -174,7 +174,7 @@ def number(word: str) -> int:
 
 
 async def _list(visit: Visit, refused: Refused | None = None) -> Response:
-    found = await visit.station.store.read(accounts.accounts)
+    found = await visit.context.store.read(accounts.accounts)
     return visit.page(
         "operate/operate_accounts.html",
         refused.code.http_status if refused else 200,
@@ -198,8 +198,8 @@ def _is_to_be_disabled(visit: Visit) -> bool:
 
 async def _new_password(visit: Visit) -> tuple[str, str]:
     """Return a password and what is kept of it."""
-    word = new_password(visit.station.world)
-    salt = passwords.new_salt(visit.station.world)
+    word = new_password(visit.context.world)
+    salt = passwords.new_salt(visit.context.world)
     return word, await visit.rooms.beside.do(passwords.salted, word, salt)
 
 

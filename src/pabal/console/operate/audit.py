@@ -32,7 +32,7 @@ async def show_audit(visit: Visit) -> Response:
     who = visit.field("user")
     before = visit.field("before")
     is_place = before.isascii() and before.isdigit() and len(before) <= MOST_DIGITS
-    found = await visit.station.store.read(
+    found = await visit.context.store.read(
         audit_log.find,
         None if is_operator else visit.account_id,
         who.casefold(),

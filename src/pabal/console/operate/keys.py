@@ -19,9 +19,9 @@ async def create_key(visit: Visit) -> Response:
     typed = {name: visit.field(name) for name in key_form.FIELDS}
     try:
         grant = key_form.read(typed, visit.now, visit.speech.zone)
-        key, after = new_key(visit.station.world), number(visit.field("after"))
+        key, after = new_key(visit.context.world), number(visit.field("after"))
         deed = visit.deed("key.create", of=account.id)
-        await visit.station.store.write(keys.keep, account.id, key, grant, after, deed)
+        await visit.context.store.write(keys.keep, account.id, key, grant, after, deed)
     except Refused as refused:
         return await account_page(visit, account, key=typed, refused=refused)
     return visit.page("operate/operate_secret.html", account=account, secret=key, kind="key", name=grant.name)
@@ -35,5 +35,5 @@ async def revoke_key(visit: Visit) -> Response:
     account = await account_of(visit)
     key_id = number(visit.field("key"))
     deed = visit.deed("key.revoke", str(key_id), of=account.id)
-    await visit.station.store.write(keys.revoke, account.id, key_id, deed)
+    await visit.context.store.write(keys.revoke, account.id, key_id, deed)
     return visit.elsewhere(f"/console/operate/accounts/{account.id}")

@@ -75,9 +75,9 @@ async def show_settings(visit: Visit) -> Response:
 
 
 async def _seen(visit: Visit) -> Seen:
-    station, now = visit.station, visit.now
-    names = list(station.carriers)
-    states, depths = await station.store.read(_read, range(station.slots.total), names, now)
+    context, now = visit.context, visit.now
+    names = list(context.carriers)
+    states, depths = await context.store.read(_read, range(context.slots.total), names, now)
     known = {state.name for state in states}
     unused = [CarrierState(name, "", 0, "") for name in names if name not in known]
     return Seen(
@@ -92,7 +92,7 @@ def _read(tx: Tx, slots: Sequence[int], names: list[str], now: Instant) -> tuple
 
 
 def _row(visit: Visit, state: CarrierState) -> Row:
-    carrier = visit.station.carriers.get(state.name)
+    carrier = visit.context.carriers.get(state.name)
     settings = visit.rooms.settings.carriers.get(state.name)
     products = [product for product in SENDABLE if carrier and product in carrier.products]
     return Row(

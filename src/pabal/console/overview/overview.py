@@ -82,12 +82,12 @@ class CarrierRow(NamedTuple):
 
 async def show_overview(visit: Visit) -> Response:
     """Show the figures of the account."""
-    await count(visit.station, longest_ms=QUICK_MS)
+    await count(visit.context, longest_ms=QUICK_MS)
     word = visit.field("days")
     span = int(word) if word in map(str, SPANS) else USUAL_SPAN
     dates = _dates(visit)
     periods = [dates_module.period(each.isoformat(), visit.speech.zone) for each in dates]
-    found, states, as_of = await visit.station.store.read(_read, visit.account_id, periods)
+    found, states, as_of = await visit.context.store.read(_read, visit.account_id, periods)
     within = _added(found[-span:])
     return visit.page(
         "overview/overview.html",
@@ -178,7 +178,7 @@ def _carriers(visit: Visit, states: list[CarrierState]) -> list[CarrierRow]:
     """Return the carriers that are set up, each as the worker sees it that is worst off."""
     worst = {"up": 0, "aside": 1, "down": 2}
     rows = []
-    for name, carrier in visit.station.carriers.items():
+    for name, carrier in visit.context.carriers.items():
         of_it = [each for each in states if each.name == name]
         state = max(of_it, key=lambda each: worst.get(each.state, 0), default=None)
         rows.append(

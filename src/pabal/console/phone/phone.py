@@ -42,7 +42,7 @@ class Held(NamedTuple):
 
 async def show_phone(visit: Visit) -> Response:
     """Show a phone, and which others there are."""
-    known = await visit.station.store.read(simulator.phones, visit.account_id, visit.now, MOST_PHONES)
+    known = await visit.context.store.read(simulator.phones, visit.account_id, visit.now, MOST_PHONES)
     typed = visit.field("number")
     number, told = _read(visit, typed)
     if not typed and known:
@@ -64,7 +64,7 @@ async def show_messages(visit: Visit) -> Response:
 
 
 async def _held(visit: Visit, number: str) -> Held:
-    total, found = await visit.station.store.read(
+    total, found = await visit.context.store.read(
         simulator.on_phone, visit.account_id, number, visit.now, 1, MOST_SHOWN
     )
     newest = found[0].arrives_at if found else 0

@@ -60,7 +60,7 @@ class Entry(NamedTuple):
 async def show_list(visit: Visit) -> Response:
     """Show what was sent, newest first."""
     before = identifiers.read_request(visit.field("before"))
-    listed = await follow.list_sent(visit.station, visit.account_id, before or NEWEST, PAGE_SIZE)
+    listed = await follow.list_sent(visit.context, visit.account_id, before or NEWEST, PAGE_SIZE)
     return visit.page(
         "requests/requests.html",
         entries=[_entry(visit, each) for each in listed.found],
@@ -74,7 +74,7 @@ async def show_progress(visit: Visit) -> Response:
     """Answer with how far those are that the page watches."""
     words = visit.field("ids").split(",")[:MOST_WATCHED]
     found = [
-        await follow.look_at(visit.station, visit.account_id, identifiers.read_request(word)) for word in words
+        await follow.look_at(visit.context, visit.account_id, identifiers.read_request(word)) for word in words
     ]
     is_one = bool(visit.field("one"))
     if is_one and any(each and each.campaign and each.campaign.state is State.HALTED for each in found):
@@ -101,9 +101,9 @@ async def cancel(visit: Visit) -> Response:
     sent = await _sent(visit)
     deed = visit.deed("campaign.cancel" if sent.campaign else "request.cancel", sent.id.hex())
     if sent.campaign:
-        await campaigns.cancel_campaign(visit.station, sent.campaign, deed)
+        await campaigns.cancel_campaign(visit.context, sent.campaign, deed)
     else:
-        await cancel_request(visit.station, visit.account_id, sent.id, None, deed)
+        await cancel_request(visit.context, visit.account_id, sent.id, None, deed)
     return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
 
 
@@ -113,10 +113,10 @@ async def hurry(visit: Visit) -> Response:
     try:
         if sent.campaign:
             deed = visit.deed("campaign.now", sent.id.hex())
-            await campaigns.hurry_campaign(visit.station, sent.campaign, deed)
+            await campaigns.hurry_campaign(visit.context, sent.campaign, deed)
         else:
             deed = visit.deed("request.now", sent.id.hex())
-            await send_now.send_now(visit.station, visit.account_id, sent.id, deed)
+            await send_now.send_now(visit.context, visit.account_id, sent.id, deed)
     except Refused as refused:
         return await _page(visit, sent, refused)
     return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
@@ -130,13 +130,13 @@ async def go_on(visit: Visit) -> Response:
     sent = await _sent(visit)
     if sent.campaign is None:
         raise Refused(Code.NOT_FOUND)
-    await campaigns.go_on(visit.station, sent.campaign, visit.deed("campaign.go_on", sent.id.hex()))
+    await campaigns.go_on(visit.context, sent.campaign, visit.deed("campaign.go_on", sent.id.hex()))
     return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
 
 
 async def _sent(visit: Visit) -> Sent:
     word = str(visit.request.path_params["request"])
-    found = await follow.look_at(visit.station, visit.account_id, identifiers.read_request(word))
+    found = await follow.look_at(visit.context, visit.account_id, identifiers.read_request(word))
     if found is None:
         raise Refused(Code.NOT_FOUND)
     return found
@@ -144,9 +144,9 @@ async def _sent(visit: Visit) -> Sent:
 
 async def _page(visit: Visit, sent: Sent, refused: Refused | None = None) -> Response:
     campaign, request = sent.campaign, sent.request
-    parts = await follow.parts_of(visit.station, campaign) if campaign else []
-    above = await follow.campaign_of(visit.station, sent.id) if request else None
-    shared = await visit.station.store.read(kept.sending, sent.id) if campaign else None
+    parts = await follow.parts_of(visit.context, campaign) if campaign else []
+    above = await follow.campaign_of(visit.context, sent.id) if request else None
+    shared = await visit.context.store.read(kept.sending, sent.id) if campaign else None
     return visit.page(
         "requests/request.html",
         refused.code.http_status if refused else 200,

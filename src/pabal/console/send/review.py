@@ -60,7 +60,7 @@ class Seen(NamedTuple):
 
 async def seen(visit: Visit, draft: Draft) -> Seen:
     """Return what is to be seen of a draft; what is still absent is not held against it."""
-    policy = visit.station.policy
+    policy = visit.context.policy
     profile, design = await _chosen(visit, draft)
     done = preview.written(draft, design, policy)
     typed = typed_receivers.read(
@@ -103,7 +103,7 @@ async def checked_as_by_the_interface(visit: Visit, draft: Draft, lines: Sequenc
         return await sending.checked_alimtalk(call)
     if draft.kind.word == FRIENDTALK:
         return await sending.checked_friendtalk(call)
-    policy = visit.station.policy
+    policy = visit.context.policy
     found = sends.text_message(draft.product, call.form, policy, call.now)
     return sends.at_a_decent_hour(found._replace(is_ad=draft.is_ad), policy, call.now)
 
@@ -127,13 +127,13 @@ async def _chosen(visit: Visit, draft: Draft) -> tuple[Profile | None, Design | 
     if draft.product.is_text or not draft.texts["senderKey"]:
         return None, None
     try:
-        profile = await usable_profile(visit.station, visit.account_id, draft.texts["senderKey"])
+        profile = await usable_profile(visit.context, visit.account_id, draft.texts["senderKey"])
     except Refused:
         return None, None
     if draft.kind.word == FRIENDTALK or not draft.texts["templateCode"]:
         return profile, None
     try:
-        return profile, await usable_template(visit.station, profile, draft.texts["templateCode"])
+        return profile, await usable_template(visit.context, profile, draft.texts["templateCode"])
     except Refused:
         return profile, None
 
@@ -158,7 +158,7 @@ def _is_absent(problem: Problem) -> bool:
 
 def _field_problems(draft: Draft, call: Call) -> Sequence[Problem]:
     """Return what is wrong with fields: all but the receivers, and a picture that was not sent along."""
-    policy, now = call.station.policy, call.now
+    policy, now = call.context.policy, call.now
     try:
         if draft.product.is_text:
             sends.text_message(draft.product, call.form, policy, now)
@@ -180,7 +180,7 @@ def _unclear(draft: Draft) -> list[Problem]:
 
 
 def _most_lines(visit: Visit) -> int:
-    return min(visit.station.policy.most_receivers, MOST_LINES)
+    return min(visit.context.policy.most_receivers, MOST_LINES)
 
 
 def _line_problems(visit: Visit, typed: Typed) -> list[Problem]:
@@ -233,7 +233,7 @@ def _row(visit: Visit, done: Written, line: Line, told: str = "") -> Row:
 def _night(visit: Visit, draft: Draft) -> str:
     if not draft.is_ad:
         return ""
-    policy, at = visit.station.policy, visit.now
+    policy, at = visit.context.policy, visit.now
     if draft.boxes["later"]:
         try:
             spelled = str(draft.body([])["sendDate"])

@@ -77,7 +77,7 @@ async def check(visit: Visit) -> Response:
     seen = await review.seen(visit, drafts.read(visit.given))
     try:
         found = await review.as_sending(visit, seen)
-        await way_out(visit.station, visit.account_id, found)
+        await way_out(visit.context, visit.account_id, found)
     except Refused as refused:
         return await _page(visit, seen, refused)
     return await _page(visit, seen, last=_last_look(visit, seen, found))
@@ -95,7 +95,7 @@ async def send(visit: Visit) -> Response:
     if not visit.field("digest").startswith(digest) or not _is_remembered(visit, key):
         return await check(visit)
     repeatable = Repeatable(f"console-{key}", bytes.fromhex(digest))
-    before = await answered_before(visit.station, visit.account_id, repeatable)
+    before = await answered_before(visit.context, visit.account_id, repeatable)
     if before:  # whether it could be sent now as well is no matter
         return visit.elsewhere(f"{SEND}/done/{before.hex()}")
     seen = await review.seen(visit, draft)
@@ -115,7 +115,7 @@ async def send_test(visit: Visit) -> Response:
     draft = replace(draft, boxes={**draft.boxes, "later": False})
     try:
         number = phone.mobile(visit.field("own_number"))
-        await visit.station.store.write(users.set_own_number, visit.user.id, number)
+        await visit.context.store.write(users.set_own_number, visit.user.id, number)
         seen = await review.seen(visit, draft)
         values = {name: f"#{{{name}}}" for name in seen.done.names} | review.first_values(seen.typed)
         found = await review.checked_as_by_the_interface(visit, draft, [Line(1, number, values)])
@@ -135,7 +135,7 @@ async def show_sent(visit: Visit) -> Response:
     Raises Refused(REQUEST_NOT_FOUND), also for another account's.
     """
     request_id = identifiers.read_request(str(visit.request.path_params["request"]))
-    found = await history.outlook(visit.station, visit.account_id, request_id, 1, 1)
+    found = await history.outlook(visit.context, visit.account_id, request_id, 1, 1)
     request = found.request
     return visit.page(
         "send/send_done.html",
@@ -166,14 +166,14 @@ async def _page(visit: Visit, seen: Seen, refused: Refused | None = None, last: 
         talks=TALKS,
         types=BUTTON_LABELS,
         button_fields=drafts.BUTTON_FIELDS,
-        policy=visit.station.policy,
+        policy=visit.context.policy,
         most_image_bytes=MAX_IMAGE_BYTES,
         most_bad=MOST_BAD,
     )
 
 
 async def _choices(visit: Visit, draft: Draft) -> Choices:
-    read, account_id = visit.station.store.read, visit.account_id
+    read, account_id = visit.context.store.read, visit.account_id
     numbers = [number for number, _ in await read(accounts.numbers_of, account_id)]
     kept = await read(users.own_number, visit.user.id)
     own_number = visit.field("own_number") or (phone.hyphenated(kept) if kept else "")
@@ -190,14 +190,14 @@ async def _choices(visit: Visit, draft: Draft) -> Choices:
 async def _profiles(visit: Visit) -> list[Profile]:
     """Return the profiles that can be sent under."""
     approved = profiles.Filter(visit.account_id, status=AuthStatus.APPROVAL)
-    _, found = await visit.station.store.read(profiles.find, approved, 1, MOST_CHOICES)
+    _, found = await visit.context.store.read(profiles.find, approved, 1, MOST_CHOICES)
     return [each for each in found if each.is_usable]
 
 
 async def _begun(visit: Visit, draft: Draft) -> Draft:
     """Return the draft with the first sender of those there are, if none has been chosen."""
     if draft.product.is_text:
-        registered = await visit.station.store.read(accounts.numbers_of, visit.account_id)
+        registered = await visit.context.store.read(accounts.numbers_of, visit.account_id)
         field, found = "sender", [number for number, _ in registered]
     else:
         field, found = "senderKey", [each.sender_key or "" for each in await _profiles(visit)]
@@ -208,7 +208,7 @@ async def _begun(visit: Visit, draft: Draft) -> Draft:
 
 
 async def _accepted(visit: Visit, found: Sending, repeatable: Repeatable, what: str) -> bytes:
-    return await accept(visit.station, visit.account_id, found, repeatable, visit.deed(f"message.{what}"))
+    return await accept(visit.context, visit.account_id, found, repeatable, visit.deed(f"message.{what}"))
 
 
 def _last_look(visit: Visit, seen: Seen, found: Sending) -> LastLook:
@@ -237,11 +237,11 @@ def _text_digest(seen: Seen) -> str:
 
 def _new_key(visit: Visit) -> str:
     """Return what tells a send from every other, and when it was looked over."""
-    return f"{visit.now:0{_TIME_DIGITS}x}{new_secret(visit.station.world)[_TIME_DIGITS:]}"
+    return f"{visit.now:0{_TIME_DIGITS}x}{new_secret(visit.context.world)[_TIME_DIGITS:]}"
 
 
 def _is_remembered(visit: Visit, key: str) -> bool:
     """Say whether a key would still be known if it had been used: an older one could send a second time."""
     made_at = key[:_TIME_DIGITS]
     is_ours = len(key) == MAX_KEY and set(key) <= set(hexdigits)
-    return is_ours and visit.now < int(made_at, 16) + visit.station.policy.idempotency
+    return is_ours and visit.now < int(made_at, 16) + visit.context.policy.idempotency

@@ -15,7 +15,7 @@ from pabal.console.shell.site import Rooms
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.access import sign_in
 from pabal.service.access.sign_in import Address, new_secret
-from pabal.service.errors import fault
+from pabal.service.errors import describe_error
 from pabal.store.engine.base import StoreAway
 from pabal.store.sessions import Session
 from pabal.web.guard import Network, caller_address, is_within
@@ -56,7 +56,7 @@ class Gate:
         try:
             given = _fields(request.url.query)
             is_use = page is not None and not page.is_passive
-            session = await sign_in.recognise(self._rooms.station, token, is_use=is_use)
+            session = await sign_in.recognise(self._rooms.context, token, is_use=is_use)
             visit = self._visit(request, given, session, address, is_safe, token or "")
             if page is None:
                 raise Refused(code)
@@ -69,7 +69,7 @@ class Gate:
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as error:
-            log.error("unhandled fault", extra={"path": page.path if page else "unknown", **fault(error)})
+            log.error("unhandled fault", extra={"path": page.path if page else "unknown", **describe_error(error)})
             response = self._refusal(visit, [Problem(Code.INTERNAL_ERROR)])
         return self._sealed(visit, response)
 
@@ -115,8 +115,8 @@ class Gate:
             request=request,
             session=session,
             token=token if session else "",
-            csrf=session.csrf if session else before or new_secret(self._rooms.station.world),
-            speech=Speech(cookies.language(request), self._rooms.station.policy.zone),
+            csrf=session.csrf if session else before or new_secret(self._rooms.context.world),
+            speech=Speech(cookies.language(request), self._rooms.context.policy.zone),
             given=given,
             address=address,
             is_safe=is_safe,

@@ -19,7 +19,7 @@ from pabal.domain.codes import LOCALES, Words
 from pabal.domain.dates import Instant
 from pabal.domain.user import Role, User
 from pabal.service.access.sign_in import Address
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.store.audit_log import Deed, Doer
 from pabal.store.sessions import Session
 
@@ -53,12 +53,12 @@ class Visit:
     """Files that the form brings along, by their fields."""
 
     @property
-    def station(self) -> Station:
-        return self.rooms.station
+    def context(self) -> Context:
+        return self.rooms.context
 
     @property
     def now(self) -> Instant:
-        return self.station.world.now()
+        return self.context.world.now()
 
     @property
     def user(self) -> User:
@@ -112,7 +112,7 @@ class Visit:
     def call(self, shape: type[msgspec.Struct], fields: Mapping[str, Any], deed: Deed | None = None) -> Call:
         """Return a call of the interface with these fields: pages check what is typed as it checks bodies."""
         form = forms.from_fields(shape, fields)
-        return Call(self.station, self.account_id, form, self.speech, self.now, deed=deed)
+        return Call(self.context, self.account_id, form, self.speech, self.now, deed=deed)
 
     def deed(self, what: str, target: str = "", of: int | None = None) -> Deed:
         """Return what is noted of something that the visitor does to a thing of the account, or of another."""

@@ -1,4 +1,4 @@
-"""What all pages share: the station, the templates, the files, and which pages there are."""
+"""What all pages share: the context, the templates, the files, and which pages there are."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -13,7 +13,7 @@ from pabal.console.texts import say
 from pabal.domain.codes import LOCALES
 from pabal.domain.user import Role
 from pabal.service.access.passwords import Beside
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ class Rooms:
     """The pages of the console, ready to be shown."""
 
     def __init__(
-        self, station: Station, pages: Iterable[Page], settings: Settings, *, has_simulator: bool, is_test: bool
+        self, context: Context, pages: Iterable[Page], settings: Settings, *, has_simulator: bool, is_test: bool
     ) -> None:
-        self.station = station
+        self.context = context
         self.settings = settings
         self.is_test_environment = is_test
         """Whether the simulator is the only carrier, so that nothing leaves the machine."""
-        self.beside = Beside(station.world)
+        self.beside = Beside(context.world)
         self.pages = [page for page in pages if has_simulator or not page.is_for_simulator]
         self.assets = assets.load()
         self._templates = {locale: _environment(locale) for locale in LOCALES}

@@ -26,7 +26,7 @@ async def do_sign_in(visit: Visit) -> Response:
     password = visit.given.get("password", "")
     try:
         signed = await sign_in.sign_in(
-            visit.station, visit.rooms.beside, visit.field("name"), password, visit.address
+            visit.context, visit.rooms.beside, visit.field("name"), password, visit.address
         )
     except Refused as refused:
         minutes = -int(-(refused.retry_after_s or 0) // 60)
@@ -34,7 +34,7 @@ async def do_sign_in(visit: Visit) -> Response:
     if signed is None:
         return _form(visit, wanted, visit.say("sign_in.wrong"), STATUS_WRONG)
     if visit.session:
-        await sign_in.sign_out(visit.station, visit.token, visit.session)
+        await sign_in.sign_out(visit.context, visit.token, visit.session)
     response = visit.elsewhere(wanted)
     cookies.give(response, cookies.SESSION, signed.token, is_safe=visit.is_safe)
     return response
@@ -43,7 +43,7 @@ async def do_sign_in(visit: Visit) -> Response:
 async def do_sign_out(visit: Visit) -> Response:
     """Sign out."""
     assert visit.session is not None
-    await sign_in.sign_out(visit.station, visit.token, visit.session)
+    await sign_in.sign_out(visit.context, visit.token, visit.session)
     response = visit.elsewhere(SIGN_IN)
     cookies.take_back(response, cookies.SESSION, is_safe=visit.is_safe)
     cookies.take_back(response, cookies.FORM, is_safe=visit.is_safe)
@@ -60,7 +60,7 @@ async def choose_language(visit: Visit) -> Response:
 
 async def show_accounts(visit: Visit) -> Response:
     """Show an operator all accounts, to choose one to look at."""
-    found = await visit.station.store.read(accounts.accounts)
+    found = await visit.context.store.read(accounts.accounts)
     return visit.page("sign_in/accounts.html", accounts=found)
 
 
@@ -69,7 +69,7 @@ async def choose_account(visit: Visit) -> Response:
     assert visit.session is not None
     word = visit.field("account")
     account_id = int(word) if word.isascii() and word.isdigit() and len(word) < 19 else 0
-    if not await sign_in.look_at(visit.station, visit.token, visit.session, account_id):
+    if not await sign_in.look_at(visit.context, visit.token, visit.session, account_id):
         raise Refused(Code.NOT_FOUND)
     return visit.elsewhere(HOME)
 

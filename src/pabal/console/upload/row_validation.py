@@ -21,7 +21,7 @@ from pabal.domain.profile import Profile
 from pabal.domain.sending import Receiver, Sending, shared_to_json
 from pabal.domain.template import Design
 from pabal.models import bodies
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending import campaigns as service
 from pabal.service.sending.accept import usable_profile, usable_template
@@ -149,7 +149,7 @@ class Checker:
         return variables.names(_clean(body.content), _clean(getattr(body, "subject", None)))
 
 
-async def checker_of(station: Station, account_id: int, message: Message) -> Checker:
+async def checker_of(context: Context, account_id: int, message: Message) -> Checker:
     """Return what checks the receivers of a message, which itself is right.
 
     Raises Refused.
@@ -157,10 +157,10 @@ async def checker_of(station: Station, account_id: int, message: Message) -> Che
     profile: Profile | None = None
     design: Design | None = None
     if message.kind in (ALIMTALK, FRIENDTALK):
-        profile = await usable_profile(station, account_id, str(message.fields.get("senderKey", "")))
+        profile = await usable_profile(context, account_id, str(message.fields.get("senderKey", "")))
     if message.kind == ALIMTALK and profile:
-        design = await usable_template(station, profile, str(message.fields.get("templateCode", "")))
-    found = Checker(message, station.policy, station.world.now(), profile, design)
+        design = await usable_template(context, profile, str(message.fields.get("templateCode", "")))
+    found = Checker(message, context.policy, context.world.now(), profile, design)
     found.check_message()
     return found
 

@@ -56,13 +56,13 @@ async def begin(visit: Visit) -> Response:
     draft = drafts.read(visit.given)
     try:
         message = row_validation.message_of(draft)
-        await row_validation.checker_of(visit.station, visit.account_id, message)
+        await row_validation.checker_of(visit.context, visit.account_id, message)
     except Refused as refused:
         return await send_page.refuse(visit, draft, refused)
-    campaign_id = new_request_id(visit.station.world, 0)
+    campaign_id = new_request_id(visit.context.world, 0)
     name = f"{visit.words(draft.product.label)} {visit.speech.stamp(visit.now)[:16]}"
     begun = Draft(campaign_id, visit.account_id, visit.user.id, draft.product.word, name, message.to_json())
-    await service.begin(visit.station, begun, visit.deed("campaign.begin", campaign_id.hex()))
+    await service.begin(visit.context, begun, visit.deed("campaign.begin", campaign_id.hex()))
     return visit.elsewhere(f"{UPLOAD}/{campaign_id.hex()}")
 
 
@@ -130,7 +130,7 @@ async def send(visit: Visit) -> Response:
         await _checker(visit, campaign)
         name = visit.field("name")[:MOST_NAME_CHARACTERS] or campaign.name
         at = await _time(visit, campaign)
-        if not await service.start(visit.station, campaign, name, at, _deed(visit, campaign, "send")):
+        if not await service.start(visit.context, campaign, name, at, _deed(visit, campaign, "send")):
             raise Refused(Code.INVALID_STATE, "", BUSY)
     except Refused as refused:
         return await _page(visit, campaign, refused.problems)
@@ -142,7 +142,7 @@ async def _time(visit: Visit, campaign: Campaign) -> Instant | None:
 
     Raises Refused, for what is wrong with the time or has come in the way since.
     """
-    policy, now = visit.station.policy, visit.now
+    policy, now = visit.context.policy, visit.now
     at: Instant | None = None
     spelled = visit.field("sendDate").replace("T", " ")
     if bool(visit.field("later")) is not bool(spelled):
@@ -152,22 +152,22 @@ async def _time(visit: Visit, campaign: Campaign) -> Instant | None:
             at = dates.send_at(spelled, now, policy.zone, policy.most_days_ahead)
         except Refused as refused:
             raise Refused(refused.code, "sendDate", refused.problems[0].detail) from None
-    shared = await visit.station.store.read(campaigns.sending, campaign.id)
+    shared = await visit.context.store.read(campaigns.sending, campaign.id)
     if shared is None:
         raise Refused(Code.INVALID_STATE, "", BUSY)
     sending = shared_from_json(shared)._replace(scheduled_at=at)
     sending = sends.at_a_decent_hour(sending, policy, now)
-    await way_out(visit.station, visit.account_id, sending)
+    await way_out(visit.context, visit.account_id, sending)
     return sending.scheduled_at
 
 
 async def _page(visit: Visit, campaign: Campaign, problems: Sequence[Problem] = ()) -> Response:
-    read = visit.station.store.read
+    read = visit.context.store.read
     fields = ("name", "sendDate")
     told = {each.field if each.field in fields else "": each.message(visit.speech.locale) for each in problems}
     message = Message.from_json(await read(campaigns.body, campaign.id))
     try:
-        checker = await row_validation.checker_of(visit.station, visit.account_id, message)
+        checker = await row_validation.checker_of(visit.context, visit.account_id, message)
         names, (subject, content) = checker.names, checker.texts
     except Refused as refused:
         names, subject, content = (), "", ""
@@ -198,21 +198,21 @@ async def _page(visit: Visit, campaign: Campaign, problems: Sequence[Problem] = 
         most_megabytes=sheet.MOST_FILE_BYTES // (1024 * 1024),
         typed={"name": visit.field("name") or campaign.name, "sendDate": send_date.replace(" ", "T")},
         is_later=bool(visit.field("later") or message.send_date),
-        zone=str(visit.station.policy.zone),
+        zone=str(visit.context.policy.zone),
     )
 
 
 async def _campaign(visit: Visit) -> Campaign:
     campaign_id = identifiers.read_request(str(visit.request.path_params["campaign"]))
-    found = await visit.station.store.read(campaigns.get, campaign_id) if campaign_id else None
+    found = await visit.context.store.read(campaigns.get, campaign_id) if campaign_id else None
     if found is None or found.account_id != visit.account_id:
         raise Refused(Code.NOT_FOUND)
     return found
 
 
 async def _checker(visit: Visit, campaign: Campaign) -> Checker:
-    body = await visit.station.store.read(campaigns.body, campaign.id)
-    return await row_validation.checker_of(visit.station, visit.account_id, Message.from_json(body))
+    body = await visit.context.store.read(campaigns.body, campaign.id)
+    return await row_validation.checker_of(visit.context, visit.account_id, Message.from_json(body))
 
 
 async def _receive(visit: Visit, file: IO[bytes]) -> None:
@@ -232,10 +232,10 @@ async def _receive(visit: Visit, file: IO[bytes]) -> None:
 
 async def _read(visit: Visit, campaign: Campaign, checker: Checker, path: Path) -> None:
     """Read a file to its end, keeping what is found part by part."""
-    store, beside = visit.station.store, visit.rooms.beside
+    store, beside = visit.context.store, visit.rooms.beside
     name, is_once = visit.field("name")[:MAX_FILE_NAME_CHARACTERS], visit.field("once") != "0"
     begun = await service.begin_reading(
-        visit.station, campaign, name, is_once, visit.now - STALE_AFTER, _deed(visit, campaign, "file")
+        visit.context, campaign, name, is_once, visit.now - STALE_AFTER, _deed(visit, campaign, "file")
     )
     if begun is None:
         raise Refused(Code.INVALID_STATE, "", BUSY)
@@ -270,7 +270,7 @@ async def _faults_written(visit: Visit, campaign: Campaign) -> AsyncIterator[byt
     head = [visit.say("upload.row"), *campaign.columns, visit.say("upload.reason")]
     yield (export.BOM + export.line(head)).encode()
     after = 0
-    while some := await visit.station.store.read(campaigns.faults, campaign.id, after, FAULTS_AT_ONCE):
+    while some := await visit.context.store.read(campaigns.faults, campaign.id, after, FAULTS_AT_ONCE):
         after = some[-1].number
         yield "".join(export.line(_fault_cells(visit, each, width)) for each in some).encode()
 

@@ -11,7 +11,7 @@ from pabal.domain.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.domain.user import Role, User
 from pabal.service.access import passwords
 from pabal.service.access.passwords import Beside
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.store import accounts, audit_log, sessions, sign_in_attempts, users
 from pabal.store.audit_log import Deed
 from pabal.store.engine.base import Tx
@@ -54,7 +54,7 @@ def hash_of(token: str) -> bytes:
 
 
 async def sign_in(
-    station: Station, beside: Beside, spelling: str, password: str, address: Address | None
+    context: Context, beside: Beside, spelling: str, password: str, address: Address | None
 ) -> Signed | None:
     """Begin a session and return it, None where name and password do not belong together.
 
@@ -63,45 +63,45 @@ async def sign_in(
     """
     name = _name(spelling)
     subjects = _subjects(name, address)
-    until = await station.store.write(sign_in_attempts.take, subjects, WINDOW, station.world.now())
+    until = await context.store.write(sign_in_attempts.take, subjects, WINDOW, context.world.now())
     if until is not None:
-        raise Refused(Code.RATE_LIMITED, retry_after_s=(until - station.world.now()) / SECOND)
-    found = await station.store.read(users.by_name, name)
+        raise Refused(Code.RATE_LIMITED, retry_after_s=(until - context.world.now()) / SECOND)
+    found = await context.store.read(users.by_name, name)
     is_right = await beside.do(passwords.is_right, found.hash if found else None, password)
     if found is None or not is_right or not found.user.is_live:
         return None
-    token, csrf = new_secret(station.world), new_secret(station.world)
-    begun = await station.store.write(_begin, found, hash_of(token), csrf, subjects, station.world.now())
+    token, csrf = new_secret(context.world), new_secret(context.world)
+    begun = await context.store.write(_begin, found, hash_of(token), csrf, subjects, context.world.now())
     return Signed(token, found.user) if begun else None
 
 
-async def recognise(station: Station, token: str | None, *, is_use: bool = True) -> Session | None:
+async def recognise(context: Context, token: str | None, *, is_use: bool = True) -> Session | None:
     """Return the session of a token, None for one that is unknown or over.
 
     What a page asks by itself, without anyone touching it, is no use of the session.
     """
     if not token:
         return None
-    now = station.world.now()
+    now = context.world.now()
     hash = hash_of(token)
-    found = await station.store.read(sessions.by_hash, hash)
+    found = await context.store.read(sessions.by_hash, hash)
     if found is None or not found.user.is_live or not found.used_at - HOUR <= now < found.expires_at:
         return None
     if now >= found.used_at + IDLE:
         return None
     if is_use and now >= found.used_at + TOUCHED_EVERY:
-        await station.store.write(sessions.touch, hash, now)
+        await context.store.write(sessions.touch, hash, now)
     return found
 
 
-async def sign_out(station: Station, token: str, session: Session) -> None:
+async def sign_out(context: Context, token: str, session: Session) -> None:
     """End a session."""
-    await station.store.write(_end, hash_of(token), session.user, station.world.now())
+    await context.store.write(_end, hash_of(token), session.user, context.world.now())
 
 
-async def look_at(station: Station, token: str, session: Session, account_id: int) -> bool:
+async def look_at(context: Context, token: str, session: Session, account_id: int) -> bool:
     """Have an operator look at another account; say whether there is such a one."""
-    return await station.store.write(_look_at, hash_of(token), session.user, account_id, station.world.now())
+    return await context.store.write(_look_at, hash_of(token), session.user, account_id, context.world.now())
 
 
 def is_same(given: str, expected: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pabal.carriers.base import Carrier
 from pabal.domain.dates import Instant
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.delivery.claim import Claim, Turn, claim, lease_of, turn
 from pabal.service.delivery.finish import Finished
 from pabal.service.delivery.watermarks import Floors
@@ -18,8 +18,8 @@ REST_S = 1.0
 class Claimer:
     """Claims from the slots that this process holds."""
 
-    def __init__(self, station: Station, carrier: Carrier) -> None:
-        self._station = station
+    def __init__(self, context: Context, carrier: Carrier) -> None:
+        self._context = context
         self._carrier = carrier
         self._floors = Floors()
         self._unseen: dict[int, list[Instant]] = {}
@@ -34,19 +34,19 @@ class Claimer:
 
         Raises StoreAway.
         """
-        here = self._station.slots
+        here = self._context.slots
         if not here.are_shared:
             return Turn(here.held[0], False, None)
         if not here.held:
             return Turn(None, False, None)
         if unseen := [slot for slot, times in self._unseen.items() if times and slot in here.held]:
             return Turn(unseen[0], True, None)
-        now, clock = self._station.world.now(), self._station.world.stopwatch()
+        now, clock = self._context.world.now(), self._context.world.stopwatch()
         awake = [slot for slot in here.held if self._rests_until.get(slot, 0.0) <= clock]
         lanes = self._floors.lanes(awake, now)
-        found = await self._station.store.read(queue.next_due, self._carrier.name, lanes)
+        found = await self._context.store.read(queue.next_due, self._carrier.name, lanes)
         self._floors.note(lanes, found, now)
-        return turn(found, self._station.world.now())
+        return turn(found, self._context.world.now())
 
     async def claim(self, next_turn: Turn, most: int) -> Claim:
         """Claim from a slot, and what claims before took that were perhaps kept, but never seen.
@@ -57,15 +57,15 @@ class Claimer:
         assert slot is not None
         unseen, noted = self._unseen.get(slot, []), list[Instant]()
         try:
-            claimed = await self._station.store.write(self._claim_now, next_turn, most, tuple(unseen), noted)
+            claimed = await self._context.store.write(self._claim_now, next_turn, most, tuple(unseen), noted)
         except StoreAway:
-            oldest = self._station.world.now() - lease_of(self._carrier)  # older ones come due by themselves
+            oldest = self._context.world.now() - lease_of(self._carrier)  # older ones come due by themselves
             self._unseen[slot] = [at for at in (*unseen, *noted) if at > oldest and at != self._seen.get(slot)]
             raise
         self._unseen.pop(slot, None)
         self._seen[slot] = noted[-1] if noted else 0
-        if self._station.slots.are_shared and not claimed.leased and not claimed.is_full:
-            self._rests_until[slot] = self._station.world.stopwatch() + REST_S
+        if self._context.slots.are_shared and not claimed.leased and not claimed.is_full:
+            self._rests_until[slot] = self._context.world.stopwatch() + REST_S
         return claimed
 
     def _claim_now(
@@ -78,7 +78,7 @@ class Claimer:
         """
         carrier, slot = self._carrier, next_turn.slot
         assert slot is not None
-        now, here = self._station.world.now(), self._station.slots
+        now, here = self._context.world.now(), self._context.slots
         if here.are_shared and (here.worker_id is None or not slots.is_held(tx, slot, here.worker_id)):
             return Claim([], Finished([], set()), 0, False, None)
         noted.append(now)
@@ -88,7 +88,7 @@ class Claimer:
             carrier.name,
             most,
             lease_of(carrier),
-            self._station.policy,
+            self._context.policy,
             now,
             holds_doubt=carrier.holds_doubt,
             asks=carrier.asks,

@@ -10,13 +10,13 @@ from typing import Any
 from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Verdict
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome, Product
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.delivery.backpressure import Throttle
 from pabal.service.delivery.circuit_breaker import Health, State
 from pabal.service.delivery.claimer import Claimer
 from pabal.service.delivery.finish import Finished
 from pabal.service.delivery.settle import Verdicts, settle
-from pabal.service.errors import fault
+from pabal.service.errors import describe_error
 from pabal.service.sending import compose
 from pabal.store import carrier_states, queue
 from pabal.store.carrier_states import CarrierState
@@ -27,7 +27,7 @@ from pabal.store.requests import Request
 
 LONGEST_IDLE_S = 30.0
 POLL_S = 0.2
-"""How often the queue is looked at where other processes add to it: their bells are not heard here."""
+"""How often the queue is looked at where other processes add to it: their wake-ups do not reach this one."""
 OFFLINE_S = 1.0
 """How often a carrier that is not connected is looked at."""
 PROBE_S = 5.0
@@ -56,19 +56,19 @@ def move_on(
 class Deliverer:
     """Keeps one carrier supplied, within its window and its rate, until stopped."""
 
-    def __init__(self, station: Station, carrier: Carrier) -> None:
-        self._station = station
+    def __init__(self, context: Context, carrier: Carrier) -> None:
+        self._context = context
         self._carrier = carrier
-        self._health = Health(carrier, station.world)
-        self._bell = station.bells.setdefault(carrier.name, asyncio.Event())
+        self._health = Health(carrier, context.world)
+        self._wake_event = context.wake_events.setdefault(carrier.name, asyncio.Event())
         self._has_room = asyncio.Event()
         self._in_hand = 0
         self._unkept = 0
         """How many times verdicts wait for a store that was away."""
-        self._throttle = Throttle(station.world, carrier.batch)
+        self._throttle = Throttle(context.world, carrier.batch)
         self._weight = 1.0
         """How many places in its carrier's rate a message took of late: one that goes in parts takes several."""
-        self._claimer = Claimer(station, carrier)
+        self._claimer = Claimer(context, carrier)
         self._tasks: set[asyncio.Task[None]] = set()
         self._told: tuple[State, str] | None = None
         self._since: Instant = 0
@@ -88,11 +88,11 @@ class Deliverer:
     async def stop(self, within_s: float) -> None:
         """Claim nothing more, and finish what is in hand."""
         self._is_stopping.set()
-        self._bell.set()
+        self._wake_event.set()
         self._has_room.set()
-        give_up_at = self._station.world.stopwatch() + within_s
+        give_up_at = self._context.world.stopwatch() + within_s
         await _within(within_s, self._has_ended)  # a claim under way may still bring something
-        while self._tasks and (left_s := give_up_at - self._station.world.stopwatch()) > 0:
+        while self._tasks and (left_s := give_up_at - self._context.world.stopwatch()) > 0:
             await asyncio.wait(self._tasks, timeout=left_s)
         for task in self._tasks:
             task.cancel()
@@ -118,15 +118,15 @@ class Deliverer:
         if self._unkept:
             await _within(PAUSE_AFTER_TROUBLE_S, self._is_stopping)
             return
-        self._bell.clear()
-        station = self._station
+        self._wake_event.clear()
+        context = self._context
         next_turn = await self._claimer.turn()
         if next_turn.slot is None:
             await self._rest(next_turn.next_due_at)
             return
         claimed = await self._claimer.claim(next_turn, self._most(room))
         self._announce(claimed.finished)
-        station.watch.cancelled.add(claimed.cancelled)
+        context.metrics.cancelled.add(claimed.cancelled)
         if claimed.leased:
             self._in_hand += len(claimed.leased)
             ahead_s = self._carrier.ahead_s
@@ -138,7 +138,7 @@ class Deliverer:
                 await asyncio.sleep(GATHER_S)
             if self._health.is_on_trial:
                 await self._try_out(task)
-        elif station.slots.are_shared:
+        elif context.slots.are_shared:
             await asyncio.sleep(GATHER_S)
         elif not claimed.is_full:
             await self._rest(claimed.next_due_at)
@@ -163,26 +163,26 @@ class Deliverer:
 
     async def _look(self) -> None:
         """See how the carrier does, and tell whoever should know of a change."""
-        health, name, station = self._health, self._carrier.name, self._station
+        health, name, context = self._health, self._carrier.name, self._context
         health.look()
         found, told = (health.state, health.reason), self._told
         if found == told:
             return
         is_aside = health.state is State.ASIDE
-        (station.aside.add if is_aside else station.aside.discard)(name)
-        station.watch.show_carrier(name, is_up=health.state is State.UP, is_aside=is_aside)
+        (context.open_circuits.add if is_aside else context.open_circuits.discard)(name)
+        context.metrics.show_carrier(name, is_up=health.state is State.UP, is_aside=is_aside)
         if told or health.state is State.ASIDE:  # at the start, a carrier needs a moment to connect
             level = logging.WARNING if health.reason or health.state is not State.UP else logging.INFO
             log.log(level, f"a carrier is {health.state.value}", extra={"carrier": name, "reason": health.reason})
         if told is None or told[0] is not health.state:
-            self._since = station.world.now()
-        state = CarrierState(name, health.state.value, self._since, health.reason, station.slots.worker)
-        await station.store.write(carrier_states.put, state)
+            self._since = context.world.now()
+        state = CarrierState(name, health.state.value, self._since, health.reason, context.slots.worker)
+        await context.store.write(carrier_states.put, state)
         self._told = found
 
     async def _move_on(self) -> None:
         """Give what is due to the next carriers; where none follows, what was never tried to one before."""
-        routes, name, aside = self._station.policy.routes, self._carrier.name, self._station.aside
+        routes, name, aside = self._context.policy.routes, self._carrier.name, self._context.open_circuits
         ways = {product: routes.after(product, name, avoiding=aside) for product in Product}
         on = {product.number: way for product, way in ways.items() if way and way not in aside}
         back = {
@@ -194,45 +194,47 @@ class Deliverer:
         await self._move(back, is_untried=True)
 
     async def _move(self, ways: dict[int, str], *, is_untried: bool) -> None:
-        for slot in self._station.slots.held:
+        for slot in self._context.slots.held:
             await self._move_from(slot, ways, is_untried=is_untried)
 
     async def _move_from(self, slot: int, ways: dict[int, str], *, is_untried: bool) -> None:
-        station, name = self._station, self._carrier.name
+        context, name = self._context, self._carrier.name
         moved = MAX_MOVES if ways else 0
         while moved == MAX_MOVES:
-            moved = await station.store.write(
+            moved = await context.store.write(
                 move_on,
                 name,
                 ways,
                 slot,
-                station.world.now(),
+                context.world.now(),
                 moves_doubt=not (self._carrier.holds_doubt or self._carrier.asks),
                 is_untried=is_untried,
             )
             if moved:
                 log.warning("messages move on to the next carrier", extra={"carrier": name, "messages": moved})
-                station.ring(ways.values())
+                context.wake(ways.values())
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            log.error("a batch was left to its lease", extra={"carrier": self._carrier.name, **fault(error)})
+            log.error(
+                "a batch was left to its lease", extra={"carrier": self._carrier.name, **describe_error(error)}
+            )
 
     async def _rest(self, next_due_at: Instant | None) -> None:
-        pause_s = POLL_S if self._station.slots.are_shared else LONGEST_IDLE_S
+        pause_s = POLL_S if self._context.slots.are_shared else LONGEST_IDLE_S
         if next_due_at is not None:
-            pause_s = min(pause_s, (next_due_at - self._station.world.now()) / SECOND)
-        until = self._station.world.stopwatch() + pause_s
-        while (left_s := until - self._station.world.stopwatch()) > 0 and not self._is_stopping.is_set():
-            await _within(min(left_s, PROBE_S), self._bell)
+            pause_s = min(pause_s, (next_due_at - self._context.world.now()) / SECOND)
+        until = self._context.world.stopwatch() + pause_s
+        while (left_s := until - self._context.world.stopwatch()) > 0 and not self._is_stopping.is_set():
+            await _within(min(left_s, PROBE_S), self._wake_event)
             await self._look()
-            if self._bell.is_set() or self._health.state is not State.UP:
+            if self._wake_event.is_set() or self._health.state is not State.UP:
                 return
 
     async def _hand_over(self, leased: list[tuple[Lease, Message, Request]]) -> None:
         """Hand a batch over, and have each verdict settled when it is told."""
-        carrier, world = self._carrier, self._station.world
+        carrier, world = self._carrier, self._context.world
         attempts, unfit = _composed(leased)
         untold = {id(attempt): attempt for attempt in attempts}
 
@@ -258,14 +260,14 @@ class Deliverer:
             self._in_hand -= len(untold)
             raise
         finally:
-            self._station.watch.carrier_seconds.labels(carrier.name).observe(world.stopwatch() - began)
+            self._context.metrics.carrier_seconds.labels(carrier.name).observe(world.stopwatch() - began)
 
     def _told_verdicts(self, said: Sequence[tuple[Attempt, Verdict]]) -> None:
         """Take in what the carrier said to some of what it was given, and have it settled."""
-        name, aside = self._carrier.name, self._station.aside
+        name, aside = self._carrier.name, self._context.open_circuits
         kinds = Counter(type(verdict) for _, verdict in said)
         for kind, count in kinds.items():
-            self._station.watch.verdicts.add(count, name, kind.__name__.lower())
+            self._context.metrics.verdicts.add(count, name, kind.__name__.lower())
         self._health.note([verdict for _, verdict in said])
         self._throttle.note(kinds[Busy], len(said))
         if self._health.is_on_trial:  # what it has not taken even now goes on
@@ -292,13 +294,13 @@ class Deliverer:
         The lease may be over by then. But while nobody could claim, nobody has: it is the claim after that would
         hand over again what the carrier has taken.
         """
-        station, is_late = self._station, False
+        context, is_late = self._context, False
         try:
             while True:
                 try:
-                    now = station.world.now()
-                    finished = await station.store.write(
-                        settle, verdicts, station.policy, station.world.chance(), now
+                    now = context.world.now()
+                    finished = await context.store.write(
+                        settle, verdicts, context.policy, context.world.chance(), now
                     )
                     return self._announce(finished)
                 except StoreAway:
@@ -309,8 +311,8 @@ class Deliverer:
             self._unkept -= is_late
 
     def _announce(self, finished: Finished) -> None:
-        self._station.watch.count_ended(finished.ended)
-        self._station.ring(finished.carriers)
+        self._context.metrics.count_ended(finished.ended)
+        self._context.wake(finished.carriers)
 
 
 async def _within(seconds: float, event: asyncio.Event) -> None:
@@ -330,7 +332,9 @@ def _composed(
         try:
             attempts.append(compose.attempt_of(message, request, lease))
         except Exception as error:
-            log.error("a message could not be composed", extra={"message_id": message.id.hex(), **fault(error)})
+            log.error(
+                "a message could not be composed", extra={"message_id": message.id.hex(), **describe_error(error)}
+            )
             bare = Attempt(message.id, lease.attempt, message.account_id, message.product, "", "", None, "")
             unfit.append((bare, Rejected(Outcome.UNDELIVERABLE)))
     return attempts, unfit

@@ -4,8 +4,8 @@ import asyncio
 import logging
 from functools import partial
 
-from pabal.service.context import Station
-from pabal.service.errors import fault
+from pabal.service.context import Context
+from pabal.service.errors import describe_error
 from pabal.service.upkeep.housekeeping import prepare
 from pabal.store import slots
 from pabal.store.engine.base import Store, StoreAway
@@ -36,8 +36,8 @@ async def at_work(store: Store) -> list[str]:
 class Holder:
     """One worker among others: shows that it lives, and holds its share of the slots."""
 
-    def __init__(self, station: Station) -> None:
-        self._station = station
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._mine: set[int] = set()
         self._orphans: set[int] = set()
         """Those of its slots whose last worker died, and which are not in order yet."""
@@ -61,14 +61,14 @@ class Holder:
 
     async def beat(self) -> None:
         """Show life once, and take or give up slots."""
-        station = self._station
-        here = station.slots
+        context = self._context
+        here = context.slots
         if here.worker_id is None:
-            self._joining = self._joining or station.world.bits(WORKER_ID_BITS).to_bytes(WORKER_ID_BITS // 8, "big")
-            await station.store.write(slots.join, self._joining, here.worker, station.world.now())
+            self._joining = self._joining or context.world.bits(WORKER_ID_BITS).to_bytes(WORKER_ID_BITS // 8, "big")
+            await context.store.write(slots.join, self._joining, here.worker, context.world.now())
             here.worker_id, self._joining = self._joining, None
         dead = [(one, last) for one, (last, missed) in self._missed.items() if missed >= MISSED_BEATS]
-        holding = await station.store.write(slots.beat, here.worker_id, dead, frozenset(self._orphans))
+        holding = await context.store.write(slots.beat, here.worker_id, dead, frozenset(self._orphans))
         if holding is None:
             log.warning("this worker was given up for dead; it joins anew")
             here.worker_id = None
@@ -81,7 +81,7 @@ class Holder:
 
     async def leave(self) -> None:
         """Give up every slot at once; what is in hand can still be settled."""
-        here = self._station.slots
+        here = self._context.slots
         worker_id = here.worker_id or self._joining
         self._mine = set()
         self._drop_preparations()
@@ -90,12 +90,12 @@ class Holder:
         if worker_id is not None:
             here.worker_id = None
             try:
-                await self._station.store.write(slots.leave, worker_id, frozenset(self._orphans))
+                await self._context.store.write(slots.leave, worker_id, frozenset(self._orphans))
             except StoreAway:
                 log.warning("the slots could not be given up; others take them when they have missed this worker")
 
     def _take_in(self, holding: Holding) -> None:
-        me = self._station.slots.worker_id
+        me = self._context.slots.worker_id
         for one in set(self._missed) - set(holding.beats):
             del self._missed[one]
         for one, beat in holding.beats.items():
@@ -104,9 +104,9 @@ class Holder:
                 self._missed[one] = (beat, missed + 1 if last == beat else 0)
         self._mine = set(holding.held)
         self._orphans = (self._orphans | set(holding.orphans)) & self._mine
-        here = self._station.slots
+        here = self._context.slots
         for slot in self._mine - set(here.held) - set(self._preparing):
-            putting_in_order = prepare(self._station, slot, me, is_orphan=slot in self._orphans)
+            putting_in_order = prepare(self._context, slot, me, is_orphan=slot in self._orphans)
             task = self._preparing[slot] = asyncio.create_task(putting_in_order)
             task.add_done_callback(partial(self._prepared, slot))
 
@@ -122,28 +122,28 @@ class Holder:
             return
         if error := task.exception():
             if not isinstance(error, StoreAway | slots.NotHeld):
-                log.error("a slot could not be put in order", extra={"slot": slot, **fault(error)})
+                log.error("a slot could not be put in order", extra={"slot": slot, **describe_error(error)})
             return
         self._orphans.discard(slot)
         self._show({slot})
 
     def _show(self, ready: set[int] | None = None) -> None:
         """Have the deliverers work on what is held and in order."""
-        here = self._station.slots
+        here = self._context.slots
         held = tuple(sorted((set(here.held) | (ready or set())) & self._mine))
         if held == here.held:
             return
         if not self._preparing:  # else more will follow in a moment
             log.info("slots held have changed", extra={"slots": len(held), "of": here.total})
         here.held = held
-        self._station.ring(self._station.carriers)
+        self._context.wake(self._context.carriers)
 
     def _share_rates(self) -> None:
         """Have every carrier keep to the share of its rate that this worker has of the slots.
 
         To a smaller one at once, to a larger one soon.
         """
-        share = len(self._mine) / self._station.slots.total
+        share = len(self._mine) / self._context.slots.total
         if share == self._wanted_share:
             return
         self._wanted_share = share
@@ -156,5 +156,5 @@ class Holder:
 
     def _keep_to(self, share: float) -> None:
         self._share = share
-        for carrier in self._station.carriers.values():
+        for carrier in self._context.carriers.values():
             carrier.keep_to(share)

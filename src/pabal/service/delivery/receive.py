@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pabal.carriers.base import Carrier, Receipt
 from pabal.domain.dates import Instant
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.delivery.finish import Finished, finish
 from pabal.service.policy import Policy
 from pabal.store import receipts
@@ -44,25 +44,25 @@ def receive(tx: Tx, carrier: str, arrived: Sequence[Receipt], policy: Policy, no
     return Received(finish(tx, ended, policy, now), len(unmatched) - len(found))
 
 
-async def hand_on(station: Station, carrier: str, arrived: Sequence[Receipt]) -> None:
+async def hand_on(context: Context, carrier: str, arrived: Sequence[Receipt]) -> None:
     """Return once the receipts are kept, so that the carrier may be told so.
 
     Raises StoreAway.
     """
-    received = await station.store.write(receive, carrier, arrived, station.policy, station.world.now())
-    station.watch.receipts.add(len(arrived), carrier)
-    station.watch.unmatched.add(received.unmatched, carrier)
-    station.watch.count_ended(received.finished.ended)
-    station.ring(received.finished.carriers)
+    received = await context.store.write(receive, carrier, arrived, context.policy, context.world.now())
+    context.metrics.receipts.add(len(arrived), carrier)
+    context.metrics.unmatched.add(received.unmatched, carrier)
+    context.metrics.count_ended(received.finished.ended)
+    context.wake(received.finished.carriers)
 
 
-async def listen(station: Station, carrier: Carrier) -> None:
+async def listen(context: Context, carrier: Carrier) -> None:
     """Hold a carrier's session for good; the store being away only delays its receipts."""
 
     async def keep(arrived: Sequence[Receipt]) -> None:
         while True:
             try:
-                return await hand_on(station, carrier.name, arrived)
+                return await hand_on(context, carrier.name, arrived)
             except StoreAway:
                 log.warning("receipts wait for the store", extra={"carrier": carrier.name})
                 await asyncio.sleep(PAUSE_AFTER_TROUBLE_S)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Status
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.store import history, messages, requests
 from pabal.store.engine.base import Tx
 from pabal.store.history import Filter, Page
@@ -20,13 +20,13 @@ class Outlook(NamedTuple):
     page: Page
 
 
-async def find(station: Station, wanted: Filter, page: int, page_size: int) -> Page:
+async def find(context: Context, wanted: Filter, page: int, page_size: int) -> Page:
     """Return a page of an account's messages, newest first."""
-    return await station.store.read(history.find, wanted, page, page_size)
+    return await context.store.read(history.find, wanted, page, page_size)
 
 
 async def outlook(
-    station: Station, account_id: int, request_id: bytes | None, page: int, page_size: int
+    context: Context, account_id: int, request_id: bytes | None, page: int, page_size: int
 ) -> Outlook:
     """Return what became of one send.
 
@@ -34,7 +34,7 @@ async def outlook(
     """
     if request_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
-    return await station.store.read(_outlook, account_id, request_id, page, page_size)
+    return await context.store.read(_outlook, account_id, request_id, page, page_size)
 
 
 def _outlook(tx: Tx, account_id: int, request_id: bytes, page: int, page_size: int) -> Outlook:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pabal.domain import identifiers
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.sending import compose
 from pabal.store import message_search, messages, requests, timeline
 from pabal.store.engine.base import Tx
@@ -25,14 +25,14 @@ class Story(NamedTuple):
     fallback: Message | None
 
 
-async def look_through(station: Station, wanted: Filter, before: bytes, most: int) -> Walked:
+async def look_through(context: Context, wanted: Filter, before: bytes, most: int) -> Walked:
     """Return some messages below an id, newest first, and from where to go on."""
-    return await station.store.read(message_search.walk, wanted, before, most)
+    return await context.store.read(message_search.walk, wanted, before, most)
 
 
-async def tell(station: Station, account_id: int, message_id: bytes) -> Story | None:
+async def tell(context: Context, account_id: int, message_id: bytes) -> Story | None:
     """Return the story of a message, None where the account has no such message."""
-    return await station.store.read(_tell, account_id, message_id)
+    return await context.store.read(_tell, account_id, message_id)
 
 
 def _tell(tx: Tx, account_id: int, message_id: bytes) -> Story | None:

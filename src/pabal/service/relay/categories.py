@@ -6,42 +6,42 @@ from collections.abc import Mapping
 from pabal.carriers.provider import Categories, Relay
 from pabal.domain.category import Category
 from pabal.domain.codes import Refused
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.store import cursors
 from pabal.store.engine.base import Tx
 
 _MARK = "categories "
 
 
-async def of_senders(station: Station) -> Mapping[str, Category]:
+async def of_senders(context: Context) -> Mapping[str, Category]:
     """Return the categories of sender profiles, by code."""
-    found = await _kept(station)
-    return {each.code: each for each in found.senders} if found else station.sender_categories
+    found = await _kept(context)
+    return {each.code: each for each in found.senders} if found else context.sender_categories
 
 
-async def of_templates(station: Station) -> Mapping[str, Category]:
+async def of_templates(context: Context) -> Mapping[str, Category]:
     """Return the categories of templates, by code."""
-    found = await _kept(station)
-    return {each.code: each for each in found.templates} if found else station.template_categories
+    found = await _kept(context)
+    return {each.code: each for each in found.templates} if found else context.template_categories
 
 
-async def ask(station: Station, carrier: str, relay: Relay) -> None:
+async def ask(context: Context, carrier: str, relay: Relay) -> None:
     """Keep what a relay says of its categories, for every process; an empty list is not believed.
 
     Raises Refused where it does not say.
     """
     found = await relay.categories()
     if found.senders and found.templates:
-        await station.store.write(cursors.put, _MARK + carrier, json.dumps(found).encode())
+        await context.store.write(cursors.put, _MARK + carrier, json.dumps(found).encode())
 
 
-async def _kept(station: Station) -> Categories | None:
+async def _kept(context: Context) -> Categories | None:
     """Return what the relay said last; None: there is no relay, or it has not been asked yet."""
     try:
-        carrier = station.desk().keeper
+        carrier = context.desk().keeper
     except Refused:
         return None
-    return await station.store.read(_read, carrier) if carrier is not None else None
+    return await context.store.read(_read, carrier) if carrier is not None else None
 
 
 def _read(tx: Tx, carrier: str) -> Categories | None:

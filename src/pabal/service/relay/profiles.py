@@ -17,7 +17,7 @@ from pabal.domain.profile import (
     Profile,
     Registration,
 )
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.relay import categories
 from pabal.service.sending.cancel import sweep_all
 from pabal.store import accounts, audit_log, profiles
@@ -37,20 +37,20 @@ class Begun(NamedTuple):
 
 
 async def register(
-    station: Station, account_id: int, registration: Registration, deed: Deed | None = None
+    context: Context, account_id: int, registration: Registration, deed: Deed | None = None
 ) -> Profile:
     """Keep a profile that waits for its token, and have the token sent.
 
     Raises Refused: CATEGORY_NOT_FOUND, DUPLICATE for an approved channel, RATE_LIMITED, PRODUCT_NOT_AVAILABLE,
     and whatever a relay says; then nothing of the registration is kept, but that someone asked for it is.
     """
-    posted = station.desk()
-    if registration.category not in await categories.of_senders(station):
+    posted = context.desk()
+    if registration.category not in await categories.of_senders(context):
         raise Refused(Code.CATEGORY_NOT_FOUND, "category")
-    token = new_token(station.world, TOKEN_DIGITS) if posted.keeper is None else None
+    token = new_token(context.world, TOKEN_DIGITS) if posted.keeper is None else None
     hash = _hash(token) if token is not None else _UNKNOWN_HASH
-    now = station.world.now()
-    begun = await station.store.write(
+    now = context.world.now()
+    begun = await context.store.write(
         audit_log.along,
         deed,
         _register,
@@ -59,71 +59,71 @@ async def register(
         posted.keeper,
         hash,
         now,
-        now + station.policy.token_validity,
+        now + context.policy.token_validity,
     )
     try:
         await posted.desk.register(account_id, registration, token)
     except Refused:
-        await station.store.write(_take_back, begun, station.world.now())
+        await context.store.write(_take_back, begun, context.world.now())
         raise
     return begun.profile
 
 
 async def authenticate(
-    station: Station, account_id: int, channel_id: str, token: str, deed: Deed | None = None
+    context: Context, account_id: int, channel_id: str, token: str, deed: Deed | None = None
 ) -> None:
     """Approve a profile whose administrator has the right token.
 
     Raises Refused: SENDER_NOT_FOUND, INVALID_STATE, TOKEN_LOCKED, TOKEN_EXPIRED, TOKEN_INVALID; with a relay also
     DUPLICATE, where another has the channel, and PRODUCT_NOT_AVAILABLE.
     """
-    profile = await station.store.read(profiles.by_channel, account_id, channel_id)
+    profile = await context.store.read(profiles.by_channel, account_id, channel_id)
     if profile is not None and profile.carrier is not None:
-        await _have_proved(station, profile, station.relay(profile.carrier), token, deed)
+        await _have_proved(context, profile, context.relay(profile.carrier), token, deed)
         return
-    sender_key = new_sender_key(station.world, SENDER_KEY_CHARACTERS)
-    refused = await station.store.write(
-        _authenticate, account_id, channel_id, _hash(token), sender_key, station.world.now(), deed
+    sender_key = new_sender_key(context.world, SENDER_KEY_CHARACTERS)
+    refused = await context.store.write(
+        _authenticate, account_id, channel_id, _hash(token), sender_key, context.world.now(), deed
     )
     if refused:
         raise _refusal(refused)
 
 
-async def _have_proved(station: Station, profile: Profile, relay: Relay, token: str, deed: Deed | None) -> None:
+async def _have_proved(context: Context, profile: Profile, relay: Relay, token: str, deed: Deed | None) -> None:
     """Have a relay check a token.
 
     Where its answer is lost, the relay may have approved the profile; but that it is approved there does not say
     by whose token, so it is for the operator to adopt it.
     """
-    refused = await station.store.write(_begin_proof, profile, station.world.now())
+    refused = await context.store.write(_begin_proof, profile, context.world.now())
     if refused:
         raise _refusal(refused)
     try:
         sender_key = await relay.prove(profile.channel_id, token)
     except Refused as refusal:
         if refusal.code is not Code.TOKEN_INVALID:
-            await station.store.write(_count_wrong, profile, -1)
+            await context.store.write(_count_wrong, profile, -1)
         raise
-    await station.store.write(audit_log.along, deed, accept_proof, profile, sender_key, station.world.now())
+    await context.store.write(audit_log.along, deed, accept_proof, profile, sender_key, context.world.now())
 
 
-async def adopt(station: Station, account_id: int, carrier: str, channel_id: str) -> Profile:
+async def adopt(context: Context, account_id: int, carrier: str, channel_id: str) -> Profile:
     """Make a profile that a relay has already one of an account; its templates follow by themselves.
 
     Raises Refused: SENDER_NOT_FOUND where the relay does not have it or it is not approved there, DUPLICATE where
     another account has it.
     """
-    standing = await station.relay(carrier).find(channel_id)
+    standing = await context.relay(carrier).find(channel_id)
     if standing is None or standing.sender_key is None:
         detail = Words(
             "중계사에 승인된 발신 프로필이 없습니다.", "The relay has no approved profile of this channel."
         )
         raise Refused(Code.SENDER_NOT_FOUND, "channelId", detail)
-    return await station.store.write(_adopt, account_id, carrier, standing, station.world.now())
+    return await context.store.write(_adopt, account_id, carrier, standing, context.world.now())
 
 
 async def delete(
-    station: Station,
+    context: Context,
     account_id: int,
     sender_key: str | None,
     channel_id: str | None,
@@ -133,15 +133,15 @@ async def delete(
 
     Raises Refused(SENDER_NOT_FOUND), and whatever a relay says; then it stays.
     """
-    profile = await station.store.read(_named, account_id, sender_key, channel_id)
-    relay = station.relays.get(profile.carrier or "")
+    profile = await context.store.read(_named, account_id, sender_key, channel_id)
+    relay = context.relays.get(profile.carrier or "")
     if relay is not None and profile.sender_key is not None:
         await relay.remove_profile(profile.sender_key)
-    profile_id = await station.store.write(
-        audit_log.along, deed, _delete, account_id, sender_key, channel_id, station.world.now()
+    profile_id = await context.store.write(
+        audit_log.along, deed, _delete, account_id, sender_key, channel_id, context.world.now()
     )
     with contextlib.suppress(StoreAway):  # it is deleted; housekeeping sweeps what is left
-        await sweep_all(station, profile_id)
+        await sweep_all(context, profile_id)
 
 
 def _register(

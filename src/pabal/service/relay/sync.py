@@ -9,9 +9,9 @@ from pabal.domain.dates import HOUR, Instant
 from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.suspension import Bar
 from pabal.domain.template import Template, TemplateStatus
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.relay import apply, categories
-from pabal.service.upkeep.housekeeping import KEEPERS_SLOT
+from pabal.service.upkeep.housekeeping import HOUSEKEEPING_SLOT
 from pabal.store import profiles, templates
 from pabal.store.engine.base import StoreAway
 
@@ -27,11 +27,11 @@ MOST_TROUBLES = 3
 log = logging.getLogger("pabal.keep_in_step")
 
 
-async def keep_in_step(station: Station) -> None:
+async def keep_in_step(context: Context) -> None:
     """Look round for good; a relay or the store being away only delays it."""
-    looker = Looker(station)
-    while station.relays:
-        if KEEPERS_SLOT in station.slots.held:
+    looker = Looker(context)
+    while context.relays:
+        if HOUSEKEEPING_SLOT in context.slots.held:
             try:
                 await looker.go_round()
             except StoreAway:
@@ -42,15 +42,15 @@ async def keep_in_step(station: Station) -> None:
 class Looker:
     """Looks at each relay; remembers when it was asked for its categories, and whether it answered."""
 
-    def __init__(self, station: Station) -> None:
-        self._station = station
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._asked_at: dict[str, Instant] = {}
         self._unseen: set[tuple[str, str]] = set()
         self._rounds = 0
 
     async def go_round(self) -> None:
         """Look at every relay once; that one thing cannot be seen does not keep the other from being looked at."""
-        for carrier, relay in self._station.relays.items():
+        for carrier, relay in self._context.relays.items():
             for what, look in (("profiles", self._look), ("categories", self._ask_categories)):
                 try:
                     await look(carrier, relay)
@@ -69,7 +69,7 @@ class Looker:
             self._unseen.discard((carrier, what))
 
     async def _look(self, carrier: str, relay: Relay) -> None:
-        ours = await self._station.store.read(profiles.of_carrier, carrier)
+        ours = await self._context.store.read(profiles.of_carrier, carrier)
         if not ours:
             return
         theirs = [each for each in await relay.profiles() if each.sender_key is not None]
@@ -104,9 +104,9 @@ class Looker:
             await self._look_at_templates(relay, profile, profile.sender_key)
 
     async def _ask_categories(self, carrier: str, relay: Relay) -> None:
-        now = self._station.world.now()
+        now = self._context.world.now()
         if now - self._asked_at.get(carrier, 0) >= CATEGORIES_EVERY:
-            await categories.ask(self._station, carrier, relay)
+            await categories.ask(self._context, carrier, relay)
             self._asked_at[carrier] = now
 
     async def _follow_profile(self, profile: Profile, standing: Standing | None) -> None:
@@ -114,15 +114,15 @@ class Looker:
         category = standing.category or profile.category if standing else profile.category
         if (profile.category, profile.bar) == (category, bar):
             return
-        now = self._station.world.now()
-        if await self._station.store.write(apply.follow_profile, profile, category, bar, now):
+        now = self._context.world.now()
+        if await self._context.store.write(apply.follow_profile, profile, category, bar, now):
             log.info(
                 "a profile follows its relay",
                 extra={"profile": profile.id, "state": bar.word if bar else "in use"},
             )
 
     async def _look_at_templates(self, relay: Relay, profile: Profile, sender_key: str) -> None:
-        store, world = self._station.store, self._station.world
+        store, world = self._context.store, self._context.world
         before = {each.code for each in await store.read(templates.of_profile, profile.id)}
         sheets = {each.code: each for each in await relay.templates(sender_key)}
         ours = await store.read(templates.of_profile, profile.id)
@@ -155,14 +155,14 @@ class Looker:
         is_changing = sheet.status is TemplateStatus.APPROVED and not relay.is_same(template.design, sheet.design)
         if is_changing and template.status is TemplateStatus.INSPECTING:
             change = await relay.change_of(template.sender_key, template.code)
-        now = self._station.world.now()
+        now = self._context.world.now()
         new = apply.followed(relay, template, sheet, change, now)
         if new != (template.design, template.in_use, template.status, template.comment, template.bar):
-            await self._station.store.write(apply.follow_template, relay, template, sheet, change, now)
+            await self._context.store.write(apply.follow_template, relay, template, sheet, change, now)
 
     async def _miss_template(self, relay: Relay, template: Template) -> None:
         """Ask for what a list lacks: only what the relay says it does not have is out of use."""
         if await relay.template(template.sender_key, template.code) is not None:
             return
-        if await self._station.store.write(apply.miss_template, template, self._station.world.now()):
+        if await self._context.store.write(apply.miss_template, template, self._context.world.now()):
             log.info("a template is gone at the relay", extra={"template": template.id})

@@ -7,7 +7,7 @@ from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.profile import Profile
 from pabal.domain.template import EDITABLE, Design, Review, Template, TemplateStatus
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.relay import categories
 from pabal.store import audit_log, profiles, templates
 from pabal.store.audit_log import Deed
@@ -31,52 +31,52 @@ class Handed(NamedTuple):
 
 
 async def create(
-    station: Station, place: Place, design: Design, image: Image | None, deed: Deed | None = None
+    context: Context, place: Place, design: Design, image: Image | None, deed: Deed | None = None
 ) -> Template:
     """Keep a new template, registered; a relay hears of it when its review is requested.
 
     Raises Refused: SENDER_NOT_FOUND, CATEGORY_NOT_FOUND, DUPLICATE.
     """
-    await _check_category(station, design)
-    return await station.store.write(audit_log.along, deed, _create, place, design, image, station.world.now())
+    await _check_category(context, design)
+    return await context.store.write(audit_log.along, deed, _create, place, design, image, context.world.now())
 
 
 async def update(
-    station: Station, place: Place, design: Design, image: Image | None, deed: Deed | None = None
+    context: Context, place: Place, design: Design, image: Image | None, deed: Deed | None = None
 ) -> Template:
     """Give a template a new text; one that was approved stays in use until the new one is.
 
     Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, CATEGORY_NOT_FOUND, INVALID_STATE under review.
     """
-    await _check_category(station, design)
-    return await station.store.write(audit_log.along, deed, _update, place, design, image, station.world.now())
+    await _check_category(context, design)
+    return await context.store.write(audit_log.along, deed, _update, place, design, image, context.world.now())
 
 
-async def request(station: Station, place: Place, deed: Deed | None = None) -> Template:
+async def request(context: Context, place: Place, deed: Deed | None = None) -> Template:
     """Have a template reviewed.
 
     Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE for one that is not newly written, and
     whatever a relay says; then it stays registered.
     """
-    profile, template, image = await station.store.read(_handed, place)
-    desk = station.desk_of(profile)
+    profile, template, image = await context.store.read(_handed, place)
+    desk = context.desk_of(profile)
     review = await desk.submit(place.sender_key, place.code, template.design, image)
-    return await station.store.write(
-        audit_log.along, deed, _request, place, template.design, review, station.world.now()
+    return await context.store.write(
+        audit_log.along, deed, _request, place, template.design, review, context.world.now()
     )
 
 
-async def delete(station: Station, place: Place, deed: Deed | None = None) -> None:
+async def delete(context: Context, place: Place, deed: Deed | None = None) -> None:
     """Delete a template, first at its relay if that keeps it.
 
     Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE for an approved one or under review, and
     whatever a relay says; then it stays.
     """
-    template = await station.store.read(_deletable, place)
-    relay = station.relays.get(template.carrier or "")
+    template = await context.store.read(_deletable, place)
+    relay = context.relays.get(template.carrier or "")
     if relay is not None:
         await relay.remove_template(place.sender_key, place.code)
-    await station.store.write(audit_log.along, deed, _delete, place)
+    await context.store.write(audit_log.along, deed, _delete, place)
 
 
 def decide(tx: Tx, template_id: int, review: Review, now: Instant) -> Template:
@@ -144,8 +144,8 @@ def _decided(tx: Tx, template: Template, review: Review, now: Instant) -> Templa
     return _by_id(tx, template.id)
 
 
-async def _check_category(station: Station, design: Design) -> None:
-    if design.category not in await categories.of_templates(station):
+async def _check_category(context: Context, design: Design) -> None:
+    if design.category not in await categories.of_templates(context):
         raise Refused(Code.CATEGORY_NOT_FOUND, "category")
 
 

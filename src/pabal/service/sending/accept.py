@@ -11,7 +11,7 @@ from pabal.domain.message import Product
 from pabal.domain.profile import Profile
 from pabal.domain.sending import SMALL_RECEIVERS, Sending
 from pabal.domain.template import Design
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.store import accounts, audit_log, idempotency_keys, messages, profiles, queue, requests, templates
 from pabal.store.audit_log import Deed
 from pabal.store.engine.base import Tx, Value, done_together_by, knows_itself
@@ -57,7 +57,7 @@ class Promise(NamedTuple):
 
 
 async def accept(
-    station: Station,
+    context: Context,
     account_id: int,
     sending: Sending,
     repeatable: Repeatable | None = None,
@@ -68,24 +68,24 @@ async def accept(
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED, or DUPLICATE for a key that stood
     on another request.
     """
-    promise = await promise_of(station, account_id, sending, repeatable)
+    promise = await promise_of(context, account_id, sending, repeatable)
     if deed:
         promise = promise._replace(deed=deed._replace(target=promise.request_id.hex()))
-    kept = await station.store.write(keep, promise)
+    kept = await context.store.write(keep, promise)
     if kept.is_new:
-        announce(station, sending.product, promise)
+        announce(context, sending.product, promise)
     return kept.request_id
 
 
 async def promise_of(
-    station: Station, account_id: int, sending: Sending, repeatable: Repeatable | None = None
+    context: Context, account_id: int, sending: Sending, repeatable: Repeatable | None = None
 ) -> Promise:
     """Return all that is to be kept of a send.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
-    carrier = await way_out(station, account_id, sending)
-    request_id = new_request_id(station.world, _slot(station, account_id, repeatable))
+    carrier = await way_out(context, account_id, sending)
+    request_id = new_request_id(context.world, _slot(context, account_id, repeatable))
     now = identifiers.requested_at(request_id)  # one look at the clock: sent now is sent when requested
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
     rows = messages.rows_of(request_id, account_id, sending.product, sending.receivers)
@@ -101,27 +101,27 @@ async def promise_of(
         scheduled_at,
         now,
         repeatable,
-        now - station.policy.idempotency,
+        now - context.policy.idempotency,
         [(*row[:2], carrier, sending.lane, scheduled_at) for row in few],
     )
 
 
-def announce(station: Station, product: Product, promise: Promise) -> None:
+def announce(context: Context, product: Product, promise: Promise) -> None:
     """Count a send that is kept, and wake those who deliver it if it is for now."""
-    station.watch.accepted.add(len(promise.messages), product.word)
+    context.metrics.accepted.add(len(promise.messages), product.word)
     if promise.scheduled_at <= promise.now + RING_WITHIN:
-        station.ring([promise.carrier])
+        context.wake([promise.carrier])
 
 
-async def way_out(station: Station, account_id: int, sending: Sending) -> str:
+async def way_out(context: Context, account_id: int, sending: Sending) -> str:
     """Return the carrier that a send would go to.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
-    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > station.world.now() + RING_WITHIN
-    carrier = station.carrier_for(sending.product, is_for_later=is_for_later)
-    if station.policy.checks_sender_numbers:
-        await _check_numbers(station, account_id, sending)
+    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > context.world.now() + RING_WITHIN
+    carrier = context.carrier_for(sending.product, is_for_later=is_for_later)
+    if context.policy.checks_sender_numbers:
+        await _check_numbers(context, account_id, sending)
     return carrier
 
 
@@ -171,23 +171,23 @@ def _kept_before(tx: Tx, promise: Promise) -> Kept | None:
     return None
 
 
-async def answered_before(station: Station, account_id: int, repeatable: Repeatable) -> bytes | None:
+async def answered_before(context: Context, account_id: int, repeatable: Repeatable) -> bytes | None:
     """Return the request that this key was answered with before.
 
     Raises Refused(DUPLICATE) where the key stood on another request.
     """
-    since = station.world.now() - station.policy.idempotency
-    slot = _slot(station, account_id, repeatable)
-    earlier = await station.store.read(idempotency_keys.find, slot, account_id, repeatable.key, since)
+    since = context.world.now() - context.policy.idempotency
+    slot = _slot(context, account_id, repeatable)
+    earlier = await context.store.read(idempotency_keys.find, slot, account_id, repeatable.key, since)
     return _same(earlier, repeatable) if earlier else None
 
 
-async def usable_profile(station: Station, account_id: int, sender_key: str) -> Profile:
+async def usable_profile(context: Context, account_id: int, sender_key: str) -> Profile:
     """Return the profile to send under.
 
     Raises Refused: SENDER_NOT_FOUND, SENDER_NOT_APPROVED.
     """
-    profile = await station.store.read(profiles.by_sender_key, account_id, sender_key)
+    profile = await context.store.read(profiles.by_sender_key, account_id, sender_key)
     if profile is None:
         raise Refused(Code.SENDER_NOT_FOUND, "senderKey")
     if not profile.is_usable:
@@ -195,12 +195,12 @@ async def usable_profile(station: Station, account_id: int, sender_key: str) -> 
     return profile
 
 
-async def usable_template(station: Station, profile: Profile, code: str) -> Design:
+async def usable_template(context: Context, profile: Profile, code: str) -> Design:
     """Return the approved text of a profile's template.
 
     Raises Refused: TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED.
     """
-    template = await station.store.read(templates.get, profile.id, code)
+    template = await context.store.read(templates.get, profile.id, code)
     if template is None:
         raise Refused(Code.TEMPLATE_NOT_FOUND, "templateCode")
     if template.in_use is None or not template.is_enabled or template.bar is not None:
@@ -208,22 +208,22 @@ async def usable_template(station: Station, profile: Profile, code: str) -> Desi
     return template.in_use
 
 
-def _slot(station: Station, account_id: int, repeatable: Repeatable | None) -> int:
+def _slot(context: Context, account_id: int, repeatable: Repeatable | None) -> int:
     """Return the slot of a new request: its key's, or any."""
-    total = station.slots.total
+    total = context.slots.total
     if total == 1:
         return 0
     if repeatable is None:
-        return station.world.bits(identifiers.SLOT_BITS) % total
+        return context.world.bits(identifiers.SLOT_BITS) % total
     return identifiers.slot_of_key(account_id, repeatable.key, total)
 
 
-async def _check_numbers(station: Station, account_id: int, sending: Sending) -> None:
+async def _check_numbers(context: Context, account_id: int, sending: Sending) -> None:
     used = [("sender", sending.sender)] if sending.sender else []
     if sending.fallback:
         used.append(("resendPhoneNumber", sending.fallback.sender))
     for field, number in used:
-        if not await station.store.read(accounts.has_number, account_id, number):
+        if not await context.store.read(accounts.has_number, account_id, number):
             raise Refused(Code.SENDER_NUMBER_NOT_REGISTERED, field)
 
 

@@ -13,10 +13,10 @@ from pabal.domain.campaign import State
 from pabal.domain.codes import LOCALES, Code, Problem, Refused, Words
 from pabal.domain.dates import Instant
 from pabal.domain.sending import Receiver, Sending, buttons_from_json, shared_from_json
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.sending import accept, cancel, send_now
 from pabal.service.sending.accept import Promise, Repeatable, usable_profile, usable_template
-from pabal.service.upkeep.housekeeping import KEEPERS_SLOT
+from pabal.service.upkeep.housekeeping import HOUSEKEEPING_SLOT
 from pabal.store import audit_log, campaign_requests, campaigns
 from pabal.store.audit_log import Deed
 from pabal.store.campaign_requests import Part, Progress
@@ -28,7 +28,7 @@ BUSY_ROUND_S = 1.0
 """While something is under way, its counts are to be fresh."""
 COUNTED_AT_ONCE = 20
 """Requests whose messages are counted in one go: 20,000 messages or so."""
-BELL = "the campaigns"
+WAKE_EVENT = "the campaigns"
 """No carrier has blanks in its name."""
 CHANGED = Words(
     "확인한 뒤에 템플릿이 바뀌었습니다. 파일을 다시 올리세요.",
@@ -50,106 +50,106 @@ def told(problems: Sequence[Problem]) -> list[str]:
     return [each.message(locale) for each in problems for locale in LOCALES]
 
 
-async def keep_campaigns(station: Station) -> None:
+async def keep_campaigns(context: Context) -> None:
     """Go round for good; the store being away only delays it.
 
     One worker does it for all, and whoever was asked to begin something begins it: two do no harm to each other.
     """
-    bell = station.bells.setdefault(BELL, asyncio.Event())
+    wake_event = context.wake_events.setdefault(WAKE_EVENT, asyncio.Event())
     while True:
         is_busy = False
         try:
-            if KEEPERS_SLOT in station.slots.held or bell.is_set():
-                bell.clear()
-                is_busy = await go_round(station)
+            if HOUSEKEEPING_SLOT in context.slots.held or wake_event.is_set():
+                wake_event.clear()
+                is_busy = await go_round(context)
         except StoreAway:
             log.warning("campaigns wait for the store")
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(bell.wait(), BUSY_ROUND_S if is_busy else ROUND_S)
+            await asyncio.wait_for(wake_event.wait(), BUSY_ROUND_S if is_busy else ROUND_S)
 
 
-async def go_round(station: Station) -> bool:
+async def go_round(context: Context) -> bool:
     """Bring every campaign on that has something to do, count some that move, and say whether there were any."""
-    at_work = await station.store.read(campaigns.at_work)
+    at_work = await context.store.read(campaigns.at_work)
     for campaign_id in at_work:
-        campaign = await station.store.read(campaigns.get, campaign_id)
+        campaign = await context.store.read(campaigns.get, campaign_id)
         if campaign is None:
             continue
         if campaign.state is State.CANCELLING:
-            await _cancel_requests(station, campaign)
+            await _cancel_requests(context, campaign)
         if campaign.is_hurried:
-            await _hurry_requests(station, campaign)
+            await _hurry_requests(context, campaign)
         if campaign.state is State.MAKING:
-            await _make(station, campaign)
-    return bool(await count(station) or at_work)
+            await _make(context, campaign)
+    return bool(await count(context) or at_work)
 
 
-async def begin(station: Station, draft: Draft, deed: Deed) -> None:
+async def begin(context: Context, draft: Draft, deed: Deed) -> None:
     """Keep a campaign that has no file yet."""
-    await station.store.write(noted, _add, deed, draft, station.world.now())
+    await context.store.write(noted, _add, deed, draft, context.world.now())
 
 
 async def begin_reading(
-    station: Station, campaign: Campaign, file_name: str, is_once: bool, stale_before: Instant, deed: Deed
+    context: Context, campaign: Campaign, file_name: str, is_once: bool, stale_before: Instant, deed: Deed
 ) -> Instant | None:
     """Make room for a file and return since when, which the reader names with all that it finds; None: no room."""
-    now = max(station.world.now(), campaign.touched_at + 1)  # no two files of a campaign are touched alike
-    begun = await station.store.write(
+    now = max(context.world.now(), campaign.touched_at + 1)  # no two files of a campaign are touched alike
+    begun = await context.store.write(
         noted, campaigns.begin_reading, deed, campaign.id, file_name, is_once, stale_before, now
     )
     return now if begun else None
 
 
-async def start(station: Station, campaign: Campaign, name: str, scheduled_at: Instant | None, deed: Deed) -> bool:
+async def start(context: Context, campaign: Campaign, name: str, scheduled_at: Instant | None, deed: Deed) -> bool:
     """Have a checked campaign sent, at a time or at once; say no where it is not what is given any more."""
-    is_begun = await station.store.write(
-        noted, campaigns.start, deed, campaign.id, campaign.touched_at, name, scheduled_at, station.world.now()
+    is_begun = await context.store.write(
+        noted, campaigns.start, deed, campaign.id, campaign.touched_at, name, scheduled_at, context.world.now()
     )
-    station.ring([BELL])
+    context.wake([WAKE_EVENT])
     return is_begun
 
 
-async def go_on(station: Station, campaign: Campaign, deed: Deed) -> bool:
+async def go_on(context: Context, campaign: Campaign, deed: Deed) -> bool:
     """Take up a campaign again that was halted."""
-    moved = await station.store.write(
-        noted, campaigns.move, deed, campaign.id, (State.HALTED,), State.MAKING, station.world.now()
+    moved = await context.store.write(
+        noted, campaigns.move, deed, campaign.id, (State.HALTED,), State.MAKING, context.world.now()
     )
-    station.ring([BELL])
+    context.wake([WAKE_EVENT])
     return moved
 
 
-async def cancel_campaign(station: Station, campaign: Campaign, deed: Deed) -> bool:
+async def cancel_campaign(context: Context, campaign: Campaign, deed: Deed) -> bool:
     """Cancel what is left: what is in no request yet never will be, and what waits is cancelled.
 
     Should it be cut short, whoever keeps the campaigns does the rest.
     """
-    begun = await station.store.write(_begin_to_cancel, campaign.id, station.world.now(), deed)
+    begun = await context.store.write(_begin_to_cancel, campaign.id, context.world.now(), deed)
     if begun:
-        await _cancel_requests(station, campaign)
+        await _cancel_requests(context, campaign)
     return begun
 
 
-async def hurry_campaign(station: Station, campaign: Campaign, deed: Deed) -> bool:
+async def hurry_campaign(context: Context, campaign: Campaign, deed: Deed) -> bool:
     """Send now what waits of a campaign; should it be cut short, whoever keeps the campaigns does the rest.
 
     Raises Refused(NIGHT_AD_RESTRICTED).
     """
-    shared = await station.store.read(campaigns.sending, campaign.id)
-    send_now.check_hour(shared is not None and shared_from_json(shared).is_ad, station.policy, station.world.now())
-    begun = await station.store.write(noted, campaigns.hurry, deed, campaign.id, station.world.now())
+    shared = await context.store.read(campaigns.sending, campaign.id)
+    send_now.check_hour(shared is not None and shared_from_json(shared).is_ad, context.policy, context.world.now())
+    begun = await context.store.write(noted, campaigns.hurry, deed, campaign.id, context.world.now())
     if begun:
-        await _hurry_requests(station, campaign)
-        station.ring([BELL])
+        await _hurry_requests(context, campaign)
+        context.wake([WAKE_EVENT])
     return begun
 
 
-async def count(station: Station, campaign_id: bytes | None = None) -> int:
+async def count(context: Context, campaign_id: bytes | None = None) -> int:
     """Count some requests that move, of one campaign or of any; return how many."""
-    now = station.world.now()
-    parts = await station.store.read(campaign_requests.due, campaign_id, now, COUNTED_AT_ONCE)
+    now = context.world.now()
+    parts = await context.store.read(campaign_requests.due, campaign_id, now, COUNTED_AT_ONCE)
     if parts:
-        found = await station.store.read(_counted, parts)
-        await station.store.write(_put_all, found, station.world.now())
+        found = await context.store.read(_counted, parts)
+        await context.store.write(_put_all, found, context.world.now())
     return len(parts)
 
 
@@ -170,23 +170,23 @@ def _put_all(tx: Tx, found: Sequence[tuple[Part, Progress, bool]], now: Instant)
         campaign_requests.put(tx, part, progress, is_ended, now)
 
 
-async def _make(station: Station, campaign: Campaign) -> None:
+async def _make(context: Context, campaign: Campaign) -> None:
     """Make the receivers of a campaign into requests, each kept in one transaction with what is left of them."""
-    shared = await station.store.read(campaigns.sending, campaign.id)
+    shared = await context.store.read(campaigns.sending, campaign.id)
     assert shared is not None, "nothing is made that was not checked"
     sending = shared_from_json(shared)
     try:
-        await _check_usable(station, campaign, sending)
-        while block := await station.store.read(campaigns.next_block, campaign.id):
-            if not await _make_one(station, campaign, sending, block):
+        await _check_usable(context, campaign, sending)
+        while block := await context.store.read(campaigns.next_block, campaign.id):
+            if not await _make_one(context, campaign, sending, block):
                 return  # it was cancelled, hurried, or made by another: the next round sees
-        await station.store.write(campaigns.move, campaign.id, (State.MAKING,), State.MADE, station.world.now())
+        await context.store.write(campaigns.move, campaign.id, (State.MAKING,), State.MADE, context.world.now())
     except Refused as refused:
         log.warning("a campaign is halted", extra={"campaign": campaign.id.hex(), "code": refused.code.name})
-        await station.store.write(campaigns.halt, campaign.id, told(refused.problems), station.world.now())
+        await context.store.write(campaigns.halt, campaign.id, told(refused.problems), context.world.now())
 
 
-async def _make_one(station: Station, campaign: Campaign, sending: Sending, block: Block) -> bool:
+async def _make_one(context: Context, campaign: Campaign, sending: Sending, block: Block) -> bool:
     """Make a request of one block; say no where it is not to be made, or not now.
 
     The block goes in the transaction that keeps the request, and the key stands for it where a store is of several
@@ -197,14 +197,14 @@ async def _make_one(station: Station, campaign: Campaign, sending: Sending, bloc
     ]
     key = f"campaign {campaign.id.hex()} {block.number}"
     promise = await accept.promise_of(
-        station,
+        context,
         campaign.account_id,
         sending._replace(receivers=receivers, scheduled_at=campaign.scheduled_at),
         Repeatable(key, hashlib.sha256(key.encode()).digest()),
     )
-    kept = await station.store.write(_keep, campaign, block.number, promise)
+    kept = await context.store.write(_keep, campaign, block.number, promise)
     if kept:
-        accept.announce(station, sending.product, promise)
+        accept.announce(context, sending.product, promise)
     return kept
 
 
@@ -216,37 +216,37 @@ def _keep(tx: Tx, campaign: Campaign, number: int, promise: Promise) -> bool:
     return True
 
 
-async def _check_usable(station: Station, campaign: Campaign, sending: Sending) -> None:
+async def _check_usable(context: Context, campaign: Campaign, sending: Sending) -> None:
     """Raises Refused where the profile or the template may not be used any more, or not as it was checked."""
     if sending.profile_id is None:
         return
-    body = json.loads(await station.store.read(campaigns.body, campaign.id))
-    profile = await usable_profile(station, campaign.account_id, body["senderKey"])
+    body = json.loads(await context.store.read(campaigns.body, campaign.id))
+    profile = await usable_profile(context, campaign.account_id, body["senderKey"])
     if sending.template_code is None:
         return
-    design = await usable_template(station, profile, sending.template_code)
+    design = await usable_template(context, profile, sending.template_code)
     buttons = buttons_from_json(json.dumps(list(design.buttons)))
     if (design.content, buttons) != (sending.content, sending.buttons):
         raise Refused(Code.INVALID_STATE, "templateCode", CHANGED)
 
 
-async def _cancel_requests(station: Station, campaign: Campaign) -> None:
-    for part in await station.store.read(campaign_requests.not_ended, campaign.id):
-        done = await station.store.write(
-            cancel.cancel, campaign.account_id, part.request_id, None, station.world.now()
+async def _cancel_requests(context: Context, campaign: Campaign) -> None:
+    for part in await context.store.read(campaign_requests.not_ended, campaign.id):
+        done = await context.store.write(
+            cancel.cancel, campaign.account_id, part.request_id, None, context.world.now()
         )
-        station.watch.cancelled.add(done.canceled)
-    await station.store.write(
-        campaigns.move, campaign.id, (State.CANCELLING,), State.CANCELLED, station.world.now()
+        context.metrics.cancelled.add(done.canceled)
+    await context.store.write(
+        campaigns.move, campaign.id, (State.CANCELLING,), State.CANCELLED, context.world.now()
     )
 
 
-async def _hurry_requests(station: Station, campaign: Campaign) -> None:
-    for part in await station.store.read(campaign_requests.not_ended, campaign.id):
-        if part.scheduled_at > station.world.now():
-            hurried = await station.store.write(send_now.hurry, part.request_id, station.world.now())
-            station.ring(hurried.carriers)
-    await station.store.write(campaigns.end_hurry, campaign.id)
+async def _hurry_requests(context: Context, campaign: Campaign) -> None:
+    for part in await context.store.read(campaign_requests.not_ended, campaign.id):
+        if part.scheduled_at > context.world.now():
+            hurried = await context.store.write(send_now.hurry, part.request_id, context.world.now())
+            context.wake(hurried.carriers)
+    await context.store.write(campaigns.end_hurry, campaign.id)
 
 
 def _begin_to_cancel(tx: Tx, campaign_id: bytes, now: Instant, deed: Deed) -> bool:

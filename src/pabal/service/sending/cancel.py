@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.store import audit_log, campaign_requests, messages, profiles, queue, requests
 from pabal.store.audit_log import Deed
 from pabal.store.engine.base import Tx
@@ -47,7 +47,7 @@ def cancel(
 
 
 async def cancel_request(
-    station: Station,
+    context: Context,
     account_id: int,
     request_id: bytes | None,
     message_id: bytes | None,
@@ -63,10 +63,10 @@ async def cancel_request(
     if message_id is not None and identifiers.request_of(message_id) != request_id:
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
     low, high = (message_id, message_id) if message_id else identifiers.bounds(request_id)
-    if not await station.store.read(messages.count, account_id, low, high):
+    if not await context.store.read(messages.count, account_id, low, high):
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId" if message_id else "requestId")
-    done = await station.store.write(cancel, account_id, request_id, message_id, station.world.now(), deed)
-    station.watch.cancelled.add(done.canceled)
+    done = await context.store.write(cancel, account_id, request_id, message_id, context.world.now(), deed)
+    context.metrics.cancelled.add(done.canceled)
     return done
 
 
@@ -84,19 +84,19 @@ def sweep(tx: Tx, profile_id: int, after: tuple[Instant, bytes], now: Instant) -
     return Swept(canceled, (found[-1][0], found[-1][1]))
 
 
-async def sweep_deleted(station: Station) -> None:
+async def sweep_deleted(context: Context) -> None:
     """Cancel the waiting messages of all deleted profiles, in batches.
 
     Those that are due already are cancelled when they are claimed, so only later ones are looked for.
     """
-    for profile_id in await station.store.read(profiles.to_sweep):
-        await sweep_all(station, profile_id)
+    for profile_id in await context.store.read(profiles.to_sweep):
+        await sweep_all(context, profile_id)
 
 
-async def sweep_all(station: Station, profile_id: int) -> None:
+async def sweep_all(context: Context, profile_id: int) -> None:
     """Cancel the waiting messages of one deleted profile, in batches."""
-    after: tuple[Instant, bytes] | None = (station.world.now(), b"")
+    after: tuple[Instant, bytes] | None = (context.world.now(), b"")
     while after is not None:
-        swept = await station.store.write(sweep, profile_id, after, station.world.now())
-        station.watch.cancelled.add(swept.canceled)
+        swept = await context.store.write(sweep, profile_id, after, context.world.now())
+        context.metrics.cancelled.add(swept.canceled)
         after = swept.go_on_after

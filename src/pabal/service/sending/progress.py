@@ -6,7 +6,7 @@ from pabal.domain import identifiers
 from pabal.domain.campaign import State
 from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.message import PRODUCT_BY_WORD, Product
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.sending import campaigns as verbs
 from pabal.store import campaign_requests, campaigns, requests
 from pabal.store.campaign_requests import Part, Progress
@@ -71,29 +71,29 @@ class Listed(NamedTuple):
     further: bytes | None
 
 
-async def list_sent(station: Station, account_id: int, before: bytes, most: int) -> Listed:
+async def list_sent(context: Context, account_id: int, before: bytes, most: int) -> Listed:
     """Return what an account sent before an id, newest first."""
-    return await station.store.read(_listed, account_id, before, most)
+    return await context.store.read(_listed, account_id, before, most)
 
 
-async def look_at(station: Station, account_id: int, sent_id: bytes | None) -> Sent | None:
+async def look_at(context: Context, account_id: int, sent_id: bytes | None) -> Sent | None:
     """Return a campaign or a request as it stands now, None where the account has none of this id."""
     if sent_id is None:
         return None
-    found = await station.store.read(_sent, account_id, sent_id)
-    if found and found.campaign and not found.has_ended and await verbs.count(station, sent_id):
-        return await station.store.read(_sent, account_id, sent_id)
+    found = await context.store.read(_sent, account_id, sent_id)
+    if found and found.campaign and not found.has_ended and await verbs.count(context, sent_id):
+        return await context.store.read(_sent, account_id, sent_id)
     return found
 
 
-async def parts_of(station: Station, campaign: Campaign) -> list[Part]:
+async def parts_of(context: Context, campaign: Campaign) -> list[Part]:
     """Return the requests of a campaign."""
-    return await station.store.read(campaign_requests.parts, campaign.id)
+    return await context.store.read(campaign_requests.parts, campaign.id)
 
 
-async def campaign_of(station: Station, request_id: bytes) -> bytes | None:
+async def campaign_of(context: Context, request_id: bytes) -> bytes | None:
     """Return the campaign that a request belongs to, if it does."""
-    return (await station.store.read(campaign_requests.among, [request_id])).get(request_id)
+    return (await context.store.read(campaign_requests.among, [request_id])).get(request_id)
 
 
 def _listed(tx: Tx, account_id: int, before: bytes, most: int) -> Listed:

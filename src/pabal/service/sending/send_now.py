@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pabal.domain import dates
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.store import audit_log, campaign_requests, queue, requests
 from pabal.store.audit_log import Deed
@@ -31,19 +31,19 @@ def hurry(tx: Tx, request_id: bytes, now: Instant, deed: Deed | None = None) -> 
 
 
 async def send_now(
-    station: Station, account_id: int, request_id: bytes | None, deed: Deed | None = None
+    context: Context, account_id: int, request_id: bytes | None, deed: Deed | None = None
 ) -> Hurried:
     """Send what still waits of a request now; None for an id that cannot be one.
 
     Raises Refused: REQUEST_NOT_FOUND, also for another account's; NIGHT_AD_RESTRICTED.
     """
-    found = await station.store.read(requests.get, [request_id] if request_id else [])
+    found = await context.store.read(requests.get, [request_id] if request_id else [])
     request = found.get(request_id or b"")
     if request is None or request.account_id != account_id:
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
-    check_hour(request.is_ad, station.policy, station.world.now())
-    hurried = await station.store.write(hurry, request.id, station.world.now(), deed)
-    station.ring(hurried.carriers)
+    check_hour(request.is_ad, context.policy, context.world.now())
+    hurried = await context.store.write(hurry, request.id, context.world.now(), deed)
+    context.wake(hurried.carriers)
     return hurried
 
 

@@ -11,7 +11,7 @@ from pabal.domain import identifiers
 from pabal.domain.campaign import State
 from pabal.domain.dates import DAY, HOUR, MINUTE, Instant
 from pabal.domain.message import Outcome
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.service.delivery.claim import hold_in_hand, lease_of
 from pabal.service.delivery.finish import Finished, finish
 from pabal.service.policy import Policy
@@ -42,7 +42,7 @@ from pabal.store.slots import NotHeld, while_held
 ROUND_S = 10.0
 ROUNDS_A_THOROUGH_ONE = 6
 """Which carriers have jobs at all is asked only now and then: PostgreSQL may have to walk what has long ended."""
-KEEPERS_SLOT = 0
+HOUSEKEEPING_SLOT = 0
 """Whoever holds this slot does for all workers what need be done only once."""
 BATCH = 500
 BLANK_REQUESTS = 5
@@ -115,50 +115,50 @@ def trim(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy: Policy, 
     return simulator.trim(tx, policy.simulator_messages, before, now - policy.retention, BATCH)
 
 
-async def prepare(station: Station, slot: int, worker: bytes | None = None, *, is_orphan: bool) -> None:
+async def prepare(context: Context, slot: int, worker: bytes | None = None, *, is_orphan: bool) -> None:
     """Put a slot in order before anything is claimed from it: jobs of carriers that are no more get new ones.
 
     Of an orphan the leases are void: whoever held them is gone. `worker` is who holds the slot among others.
     Raises NotHeld when it has gone to another, who may have claimed from it since.
     """
-    for carrier in station.carriers.values() if is_orphan else ():
-        await _void(station, slot, worker, carrier)
-    await _rehome_all(station, slot, worker, is_orphan=is_orphan)
+    for carrier in context.carriers.values() if is_orphan else ():
+        await _void(context, slot, worker, carrier)
+    await _rehome_all(context, slot, worker, is_orphan=is_orphan)
 
 
-async def _rehome_all(station: Station, slot: int, worker: bytes | None, *, is_orphan: bool) -> None:
+async def _rehome_all(context: Context, slot: int, worker: bytes | None, *, is_orphan: bool) -> None:
     """Find another carrier for what waits for one that is not known here."""
-    for name in await station.store.read(queue.carriers, slot):
-        moved = 0 if name in station.carriers else BATCH
+    for name in await context.store.read(queue.carriers, slot):
+        moved = 0 if name in context.carriers else BATCH
         while moved:
-            finished, moved = await station.store.write(
+            finished, moved = await context.store.write(
                 while_held,
                 slot,
                 worker,
                 rehome,
                 slot,
                 name,
-                station.policy,
-                station.world.now(),
+                context.policy,
+                context.world.now(),
                 is_orphan=is_orphan,
-                are_shared=station.slots.are_shared,
+                are_shared=context.slots.are_shared,
             )
-            station.watch.count_ended(finished.ended)
+            context.metrics.count_ended(finished.ended)
             if moved:
                 log.warning(
                     "jobs of an unknown carrier are given to others", extra={"carrier": name, "jobs": moved}
                 )
 
 
-async def _void(station: Station, slot: int, worker: bytes | None, carrier: Carrier) -> None:
+async def _void(context: Context, slot: int, worker: bytes | None, carrier: Carrier) -> None:
     """Let what a slot's last worker had in hand come due again; where doubt is held, let it wait for receipts."""
-    store, world, name = station.store, station.world, carrier.name
+    store, world, name = context.store, context.world, carrier.name
     held = BATCH
     while carrier.holds_doubt and held:
         finished, held = await store.write(
-            while_held, slot, worker, hold_in_hand, slot, name, station.policy, BATCH, world.now()
+            while_held, slot, worker, hold_in_hand, slot, name, context.policy, BATCH, world.now()
         )
-        station.watch.count_ended(finished.ended)
+        context.metrics.count_ended(finished.ended)
         if held:
             log.warning("messages in doubt wait for their receipts", extra={"carrier": name, "messages": held})
     longest = lease_of(carrier) + HOUR  # the clock may have been set back since
@@ -167,69 +167,69 @@ async def _void(station: Station, slot: int, worker: bytes | None, carrier: Carr
         log.info("leases of whoever had them last are void", extra={"carrier": name, "messages": voided})
 
 
-async def keep_house(station: Station) -> None:
+async def keep_house(context: Context) -> None:
     """Go round for good; the store being away only delays it."""
-    pace = Pace(station)
+    pace = Pace(context)
     for number in itertools.count():
         try:
             await pace.tell()
-            await go_round(station, is_thorough=number % ROUNDS_A_THOROUGH_ONE == 0)
+            await go_round(context, is_thorough=number % ROUNDS_A_THOROUGH_ONE == 0)
         except StoreAway:
             log.warning("housekeeping waits for the store")
         await asyncio.sleep(ROUND_S)
 
 
-async def go_round(station: Station, *, is_thorough: bool = True) -> None:
+async def go_round(context: Context, *, is_thorough: bool = True) -> None:
     """End what has waited too long, in small transactions; being thorough, do everything that there is to do."""
-    for slot in station.slots.held:
-        names = set(station.carriers)
+    for slot in context.slots.held:
+        names = set(context.carriers)
         if is_thorough:
-            names.update(await station.store.read(queue.carriers, slot))
+            names.update(await context.store.read(queue.carriers, slot))
         for name in sorted(names):
-            await _expire_all(station, slot, name)
+            await _expire_all(context, slot, name)
         if is_thorough:
             with contextlib.suppress(NotHeld):  # it has gone to another worker just now
-                await _rehome_all(station, slot, station.slots.worker_id, is_orphan=False)
-    if KEEPERS_SLOT in station.slots.held:
-        await _trim_phones(station)
+                await _rehome_all(context, slot, context.slots.worker_id, is_orphan=False)
+    if HOUSEKEEPING_SLOT in context.slots.held:
+        await _trim_phones(context)
         if is_thorough:
-            await _tidy(station)
-            await count(station)
+            await _tidy(context)
+            await count(context)
 
 
-async def _expire_all(station: Station, slot: int, carrier: str) -> None:
+async def _expire_all(context: Context, slot: int, carrier: str) -> None:
     is_done = False
     while not is_done:
-        finished = await station.store.write(expire, slot, carrier, station.policy, station.world.now())
-        station.watch.count_ended(finished.ended)
-        station.ring(finished.carriers)
+        finished = await context.store.write(expire, slot, carrier, context.policy, context.world.now())
+        context.metrics.count_ended(finished.ended)
+        context.wake(finished.carriers)
         is_done = len(finished.ended) < BATCH
 
 
-async def _trim_phones(station: Station) -> None:
-    slots, names = range(station.slots.total), list(station.carriers)
-    await _until_none(station, lambda tx: trim(tx, names, slots, station.policy, station.world.now()))
+async def _trim_phones(context: Context) -> None:
+    slots, names = range(context.slots.total), list(context.carriers)
+    await _until_none(context, lambda tx: trim(tx, names, slots, context.policy, context.world.now()))
 
 
-async def _tidy(station: Station) -> None:
+async def _tidy(context: Context) -> None:
     """Do what one process does for all."""
-    policy, world = station.policy, station.world
-    await sweep_deleted(station)
-    await _until_none(station, lambda tx: idempotency_keys.forget(tx, world.now() - policy.idempotency, BATCH))
-    await _until_none(station, lambda tx: profiles.forget_tokens(tx, world.now() - TOKENS_FOR, BATCH))
-    await _until_none(station, lambda tx: receipts.forget_unmatched(tx, world.now() - UNMATCHED_FOR, BATCH))
-    await _until_none(station, lambda tx: blank(tx, policy, world.now()))
-    await keep_months(station)
-    await _until_none(station, lambda tx: sessions.forget(tx, world.now(), BATCH))
-    await _until_none(station, lambda tx: sign_in_attempts.forget(tx, world.now() - TRIES_FOR, BATCH))
-    await _until_none(station, lambda tx: statistics.forget(tx, world.now() - KEPT_FOR, BATCH))
-    await _until_none(station, lambda tx: audit_log.forget(tx, world.now() - DEEDS_FOR, BATCH))
-    await _until_none(station, lambda tx: campaigns.forget(tx, _UNSENT, world.now() - DRAFTS_FOR, 1))
-    await _until_none(station, lambda tx: campaigns.forget(tx, _SENT, world.now() - policy.retention, 1))
-    await station.store.write(carrier_states.forget_workers)
-    await station.store.write(cursors.forget_probes, world.now() - DAY)
+    policy, world = context.policy, context.world
+    await sweep_deleted(context)
+    await _until_none(context, lambda tx: idempotency_keys.forget(tx, world.now() - policy.idempotency, BATCH))
+    await _until_none(context, lambda tx: profiles.forget_tokens(tx, world.now() - TOKENS_FOR, BATCH))
+    await _until_none(context, lambda tx: receipts.forget_unmatched(tx, world.now() - UNMATCHED_FOR, BATCH))
+    await _until_none(context, lambda tx: blank(tx, policy, world.now()))
+    await keep_months(context)
+    await _until_none(context, lambda tx: sessions.forget(tx, world.now(), BATCH))
+    await _until_none(context, lambda tx: sign_in_attempts.forget(tx, world.now() - TRIES_FOR, BATCH))
+    await _until_none(context, lambda tx: statistics.forget(tx, world.now() - KEPT_FOR, BATCH))
+    await _until_none(context, lambda tx: audit_log.forget(tx, world.now() - DEEDS_FOR, BATCH))
+    await _until_none(context, lambda tx: campaigns.forget(tx, _UNSENT, world.now() - DRAFTS_FOR, 1))
+    await _until_none(context, lambda tx: campaigns.forget(tx, _SENT, world.now() - policy.retention, 1))
+    await context.store.write(carrier_states.forget_workers)
+    await context.store.write(cursors.forget_probes, world.now() - DAY)
 
 
-async def _until_none(station: Station, forget_some: Callable[[Tx], int]) -> None:
-    while await station.store.write(forget_some):
+async def _until_none(context: Context, forget_some: Callable[[Tx], int]) -> None:
+    while await context.store.write(forget_some):
         pass

@@ -2,7 +2,7 @@
 
 import logging
 
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.store.engine import partitions
 from pabal.store.engine.base import StoreAway
 
@@ -11,10 +11,10 @@ BATCH = 500
 log = logging.getLogger("pabal.keep_months")
 
 
-async def keep_months(station: Station) -> None:
+async def keep_months(context: Context) -> None:
     """Make and drop the months that are due, if the store has such; what others are in the way of waits a round."""
-    store, now = station.store, station.world.now()
-    before = now - station.policy.retention
+    store, now = context.store, context.world.now()
+    before = now - context.policy.retention
     due = await store.read(partitions.chores, now, before)
     try:
         if due.are_missing:

@@ -7,7 +7,7 @@ does not grow with the history. A crash costs nothing: figures are never added u
 from collections import Counter
 
 from pabal.domain.dates import DAY, MINUTE, Instant
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.store import cursors, statistics
 from pabal.store.engine.base import Tx
 from pabal.store.statistics import OPEN, QUARTER, Counted, quarter_of
@@ -29,9 +29,9 @@ QUICK_MS = 50
 _MARK = "counted"
 
 
-async def count(station: Station, longest_ms: int | None = None) -> None:
+async def count(context: Context, longest_ms: int | None = None) -> None:
     """Count what has changed, and go on from where counting has come to."""
-    store, world = station.store, station.world
+    store, world = context.store, context.world
     begun = world.stopwatch()
     known, since = await store.read(_known, world.now())
     for each in reversed(known):
@@ -40,19 +40,19 @@ async def count(station: Station, longest_ms: int | None = None) -> None:
         rests_until = each.counted_at + PAUSE * each.took_ms
         is_rested = not each.counted_at <= world.now() < rests_until  # or the clock was set back
         if is_rested and (longest_ms is None or each.took_ms <= longest_ms):
-            await _look_again(station, each)
+            await _look_again(context, each)
     if longest_ms is None:
-        await _go_on(station, {each.quarter for each in known}, since, begun + LONGEST_S)
+        await _go_on(context, {each.quarter for each in known}, since, begun + LONGEST_S)
     elif (newest := quarter_of(world.now())) not in {each.quarter for each in known}:
-        await _count(station, newest)
+        await _count(context, newest)
 
 
-async def _go_on(station: Station, known: set[Instant], since: Instant, until_s: float) -> None:
+async def _go_on(context: Context, known: set[Instant], since: Instant, until_s: float) -> None:
     """Count quarters that were not counted yet; those that may still grow will be found again."""
-    store, begun_at = station.store, since
-    now = station.world.now()
+    store, begun_at = context.store, since
+    now = context.world.now()
     for _ in range(MOST_A_ROUND):
-        if station.world.stopwatch() > until_s:
+        if context.world.stopwatch() > until_s:
             break
         first = await store.read(statistics.first_since, since, quarter_of(now) + QUARTER)
         if first is None:
@@ -60,24 +60,24 @@ async def _go_on(station: Station, known: set[Instant], since: Instant, until_s:
             break
         quarter = quarter_of(first)
         if quarter not in known:
-            await _count(station, quarter)
+            await _count(context, quarter)
         since = quarter + QUARTER
     mark = min(since, quarter_of(now - GRACE))
     if mark > begun_at:
         await store.write(cursors.put, _MARK, mark.to_bytes(8, "big"))
 
 
-async def _look_again(station: Station, known: Counted) -> None:
+async def _look_again(context: Context, known: Counted) -> None:
     """Count a quarter again if messages may have come in or moved on since."""
-    if known.waiting.startswith(OPEN) or await _waiting(station, known.quarter) != known.waiting:
-        await _count(station, known.quarter)
+    if known.waiting.startswith(OPEN) or await _waiting(context, known.quarter) != known.waiting:
+        await _count(context, known.quarter)
 
 
-async def _count(station: Station, quarter: Instant) -> None:
+async def _count(context: Context, quarter: Instant) -> None:
     """Count a quarter; how its jobs stand is looked at first, so that what changes meanwhile is seen next time."""
-    store, world = station.store, station.world
+    store, world = context.store, context.world
     begun, now = world.stopwatch(), world.now()
-    waiting = await _waiting(station, quarter)
+    waiting = await _waiting(context, quarter)
     found: Counter[tuple[int, int, int, int]] = Counter()
     for since in range(quarter, quarter + QUARTER, SLICE):
         for account_id, product, status, outcome, messages in await store.read(
@@ -89,9 +89,9 @@ async def _count(station: Station, quarter: Instant) -> None:
         await store.write(statistics.put, Counted(quarter, waiting, now, took_ms), found)
 
 
-async def _waiting(station: Station, quarter: Instant) -> str:
-    is_over = station.world.now() >= quarter + QUARTER + GRACE
-    found = await station.store.read(statistics.waiting, quarter, quarter + QUARTER)
+async def _waiting(context: Context, quarter: Instant) -> str:
+    is_over = context.world.now() >= quarter + QUARTER + GRACE
+    found = await context.store.read(statistics.waiting, quarter, quarter + QUARTER)
     return found if is_over else OPEN + found
 
 

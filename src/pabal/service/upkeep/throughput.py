@@ -1,7 +1,7 @@
 """Tells how fast each carrier takes messages: every process writes down its own part, for whoever looks."""
 
 from pabal.domain.dates import MINUTE
-from pabal.service.context import Station
+from pabal.service.context import Context
 from pabal.store import carrier_states
 from pabal.store.engine.base import Tx
 
@@ -11,15 +11,15 @@ TAKEN = "taken"
 class Pace:
     """What carriers have taken from this process, and when that was told last."""
 
-    def __init__(self, station: Station) -> None:
-        self._station = station
-        self._told_at = station.world.now()
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._told_at = context.world.now()
         self._taken = self._counted()
         self._paces: dict[str, int] = {}
 
     async def tell(self) -> None:
         """Write down what each carrier took a minute since the last time; nothing where nothing moves."""
-        station, now = self._station, self._station.world.now()
+        context, now = self._context, self._context.world.now()
         passed = now - self._told_at
         if passed <= 0:  # the clock was set back
             self._told_at = now
@@ -28,11 +28,11 @@ class Pace:
         paces = {name: round((count - self._taken[name]) * MINUTE / passed) for name, count in taken.items()}
         news = {name: pace for name, pace in paces.items() if pace or self._paces.get(name)}
         if news:
-            await station.store.write(_put_all, station.slots.worker, news, now)
+            await context.store.write(_put_all, context.slots.worker, news, now)
         self._told_at, self._taken, self._paces = now, taken, paces
 
     def _counted(self) -> dict[str, int]:
-        return {name: self._station.watch.verdicts.count(name, TAKEN) for name in self._station.carriers}
+        return {name: self._context.metrics.verdicts.count(name, TAKEN) for name in self._context.carriers}
 
 
 def _put_all(tx: Tx, worker: str, paces: dict[str, int], now: int) -> None:
