@@ -17,11 +17,13 @@ import msgspec
 from pabal.checks.call import MAX_PAGE, MAX_PAGE_SIZE
 from pabal.domain.codes import Code
 from pabal.domain.message import Outcome, Product, Status
-from pabal.models.answers import Envelope, ListEnvelope, PagedEnvelope
+from pabal.models.answers import Envelope
+from pabal.models.schema_names import SCHEMA_NAMES
 from pabal.settings.carriers import KINDS, CarrierSettings
 from pabal.settings.field import fields, shown
 from pabal.settings.settings import ENVIRONMENT_PREFIX, Settings, described
 from pabal.web.endpoints import COMMON, ENDPOINTS, Endpoint
+from pabal.web.openapi import schemas
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made by docs/generate.py from the code: run `make docs`, do not edit. -->\n"
@@ -340,13 +342,13 @@ def _endpoint(endpoint: Endpoint) -> list[str]:
     if endpoint.is_repeatable:
         lines += ["Heeds [`Idempotency-Key`](../how-to/idempotency.md)."]
     lines += (
-        ["", where, "", *_fields_table(asked, endpoint.body.__name__)]
+        ["", where, "", *_fields_table(asked, SCHEMA_NAMES[endpoint.body])]
         if asked["properties"]
         else ["", "No fields."]
     )
     added = _added(endpoint.answer)
     if added["properties"]:
-        lines += ["", "Answer:", "", *_fields_table(added, endpoint.answer.__name__, is_short=True)]
+        lines += ["", "Answer:", "", *_fields_table(added, SCHEMA_NAMES[endpoint.answer], is_short=True)]
     else:
         lines += ["", "Answer: the envelope alone."]
     own = [code for code in endpoint.codes if code not in COMMON]
@@ -364,19 +366,13 @@ def _added(answer: type[msgspec.Struct]) -> Schema:
 
 def _inner_shapes() -> dict[str, Schema]:
     """Return the objects that stand inside bodies and answers, by name, in the order of the alphabet."""
-    outer = {shape.__name__ for one in ENDPOINTS for shape in (one.body, one.answer)}
-    outer |= {shape.__name__ for shape in (Envelope, ListEnvelope, PagedEnvelope)}
-    return {name: schema for name, schema in sorted(_components().items()) if name not in outer}
-
-
-def _components() -> dict[str, Schema]:
-    shapes = [Envelope, *(one.body for one in ENDPOINTS), *(one.answer for one in ENDPOINTS)]
-    _, components = msgspec.json.schema_components(list(dict.fromkeys(shapes)))
-    return components
+    outer = {SCHEMA_NAMES[shape] for one in ENDPOINTS for shape in (one.body, one.answer)} | {"Envelope"}
+    return {name: schema for name, schema in sorted(schemas().items()) if name not in outer}
 
 
 def _schema(shape: type[msgspec.Struct]) -> Schema:
-    return _components()[shape.__name__]
+    found: Schema = schemas()[SCHEMA_NAMES[shape]]
+    return found
 
 
 def _fields_table(schema: Schema, shape: str, *, is_short: bool = False) -> list[str]:

@@ -9,6 +9,7 @@ import msgspec
 from pabal import __version__
 from pabal.domain.codes import Code
 from pabal.models.answers import Envelope
+from pabal.models.schema_names import SCHEMA_NAMES
 from pabal.web.endpoints import ENDPOINTS, Endpoint
 
 _DESCRIPTION = """\
@@ -17,6 +18,8 @@ Sends SMS, LMS, MMS, Alimtalk and friend talk to Korean phones, and says what be
 Every request carries the header `apiKey`; every answer is the same envelope (`time`, `result`,
 `resultMessage`, `locale`) with the fields named here. `Accept-Language: en` switches from Korean to English.
 """
+
+_REF = "#/components/schemas/{name}"
 
 
 @cache
@@ -27,13 +30,6 @@ def encoded() -> bytes:
 
 def document() -> dict[str, Any]:
     """Return the whole document."""
-    shapes = [
-        Envelope,
-        *(endpoint.body for endpoint in ENDPOINTS),
-        *(endpoint.answer for endpoint in ENDPOINTS),
-    ]
-    unique = list(dict.fromkeys(shapes))
-    _, components = msgspec.json.schema_components(unique, ref_template="#/components/schemas/{name}")
     return {
         "openapi": "3.1.0",
         "info": {
@@ -46,16 +42,43 @@ def document() -> dict[str, Any]:
         "tags": [{"name": name} for name in dict.fromkeys(endpoint.group for endpoint in ENDPOINTS)],
         "paths": {endpoint.path: {endpoint.method.lower(): _operation(endpoint)} for endpoint in ENDPOINTS},
         "components": {
-            "schemas": components,
+            "schemas": schemas(),
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": "apiKey"}},
         },
+    }
+
+
+@cache
+def schemas() -> dict[str, Any]:
+    """Return the schema of each body and answer, by its name in the document.
+
+    Raises KeyError for one that has no name in `SCHEMA_NAMES`.
+    """
+    refs, components = msgspec.json.schema_components(SCHEMA_NAMES, ref_template=_REF)
+    names = {ref["$ref"]: name for ref, name in zip(refs, SCHEMA_NAMES.values(), strict=True)}
+    found = {}
+    for own_name, schema in components.items():
+        name = names[_REF.format(name=own_name)]
+        found[name] = {**_with_names(schema, names), "title": name}
+    return {name: found[name] for name in SCHEMA_NAMES.values()}
+
+
+def _with_names(schema: Any, names: dict[str, str]) -> Any:
+    """Return a schema that refers to others by the names that they have in the document."""
+    if isinstance(schema, list):
+        return [_with_names(each, names) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _REF.format(name=names[value]) if key == "$ref" else _with_names(value, names)
+        for key, value in schema.items()
     }
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     kind = f"Endpoint {endpoint.number} of the interface." if endpoint.number else "Extension."
     operation: dict[str, Any] = {
-        "operationId": endpoint.handle.__name__,
+        "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
         "description": f"{kind} Needs the scope `{endpoint.scope}`.",
         "tags": [endpoint.group],
@@ -88,8 +111,7 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
             }
         )
     if endpoint.takes == "query":
-        (schema,), components = msgspec.json.schema_components([endpoint.body])
-        shape = next(iter(components.values())) if "$ref" in schema else schema
+        shape = schemas()[SCHEMA_NAMES[endpoint.body]]
         for name, property in shape["properties"].items():
             found.append(
                 {
@@ -131,4 +153,4 @@ def _has_required(endpoint: Endpoint) -> bool:
 
 
 def _ref(shape: type[msgspec.Struct]) -> dict[str, str]:
-    return {"$ref": f"#/components/schemas/{shape.__name__}"}
+    return {"$ref": _REF.format(name=SCHEMA_NAMES[shape])}

@@ -1,0 +1,60 @@
+"""The name of each body and answer in the OpenAPI document.
+
+Generated clients name their classes after these, so they stay as they are when a class is renamed.
+"""
+
+from msgspec import Struct
+
+from pabal.models import answers, bodies
+
+SCHEMA_NAMES: dict[type[Struct], str] = {
+    answers.Envelope: "Envelope",
+    answers.ErrorItem: "ErrorItem",
+    bodies.Nothing: "Nothing",
+    bodies.CreateSender: "CreateSender",
+    bodies.DeleteSender: "DeleteSender",
+    bodies.AuthSender: "AuthSender",
+    bodies.ListSenders: "ListSenders",
+    bodies.SendSms: "SendSms",
+    bodies.Receiver: "Receiver",
+    bodies.SendLms: "SendLms",
+    bodies.SendMms: "SendMms",
+    bodies.Image: "Image",
+    bodies.SendAlimtalk: "SendAlimtalk",
+    bodies.SendFriendtalk: "SendFriendtalk",
+    bodies.Button: "Button",
+    bodies.TalkReceiver: "TalkReceiver",
+    bodies.ListMessages: "ListMessages",
+    bodies.Cancel: "Cancel",
+    bodies.LookUpRequest: "LookUpRequest",
+    bodies.WriteTemplate: "WriteTemplate",
+    bodies.TemplatePlace: "TemplatePlace",
+    bodies.ListTemplates: "ListTemplates",
+    bodies.LookAtPhone: "LookAtPhone",
+    answers.CategoriesAnswer: "CategoriesAnswer",
+    answers.CategoryItem: "CategoryItem",
+    answers.SenderAnswer: "SenderAnswer",
+    answers.SenderItem: "SenderItem",
+    answers.CategoryRef: "CategoryRef",
+    answers.Labelled: "Labelled",
+    answers.Empty: "Empty",
+    answers.SendersAnswer: "SendersAnswer",
+    answers.SentAnswer: "SentAnswer",
+    answers.SentItem: "SentItem",
+    answers.MessagesAnswer: "MessagesAnswer",
+    answers.MessageItem: "MessageItem",
+    answers.CancelAnswer: "CancelAnswer",
+    answers.CancelItem: "CancelItem",
+    answers.RequestAnswer: "RequestAnswer",
+    answers.RequestItem: "RequestItem",
+    answers.Counts: "Counts",
+    answers.TemplateCategoriesAnswer: "TemplateCategoriesAnswer",
+    answers.TemplateCategoryItem: "TemplateCategoryItem",
+    answers.TemplateAnswer: "TemplateAnswer",
+    answers.TemplateItem: "TemplateItem",
+    answers.ImageItem: "ImageItem",
+    answers.ButtonItem: "ButtonItem",
+    answers.TemplatesAnswer: "TemplatesAnswer",
+    answers.PhoneAnswer: "PhoneAnswer",
+    answers.PhoneItem: "PhoneItem",
+}

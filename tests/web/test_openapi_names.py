@@ -1,0 +1,34 @@
+"""The names in the OpenAPI document stay: clients are generated from them."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from pabal.web.openapi import document
+
+NAMES = Path(__file__).parent / "openapi_names.json"
+"""The document of version 1 without its sentences: paths, operation ids, schemas, fields and codes."""
+
+
+def without_sentences(part: Any) -> Any:
+    """Return the document without descriptions and summaries; of a response's description, its codes."""
+    if isinstance(part, list):
+        return [without_sentences(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    found = {key: without_sentences(value) for key, value in part.items() if not _is_sentence(key, value)}
+    if "content" in part and "description" in part:
+        found["codes"] = re.findall(r"`([A-Z_]+)`:", part["description"])
+    return found
+
+
+def _is_sentence(key: str, value: Any) -> bool:
+    return key in ("description", "summary") and isinstance(value, str)
+
+
+def test_openapi_differs_from_the_first_one_in_sentences_only() -> None:
+    names = without_sentences(document())
+    del names["info"]["version"]
+
+    assert names == json.loads(NAMES.read_text(encoding="utf-8"))
