@@ -1,4 +1,4 @@
-"""What tests share: a town on a virtual clock, and the engines that its store may have."""
+"""What tests share: an environment on a virtual clock, and the engines that its store may have."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -8,9 +8,9 @@ import pytest
 
 from tests.fixtures import citus, postgres
 from tests.fixtures.engines import EVERY
-from tests.fixtures.virtual import Town, build_town, in_virtual_time, settings_for
+from tests.fixtures.virtual import Environment, build_environment, in_virtual_time, settings_for
 
-Scene = Callable[[Town], Awaitable[None]]
+Scenario = Callable[[Environment], Awaitable[None]]
 
 USING_A_STORE = {"tmp_path", "tx"}
 LONG_ROADS = {"cli", "console", "faults", "relay"}
@@ -78,17 +78,17 @@ def _uses_a_store(item: pytest.Item) -> bool:
 
 
 @pytest.fixture
-def play(tmp_path: Path) -> Callable[..., None]:
-    """Play a scene in a fresh town: `play(scene, **settings)`; it runs in virtual time and asserts by itself."""
+def run_scenario(tmp_path: Path) -> Callable[..., None]:
+    """Return a function that runs a scenario in a fresh environment: `run_scenario(scenario, **settings)`."""
 
-    def run(scene: Scene, **options: Any) -> None:
+    def run(scenario: Scenario, **options: Any) -> None:
         async def whole() -> None:
             build = {name: options.pop(name) for name in ("world", "store", "carriers") if name in options}
-            town = await build_town(tmp_path, settings=settings_for(tmp_path, **options), **build)
+            env = await build_environment(tmp_path, settings=settings_for(tmp_path, **options), **build)
             try:
-                await scene(town)
+                await scenario(env)
             finally:
-                await town.service.stop()
+                await env.service.stop()
 
         in_virtual_time(whole())
 

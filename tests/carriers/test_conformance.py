@@ -65,7 +65,7 @@ class Stage:
         return verdicts
 
 
-Scene = Callable[[Stage], Awaitable[None]]
+Scenario = Callable[[Stage], Awaitable[None]]
 
 
 @contextlib.asynccontextmanager
@@ -135,12 +135,12 @@ def adapter(request: pytest.FixtureRequest) -> Adapter:
     return shape()
 
 
-def play(adapter: Adapter, scene: Scene, *, window: int = WINDOW, rate: int = 0) -> None:
-    """Play a scene with a carrier at work."""
+def run_scenario(adapter: Adapter, scenario: Scenario, *, window: int = WINDOW, rate: int = 0) -> None:
+    """Run a scenario with a carrier at work."""
 
     async def whole() -> None:
         async with at_work(adapter, window=window, rate=rate) as stage:
-            await scene(stage)
+            await scenario(stage)
 
     in_virtual_time(whole())
 
@@ -156,27 +156,27 @@ def test_an_adapter_is_excused_only_from_what_there_is_and_with_a_reason(shape: 
 
 
 def test_it_has_a_verdict_for_each_attempt_in_order(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         verdicts = await stage.send(text(1), text(2, REFUSED), text(3), text(4, BUSY), text(5, REFUSED), text(6))
 
         assert [kind is Taken for kind in kinds(verdicts)] == [True, False, True, False, False, True]
         assert kinds(verdicts)[3] is Busy
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_an_empty_batch_is_fine_and_takes_no_time(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         began = asyncio.get_running_loop().time()
 
         assert await stage.send() == []
         assert asyncio.get_running_loop().time() == began
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_it_carries_the_products_it_says_it_carries(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         products = sorted(stage.carrier.products, key=lambda product: product.number)
         verdicts = await stage.send(
             *(
@@ -188,40 +188,40 @@ def test_it_carries_the_products_it_says_it_carries(adapter: Adapter) -> None:
         assert products
         assert kinds(verdicts) == [Taken] * len(products)
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_several_batches_may_be_under_way_at_once(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         batches = [texts(20)[first : first + 4] for first in range(0, 20, 4)]
         verdicts = await asyncio.gather(*(stage.send(*batch) for batch in batches))
 
         assert [kinds(each) for each in verdicts] == [[Taken] * 4] * 5
         assert len(references([one for each in verdicts for one in each])) == 20
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_a_refusal_has_an_outcome_of_ours_that_is_a_failure(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         (verdict,) = await stage.send(text(1, REFUSED))
 
         assert isinstance(verdict, Rejected | Declined)
         assert isinstance(verdict.outcome, Outcome)
         assert verdict.outcome.status is Status.FAIL
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_not_now_is_busy(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         assert kinds(await stage.send(text(1, BUSY))) == [Busy]
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_what_it_has_had_before_does_no_harm(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         assert stage.carrier.dedups
         first = await stage.send(*texts(3))
         again = await stage.send(*(each._replace(number=2) for each in texts(3)))
@@ -230,11 +230,11 @@ def test_what_it_has_had_before_does_no_harm(adapter: Adapter) -> None:
         assert first == again
         assert len(stage.kept) == 3
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_silence_ends_as_unknown_in_time_and_costs_nothing_afterwards(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         adapter.fall_silent()
         verdicts = await stage.send(*texts(WINDOW))
 
@@ -244,11 +244,11 @@ def test_silence_ends_as_unknown_in_time_and_costs_nothing_afterwards(adapter: A
         await until(lambda: stage.carrier.is_connected)
         assert kinds(await stage.send(*texts(WINDOW))) == [Taken] * WINDOW
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_a_cancelled_hand_over_costs_nothing_afterwards(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         adapter.fall_silent()
         sending = asyncio.create_task(stage.send(*texts(WINDOW)))
         await asyncio.sleep(0.5)
@@ -258,26 +258,26 @@ def test_a_cancelled_hand_over_costs_nothing_afterwards(adapter: Adapter) -> Non
 
         assert kinds(await stage.send(*texts(WINDOW))) == [Taken] * WINDOW
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 # Window and rate.
 
 
 def test_the_window_is_never_exceeded(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         batches = [texts(3 * WINDOW), [text(99, content=LONG, product=Product.LMS)], texts(5)]
         verdicts = await asyncio.gather(*(stage.send(*batch) for batch in batches))
 
         assert {kind for each in verdicts for kind in kinds(each)} == {Taken}
         assert 1 < adapter.most_in_hand <= WINDOW
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 @pytest.mark.parametrize("rate", [10, 200])
 def test_the_rate_is_kept_evenly_and_without_a_burst_after_a_pause(adapter: Adapter, rate: int) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         assert stage.carrier.rate == rate
         assert stage.carrier.ahead_s == 0
         share = rate // 10
@@ -294,14 +294,14 @@ def test_the_rate_is_kept_evenly_and_without_a_burst_after_a_pause(adapter: Adap
             assert bisect_left(at, began + 1 - ROUNDING_S) - place <= rate * 1.06 + 1
         assert at[15 * share - 1] - at[0] <= 1.6
 
-    play(adapter, scene, window=1000, rate=rate)
+    run_scenario(adapter, scenario, window=1000, rate=rate)
 
 
 # Receipts.
 
 
 def test_what_is_taken_is_reported_on_under_its_references(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         verdicts = await stage.send(*texts(5), text(6, content=LONG, product=Product.LMS))
         await until(lambda: len(stage.kept) == len(references(verdicts)), REPORTS_WITHIN_S)
 
@@ -309,11 +309,11 @@ def test_what_is_taken_is_reported_on_under_its_references(adapter: Adapter) -> 
         assert {each.outcome for each in stage.kept} == {Outcome.DELIVERED}
         await until(lambda: adapter.unacknowledged == 0)
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_a_receipt_is_not_acknowledged_before_it_is_kept(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         stage.may_keep.clear()
         await stage.send(*texts(3))
         await asyncio.sleep(100)
@@ -324,11 +324,11 @@ def test_a_receipt_is_not_acknowledged_before_it_is_kept(adapter: Adapter) -> No
 
         assert len({each.reference for each in stage.kept}) == 4
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_a_receipt_that_was_not_kept_is_handed_on_again(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         stage.refuses = True
         verdicts = await stage.send(*texts(3))
         assert stage.running is not None
@@ -341,7 +341,7 @@ def test_a_receipt_that_was_not_kept_is_handed_on_again(adapter: Adapter) -> Non
 
         assert {each.reference for each in stage.kept} == references(verdicts)
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_a_receipt_that_was_not_kept_outlives_the_process(adapter: Adapter) -> None:
@@ -371,18 +371,18 @@ def test_a_receipt_that_was_not_kept_outlives_the_process(adapter: Adapter) -> N
 
 
 def test_before_it_is_begun_it_takes_nothing_it_could_lose(adapter: Adapter) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         stage = Stage(adapter)
 
         assert not stage.carrier.is_connected
         assert " " in stage.carrier.trouble
         assert kinds(await stage.send(*texts(2))) == [Away, Away]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_who_is_out_of_reach_says_so_takes_nothing_and_recovers(adapter: Adapter) -> None:
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         carrier = stage.carrier
         assert (carrier.is_connected, carrier.trouble) == (True, "")
         adapter.go_away()
@@ -397,13 +397,13 @@ def test_who_is_out_of_reach_says_so_takes_nothing_and_recovers(adapter: Adapter
         await until(lambda: carrier.trouble == "")
         assert kinds(await stage.send(*texts(3))) == [Taken] * 3
 
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
 
 def test_who_is_locked_out_says_so_without_its_secret(adapter: Adapter, caplog: pytest.LogCaptureFixture) -> None:
     shown: list[str] = []
 
-    async def scene(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         adapter.lock_out()
         await until(lambda: not stage.carrier.is_connected)
         await asyncio.sleep(60)
@@ -416,7 +416,7 @@ def test_who_is_locked_out_says_so_without_its_secret(adapter: Adapter, caplog: 
         await until(lambda: carrier.is_connected)
 
     caplog.set_level(logging.DEBUG)
-    play(adapter, scene)
+    run_scenario(adapter, scenario)
 
     told = "".join(shown) + caplog.text + str([vars(record) for record in caplog.records])
     assert adapter.secrets
@@ -427,7 +427,7 @@ def test_who_is_locked_out_says_so_without_its_secret(adapter: Adapter, caplog: 
 
 
 def test_cancelled_at_any_moment_it_leaves_nothing_behind(adapter: Adapter) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         for moment in range(10):
             await cut_short(moment * 0.05)
 
@@ -446,4 +446,4 @@ def test_cancelled_at_any_moment_it_leaves_nothing_behind(adapter: Adapter) -> N
         assert asyncio.all_tasks() == before
         assert adapter.connections == 0
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())

@@ -15,8 +15,8 @@ from pabal.domain.dates import SECOND
 from pabal.domain.message import Outcome, Status
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.engine.base import Tx
-from tests.fixtures.service import POST, Scene, counted, ends, first, send, sms
-from tests.fixtures.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, settings_for
+from tests.fixtures.service import POST, Scenario, counted, ends, first, send, sms
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, in_virtual_time, settings_for
 
 Gone = list[tuple[float, int]]
 """When how many went."""
@@ -51,11 +51,11 @@ def most_within(gone: Gone, seconds: float) -> int:
 def test_messages_go_one_by_one_at_even_distances(rate: int) -> None:
     gone: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         await asyncio.sleep(10)
         await go(Pacer(rate, VirtualWorld()), 10 * rate, gone)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     credit = int(CREDIT_S * rate)
     gaps = [after - before for before, after in pairwise(times(gone))]
     assert len(times(gone)) == 10 * rate
@@ -67,13 +67,13 @@ def test_messages_go_one_by_one_at_even_distances(rate: int) -> None:
 def test_in_no_second_does_more_go_than_the_rate_and_a_little(rate: int) -> None:
     gone: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         await asyncio.sleep(100)
         pacer = Pacer(rate, VirtualWorld())
         for _ in range(20):
             await go(pacer, max(1, rate // 2), gone)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     assert most_within(gone, 1.0) <= rate * (1 + CREDIT_S + TICK_S) + 1
 
 
@@ -81,7 +81,7 @@ def test_in_no_second_does_more_go_than_the_rate_and_a_little(rate: int) -> None
 def test_over_ten_seconds_nearly_all_of_the_rate_is_used(rate: int) -> None:
     gone: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(rate, VirtualWorld())
         while True:
             await go(pacer, max(1, rate // 2), gone)
@@ -90,7 +90,7 @@ def test_over_ten_seconds_nearly_all_of_the_rate_is_used(rate: int) -> None:
     async def whole() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(10.5):
-                await scene()
+                await scenario()
 
     in_virtual_time(whole())
     assert sum(count for at, count in gone if at < 10) >= 0.96 * 10 * rate
@@ -99,10 +99,10 @@ def test_over_ten_seconds_nearly_all_of_the_rate_is_used(rate: int) -> None:
 def test_a_high_rate_goes_in_small_lots() -> None:
     gone: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         await go(Pacer(5000, VirtualWorld()), 5000, gone)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     a_tick = round(5000 * TICK_S)
     assert max(count for _, count in gone[1:]) <= a_tick + 1
     assert 90 <= len(gone) <= 110
@@ -114,14 +114,14 @@ def test_a_pause_is_not_followed_by_a_burst(rate: int) -> None:
     before: Gone = []
     gone: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(rate, VirtualWorld())
         await go(pacer, rate, before)
         await asyncio.sleep(60)
 
         await go(pacer, 2 * rate, gone)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     assert gone[0][1] <= rate * CREDIT_S + 1
     assert most_within(gone, 1.0) <= rate * (1 + CREDIT_S + TICK_S) + 1
 
@@ -130,11 +130,11 @@ def test_who_stalls_half_way_does_not_make_up_for_it_with_a_burst() -> None:
     first: Gone = []
     second: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         await asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.3), (20, 3.0)]), go(pacer, 100, second))
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     assert most_within(first + second, 1.0) <= 50 * (1 + CREDIT_S + TICK_S) + 1
     assert (len(times(first)), len(times(second))) == (25, 100)
 
@@ -143,25 +143,25 @@ def test_after_a_stall_those_who_came_first_still_go_first_and_what_is_ahead_is_
     first: Gone = []
     second: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         going = asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.35)]), go(pacer, 25, second))
         await asyncio.sleep(0.46)
         assert pacer.ahead_s == pytest.approx((50 - len(times(first))) / 50, abs=0.04)
         await going
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     assert times(first)[-1] < times(second)[0]
 
 
 def test_small_delays_are_made_up_for() -> None:
     gone: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         stalls = [(after, 0.8 * CREDIT_S) for after in range(5, 500, 5)]
         await go(Pacer(50, VirtualWorld()), 500, gone, stalls)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     assert times(gone)[-1] == pytest.approx(499 / 50, abs=0.1)
 
 
@@ -169,17 +169,17 @@ def test_of_two_batches_the_first_to_come_goes_first() -> None:
     first: Gone = []
     second: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         await asyncio.gather(go(pacer, 40, first), go(pacer, 40, second))
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     assert times(first)[-1] < times(second)[0]
     assert most_within(first + second, 1.0) <= 50 * (1 + CREDIT_S + TICK_S) + 1
 
 
 def test_what_is_ahead_is_known_and_runs_out() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         assert pacer.ahead_s == 0
         going = asyncio.create_task(go(pacer, 100, []))
@@ -193,11 +193,11 @@ def test_what_is_ahead_is_known_and_runs_out() -> None:
 
         assert pacer.ahead_s == 0
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_what_is_ahead_after_a_pause_is_what_was_asked_for() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         await asyncio.sleep(60)
 
@@ -205,18 +205,18 @@ def test_what_is_ahead_after_a_pause_is_what_was_asked_for() -> None:
 
         assert pacer.ahead_s == pytest.approx(2, abs=CREDIT_S)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_without_a_rate_all_goes_at_once_and_nothing_is_ever_ahead() -> None:
     gone: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(0, VirtualWorld())
         await go(pacer, 10_000, gone)
         assert pacer.ahead_s == 0
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     assert gone == [(0.0, 10_000)]
 
 
@@ -236,7 +236,7 @@ def test_with_a_share_of_the_rate_less_goes_at_once_also_of_what_was_asked_for_b
     gone: Gone = []
     shares = [1.0, 0.5, 0.25, 0.375, 0.125, 1.0]
 
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(rate, VirtualWorld())
         going = asyncio.create_task(go_on(pacer, rate // 4, gone))
         for share in shares:
@@ -245,7 +245,7 @@ def test_with_a_share_of_the_rate_less_goes_at_once_also_of_what_was_asked_for_b
             await asyncio.sleep(8)
         going.cancel()
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     for number, share in enumerate(shares):
         within = [(at, count) for at, count in gone if 8 * number <= at < 8 * number + 8]
         assert most_within(within, 1.0) <= share * rate * (1 + CREDIT_S + TICK_S) + 2
@@ -255,33 +255,33 @@ def test_with_a_share_of_the_rate_less_goes_at_once_also_of_what_was_asked_for_b
 def test_who_has_no_share_keeps_its_pace_with_what_it_has_in_hand() -> None:
     gone: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         pacer.keep_to(0.5)
         pacer.keep_to(0.0)
         await go(pacer, 25, gone)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     assert times(gone)[-1] == pytest.approx(24 / 25, abs=0.1)
 
 
 def test_without_a_rate_a_share_of_it_is_none_either() -> None:
     gone: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(0, VirtualWorld())
         pacer.keep_to(0.25)
         await go(pacer, 1000, gone)
         assert (pacer.rate, pacer.ahead_s) == (0, 0)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     assert gone == [(0.0, 1000)]
 
 
 def test_a_pause_before_a_change_of_share_saves_nothing_up() -> None:
     gone: Gone = []
 
-    async def scene() -> None:
+    async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         await go(pacer, 10, [])
         await asyncio.sleep(30)
@@ -290,35 +290,35 @@ def test_a_pause_before_a_change_of_share_saves_nothing_up() -> None:
         pacer.keep_to(1.0)
         await go(pacer, 100, gone)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     assert most_within(gone, 1.0) <= 50 * (1 + CREDIT_S + TICK_S) + 1
 
 
 # Through the whole service.
 
 
-def play_at(folder: Path, rate: int, scene: Scene) -> None:
-    """Play a scene in a town whose simulator keeps a rate."""
+def run_scenario_at_rate(folder: Path, rate: int, scenario: Scenario) -> None:
+    """Run a scenario in an environment whose simulator keeps a rate."""
     carriers: dict[str, CarrierSettings] = {POST: SimulatorSettings(name=POST, rate=rate)}
     settings = dataclasses.replace(settings_for(folder, max_receivers=100_000), carriers=carriers)
 
     async def whole() -> None:
-        town = await build_town(folder, settings=settings)
+        env = await build_environment(folder, settings=settings)
         try:
-            await scene(town)
+            await scenario(env)
         finally:
-            await town.service.stop()
+            await env.service.stop()
 
     in_virtual_time(whole())
 
 
-async def taken(town: Town) -> list[tuple[float, bytes]]:
+async def taken(env: Environment) -> list[tuple[float, bytes]]:
     """Return when the simulator took each message, and which, in order."""
 
     def look(tx: Tx) -> list[tuple[int, bytes]]:
         return [(row[0], row[1]) for row in tx.rows("select taken_at, message_id from simulated order by id")]
 
-    return [((at - NOON) / SECOND, one) for at, one in await town.store.read(look)]
+    return [((at - NOON) / SECOND, one) for at, one in await env.store.read(look)]
 
 
 def phones(count: int) -> list[str]:
@@ -327,75 +327,75 @@ def phones(count: int) -> list[str]:
 
 @pytest.mark.parametrize("rate", [5, 50, 200])
 def test_a_campaign_goes_out_at_its_carriers_rate_evenly_and_in_full(tmp_path: Path, rate: int) -> None:
-    async def scene(town: Town) -> None:
-        campaign = await send(town, sms(*phones(12 * rate)))
-        await town.wait(11)
-        times = [at for at, _ in await taken(town)]
+    async def scenario(env: Environment) -> None:
+        campaign = await send(env, sms(*phones(12 * rate)))
+        await env.wait(11)
+        times = [at for at, _ in await taken(env)]
         by_half_a_second = [sum(1 for at in times if half / 2 <= at < half / 2 + 0.5) for half in range(2, 22)]
 
         assert 0.96 * 10 * rate <= sum(1 for at in times if 1 <= at < 11) <= 10 * rate + 1
         assert most_within([(at, 1) for at in times], 1.0) <= 1.1 * rate + 1
         assert max(by_half_a_second) - min(by_half_a_second) <= 0.1 * rate + 1
-        await town.wait(3)
-        assert await ends(town, campaign) == [(Status.COMPLETED, Outcome.DELIVERED)] * (12 * rate)
-        assert counted(town, "pabal_carrier_verdicts_total", carrier=POST, verdict="unknown") == 0
+        await env.wait(3)
+        assert await ends(env, campaign) == [(Status.COMPLETED, Outcome.DELIVERED)] * (12 * rate)
+        assert counted(env, "pabal_carrier_verdicts_total", carrier=POST, verdict="unknown") == 0
 
-    play_at(tmp_path, rate, scene)
+    run_scenario_at_rate(tmp_path, rate, scenario)
 
 
 @pytest.mark.slow
 def test_a_rate_of_5000_goes_out_in_small_lots(tmp_path: Path) -> None:
-    async def scene(town: Town) -> None:
-        await send(town, sms(*phones(12_000)))
-        await town.wait(2.1)
-        times = [at for at, _ in await taken(town)]
+    async def scenario(env: Environment) -> None:
+        await send(env, sms(*phones(12_000)))
+        await env.wait(2.1)
+        times = [at for at, _ in await taken(env)]
 
         lots = [times.count(at) for at in dict.fromkeys(times)]
         assert max(lots) <= 5000 * (CREDIT_S + TICK_S) + 1
         assert 0.96 * 5000 <= sum(1 for at in times if 1 <= at < 2) <= 1.1 * 5000
 
-    play_at(tmp_path, 5000, scene)
+    run_scenario_at_rate(tmp_path, 5000, scenario)
 
 
 def test_after_a_pause_a_campaign_begins_without_a_burst(tmp_path: Path) -> None:
-    async def scene(town: Town) -> None:
-        await send(town, sms(*phones(100)))
-        await town.wait(60)
-        await send(town, sms(*phones(200)))
-        await town.wait(10)
+    async def scenario(env: Environment) -> None:
+        await send(env, sms(*phones(100)))
+        await env.wait(60)
+        await send(env, sms(*phones(200)))
+        await env.wait(10)
 
-        times = [at for at, _ in await taken(town) if at >= 60]
+        times = [at for at, _ in await taken(env) if at >= 60]
         assert len(times) == 200
         assert most_within([(at, 1) for at in times], 1.0) <= 55
 
-    play_at(tmp_path, 50, scene)
+    run_scenario_at_rate(tmp_path, 50, scenario)
 
 
 def test_messages_go_out_in_the_order_of_their_request(tmp_path: Path) -> None:
-    async def scene(town: Town) -> None:
-        campaign = await send(town, sms(*phones(200)))
-        await town.wait(10)
+    async def scenario(env: Environment) -> None:
+        campaign = await send(env, sms(*phones(200)))
+        await env.wait(10)
 
-        went = [one for _, one in await taken(town)]
+        went = [one for _, one in await taken(env)]
         assert went == [first(campaign, number) for number in range(1, 201)]
 
-    play_at(tmp_path, 50, scene)
+    run_scenario_at_rate(tmp_path, 50, scenario)
 
 
 def test_a_small_send_during_a_campaign_is_handed_over_within_two_seconds(tmp_path: Path) -> None:
-    async def scene(town: Town) -> None:
-        campaign = await send(town, sms(*phones(2000)))
-        await town.wait(3)
+    async def scenario(env: Environment) -> None:
+        campaign = await send(env, sms(*phones(2000)))
+        await env.wait(3)
         sent = {}
         for _ in range(20):
-            sent[first(await send(town, sms()))] = (town.world.now() - NOON) / SECOND
-            await town.wait(0.37)
-        await town.wait(3)
+            sent[first(await send(env, sms()))] = (env.world.now() - NOON) / SECOND
+            await env.wait(0.37)
+        await env.wait(3)
 
-        went = {one: at for at, one in await taken(town)}
+        went = {one: at for at, one in await taken(env)}
         assert max(went[one] - at for one, at in sent.items()) <= 2
         of_campaign = [one for one in went if identifiers.request_of(one) == campaign]
         assert len(of_campaign) < 2000  # it was still under way
         assert len(went) >= 0.96 * 50 * 13
 
-    play_at(tmp_path, 50, scene)
+    run_scenario_at_rate(tmp_path, 50, scenario)

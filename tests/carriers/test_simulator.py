@@ -16,8 +16,8 @@ from pabal.domain.simulated_message import TOKEN, Arrival
 from pabal.domain.template import Design, Review
 from pabal.settings.carriers import SimulatorSettings
 from pabal.store import simulator as simulator_module
-from tests.fixtures.service import PHONE, Play, account, add_profile, alimtalk, count, ends, later, send, sms
-from tests.fixtures.virtual import NOON, Town, VirtualWorld, in_virtual_time
+from tests.fixtures.service import PHONE, RunScenario, account, add_profile, alimtalk, count, ends, later, send, sms
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, in_virtual_time
 
 Owed = tuple[Instant, bytes, Outcome]
 DONE, FAILED, SENDING = Status.COMPLETED, Status.FAIL, Status.SENDING
@@ -91,7 +91,7 @@ def test_it_is_a_carrier_of_everything_that_knows_what_it_has_had() -> None:
 
 
 def test_a_usual_message_is_taken_and_reported_as_delivered_within_a_second() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Desk(Notebook()) as desk:
             assert await desk.simulator.send([attempt()]) == [Taken(attempt().message_id.hex())]
             await asyncio.sleep(1)
@@ -100,7 +100,7 @@ def test_a_usual_message_is_taken_and_reported_as_delivered_within_a_second() ->
             assert receipt == Receipt(attempt().message_id.hex(), GOOD)
             assert 0 < at <= 1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 FATES = {
@@ -124,7 +124,7 @@ FATES = {
 def test_a_number_with_a_fixed_fate_meets_it(receiver: str, product: Product) -> None:
     verdict, outcomes = FATES[receiver, product]
 
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Desk(Notebook()) as desk:
             (said,) = await desk.simulator.send([attempt(1, receiver, product)])
             await asyncio.sleep(60)
@@ -132,22 +132,22 @@ def test_a_number_with_a_fixed_fate_meets_it(receiver: str, product: Product) ->
             assert said == verdict or type(said) is verdict
             assert [receipt.outcome for _, receipt in desk.received] == outcomes
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_the_late_number_reports_after_ten_seconds() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Desk(Notebook()) as desk:
             await desk.simulator.send([attempt(1, "01000000007")])
             await asyncio.sleep(60)
 
             assert 10 <= desk.received[0][0] <= 10.5
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Desk(Notebook()) as desk:
             verdicts = [(await desk.simulator.send([attempt(1, "01000000005")]))[0] for _ in range(3)]
             await asyncio.sleep(1)
@@ -155,11 +155,11 @@ def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
             assert [type(verdict) for verdict in verdicts] == [Busy, Busy, Taken]
             assert [receipt.outcome for _, receipt in desk.received] == [GOOD]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_verdicts_come_in_the_order_of_a_mixed_batch() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         simulator = Simulator(SIM, Notebook(), VirtualWorld())
         numbers = ["01000000001", PHONE, "01000000005", "01000000001", "01000000007"]
 
@@ -167,13 +167,13 @@ def test_verdicts_come_in_the_order_of_a_mixed_batch() -> None:
 
         assert [type(verdict) for verdict in verdicts] == [Rejected, Taken, Busy, Rejected, Taken]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_message_handed_over_again_is_taken_once_and_reported_on_once() -> None:
     memory = Notebook()
 
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Desk(memory) as desk:
             first = await desk.simulator.send([attempt()])
             again = await desk.simulator.send([attempt()._replace(number=2)])
@@ -185,7 +185,7 @@ def test_a_message_handed_over_again_is_taken_once_and_reported_on_once() -> Non
             assert len(memory.taken) == 1
             assert len(desk.received) == 1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_it_says_taken_only_when_its_memory_has_it() -> None:
@@ -193,11 +193,11 @@ def test_it_says_taken_only_when_its_memory_has_it() -> None:
         async def take(self, arrivals: Sequence[Arrival]) -> None:
             raise ConnectionError
 
-    async def scene() -> None:
+    async def scenario() -> None:
         with pytest.raises(ConnectionError):
             await Simulator(SIM, Forgetful(), VirtualWorld()).send([attempt()])
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
@@ -206,7 +206,7 @@ def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
     async def refuse(arrived: Sequence[Receipt]) -> None:
         raise ConnectionError
 
-    async def scene() -> None:
+    async def scenario() -> None:
         simulator = Simulator(SIM, memory, VirtualWorld())
         await simulator.send([attempt()])
 
@@ -215,7 +215,7 @@ def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
 
         assert len(memory.debts) == 1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_after_a_restart_it_hands_over_what_is_due() -> None:
@@ -237,20 +237,20 @@ def test_after_a_restart_it_hands_over_what_is_due() -> None:
 
 
 def test_more_receipts_than_fit_in_one_hand_are_handed_over_one_hand_after_the_other() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Desk(Notebook()) as desk:
             await desk.simulator.send([attempt(number) for number in range(2 * MAX_RECEIPTS + 5)])
             await asyncio.sleep(5)
 
             assert len({receipt.reference for _, receipt in desk.received}) == 2 * MAX_RECEIPTS + 5
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() -> None:
     memory = Notebook()
 
-    async def scene() -> None:
+    async def scenario() -> None:
         simulator = Simulator(SIM, memory, VirtualWorld())
         buttons: tuple[dict[str, str | int], ...] = (
             {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://example.com"},
@@ -260,7 +260,7 @@ def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() 
         )
         await simulator.send([talk, attempt(2), attempt(3, "01000000002"), attempt(4, "01000000006")])
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     shown, text, off, silent = memory.taken.values()
     assert (shown.kind, shown.sender, shown.subject, shown.content) == ("alimTalk", "@shop", "제목", "안녕하세요")
     assert (next(iter(shown.buttons))["name"], shown.has_image) == ("보기", True)
@@ -283,16 +283,16 @@ def test_every_fate_is_decided_by_receiver_and_product_alone() -> None:
     ],
 )
 def test_a_template_is_reviewed_by_its_name(name: str, review: Review | None) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         simulator = Simulator(SIM, Notebook(), VirtualWorld())
 
         assert await simulator.submit("key", "code", Design(name, "글", "999999"), None) == review
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         simulator = Simulator(SIM, Notebook(), VirtualWorld())
 
         review = await simulator.submit("key", "code", Design("반려될 주문", "글", "999999"), None)
@@ -301,7 +301,7 @@ def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
         assert not review.is_approved
         assert review.comment
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -310,25 +310,25 @@ def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
 def test_a_token_is_the_only_run_of_six_digits_in_its_message(channel: str) -> None:
     memory = Notebook()
 
-    async def scene() -> None:
+    async def scenario() -> None:
         simulator = Simulator(SIM, memory, VirtualWorld())
         await simulator.register(7, Registration(channel, "00100010001", PHONE), "048213")
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
     (arrival,) = memory.tokens
     assert re.findall(r"[0-9]{6}", arrival.content) == re.findall(r"\d{6,}", arrival.content) == ["048213"]
     assert (arrival.kind, arrival.sender, arrival.phone, arrival.account_id) == (TOKEN, channel, PHONE, 7)
     assert arrival.arrives_at == NOON
 
 
-def test_with_the_store_as_its_memory_every_message_meets_its_fate(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        profile = await add_profile(town)
-        texts = await send(town, sms(*[f"0100000000{number}" for number in range(1, 10)]))
-        talks = await send(town, alimtalk(profile, "01000000003", "01000000004", "01000000009"))
-        await town.wait(30)
+def test_with_the_store_as_its_memory_every_message_meets_its_fate(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        texts = await send(env, sms(*[f"0100000000{number}" for number in range(1, 10)]))
+        talks = await send(env, alimtalk(profile, "01000000003", "01000000004", "01000000009"))
+        await env.wait(30)
 
-        assert await ends(town, texts) == [
+        assert await ends(env, texts) == [
             (FAILED, Outcome.NUMBER_NOT_ASSIGNED),
             (FAILED, Outcome.PHONE_OFF),
             (DONE, GOOD),
@@ -339,33 +339,33 @@ def test_with_the_store_as_its_memory_every_message_meets_its_fate(play: Play) -
             (DONE, GOOD),
             (DONE, GOOD),
         ]
-        assert await ends(town, talks) == [
+        assert await ends(env, talks) == [
             (FAILED, Outcome.NOT_A_USER),
             (FAILED, Outcome.BLOCKED_BY_USER),
             (DONE, GOOD),
             (DONE, GOOD),  # the texts that stand in for the first two
             (DONE, GOOD),
         ]
-        assert await count(town, "simulated_receipts") == 0
+        assert await count(env, "simulated_receipts") == 0
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_with_the_store_as_its_memory_a_restart_loses_no_receipt(play: Play) -> None:
+def test_with_the_store_as_its_memory_a_restart_loses_no_receipt(run_scenario: RunScenario) -> None:
     sent: list[bytes] = []
 
-    async def scene(town: Town) -> None:
-        sent.append(await send(town, sms(PHONE, "01000000007", "01000000008")))
-        await town.wait(0.1)
+    async def scenario(env: Environment) -> None:
+        sent.append(await send(env, sms(PHONE, "01000000007", "01000000008")))
+        await env.wait(0.1)
 
-    async def after_a_restart(town: Town) -> None:
-        await town.wait(30)
+    async def after_a_restart(env: Environment) -> None:
+        await env.wait(30)
 
-        assert await ends(town, sent[0]) == [(DONE, GOOD)] * 3
-        total, shown = await town.store.read(
-            simulator_module.on_phone, await account(town), PHONE, town.world.now(), 1, 10
+        assert await ends(env, sent[0]) == [(DONE, GOOD)] * 3
+        total, shown = await env.store.read(
+            simulator_module.on_phone, await account(env), PHONE, env.world.now(), 1, 10
         )
         assert (total, [each.content for each in shown]) == (1, ["안녕하세요"])
 
-    play(scene)
-    play(after_a_restart, world=VirtualWorld(1, later(NOON, 600)))
+    run_scenario(scenario)
+    run_scenario(after_a_restart, world=VirtualWorld(1, later(NOON, 600)))

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.cli import Desk
+from tests.fixtures.cli import CommandLine
 
 
 @pytest.fixture
-def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Desk:
+def command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> CommandLine:
     """A store with an account and a key."""
-    made = Desk(tmp_path / "data", capsys)
+    made = CommandLine(tmp_path / "data", capsys)
     made("key", "create", "--account", "acme")
     return made

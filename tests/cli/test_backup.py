@@ -9,7 +9,7 @@ from pabal.store import accounts
 from pabal.store.engine import sqlite_backup
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import known
-from tests.fixtures.cli import Desk
+from tests.fixtures.cli import CommandLine
 from tests.fixtures.rows import keep, sms
 
 
@@ -24,40 +24,40 @@ def file(tmp_path: Path) -> Path:
     return folder / "pabal.db"
 
 
-def test_a_backup_holds_what_the_store_holds(desk: Desk, file: Path) -> None:
-    made = desk("backup", file)
+def test_a_backup_holds_what_the_store_holds(command_line: CommandLine, file: Path) -> None:
+    made = command_line("backup", file)
 
     assert made.status == 0
-    assert made.out.startswith(f"{file} is a sound copy of {desk.store}: schema {known()[-1].number}, ")
+    assert made.out.startswith(f"{file} is a sound copy of {command_line.store}: schema {known()[-1].number}, ")
     assert sqlite_backup.look(file, names) == ["acme"]
     assert [each.name for each in file.parent.iterdir()] == ["pabal.db"]
 
 
-def test_a_file_that_exists_is_replaced_only_by_force(desk: Desk, file: Path) -> None:
+def test_a_file_that_exists_is_replaced_only_by_force(command_line: CommandLine, file: Path) -> None:
     file.write_text("precious", encoding="utf-8")
 
-    refused = desk("backup", file)
+    refused = command_line("backup", file)
 
     assert refused.status == 2
     assert "choose another name, or replace it with --force" in refused.err
     assert file.read_text(encoding="utf-8") == "precious"
-    assert desk("backup", file, "--force").status == 0
+    assert command_line("backup", file, "--force").status == 0
     assert sqlite_backup.look(file, names) == ["acme"]
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
-def test_the_store_is_not_replaced_by_its_own_copy(desk: Desk, suffix: str) -> None:
-    before = desk.store.read_bytes()
+def test_the_store_is_not_replaced_by_its_own_copy(command_line: CommandLine, suffix: str) -> None:
+    before = command_line.store.read_bytes()
 
-    refused = desk("backup", f"{desk.store}{suffix}", "--force")
+    refused = command_line("backup", f"{command_line.store}{suffix}", "--force")
 
     assert refused.status == 2
     assert "is the store's own, or belongs to it" in refused.err
-    assert desk.store.read_bytes() == before
+    assert command_line.store.read_bytes() == before
 
 
 def test_without_a_store_there_is_no_backup(tmp_path: Path, capsys: pytest.CaptureFixture[str], file: Path) -> None:
-    nowhere = Desk(tmp_path / "nowhere", capsys)
+    nowhere = CommandLine(tmp_path / "nowhere", capsys)
 
     refused = nowhere("backup", file)
 
@@ -67,23 +67,23 @@ def test_without_a_store_there_is_no_backup(tmp_path: Path, capsys: pytest.Captu
     assert not nowhere.data.exists()
 
 
-def test_a_backup_needs_a_folder_that_is_there(desk: Desk, tmp_path: Path) -> None:
-    absent, folder = desk("backup", tmp_path / "absent" / "pabal.db"), desk("backup", tmp_path)
+def test_a_backup_needs_a_folder_that_is_there(command_line: CommandLine, tmp_path: Path) -> None:
+    absent, folder = command_line("backup", tmp_path / "absent" / "pabal.db"), command_line("backup", tmp_path)
 
     assert (absent.status, folder.status) == (2, 2)
     assert "No such file or directory" in absent.err
     assert "name a file in it" in folder.err
 
 
-def test_a_damaged_store_does_not_replace_a_good_backup(desk: Desk, file: Path) -> None:
-    desk.change(lambda tx: keep(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
-    desk("backup", file)
+def test_a_damaged_store_does_not_replace_a_good_backup(command_line: CommandLine, file: Path) -> None:
+    command_line.change(lambda tx: keep(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
+    command_line("backup", file)
     good = file.read_bytes()
-    damaged = bytearray(desk.store.read_bytes())
+    damaged = bytearray(command_line.store.read_bytes())
     damaged[4 * 4096 : -4096] = b"\xff" * (len(damaged) - 5 * 4096)
-    desk.store.write_bytes(damaged)
+    command_line.store.write_bytes(damaged)
 
-    refused = desk("backup", file, "--force")
+    refused = command_line("backup", file, "--force")
 
     assert refused.status == 2
     assert "see `pabal doctor`" in refused.err

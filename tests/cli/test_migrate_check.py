@@ -10,7 +10,7 @@ from pabal.settings.settings import load
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import known
 from tests.fixtures import postgres
-from tests.fixtures.cli import Desk
+from tests.fixtures.cli import CommandLine
 from tests.fixtures.virtual import NOON
 
 LAST = known()[-1]
@@ -24,26 +24,26 @@ def step_ahead(tx: Tx) -> None:
     tx.run("insert into migrations values (?, 'ahead', ?)", (LAST.number + 1, NOON))
 
 
-def test_a_schema_that_is_up_to_date_is_said_to_be_so(desk: Desk) -> None:
-    assert desk("migrate", "--check") == (0, "the schema is up to date\n", "")
+def test_a_schema_that_is_up_to_date_is_said_to_be_so(command_line: CommandLine) -> None:
+    assert command_line("migrate", "--check") == (0, "the schema is up to date\n", "")
 
 
-def test_what_is_missing_is_listed_and_still_missing_afterwards(desk: Desk) -> None:
-    desk.change(step_back)
-    files = desk.files()
-    before = desk.store.read_bytes()
+def test_what_is_missing_is_listed_and_still_missing_afterwards(command_line: CommandLine) -> None:
+    command_line.change(step_back)
+    files = command_line.files()
+    before = command_line.store.read_bytes()
 
-    twice = [desk("migrate", "--check") for _ in range(2)]
+    twice = [command_line("migrate", "--check") for _ in range(2)]
 
     assert twice == [(1, f"missing {LAST.number:04} {LAST.name}\n", "")] * 2
-    assert desk.store.read_bytes() == before
-    assert desk.files() == files
+    assert command_line.store.read_bytes() == before
+    assert command_line.files() == files
 
 
 def test_a_store_that_is_not_there_lacks_everything_and_is_not_made(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    nowhere = Desk(tmp_path / "nowhere", capsys)
+    nowhere = CommandLine(tmp_path / "nowhere", capsys)
 
     checked = nowhere("migrate", "--check")
 
@@ -52,25 +52,25 @@ def test_a_store_that_is_not_there_lacks_everything_and_is_not_made(
     assert not nowhere.data.exists()
 
 
-def test_a_store_of_a_newer_version_is_said_to_be_so_and_what_to_do(desk: Desk) -> None:
-    desk.change(step_ahead)
+def test_a_store_of_a_newer_version_is_said_to_be_so_and_what_to_do(command_line: CommandLine) -> None:
+    command_line.change(step_ahead)
 
-    checked = desk("migrate", "--check")
+    checked = command_line("migrate", "--check")
 
     assert checked.status == 2
     assert f"the store is at schema {LAST.number + 1}" in checked.err
     assert "run the version that made it, or a newer one" in checked.err
 
 
-def test_it_works_while_a_service_runs(desk: Desk) -> None:
-    with only_process(load({}, data=desk.data)):
-        assert desk("migrate", "--check").status == 0
+def test_it_works_while_a_service_runs(command_line: CommandLine) -> None:
+    with only_process(load({}, data=command_line.data)):
+        assert command_line("migrate", "--check").status == 0
 
 
-def test_a_store_that_cannot_be_read_is_neither_up_to_date_nor_missing_anything(desk: Desk) -> None:
-    desk.store.write_text("no store, but a text that is long enough " * 100, encoding="utf-8")
+def test_a_store_that_cannot_be_read_is_neither_up_to_date_nor_missing_anything(command_line: CommandLine) -> None:
+    command_line.store.write_text("no store, but a text that is long enough " * 100, encoding="utf-8")
 
-    checked = desk("migrate", "--check")
+    checked = command_line("migrate", "--check")
 
     assert checked.status == 2
     assert "see `pabal doctor`" in checked.err

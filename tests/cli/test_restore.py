@@ -17,7 +17,7 @@ from pabal.store.engine import sqlite_backup
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import _statements, known
 from pabal.world import RealWorld
-from tests.fixtures.cli import Desk, statuses
+from tests.fixtures.cli import CommandLine, statuses
 from tests.fixtures.rows import CARRIER, keep, message_id, sms
 
 LAST = known()[-1]
@@ -26,11 +26,11 @@ WAITING, SENDING, CANCEL = Status.WAITING.number, Status.SENDING.number, Status.
 
 
 @pytest.fixture
-def backup(desk: Desk, tmp_path: Path) -> Path:
+def backup(command_line: CommandLine, tmp_path: Path) -> Path:
     """A backup of the store, to which an account `late` was added since."""
     file = tmp_path / "backup.db"
-    desk("backup", file)
-    desk("key", "create", "--account", "late")
+    command_line("backup", file)
+    command_line("key", "create", "--account", "late")
     return file
 
 
@@ -38,33 +38,35 @@ def names(tx: Tx) -> list[str]:
     return [each.name for each in accounts.accounts(tx)]
 
 
-def aside(desk: Desk) -> Path:
-    (found,) = desk.data.glob("pabal.db.before-*")
+def aside(command_line: CommandLine) -> Path:
+    (found,) = command_line.data.glob("pabal.db.before-*")
     return found
 
 
-def untouched(desk: Desk) -> bool:
-    return desk.files() - {"pabal.lock"} == {"pabal.db"} and sqlite_backup.look(desk.store, names) == [
+def untouched(command_line: CommandLine) -> bool:
+    return command_line.files() - {"pabal.lock"} == {"pabal.db"} and sqlite_backup.look(
+        command_line.store, names
+    ) == [
         "acme",
         "late",
     ]
 
 
-def test_a_backup_takes_the_place_of_the_store_which_is_kept_aside(desk: Desk, backup: Path) -> None:
-    done = desk("restore", backup)
+def test_a_backup_takes_the_place_of_the_store_which_is_kept_aside(command_line: CommandLine, backup: Path) -> None:
+    done = command_line("restore", backup)
 
     assert done.status == 0
-    assert sqlite_backup.look(desk.store, names) == ["acme"]
-    assert sqlite_backup.look(aside(desk), names) == ["acme", "late"]
-    assert f"what was there before is {aside(desk)}" in done.out
-    assert desk.store.stat().st_mode & 0o777 == 0o600
-    assert "acme" in desk("account", "list").out
+    assert sqlite_backup.look(command_line.store, names) == ["acme"]
+    assert sqlite_backup.look(aside(command_line), names) == ["acme", "late"]
+    assert f"what was there before is {aside(command_line)}" in done.out
+    assert command_line.store.stat().st_mode & 0o777 == 0o600
+    assert "acme" in command_line("account", "list").out
 
 
 def test_a_backup_is_restored_where_nothing_was(
-    desk: Desk, backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command_line: CommandLine, backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    new = Desk(tmp_path / "new", capsys)
+    new = CommandLine(tmp_path / "new", capsys)
 
     assert new("restore", backup).status == 0
 
@@ -72,38 +74,40 @@ def test_a_backup_is_restored_where_nothing_was(
     assert sqlite_backup.look(new.store, names) == ["acme"]
 
 
-def test_a_store_behind_a_link_stays_where_it_is(desk: Desk, backup: Path, tmp_path: Path) -> None:
+def test_a_store_behind_a_link_stays_where_it_is(command_line: CommandLine, backup: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    desk.store.rename(elsewhere / "kept.db")
-    desk.store.symlink_to(elsewhere / "kept.db")
+    command_line.store.rename(elsewhere / "kept.db")
+    command_line.store.symlink_to(elsewhere / "kept.db")
 
-    assert desk("restore", backup).status == 0
+    assert command_line("restore", backup).status == 0
 
-    assert desk.store.is_symlink()
+    assert command_line.store.is_symlink()
     assert sqlite_backup.look(elsewhere / "kept.db", names) == ["acme"]
     assert len(list(elsewhere.iterdir())) == 2
 
 
-def test_nothing_is_restored_under_a_running_service(desk: Desk, backup: Path) -> None:
-    with only_process(load({}, data=desk.data)):
-        refused = desk("restore", backup)
+def test_nothing_is_restored_under_a_running_service(command_line: CommandLine, backup: Path) -> None:
+    with only_process(load({}, data=command_line.data)):
+        refused = command_line("restore", backup)
 
     assert refused.status == 2
     assert "another pabal runs on" in refused.err
-    assert untouched(desk)
+    assert untouched(command_line)
 
 
-def test_nothing_is_restored_while_another_command_has_the_store_open(desk: Desk, backup: Path) -> None:
-    other = apsw.Connection(str(desk.store))
+def test_nothing_is_restored_while_another_command_has_the_store_open(
+    command_line: CommandLine, backup: Path
+) -> None:
+    other = apsw.Connection(str(command_line.store))
     other.execute("select count(*) from accounts")
 
-    refused = desk("restore", backup)
+    refused = command_line("restore", backup)
     other.close()
 
     assert refused.status == 2
     assert "another process has" in refused.err
-    assert untouched(desk)
+    assert untouched(command_line)
 
 
 @pytest.mark.parametrize(
@@ -113,75 +117,83 @@ def test_nothing_is_restored_while_another_command_has_the_store_open(desk: Desk
         (b"", "it is not a store of Pabal's"),
     ],
 )
-def test_what_is_no_store_is_not_restored(desk: Desk, backup: Path, content: bytes, said: str) -> None:
+def test_what_is_no_store_is_not_restored(
+    command_line: CommandLine, backup: Path, content: bytes, said: str
+) -> None:
     backup.write_bytes(content)
 
-    refused = desk("restore", backup)
+    refused = command_line("restore", backup)
 
     assert refused.status == 2
     assert said in refused.err
-    assert untouched(desk)
+    assert untouched(command_line)
 
 
-def test_a_store_of_something_else_is_not_restored(desk: Desk, backup: Path, tmp_path: Path) -> None:
+def test_a_store_of_something_else_is_not_restored(command_line: CommandLine, backup: Path, tmp_path: Path) -> None:
     other = apsw.Connection(str(tmp_path / "other.db"))
     other.execute("create table migrations (number integer)")
     other.close()
 
-    refused = desk("restore", tmp_path / "other.db")
+    refused = command_line("restore", tmp_path / "other.db")
 
     assert "it is not a store of Pabal's" in refused.err
-    assert untouched(desk)
+    assert untouched(command_line)
 
 
-def test_neither_the_store_itself_nor_what_is_not_there_is_restored(desk: Desk, backup: Path) -> None:
-    itself, absent = desk("restore", desk.store), desk("restore", desk.data / "absent")
+def test_neither_the_store_itself_nor_what_is_not_there_is_restored(
+    command_line: CommandLine, backup: Path
+) -> None:
+    itself, absent = (
+        command_line("restore", command_line.store),
+        command_line("restore", command_line.data / "absent"),
+    )
 
     assert (itself.status, absent.status) == (2, 2)
     assert "is the store itself" in itself.err
     assert "there is no file" in absent.err
-    assert untouched(desk)
+    assert untouched(command_line)
 
 
-def test_a_backup_of_a_newer_version_is_not_restored(desk: Desk, backup: Path) -> None:
+def test_a_backup_of_a_newer_version_is_not_restored(command_line: CommandLine, backup: Path) -> None:
     sqlite_backup.change(backup, lambda tx: tx.run("insert into migrations values (?, 'x', 0)", (LAST.number + 1,)))
 
-    refused = desk("restore", backup)
+    refused = command_line("restore", backup)
 
     assert refused.status == 2
     assert "run the version that made it, or a newer one" in refused.err
-    assert untouched(desk)
+    assert untouched(command_line)
 
 
-def test_a_damaged_backup_is_not_restored(desk: Desk, backup: Path) -> None:
+def test_a_damaged_backup_is_not_restored(command_line: CommandLine, backup: Path) -> None:
     sqlite_backup.change(backup, lambda tx: keep(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
     damaged = bytearray(backup.read_bytes())
     damaged[4 * 4096 : -4096] = b"\xff" * (len(damaged) - 5 * 4096)
     backup.write_bytes(damaged)
 
-    refused = desk("restore", backup)
+    refused = command_line("restore", backup)
 
     assert refused.status == 2
     assert "take another backup" in refused.err
-    assert untouched(desk)
+    assert untouched(command_line)
 
 
 def test_what_a_killed_service_left_beside_the_store_is_not_taken_for_the_backups(
-    desk: Desk, backup: Path, tmp_path: Path
+    command_line: CommandLine, backup: Path, tmp_path: Path
 ) -> None:
-    service = apsw.Connection(str(desk.store))
+    service = apsw.Connection(str(command_line.store))
     service.execute("insert into marks values ('ahead', x'00')")
-    left = {each: each.read_bytes() for each in desk.data.iterdir()}
+    left = {each: each.read_bytes() for each in command_line.data.iterdir()}
     service.close()
     for each, content in left.items():
         each.write_bytes(content)
-    assert (desk.data / "pabal.db-wal").stat().st_size
+    assert (command_line.data / "pabal.db-wal").stat().st_size
 
-    assert desk("restore", backup).status == 0
+    assert command_line("restore", backup).status == 0
 
-    assert desk.files() == {"pabal.db", "pabal.lock", aside(desk).name}
+    assert command_line.files() == {"pabal.db", "pabal.lock", aside(command_line).name}
     marks = [
-        sqlite_backup.look(each, lambda tx: tx.rows("select name from marks")) for each in (desk.store, aside(desk))
+        sqlite_backup.look(each, lambda tx: tx.rows("select name from marks"))
+        for each in (command_line.store, aside(command_line))
     ]
     assert marks == [[], [("ahead",)]]
 
@@ -198,53 +210,55 @@ def queue(tx: Tx, now: Instant) -> None:
 
 
 @pytest.fixture
-def busy(desk: Desk, tmp_path: Path) -> Path:
+def busy(command_line: CommandLine, tmp_path: Path) -> Path:
     """A backup whose queue is not empty."""
     file = tmp_path / "busy.db"
-    desk.change(queue, NOW)
-    desk("backup", file)
+    command_line.change(queue, NOW)
+    command_line("backup", file)
     return file
 
 
-def test_what_may_have_been_sent_since_is_asked_about_first(desk: Desk, busy: Path) -> None:
-    before = desk.store.read_bytes()
+def test_what_may_have_been_sent_since_is_asked_about_first(command_line: CommandLine, busy: Path) -> None:
+    before = command_line.store.read_bytes()
 
-    asked = desk("restore", busy)
+    asked = command_line("restore", busy)
 
     assert asked.status == 2
     assert "holds 3 messages" in asked.err
     assert "--due send" in asked.err
     assert "--due cancel" in asked.err
-    assert desk.files() == {"pabal.db", "pabal.lock"}
-    assert desk.store.read_bytes() == before
+    assert command_line.files() == {"pabal.db", "pabal.lock"}
+    assert command_line.store.read_bytes() == before
 
 
-def test_what_may_have_been_sent_since_is_sent_if_so_asked(desk: Desk, busy: Path) -> None:
-    done = desk("restore", busy, "--due", "send")
+def test_what_may_have_been_sent_since_is_sent_if_so_asked(command_line: CommandLine, busy: Path) -> None:
+    done = command_line("restore", busy, "--due", "send")
 
     assert done.status == 0
     assert "3 messages will be sent at the next start" in done.out
     assert "1 messages are for later, 1 wait for their receipts" in done.out
-    assert sqlite_backup.look(desk.store, statuses) == [(WAITING, 3), (SENDING, 2)]
-    assert sqlite_backup.look(desk.store, lambda tx: tx.row("select count(*) from jobs")) == (5,)
+    assert sqlite_backup.look(command_line.store, statuses) == [(WAITING, 3), (SENDING, 2)]
+    assert sqlite_backup.look(command_line.store, lambda tx: tx.row("select count(*) from jobs")) == (5,)
 
 
-def test_what_may_have_been_sent_since_is_cancelled_or_waits_for_its_receipt(desk: Desk, busy: Path) -> None:
-    done = desk("restore", busy, "--due", "cancel")
+def test_what_may_have_been_sent_since_is_cancelled_or_waits_for_its_receipt(
+    command_line: CommandLine, busy: Path
+) -> None:
+    done = command_line("restore", busy, "--due", "cancel")
 
     assert done.status == 0
     assert "2 messages that may have been sent since are cancelled" in done.out
     assert "1 that were being sent then wait for their receipts" in done.out
-    assert sqlite_backup.look(desk.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
-    due_tomorrow = desk.change(lambda tx: job_queue.due(tx, 0, CARRIER, NOW + 48 * HOUR, 10))
+    assert sqlite_backup.look(command_line.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+    due_tomorrow = command_line.change(lambda tx: job_queue.due(tx, 0, CARRIER, NOW + 48 * HOUR, 10))
     assert due_tomorrow == [message_id(4, at=NOW - HOUR)], "nothing but what is for later is ever handed over"
 
 
-def test_what_was_being_sent_ends_as_unknown_when_no_receipt_comes(desk: Desk, busy: Path) -> None:
-    desk("restore", busy, "--due", "cancel")
+def test_what_was_being_sent_ends_as_unknown_when_no_receipt_comes(command_line: CommandLine, busy: Path) -> None:
+    command_line("restore", busy, "--due", "cancel")
 
     policy = policy_from(load({}))
-    ended = desk.change(expire, 0, CARRIER, policy, RealWorld().now() + policy.sms_timeout + HOUR).ended
+    ended = command_line.change(expire, 0, CARRIER, policy, RealWorld().now() + policy.sms_timeout + HOUR).ended
 
     assert sorted(outcome.number for _, outcome, *_ in ended) == [2000, 9001]
 
@@ -267,39 +281,41 @@ def older(tmp_path: Path) -> Path:
     return file
 
 
-def test_an_older_backup_is_restored_as_it_is(desk: Desk, older: Path) -> None:
-    done = desk("restore", older, "--due", "send")
+def test_an_older_backup_is_restored_as_it_is(command_line: CommandLine, older: Path) -> None:
+    done = command_line("restore", older, "--due", "send")
 
     assert done.status == 0
     assert f"{LAST.number:04} {LAST.name}: `pabal migrate`, or the next start, applies it" in done.out
-    assert sqlite_backup.look(desk.store, sqlite_backup.schema) == 1
+    assert sqlite_backup.look(command_line.store, sqlite_backup.schema) == 1
 
 
-def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelled(desk: Desk, older: Path) -> None:
-    done = desk("restore", older, "--due", "cancel")
+def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelled(
+    command_line: CommandLine, older: Path
+) -> None:
+    done = command_line("restore", older, "--due", "cancel")
 
     assert done.status == 0
     assert f"applied {LAST.number:04} {LAST.name}" in done.out
-    assert sqlite_backup.look(desk.store, sqlite_backup.schema) == LAST.number
-    assert sqlite_backup.look(desk.store, statuses) == [(CANCEL, 1)]
+    assert sqlite_backup.look(command_line.store, sqlite_backup.schema) == LAST.number
+    assert sqlite_backup.look(command_line.store, statuses) == [(CANCEL, 1)]
 
 
-def test_what_was_restored_otherwise_is_stood_down_by_itself(desk: Desk, busy: Path) -> None:
-    counted = desk("stand-down", "--check")
-    before = sqlite_backup.look(desk.store, statuses)
+def test_what_was_restored_otherwise_is_stood_down_by_itself(command_line: CommandLine, busy: Path) -> None:
+    counted = command_line("stand-down", "--check")
+    before = sqlite_backup.look(command_line.store, statuses)
 
-    done = desk("stand-down")
+    done = command_line("stand-down")
 
     assert counted.out.startswith("3 messages may have been sent since the backup (its newest request is of ")
     assert before == [(WAITING, 3), (SENDING, 2)]
     assert "2 messages that may have been sent since are cancelled" in done.out
-    assert sqlite_backup.look(desk.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+    assert sqlite_backup.look(command_line.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
 
 
-def test_nothing_is_stood_down_under_a_running_service(desk: Desk, busy: Path) -> None:
-    with only_process(load({}, data=desk.data)):
-        refused = desk("stand-down")
+def test_nothing_is_stood_down_under_a_running_service(command_line: CommandLine, busy: Path) -> None:
+    with only_process(load({}, data=command_line.data)):
+        refused = command_line("stand-down")
 
     assert refused.status == 2
     assert "another pabal runs on" in refused.err
-    assert sqlite_backup.look(desk.store, statuses) == [(WAITING, 3), (SENDING, 2)]
+    assert sqlite_backup.look(command_line.store, statuses) == [(WAITING, 3), (SENDING, 2)]

@@ -12,11 +12,11 @@ from pabal.domain.user import Role
 from pabal.store.engine.base import Tx
 from tests.console.test_roles import SECRET, every_path, things
 from tests.fixtures.console import Shown, Visitor, visitor_of
-from tests.fixtures.virtual import Town
+from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     end,
@@ -113,10 +113,10 @@ def spoil(tx: Tx) -> None:
         tx.run(f"update {table} set {name} = replace({name}, ?, ?)", (SECRET, IN_JSON))
 
 
-async def furnished(town: Town) -> tuple[dict[str, str], dict[Role, Visitor]]:
+async def furnished(env: Environment) -> tuple[dict[str, str], dict[Role, Visitor]]:
     """Fill a house with all that pages show, spoil it, and return how it is named and who looks at it."""
-    named = await things(town)
-    call = await town.caller()
+    named = await things(env)
+    call = await env.caller()
     (profile,) = (await call("sender/list")).items
     key = profile["senderKey"]
     every = dict.fromkeys(("name", "content", "emphasisTitle", "emphasisAssistPhrase", "moreInfo"), SECRET)
@@ -131,10 +131,10 @@ async def furnished(town: Town) -> tuple[dict[str, str], dict[Role, Visitor]]:
     await accepted(call, "message/sendMMS", sms(PHONE, content=SECRET, image=picture(fileName=MARK)))
     await accepted(call, "message/sendSMS", sms("010-0000-0005", content=SECRET))
     await accepted(call, "message/sendAlimtalk", alimtalk(key, NO_USER, **FALLBACK, resendContent=SECRET))
-    await town.wait(60)
+    await env.wait(60)
     (failed, *_) = [each for each in await records(call, NO_USER) if end(each).startswith("fail")]
-    visitors = {role: await visitor_of(town, role) for role in Role}
-    await town.store.write(spoil)
+    visitors = {role: await visitor_of(env, role) for role in Role}
+    await env.store.write(spoil)
     return {**named, "all": made.item["id"], "failed": failed["messageId"]}, visitors
 
 
@@ -166,9 +166,9 @@ def test_every_column_of_text_is_either_spoiled_or_our_own() -> None:
     assert len(columns()) > 60
 
 
-def test_no_page_takes_what_someone_wrote_for_markup(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        named, visitors = await furnished(town)
+def test_no_page_takes_what_someone_wrote_for_markup(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        named, visitors = await furnished(env)
         seen: dict[Role, int] = {}
         for role, visitor in visitors.items():
             for path in addresses(named):
@@ -181,12 +181,12 @@ def test_no_page_takes_what_someone_wrote_for_markup(play: Play) -> None:
 
         assert all(count > 100 for count in seen.values()), seen
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_no_form_gives_back_what_was_typed_as_markup(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        named, visitors = await furnished(town)
+def test_no_form_gives_back_what_was_typed_as_markup(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        named, visitors = await furnished(env)
         fields = dict.fromkeys([*SEARCH_FIELDS, *TEMPLATE_FIELDS, "comment", "decision", "number", "account"], MARK)
         for role, visitor in visitors.items():
             for page, path in every_path(named):
@@ -195,11 +195,11 @@ def test_no_form_gives_back_what_was_typed_as_markup(play: Play) -> None:
 
                     check(shown, (role, path))
 
-        wrong = await Visitor(town.service).fill_in("/console/login", name=MARK, password=MARK, next=MARK)
+        wrong = await Visitor(env.service).fill_in("/console/login", name=MARK, password=MARK, next=MARK)
         check(wrong, "sign-in")
         assert ESCAPED in wrong.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("shown", [f"<p>{MARK}</p>", f'<input value="{MARK}">', "<p><x-mark></p>", "<a href=\"'>"])

@@ -10,8 +10,8 @@ from pabal.domain.user import Role
 from pabal.store import accounts
 from tests.fixtures.audit import latest
 from tests.fixtures.console import Visitor, make_user, sign_in, visitor_of
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import Play, accepted, ready, record, sms, template
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import RunScenario, accepted, ready, record, sms, template
 
 SECRET = "남의 비밀 메시지"
 RECEIVER, DIGITS = "010-4321-8765", "01043218765"
@@ -27,21 +27,21 @@ QUERIES = {
 """What to ask pages for that show what belongs to someone, in every way that could name it."""
 
 
-async def things(town: Town) -> dict[str, str]:
+async def things(env: Environment) -> dict[str, str]:
     """Have an account send something, and return how it can be named."""
-    call, sender_key = await ready(town)
+    call, sender_key = await ready(env)
     await accepted(call, "template/update", template(sender_key, content=SECRET))
     sent = await accepted(call, "message/sendSMS", sms(RECEIVER, content=SECRET))
-    await town.wait(5)
+    await env.wait(5)
     (written,) = (await call("template/list")).items
     message = (await record(call, RECEIVER))["messageId"]
     named = {"message": message, "request": sent.request_id, "template": written["id"]}
-    return {**named, "campaign": await campaign(town)}
+    return {**named, "campaign": await campaign(env)}
 
 
-async def campaign(town: Town) -> str:
+async def campaign(env: Environment) -> str:
     """Have someone of the account upload a file, which is not sent yet, and return the campaign's id."""
-    uploader = await sign_in(town, await make_user(town, name="uploader"))
+    uploader = await sign_in(env, await make_user(env, name="uploader"))
     begun = await uploader.fill_in(
         "/console/send/upload", kind="sms", sender="02-1234-5678", content=f"#{{{SECRET}}}"
     )
@@ -69,15 +69,15 @@ async def ask(visitor: Visitor, page: Page, path: str) -> int:
     return (await visitor.post(path, {"csrf": csrf}, x_csrf_token=csrf)).status
 
 
-def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        named = await things(town)
+def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        named = await things(env)
         for role in Role:
-            name = await make_user(town, role)
-            visitor = Visitor(town.service)
+            name = await make_user(env, role)
+            visitor = Visitor(env.service)
             for page in PAGES:
                 if not visitor.is_signed_in:
-                    await sign_in(town, name, visitor)
+                    await sign_in(env, name, visitor)
 
                 answers = {await ask(visitor, page, path) for path in paths(page, named)}
 
@@ -86,13 +86,13 @@ def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(play: Play) -> N
                 else:
                     assert answers == {403}, (page, role)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_who_is_not_signed_in_sees_only_what_is_for_anyone(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        named = await things(town)
-        visitor = Visitor(town.service)
+def test_who_is_not_signed_in_sees_only_what_is_for_anyone(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        named = await things(env)
+        visitor = Visitor(env.service)
         csrf = await visitor.csrf()
         for page, path in every_path(named):
             shown = await (visitor.get(path) if page.method == "GET" else visitor.post(path, {"csrf": csrf}))
@@ -102,14 +102,14 @@ def test_who_is_not_signed_in_sees_only_what_is_for_anyone(play: Play) -> None:
                 assert shown.status == 303, page
                 assert shown.location.startswith("/console/login"), page
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.SENDER, Role.VIEWER])
-def test_nobody_sees_what_is_another_account_s(play: Play, role: Role) -> None:
-    async def scene(town: Town) -> None:
-        named = await things(town)
-        stranger, mine = await visitor_of(town, role, "other"), await visitor_of(town, role)
+def test_nobody_sees_what_is_another_account_s(run_scenario: RunScenario, role: Role) -> None:
+    async def scenario(env: Environment) -> None:
+        named = await things(env)
+        stranger, mine = await visitor_of(env, role, "other"), await visitor_of(env, role)
         for page, path in every_path(named):
             if page.method != "GET":
                 continue
@@ -121,13 +121,13 @@ def test_nobody_sees_what_is_another_account_s(play: Play, role: Role) -> None:
                 assert theirs.status == 404, path
                 assert SECRET in ours.text, path
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_walk_would_see_a_secret(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        named = await things(town)
-        owner = await visitor_of(town)
+def test_the_walk_would_see_a_secret(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        named = await things(env)
+        owner = await visitor_of(env)
 
         showing = [
             path
@@ -137,18 +137,18 @@ def test_the_walk_would_see_a_secret(play: Play) -> None:
 
         assert len(showing) >= 10
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_nothing_is_done_for_a_form_that_is_not_from_here(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        name = await make_user(town, Role.OPERATOR)
-        thief = await visitor_of(town, Role.OWNER, "other")
+def test_nothing_is_done_for_a_form_that_is_not_from_here(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        name = await make_user(env, Role.OPERATOR)
+        thief = await visitor_of(env, Role.OWNER, "other")
         other = await thief.csrf()
         for page in [page for page in PAGES if page.method == "POST"]:
-            victim = await sign_in(town, name) if page.may else Visitor(town.service)
+            victim = await sign_in(env, name) if page.may else Visitor(env.service)
             right = await victim.csrf()
-            before = await town.store.read(latest, None, 100)
+            before = await env.store.read(latest, None, 100)
 
             tries = [
                 await victim.post(page.path),
@@ -160,28 +160,28 @@ def test_nothing_is_done_for_a_form_that_is_not_from_here(play: Play) -> None:
             ]
 
             assert [shown.status for shown in tries] == [403] * len(tries), page
-            assert await town.store.read(latest, None, 100) == before, page
+            assert await env.store.read(latest, None, 100) == before, page
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_form_s_secret_may_come_in_a_header(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_a_form_s_secret_may_come_in_a_header(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
 
         shown = await visitor.post("/console/logout", {}, x_csrf_token=await visitor.csrf())
 
         assert (shown.status, shown.location) == (303, "/console/login")
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_operator_without_any_account_to_look_at_is_told_how_to_make_one(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        operator = await visitor_of(town, Role.OPERATOR)
+def test_an_operator_without_any_account_to_look_at_is_told_how_to_make_one(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator = await visitor_of(env, Role.OPERATOR)
 
         before = await operator.get("/console/history")
-        account_id = await town.store.write(accounts.ensure_account, "acme", town.world.now())
+        account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
         await operator.fill_in("/console/accounts", account=str(account_id))
         after = await operator.get("/console/history")
         unknown = await operator.fill_in("/console/accounts", account="999")
@@ -189,4 +189,4 @@ def test_an_operator_without_any_account_to_look_at_is_told_how_to_make_one(play
         assert (before.status, after.status, unknown.status) == (404, 200, 404)
         assert 'href="/console/operate/accounts"' in before.text
 
-    play(scene)
+    run_scenario(scenario)

@@ -60,21 +60,21 @@ async def told(witness: Witness, is_so: Callable[[], bool]) -> None:
         await witness.has_news.wait()
 
 
-Scene = Callable[[Witness, Witness], Awaitable[None]]
+Scenario = Callable[[Witness, Witness], Awaitable[None]]
 
 
-async def in_memory(near: Witness, far: Witness, scene: Scene) -> None:
+async def in_memory(near: Witness, far: Witness, scenario: Scenario) -> None:
     await connect(lambda: near, far)
-    await scene(near, far)
+    await scenario(near, far)
     await asyncio.gather(near.is_over.wait(), far.is_over.wait())
 
 
-async def over_a_socket(near: Witness, far: Witness, scene: Scene) -> None:
+async def over_a_socket(near: Witness, far: Witness, scenario: Scenario) -> None:
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: far, "127.0.0.1", 0)
     await loop.create_connection(lambda: near, "127.0.0.1", server.sockets[0].getsockname()[1])
     await told(far, lambda: bool(far.seen))
-    await scene(near, far)
+    await scenario(near, far)
     await asyncio.gather(near.is_over.wait(), far.is_over.wait())
     server.close()
 
@@ -148,7 +148,7 @@ async def one_ends_its_half(near: Witness, far: Witness) -> None:
     near.transport.write_eof()
 
 
-SCENES: dict[Scene, tuple[list[str], list[str]]] = {
+SCENARIOS: dict[Scenario, tuple[list[str], list[str]]] = {
     one_writes_and_closes: (["made", "lost NoneType"], ["made", "data", "eof", "lost NoneType"]),
     one_writes_and_aborts: (["made", "lost NoneType"], ["made", "data", "eof", "lost NoneType"]),
     one_resets: (["made", "lost NoneType"], ["made", "data", "lost ConnectionResetError"]),
@@ -166,13 +166,13 @@ SCENES: dict[Scene, tuple[list[str], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("way", [in_memory, over_a_socket])
-def test_protocols_are_told_the_same(way: Callable[..., Awaitable[None]], scene: Scene) -> None:
+def test_protocols_are_told_the_same(way: Callable[..., Awaitable[None]], scenario: Scenario) -> None:
     async def whole() -> tuple[list[str], list[str]]:
         near, far = Witness(), Witness()
         async with asyncio.timeout(WITHIN_S):
-            await way(near, far, scene)
+            await way(near, far, scenario)
         return near.seen, far.seen
 
-    assert asyncio.run(whole()) == SCENES[scene]
+    assert asyncio.run(whole()) == SCENARIOS[scenario]

@@ -1,4 +1,4 @@
-"""What tests of faults share: a server of a whole file's own, for scenes on a store."""
+"""What tests of faults share: a server of a whole file's own, for scenarios on a store."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import pytest
 
 from pabal.store.engine.migrate import migrate
 from tests.faults.servers import OwnServer, own_server
-from tests.fixtures.postgres_store import play
+from tests.fixtures.postgres_store import run_scenario
 from tests.fixtures.store_modes import make_table
 from tests.fixtures.virtual import NOON
 
@@ -21,6 +21,6 @@ def running() -> Iterator[OwnServer]:
 def server(running: OwnServer) -> OwnServer:
     """A server that runs, whose database has every table and no row, and an empty table of words."""
     running.empty()
-    play(running.store, lambda store: store.write(migrate, NOON))
-    play(running.store, lambda store: store.write(make_table))
+    run_scenario(running.store, lambda store: store.write(migrate, NOON))
+    run_scenario(running.store, lambda store: store.write(make_table))
     return running

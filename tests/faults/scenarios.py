@@ -15,14 +15,14 @@ from tests.fixtures.live import Live, run, serving
 ANSWERS_BETWEEN = 40
 
 
-class Scene(NamedTuple):
+class Scenario(NamedTuple):
     """A service under load, and the server that it keeps everything in."""
 
     server: OwnServer
     live: Live
     load: Load
 
-    def play(self, trouble: Callable[[], Awaitable[None]]) -> None:
+    def run(self, trouble: Callable[[], Awaitable[None]]) -> None:
         """Have clients send during the trouble; then see that nothing is lost, doubled, stuck or made up."""
 
         async def whole() -> None:
@@ -39,7 +39,7 @@ class Scene(NamedTuple):
 @contextlib.contextmanager
 def under_load(
     server: OwnServer, folder: Path, address: str | None = None, seen_at: str | None = None
-) -> Iterator[Scene]:
+) -> Iterator[Scenario]:
     """Run a service on a server, or on an address that leads there; a witness notes what becomes of messages.
 
     `seen_at` is where the reckoning looks, if not at that server.
@@ -49,4 +49,4 @@ def under_load(
     key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
     status_checker.post(data)
     with serving(data, store=address or server.store) as live:
-        yield Scene(server, live, Load([live.base], key))
+        yield Scenario(server, live, Load([live.base], key))

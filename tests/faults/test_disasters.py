@@ -21,21 +21,21 @@ FULL = 3
 def test_a_replica_that_is_promoted_takes_over_with_all_that_was_answered(tmp_path: Path) -> None:
     with own_server() as first, own_folder() as folder, OwnServer(folder) as second:
         address = store_at(first.folder, second.folder, target_session_attrs="read-write")
-        with under_load(first, tmp_path, address, seen_at=address) as scene:
+        with under_load(first, tmp_path, address, seen_at=address) as scenario:
 
             async def trouble() -> None:
                 primary, replica = first, second
                 for _ in range(FAILOVERS):
                     await asyncio.to_thread(replica.copy, primary)
-                    await scene.load.until(3 * ANSWERS_BETWEEN)
+                    await scenario.load.until(3 * ANSWERS_BETWEEN)
                     await asyncio.to_thread(primary.stop, "immediate")
-                    await scene.load.until_told("SERVICE_UNAVAILABLE", 5)
+                    await scenario.load.until_told("SERVICE_UNAVAILABLE", 5)
                     await asyncio.to_thread(replica.promote)
-                    await until_ready(scene.live.base)
+                    await until_ready(scenario.live.base)
                     primary, replica = replica, primary
-                await scene.load.until(ANSWERS_BETWEEN)
+                await scenario.load.until(ANSWERS_BETWEEN)
 
-            scene.play(trouble)
+            scenario.run(trouble)
 
 
 @pytest.mark.torture
@@ -46,21 +46,21 @@ def test_a_server_whose_disk_is_full_goes_on_when_there_is_room(tmp_path: Path) 
             server.make()
             server.start()
             server.make_database()
-            with under_load(server, tmp_path) as scene:
+            with under_load(server, tmp_path) as scenario:
 
                 async def trouble() -> None:
                     for _ in range(FULL):
-                        await scene.load.until(ANSWERS_BETWEEN)
+                        await scenario.load.until(ANSWERS_BETWEEN)
                         await asyncio.to_thread(disk.fill)
-                        await scene.load.until_told("SERVICE_UNAVAILABLE", 20)
-                        await until_ready(scene.live.base, False)
+                        await scenario.load.until_told("SERVICE_UNAVAILABLE", 20)
+                        await until_ready(scenario.live.base, False)
                         disk.make_room()
                         if not await asyncio.to_thread(server.answers):
                             await asyncio.to_thread(server.start)
-                        await until_ready(scene.live.base)
-                    await scene.load.until(ANSWERS_BETWEEN)
+                        await until_ready(scenario.live.base)
+                    await scenario.load.until(ANSWERS_BETWEEN)
 
-                scene.play(trouble)
+                scenario.run(trouble)
 
 
 @pytest.mark.torture

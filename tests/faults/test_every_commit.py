@@ -8,7 +8,7 @@ import pytest
 
 from tests.fixtures import postgres
 from tests.fixtures.cutting_proxy import Cut, Cutter, cutting
-from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.virtual import Caller, Environment
 from tests.sim.simulation import reckon
 from tests.sim.test_every_fault import OneFault
 
@@ -25,10 +25,10 @@ class OneCut(OneFault):
         self._cutter = cutter
         self._cuts = cuts
 
-    async def client(self, call: Caller, town: Town, is_calm: bool) -> None:
+    async def client(self, call: Caller, env: Environment, is_calm: bool) -> None:
         if not self.diary.wishes:
             self._cutter.cuts[:] = self._cuts
-        await super().client(call, town, is_calm)
+        await super().client(call, env, is_calm)
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def told(folder: Path, cutter: Cutter, *cuts: Cut) -> None:
     address = cutter.address(postgres.fresh(f"story_{os.getpid()}"))
     (folder / postgres.ADDRESS_FILE).write_text(address, encoding="utf-8")
     story = OneCut(folder, cutter, *cuts)
-    story.play()
+    story.run()
     reckon(story)
 
 

@@ -15,7 +15,7 @@ from pabal.store.engine.postgres import PostgresStore
 from tests.faults.clients import until
 from tests.faults.servers import ROLE, OwnServer, own_folder, store_at
 from tests.fixtures.cutting_proxy import SOCKET
-from tests.fixtures.postgres_store import play, promise
+from tests.fixtures.postgres_store import promise, run_scenario
 from tests.fixtures.rows import request_id
 from tests.fixtures.store_modes import put, words
 
@@ -54,7 +54,7 @@ def line(server: OwnServer) -> Iterator[Line]:
 def test_when_no_connection_can_be_made_all_who_wait_are_told_at_once(server: OwnServer, line: Line) -> None:
     """Not one after the other, each after a time-out of its own."""
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(put, "a")
         line.to_silence()
         server.cut()
@@ -67,11 +67,11 @@ def test_when_no_connection_can_be_made_all_who_wait_are_told_at_once(server: Ow
         await store.write(put, "b")
         assert await store.read(words) == ["a", "b"]
 
-    play(line.address, scene, writers=1)
+    run_scenario(line.address, scenario, writers=1)
 
 
 def test_who_gets_no_answer_is_told_so_in_time_and_what_was_not_begun_is_not_done_later(server: OwnServer) -> None:
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
             first = asyncio.create_task(store.write(put, "begun"))
             await until(lambda: server.say(WAITING) != [])
@@ -83,14 +83,14 @@ def test_who_gets_no_answer_is_told_so_in_time_and_what_was_not_begun_is_not_don
         await store.write(put, "after")
         assert await store.read(words) == ["begun", "after"]
 
-    play(server.store, scene, writers=1, answer_within_s=0.5)
+    run_scenario(server.store, scenario, writers=1, answer_within_s=0.5)
 
 
 def test_a_read_that_gets_no_answer_is_told_so_in_time(server: OwnServer) -> None:
     def sleep(tx: Tx) -> None:
         tx.rows("select pg_sleep(1)")
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         answers = await asyncio.gather(*(store.read(sleep) for _ in range(3)), return_exceptions=True)
         assert [str(answer) for answer in answers] == [
             "no answer in time",
@@ -100,13 +100,13 @@ def test_a_read_that_gets_no_answer_is_told_so_in_time(server: OwnServer) -> Non
         await until(lambda: server.say(f"select 1 from pg_stat_activity where {AT_WORK}") == [])
         assert await store.read(words) == []
 
-    play(server.store, scene, readers=1, most_waiting=2, answer_within_s=0.2)
+    run_scenario(server.store, scenario, readers=1, most_waiting=2, answer_within_s=0.2)
 
 
 def test_more_than_may_wait_for_a_silent_server_are_told_at_once(server: OwnServer) -> None:
     """Those who gave up count too, as long as what they asked for takes up room."""
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
             answers = await asyncio.gather(*(store.write(put, f"{n}") for n in range(5)), return_exceptions=True)
             assert {str(answer) for answer in answers} == {"no answer in time"}
@@ -114,7 +114,7 @@ def test_more_than_may_wait_for_a_silent_server_are_told_at_once(server: OwnServ
                 await store.write(put, "one too many")
         await until(lambda: server.say(WAITING) == [])
 
-    play(server.store, scene, writers=1, most_waiting=5, answer_within_s=0.3)
+    run_scenario(server.store, scenario, writers=1, most_waiting=5, answer_within_s=0.3)
 
 
 def test_a_work_that_takes_its_time_is_waited_for(server: OwnServer) -> None:
@@ -123,16 +123,16 @@ def test_a_work_that_takes_its_time_is_waited_for(server: OwnServer) -> None:
         tx.rows("select pg_sleep(0.5)")
         return "done"
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         assert await store.write(sleep) == "done"
         assert await store.read(sleep) == "done"
 
-    play(server.store, scene, answer_within_s=0.1)
+    run_scenario(server.store, scenario, answer_within_s=0.1)
 
 
 @pytest.mark.slow
 def test_closing_does_not_wait_for_a_silent_server(server: OwnServer) -> None:
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
             writing = asyncio.create_task(store.write(accept.keep, promise(1)))
             reading = asyncio.create_task(store.read(lambda tx: tx.rows("select pg_sleep(60)")))
@@ -142,7 +142,7 @@ def test_closing_does_not_wait_for_a_silent_server(server: OwnServer) -> None:
             told = await asyncio.gather(writing, reading, return_exceptions=True)
             assert [isinstance(each, StoreAway) for each in told] == [True, True]
 
-    play(server.store, scene)
+    run_scenario(server.store, scenario)
 
 
 @pytest.mark.parametrize("key", [None, "k1"])
@@ -151,7 +151,7 @@ def test_a_send_that_is_not_on_the_replica_is_not_answered_though_it_is_found(
 ) -> None:
     """Its connection is cut while its commit waits for the replica; it is on this server's disk alone."""
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
             sending = asyncio.create_task(store.write(accept.keep, promise(1, key)))
             await until(lambda: server.say(WAITING) != [])
@@ -162,7 +162,7 @@ def test_a_send_that_is_not_on_the_replica_is_not_answered_though_it_is_found(
             assert not sending.done()
         assert await sending == Kept(request_id(1), True)
 
-    play(server.store, scene)
+    run_scenario(server.store, scenario)
     assert server.say("select count(*) from messages") == [(2,)]
 
 
@@ -170,7 +170,7 @@ def test_what_its_caller_was_told_there_is_no_answer_to_is_not_done_later(server
     def sleep(tx: Tx) -> None:
         tx.rows("select pg_sleep(1)")
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         first = asyncio.create_task(store.write(sleep))
         await until(lambda: server.say(f"select 1 from pg_stat_activity where {AT_WORK}") != [])
         behind = [store.write(put, f"word {number}") for number in range(5)]
@@ -180,7 +180,7 @@ def test_what_its_caller_was_told_there_is_no_answer_to_is_not_done_later(server
         await store.write(put, "later")
         assert await store.read(words) == ["later"]
 
-    play(server.store, scene, writers=1, answer_within_s=0.3)
+    run_scenario(server.store, scenario, writers=1, answer_within_s=0.3)
 
 
 def test_a_process_that_froze_amid_a_transaction_does_not_hold_its_rows_for_long(server: OwnServer) -> None:
@@ -189,7 +189,7 @@ def test_a_process_that_froze_amid_a_transaction_does_not_hold_its_rows_for_long
         states = "select state from pg_stat_activity where application_name = 'pabal' and state <> 'idle'"
         return [(str(row[0]),) for row in server.say(states)]
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         assert await store.write(told) == [("idle in transaction",)], "the server counts how long that lasts"
 
-    play(server.store, scene, writers=1)
+    run_scenario(server.store, scenario, writers=1)

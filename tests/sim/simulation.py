@@ -32,10 +32,10 @@ from tests.fixtures.virtual import (
     NOON,
     Answer,
     Caller,
-    Town,
+    Environment,
     VirtualLoop,
     VirtualWorld,
-    build_town,
+    build_environment,
     open_store,
 )
 from tests.sim.cruel import Crash, CruelCarrier, Fate, FaultyStore, Ledger
@@ -100,7 +100,7 @@ class Simulation:
             routes={product.word: list(CARRIERS) for product in SENDABLE},
         )
 
-    def play(self) -> None:
+    def run(self) -> None:
         """Live through every life, and more if they were short, then a calm one."""
         life = 0
         while life < self.lives or len(self.diary.wishes) < self.least_wishes:
@@ -136,15 +136,15 @@ class Simulation:
                 await self._found(inner, world)
             carriers = {name: self.carrier(name, life, world, is_calm) for name in CARRIERS}
             try:
-                town = await build_town(
+                env = await build_environment(
                     self.folder, world=world, store=store, carriers=carriers, settings=self.settings
                 )
             except StoreAway:
                 return  # it says so and exits; whoever watches over it starts it again
-            await self.client(Caller(town.service, self.api_key), town, is_calm)
+            await self.client(Caller(env.service, self.api_key), env, is_calm)
             await asyncio.sleep(self.calm_s if is_calm else 5)
             if is_calm or self.random.random() < 0.5:
-                await town.service.stop()
+                await env.service.stop()
             else:
                 self.crashed.add(life)  # gone without a word
             self.writes.append(store.writes)
@@ -184,17 +184,17 @@ class Simulation:
         self.api_key = await store.write(found)
         status_checker.post(self.folder)
 
-    async def client(self, call: Caller, town: Town, is_calm: bool) -> None:
+    async def client(self, call: Caller, env: Environment, is_calm: bool) -> None:
         """Send, cancel, and repeat what was left without an answer."""
-        ends_at = town.world.now() + round(LIFE_S * 1000)
+        ends_at = env.world.now() + round(LIFE_S * 1000)
         for wish in [each for each in self.diary.wishes if each.answered is None and each.key]:
             await self._ask(call, wish)
-        while not is_calm and town.world.now() < ends_at:
+        while not is_calm and env.world.now() < ends_at:
             await asyncio.sleep(self.random.random() * 6)
             if self.random.random() < 0.2 and self.diary.answers:
                 await self._cancel(call)
             else:
-                wish = self._wish(town.world)
+                wish = self._wish(env.world)
                 self.diary.wishes.append(wish)
                 if self.random.random() < 0.1 and wish.key:
                     await asyncio.gather(self._ask(call, wish), self._ask(call, wish))

@@ -9,7 +9,7 @@ import pytest
 
 from pabal.carriers.base import Carrier, Verdict
 from pabal.domain.message import Attempt
-from tests.fixtures.virtual import Caller, Town, VirtualWorld
+from tests.fixtures.virtual import Caller, Environment, VirtualWorld
 from tests.sim.cruel import Crash, CruelCarrier, Fate
 from tests.sim.simulation import FAULTS, SENDER_KEY, TEXT, Simulation, Wish, reckon
 
@@ -60,7 +60,7 @@ class OneFault(Simulation):
         carrier.fate = self.carrier_fate
         return carrier
 
-    async def client(self, call: Caller, town: Town, is_calm: bool) -> None:
+    async def client(self, call: Caller, env: Environment, is_calm: bool) -> None:
         to = [{"phoneNumber": f"010-1000-{number:04}", "templateData": {"name": "길동"}} for number in range(12)]
         talk = {"senderKey": SENDER_KEY, "templateCode": "T1", "resend": True, "resendPhoneNumber": "02-123-4567"}
         later = {"content": TEXT, "sender": "02-123-4567", "sendDate": "2026-11-15 12:02"}
@@ -83,7 +83,7 @@ class OneFault(Simulation):
 def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """How many calls of each kind the first life makes when nothing fails."""
     simulation = OneFault(tmp_path_factory.mktemp("faultless"), carrier=(10**9, "never"))
-    simulation.play()
+    simulation.run()
     books = reckon(simulation)
     assert len(books.requests) == 3
     assert len(books.messages) > 16, "some fell back"
@@ -120,7 +120,7 @@ def test_every_promise_holds_whichever_call_fails(
         folder.mkdir()
         simulation = OneFault(folder, **{what: (n, kind)})
 
-        simulation.play()
+        simulation.run()
 
         reckon(simulation)
         fates = {"read": simulation.read_fate, "carrier": simulation.carrier_fate}

@@ -17,7 +17,7 @@ SEEDS_ON_POSTGRESQL = SEEDS // 10
 def test_every_promise_holds_through_crashes_and_a_cruel_carrier(seed: int, tmp_path: Path) -> None:
     simulation = Simulation(seed, tmp_path)
 
-    simulation.play()
+    simulation.run()
 
     books = reckon(simulation)
     assert len(books.requests) > 20
@@ -30,7 +30,7 @@ def test_every_promise_holds_on_postgresql_too(seed: int, tmp_path: Path) -> Non
     (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.fresh(name), encoding="utf-8")
     simulation = Simulation(seed, tmp_path)
 
-    simulation.play()
+    simulation.run()
 
     books = reckon(simulation)
     postgres.drop(name)

@@ -13,7 +13,7 @@ from pabal.store.engine.sqlite import SqliteTx
 from tests.fixtures import postgres, sqlite_template
 from tests.fixtures.cutting_proxy import SOCKET, Cutter, cutting
 from tests.fixtures.engines import EVERY, emptied
-from tests.fixtures.postgres_store import play
+from tests.fixtures.postgres_store import run_scenario
 from tests.fixtures.store_modes import INLINE, THREADS, Modes, make_table
 
 
@@ -54,7 +54,7 @@ def address(request: pytest.FixtureRequest) -> str:
 
 def with_words(found: str) -> str:
     """Return the address of a database in which a table of words has been made."""
-    play(found, lambda store: store.write(make_table))
+    run_scenario(found, lambda store: store.write(make_table))
     return found
 
 

@@ -14,7 +14,7 @@ from pabal.store.campaign_requests import LATEST, SOONEST, Part, Progress
 from pabal.store.campaigns import Block, Draft, Fault, Findings, Read
 from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres import PostgresStore
-from tests.fixtures.postgres_store import outside, play, promise
+from tests.fixtures.postgres_store import outside, promise, run_scenario
 from tests.fixtures.rows import ACCOUNT, request_id
 from tests.fixtures.virtual import NOON
 
@@ -195,17 +195,17 @@ def test_of_a_cancel_and_a_maker_at_once_the_second_sees_the_first(address: str)
             outside(address, "update campaigns set state = 'cancelling'")
         return service._keep(tx, campaign, 1, promise(1))
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(make_ready, 2)
         assert not await store.write(make)
 
-    play(address, scene)
+    run_scenario(address, scenario)
     assert len(runs) == 2
     assert outside(address, "select count(*) from requests") == [(0,)]
 
 
 def test_of_two_makers_at_once_one_makes_it(address: str) -> None:
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(make_ready, 2)
         campaign = await store.read(campaigns.get, ONE)
         assert campaign is not None
@@ -221,12 +221,12 @@ def test_of_two_makers_at_once_one_makes_it(address: str) -> None:
         assert not await store.write(make)
         assert len(runs) == 2
 
-    play(address, scene)
+    run_scenario(address, scenario)
     assert outside(address, "select count(*) from campaign_requests") == [(0,)]
 
 
 def test_of_a_hurry_and_a_cancel_at_once_what_is_cancelled_is_not_sent(address: str) -> None:
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         kept = promise(1)
 
         def keep(tx: Tx) -> None:
@@ -248,4 +248,4 @@ def test_of_a_hurry_and_a_cancel_at_once_what_is_cancelled_is_not_sent(address: 
         assert len(runs) == 2
         assert await store.read(messages.waiting, ACCOUNT, kept.request_id, None) == []
 
-    play(address, scene)
+    run_scenario(address, scenario)

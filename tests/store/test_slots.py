@@ -15,7 +15,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres import PostgresStore
 from pabal.store.slots import Holding, Worker
 from tests.fixtures import postgres
-from tests.fixtures.postgres_store import play
+from tests.fixtures.postgres_store import run_scenario
 from tests.fixtures.virtual import NOON
 
 ONE, TWO, THREE = b"1" * 16, b"2" * 16, b"3" * 16
@@ -265,12 +265,12 @@ def at_once(work: Callable[[int, PostgresStore], Any], count: int) -> list[Any]:
     found: dict[int, Any] = {}
 
     def run(number: int) -> None:
-        async def scene(store: PostgresStore) -> None:
+        async def scenario(store: PostgresStore) -> None:
             await store.read(slots.total)  # it is connected
             await asyncio.to_thread(start.wait)
             found[number] = await work(number, store)
 
-        play(address, scene, writers=1)
+        run_scenario(address, scenario, writers=1)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
     for thread in threads:

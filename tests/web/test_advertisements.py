@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Caller, Town, build_town, in_virtual_time
+from tests.fixtures.virtual import Caller, Environment, build_environment, in_virtual_time
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
-    Play,
+    RunScenario,
     accepted,
     end,
     friendtalk,
@@ -21,9 +21,9 @@ from tests.fixtures.web import (
 )
 
 
-def test_an_advertisement_is_marked_and_the_mark_counts(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_an_advertisement_is_marked_and_the_mark_counts(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         receivers = [*to("010-1111-1111"), *to("010-2222-2222", content="나만"), *to("010-3333-3333")]
         receivers[2]["content"] = "(광고)이미"
@@ -42,7 +42,7 @@ def test_an_advertisement_is_marked_and_the_mark_counts(play: Play) -> None:
         assert results == ["SUCCESS", "SUCCESS", "CONTENT_TOO_LONG", "SUCCESS"]
         assert texts == ["(광고)친구야", "(광고)나만", "(광고)이미"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_an_advertisement_is_marked_and_the_mark_counts(play: Play) -> None:
     ],
 )
 def test_an_advertisement_is_not_taken_for_the_night_and_other_messages_are(
-    play: Play, clock: str, send_date: str | None, is_night: bool
+    run_scenario: RunScenario, clock: str, send_date: str | None, is_night: bool
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         body = friendtalk(sender_key, sendDate=send_date)
 
@@ -74,7 +74,7 @@ def test_an_advertisement_is_not_taken_for_the_night_and_other_messages_are(
         assert advertisement.result == ("NIGHT_AD_RESTRICTED" if is_night else "SUCCESS")
         assert other.result == "SUCCESS"
 
-    play(scene, world=world_at(clock))
+    run_scenario(scenario, world=world_at(clock))
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_an_advertisement_is_not_taken_for_the_night_and_other_messages_are(
     ],
 )
 def test_an_advertisement_for_the_night_is_moved_to_the_morning_if_so_set(
-    play: Play, clock: str, send_date: str | None, scheduled: str
+    run_scenario: RunScenario, clock: str, send_date: str | None, scheduled: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         body = friendtalk(sender_key, adFlag=True, sendDate=send_date)
 
@@ -98,36 +98,36 @@ def test_an_advertisement_for_the_night_is_moved_to_the_morning_if_so_set(
 
         assert (await record(call))["scheduledDate"] == scheduled
 
-    play(scene, world=world_at(clock), night_ads="move")
+    run_scenario(scenario, world=world_at(clock), night_ads="move")
 
 
-def test_an_advertisement_that_comes_due_at_night_by_delay_waits_for_the_morning(play: Play) -> None:
+def test_an_advertisement_that_comes_due_at_night_by_delay_waits_for_the_morning(run_scenario: RunScenario) -> None:
     world = world_at("2026-11-15 20:49:59")
     busy_at_first = "010-0000-0005"
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         body = friendtalk(sender_key, busy_at_first, adFlag=True)
 
         await accepted(call, "message/sendFriendtalk", body)
-        await town.wait(31)
+        await env.wait(31)
         world.leap(11 * 3600 + 9 * 60)
-        await town.wait(29)
+        await env.wait(29)
         at_night = await record(call, busy_at_first)
-        await town.wait(10)
+        await env.wait(10)
         in_the_morning = await record(call, busy_at_first)
 
         assert end(at_night) == "sending"
         assert end(in_the_morning) == "completed 1000"
         assert in_the_morning["completedDate"] >= "2026-11-16 08:00:00"
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
 def test_an_advertisement_that_a_stop_delayed_into_the_night_waits_for_the_morning(tmp_path: Path) -> None:
-    async def scene() -> None:
-        evening = await build_town(tmp_path, world=world_at("2026-11-15 20:40"))
+    async def scenario() -> None:
+        evening = await build_environment(tmp_path, world=world_at("2026-11-15 20:40"))
         call = await evening.caller()
         sender_key = await open_channel(call)
         body = friendtalk(sender_key, adFlag=True, sendDate="2026-11-15 20:45")
@@ -135,7 +135,7 @@ def test_an_advertisement_that_a_stop_delayed_into_the_night_waits_for_the_morni
         await evening.service.stop()
 
         world = world_at("2026-11-15 21:00", seed=1)
-        night = await build_town(tmp_path, world=world)
+        night = await build_environment(tmp_path, world=world)
         call = Caller(night.service, call.key)
         await night.wait(10)
         at_night = await record(call)
@@ -148,25 +148,25 @@ def test_an_advertisement_that_a_stop_delayed_into_the_night_waits_for_the_morni
         assert end(in_the_morning) == "completed 1000"
         assert in_the_morning["completedDate"] >= "2026-11-16 08:00:00"
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
-def test_the_fallback_of_an_advertisement_waits_for_the_morning(play: Play) -> None:
+def test_the_fallback_of_an_advertisement_waits_for_the_morning(run_scenario: RunScenario) -> None:
     world = world_at("2026-11-15 20:49:59.900")
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         body = friendtalk(sender_key, NO_USER, adFlag=True, **FALLBACK)
 
         await accepted(call, "message/sendFriendtalk", body)
-        await town.wait(31)
+        await env.wait(31)
         world.leap(11 * 3600 + 9 * 60)
         at_night = [end(each) for each in await records(call, NO_USER)]
-        await town.wait(31)
+        await env.wait(31)
 
         in_the_morning = [end(each) for each in await records(call, NO_USER)]
         assert at_night == ["waiting", "fail 3019"]
         assert in_the_morning == ["completed 1000", "fail 3019"]
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)

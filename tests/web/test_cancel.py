@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import PHONE, Play, accepted, end, on_phone, record, records, sms, told
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import PHONE, RunScenario, accepted, end, on_phone, record, records, sms, told
 
 LATER = "2026-11-15 12:10"
 OTHER = "010-8765-4321"
 
 
-def test_a_cancelled_send_is_never_handed_over(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_cancelled_send_is_never_handed_over(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sent = await accepted(call, "message/sendSMS", sms(PHONE, OTHER, sendDate=LATER))
-        await town.wait(60)
+        await env.wait(60)
 
         answer = await call("message/cancel", {"requestId": sent.request_id})
         cancelled = await record(call)
-        await town.wait(1200)
+        await env.wait(1200)
 
         assert answer.item == {"requestedCount": 2, "canceledCount": 2}
         assert end(cancelled) == "cancel"
@@ -30,62 +30,64 @@ def test_a_cancelled_send_is_never_handed_over(play: Play) -> None:
         assert await record(call) == cancelled
         assert [await on_phone(call), await on_phone(call, OTHER)] == [[], []]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_one_message_of_a_send_is_cancelled_and_the_others_go_out(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_one_message_of_a_send_is_cancelled_and_the_others_go_out(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sent = await accepted(call, "message/sendSMS", sms(PHONE, OTHER, sendDate=LATER))
         message_id = (await record(call))["messageId"]
 
         answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": message_id})
-        await town.wait(1200)
+        await env.wait(1200)
 
         assert answer.item == {"requestedCount": 1, "canceledCount": 1}
         assert end(await record(call)) == "cancel"
         assert end(await record(call, OTHER)) == "completed 1000"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_cancelling_again_cancels_nothing_more(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_cancelling_again_cancels_nothing_more(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sent = await accepted(call, "message/sendSMS", sms(sendDate=LATER))
         await accepted(call, "message/cancel", {"requestId": sent.request_id})
         before = await record(call)
-        await town.wait(5)
+        await env.wait(5)
 
         again = await call("message/cancel", {"requestId": sent.request_id, "messageId": None})
 
         assert again.item == {"requestedCount": 1, "canceledCount": 0}
         assert await record(call) == before
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
     ("number", "waited_s", "status"),
     [(PHONE, 2, "completed 1000"), ("010-0000-0005", 0.1, "sending"), ("010-0000-0006", 2, "sending")],
 )
-def test_what_no_longer_waits_is_not_cancelled(play: Play, number: str, waited_s: float, status: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_what_no_longer_waits_is_not_cancelled(
+    run_scenario: RunScenario, number: str, waited_s: float, status: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sent = await accepted(call, "message/sendSMS", sms(number))
-        await town.wait(waited_s)
+        await env.wait(waited_s)
 
         answer = await call("message/cancel", {"requestId": sent.request_id})
 
         assert answer.item == {"requestedCount": 1, "canceledCount": 0}
         assert end(await record(call, number)) == status
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_cancel_and_delivery_at_the_same_moment_agree_on_who_was_first(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_cancel_and_delivery_at_the_same_moment_agree_on_who_was_first(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sent = await accepted(call, "message/sendSMS", sms(*[PHONE] * 50, sendDate="2026-11-15 12:01"))
 
         async def cancel_at_the_minute() -> Any:
@@ -98,7 +100,7 @@ def test_cancel_and_delivery_at_the_same_moment_agree_on_who_was_first(play: Pla
         assert ends.count("cancel") == answer.item["canceledCount"]
         assert ends.count("completed 1000") == 50 - answer.item["canceledCount"] == len(await on_phone(call))
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -113,9 +115,11 @@ def test_cancel_and_delivery_at_the_same_moment_agree_on_who_was_first(play: Pla
         ({"messageId": "f" * 32}, "REQUEST_NOT_FOUND", "messageId"),
     ],
 )
-def test_what_is_not_there_cannot_be_cancelled(play: Play, change: dict[str, Any], result: str, field: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_what_is_not_there_cannot_be_cancelled(
+    run_scenario: RunScenario, change: dict[str, Any], result: str, field: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sent = await accepted(call, "message/sendSMS", sms(sendDate=LATER))
 
         answer = await call("message/cancel", {"requestId": sent.request_id, **change})
@@ -123,12 +127,12 @@ def test_what_is_not_there_cannot_be_cancelled(play: Play, change: dict[str, Any
         assert told(answer) == (result, {field: result})
         assert end(await record(call)) == "waiting"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_message_of_another_send_is_not_cancelled(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_message_of_another_send_is_not_cancelled(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sent = await accepted(call, "message/sendSMS", sms(sendDate=LATER))
         await accepted(call, "message/sendSMS", sms(OTHER, sendDate=LATER))
         other = await record(call, OTHER)
@@ -138,4 +142,4 @@ def test_a_message_of_another_send_is_not_cancelled(play: Play) -> None:
         assert told(answer) == ("REQUEST_NOT_FOUND", {"messageId": "REQUEST_NOT_FOUND"})
         assert await record(call, OTHER) == other
 
-    play(scene)
+    run_scenario(scenario)

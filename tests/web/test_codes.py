@@ -9,10 +9,10 @@ import pytest
 
 from pabal.domain.codes import LOCALES, Code
 from pabal.store.engine.base import StoreAway
-from tests.fixtures.virtual import Answer, Caller, Town, open_store
+from tests.fixtures.virtual import Answer, Caller, Environment, open_store
 from tests.fixtures.web import (
     BreakingStore,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     approve_template,
@@ -26,7 +26,7 @@ from tests.fixtures.web import (
     world_at,
 )
 
-Provoke = Callable[[Town, Caller], Awaitable[Answer]]
+Provoke = Callable[[Environment, Caller], Awaitable[Answer]]
 TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}[+-][0-9]{2}:[0-9]{2}")
 INSIDE = "disk 7 of rack 3 says ENOSPC in table messages"
 
@@ -40,7 +40,7 @@ class Provoked(NamedTuple):
 
 
 def _calling(operation: str, body: Any = None, **options: Any) -> Provoke:
-    async def act(town: Town, call: Caller) -> Answer:
+    async def act(env: Environment, call: Caller) -> Answer:
         return await call(operation, body, **options)
 
     return act
@@ -49,64 +49,64 @@ def _calling(operation: str, body: Any = None, **options: Any) -> Provoke:
 def _talking(operation: str, write: Callable[..., dict[str, Any]], **changes: Any) -> Provoke:
     """Call with the sender key of an approved channel."""
 
-    async def act(town: Town, call: Caller) -> Answer:
+    async def act(env: Environment, call: Caller) -> Answer:
         return await call(operation, write(await open_channel(call), **changes))
 
     return act
 
 
-async def _expired(town: Town, call: Caller) -> Answer:
-    late = await town.caller(language=call.language, expires_at=town.world.now())
+async def _expired(env: Environment, call: Caller) -> Answer:
+    late = await env.caller(language=call.language, expires_at=env.world.now())
     return await late("message/list")
 
 
-async def _forbidden(town: Town, call: Caller) -> Answer:
-    reader = await town.caller(language=call.language, scopes=["read"])
+async def _forbidden(env: Environment, call: Caller) -> Answer:
+    reader = await env.caller(language=call.language, scopes=["read"])
     return await reader("message/sendSMS", sms())
 
 
-async def _limited(town: Town, call: Caller) -> Answer:
-    slow = await town.caller(language=call.language, rate=1)
+async def _limited(env: Environment, call: Caller) -> Answer:
+    slow = await env.caller(language=call.language, rate=1)
     await slow("message/list")
     return await slow("message/list")
 
 
-async def _duplicate(town: Town, call: Caller) -> Answer:
+async def _duplicate(env: Environment, call: Caller) -> Answer:
     await open_channel(call)
     return await call("sender/create", channel())
 
 
-async def _wrong_state(town: Town, call: Caller) -> Answer:
+async def _wrong_state(env: Environment, call: Caller) -> Answer:
     sender_key = await open_channel(call)
     await approve_template(call, sender_key)
     return await call("template/delete", {"senderKey": sender_key, "templateCode": "T1"})
 
 
-async def _not_approved(town: Town, call: Caller) -> Answer:
+async def _not_approved(env: Environment, call: Caller) -> Answer:
     sender_key = await open_channel(call)
     await accepted(call, "template/create", template(sender_key))
     return await call("message/sendAlimtalk", alimtalk(sender_key))
 
 
-async def _out_of_use(town: Town, call: Caller) -> Answer:
+async def _out_of_use(env: Environment, call: Caller) -> Answer:
     sender_key = await open_channel(call)
-    await town.store.write(lambda tx: tx.run("update profiles set is_enabled = 0"))
+    await env.store.write(lambda tx: tx.run("update profiles set is_enabled = 0"))
     return await call("message/sendFriendtalk", friendtalk(sender_key))
 
 
-async def _wrong_token(town: Town, call: Caller) -> Answer:
+async def _wrong_token(env: Environment, call: Caller) -> Answer:
     await accepted(call, "sender/create", channel())
     return await call("sender/auth", {"channelId": "@shop", "token": "wrong"})
 
 
-async def _old_token(town: Town, call: Caller) -> Answer:
+async def _old_token(env: Environment, call: Caller) -> Answer:
     await accepted(call, "sender/create", channel())
     token = await newest_token(call)
-    await town.wait(1800)
+    await env.wait(1800)
     return await call("sender/auth", {"channelId": "@shop", "token": token})
 
 
-async def _locked_token(town: Town, call: Caller) -> Answer:
+async def _locked_token(env: Environment, call: Caller) -> Answer:
     await accepted(call, "sender/create", channel())
     for _ in range(5):
         await call("sender/auth", {"channelId": "@shop", "token": "wrong"})
@@ -114,13 +114,13 @@ async def _locked_token(town: Town, call: Caller) -> Answer:
 
 
 def _breaking(trouble: Exception) -> Provoke:
-    async def act(town: Town, call: Caller) -> Answer:
-        assert isinstance(town.store, BreakingStore)
-        town.store.trouble = trouble
+    async def act(env: Environment, call: Caller) -> Answer:
+        assert isinstance(env.store, BreakingStore)
+        env.store.trouble = trouble
         try:
             return await call("message/sendSMS", sms())
         finally:
-            town.store.trouble = None
+            env.store.trouble = None
 
     return act
 
@@ -170,17 +170,17 @@ PROVOKED: dict[Code, Provoked] = {
 each_code = pytest.mark.parametrize("code", PROVOKED, ids=[code.name for code in PROVOKED])
 
 
-def _provoked(play: Play, folder: Path, code: Code, language: str, **settings: Any) -> Answer:
-    """Return the answer that a scene provokes."""
+def _provoked(run_scenario: RunScenario, folder: Path, code: Code, language: str, **settings: Any) -> Answer:
+    """Return the answer that a scenario provokes."""
     provoked = PROVOKED[code]
     world = world_at(provoked.clock)
     answers: list[Answer] = []
 
-    async def scene(town: Town) -> None:
-        answers.append(await provoked.act(town, await town.caller(language=language)))
+    async def scenario(env: Environment) -> None:
+        answers.append(await provoked.act(env, await env.caller(language=language)))
 
     store = BreakingStore(open_store(folder, world))
-    play(scene, world=world, store=store, **provoked.settings, **settings)
+    run_scenario(scenario, world=world, store=store, **provoked.settings, **settings)
     return answers[0]
 
 
@@ -193,16 +193,16 @@ def _values(found: Any) -> list[Any]:
     return [found]
 
 
-def test_every_code_has_a_scene_that_provokes_it() -> None:
+def test_every_code_has_a_scenario_that_causes_it() -> None:
     assert set(PROVOKED) == set(Code)
 
 
 @pytest.mark.parametrize("language", LOCALES)
 @each_code
 def test_every_code_is_told_in_the_envelope_and_in_the_callers_language(
-    play: Play, tmp_path: Path, code: Code, language: str
+    run_scenario: RunScenario, tmp_path: Path, code: Code, language: str
 ) -> None:
-    answer = _provoked(play, tmp_path, code, language)
+    answer = _provoked(run_scenario, tmp_path, code, language)
 
     assert answer.result == code.name
     assert answer.status == code.http_status
@@ -221,51 +221,53 @@ def test_every_code_is_told_in_the_envelope_and_in_the_callers_language(
 
 
 @each_code
-def test_clients_that_throw_on_4xx_are_answered_200_if_so_set(play: Play, tmp_path: Path, code: Code) -> None:
-    answer = _provoked(play, tmp_path, code, "ko", always_ok=True)
+def test_clients_that_throw_on_4xx_are_answered_200_if_so_set(
+    run_scenario: RunScenario, tmp_path: Path, code: Code
+) -> None:
+    answer = _provoked(run_scenario, tmp_path, code, "ko", always_ok=True)
 
     is_softened = 400 <= code.http_status < 500 and code is not Code.RATE_LIMITED
     assert answer.result == code.name
     assert answer.status == (200 if is_softened else code.http_status)
 
 
-def test_clients_that_throw_on_4xx_still_meet_it_outside_the_interface(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_clients_that_throw_on_4xx_still_meet_it_outside_the_interface(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         assert (await call("/nowhere")).status == 404
 
-    play(scene, always_ok=True)
+    run_scenario(scenario, always_ok=True)
 
 
 @pytest.mark.parametrize("code", [Code.INTERNAL_ERROR, Code.SERVICE_UNAVAILABLE])
-def test_nothing_of_the_inside_is_told(play: Play, tmp_path: Path, code: Code) -> None:
-    answer = _provoked(play, tmp_path, code, "en")
+def test_nothing_of_the_inside_is_told(run_scenario: RunScenario, tmp_path: Path, code: Code) -> None:
+    answer = _provoked(run_scenario, tmp_path, code, "en")
 
     told = f"{answer.body} {answer.headers}"
     for word in ("ENOSPC", "disk", "table", "messages", "Error", "Traceback", "store", ".py"):
         assert word not in told.replace("INTERNAL_ERROR", "")
 
 
-def test_an_internal_error_names_an_id_to_look_up_in_the_log(play: Play, tmp_path: Path) -> None:
-    answer = _provoked(play, tmp_path, Code.INTERNAL_ERROR, "en")
+def test_an_internal_error_names_an_id_to_look_up_in_the_log(run_scenario: RunScenario, tmp_path: Path) -> None:
+    answer = _provoked(run_scenario, tmp_path, Code.INTERNAL_ERROR, "en")
 
     assert answer.headers["x-request-id"] in answer.body["resultMessage"]
 
 
-def test_what_is_away_may_be_tried_again(play: Play, tmp_path: Path) -> None:
-    answer = _provoked(play, tmp_path, Code.SERVICE_UNAVAILABLE, "en")
+def test_what_is_away_may_be_tried_again(run_scenario: RunScenario, tmp_path: Path) -> None:
+    answer = _provoked(run_scenario, tmp_path, Code.SERVICE_UNAVAILABLE, "en")
 
     assert int(answer.headers["retry-after"]) >= 1
 
 
-def test_a_service_that_is_stopping_takes_nothing_more(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        await town.service.stop()
+def test_a_service_that_is_stopping_takes_nothing_more(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await env.service.stop()
 
         answer = await call("message/sendSMS", sms())
 
         assert (answer.result, answer.status) == ("SERVICE_UNAVAILABLE", 503)
 
-    play(scene)
+    run_scenario(scenario)

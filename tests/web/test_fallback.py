@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Town
+from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
     PHONE,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     end,
@@ -45,16 +45,16 @@ NEVER_REPORTED = "010-0000-0006"
     ],
 )
 def test_a_failed_friend_talk_falls_back_to_a_text(
-    play: Play, fields: dict[str, Any], kind: str, subject: str | None, content: str
+    run_scenario: RunScenario, fields: dict[str, Any], kind: str, subject: str | None, content: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         receivers = to(NO_USER, templateData={"name": "길동", "id": 7}, reference="주문-1")
         body = friendtalk(sender_key, **FALLBACK, **{"receivers": receivers, **fields})
 
         sent = await accepted(call, "message/sendFriendtalk", body)
-        await town.wait(3)
+        await env.wait(3)
 
         fallback, origin = await records(call, NO_USER)
         (arrived,) = await on_phone(call, NO_USER)
@@ -69,16 +69,16 @@ def test_a_failed_friend_talk_falls_back_to_a_text(
         assert (arrived["kind"], arrived["from"]) == (kind, "02-1234-5678")
         assert (arrived.get("subject"), arrived["content"]) == (subject, content)
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(("number", "code"), [(NO_USER, "3019"), ("010-0000-0004", "3020")])
-def test_a_failed_alimtalk_falls_back_to_a_text_once(play: Play, number: str, code: str) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
+def test_a_failed_alimtalk_falls_back_to_a_text_once(run_scenario: RunScenario, number: str, code: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
 
         await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, number, **FALLBACK))
-        await town.wait(60)
+        await env.wait(60)
 
         fallback, origin = await records(call, number)
         assert [end(origin), end(fallback)] == [f"fail {code}", "completed 1000"]
@@ -86,7 +86,7 @@ def test_a_failed_alimtalk_falls_back_to_a_text_once(play: Play, number: str, co
         assert "templateCode" not in fallback
         assert len(await on_phone(call, number)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -98,28 +98,30 @@ def test_a_failed_alimtalk_falls_back_to_a_text_once(play: Play, number: str, co
     ],
 )
 def test_no_text_follows_unless_the_message_failed_and_one_was_asked_for(
-    play: Play, number: str, fields: dict[str, Any]
+    run_scenario: RunScenario, number: str, fields: dict[str, Any]
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
 
         await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, number, **fields))
-        await town.wait(60)
+        await env.wait(60)
 
         assert product(await record(call, number)) == "friendTalkText"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("fields", [{"content": "😀"}, {"resendContent": "가" * 1001}])
-def test_a_fallback_that_no_text_can_hold_is_recorded_as_failed(play: Play, fields: dict[str, Any]) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_fallback_that_no_text_can_hold_is_recorded_as_failed(
+    run_scenario: RunScenario, fields: dict[str, Any]
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
 
         await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, NO_USER, **FALLBACK, **fields))
-        await town.wait(3)
+        await env.wait(3)
 
         fallback, origin = await records(call, NO_USER)
         assert end(fallback) == "fail 9002"
@@ -127,22 +129,24 @@ def test_a_fallback_that_no_text_can_hold_is_recorded_as_failed(play: Play, fiel
         assert fallback["completedDate"]
         assert await on_phone(call, NO_USER) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(("within_minutes", "ends"), [(60, ["fail 2000"]), (62, ["sending", "fail 2000"])])
-def test_no_text_follows_long_after_the_scheduled_time(play: Play, within_minutes: int, ends: list[str]) -> None:
+def test_no_text_follows_long_after_the_scheduled_time(
+    run_scenario: RunScenario, within_minutes: int, ends: list[str]
+) -> None:
     world = world_at("2026-11-15 12:00")
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
 
         await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, NEVER_REPORTED, **FALLBACK))
-        await town.wait(1)
+        await env.wait(1)
         world.leap(3600)
-        await town.wait(30)
+        await env.wait(30)
 
         assert [end(each) for each in await records(call, NEVER_REPORTED)] == ends
 
-    play(scene, world=world, other_timeout_hours=1, fallback_within_minutes=within_minutes)
+    run_scenario(scenario, world=world, other_timeout_hours=1, fallback_within_minutes=within_minutes)

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Town
+from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     LINK,
     PHONE,
-    Play,
+    RunScenario,
     accepted,
     friendtalk,
     on_phone,
@@ -35,16 +35,18 @@ from tests.fixtures.web import (
         ({"messageType": None, "image": None}, "friendTalkText"),
     ],
 )
-def test_a_friend_talk_is_of_the_type_named_or_shown(play: Play, fields: dict[str, Any], expected: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_friend_talk_is_of_the_type_named_or_shown(
+    run_scenario: RunScenario, fields: dict[str, Any], expected: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
 
         await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, **fields))
 
         assert product(await record(call)) == expected
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -73,10 +75,10 @@ def test_a_friend_talk_is_of_the_type_named_or_shown(play: Play, fields: dict[st
     ],
 )
 def test_a_friend_talk_keeps_to_the_limits_of_its_type(
-    play: Play, fields: dict[str, Any], errors: dict[str, str]
+    run_scenario: RunScenario, fields: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
 
         answer = await call("message/sendFriendtalk", friendtalk(sender_key, **fields))
@@ -84,28 +86,28 @@ def test_a_friend_talk_keeps_to_the_limits_of_its_type(
         assert answer.result == next(iter(errors.values()), "SUCCESS")
         assert told(answer).errors == errors
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_receiver_of_a_friend_talk_may_have_its_own_text(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_receiver_of_a_friend_talk_may_have_its_own_text(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         shared, own = to("010-1111-1111", "010-2222-2222", templateData={"name": "길동"})
         own["content"] = "#{name}님만 보세요"
 
         await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, receivers=[shared, own]))
-        await town.wait(1)
+        await env.wait(1)
 
         assert [item["content"] for item in await on_phone(call, "010-1111-1111")] == ["친구야"]
         assert [item["content"] for item in await on_phone(call, "010-2222-2222")] == ["길동님만 보세요"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         own, none = to("010-1111-1111", "010-2222-2222")
         own["content"] = "나만"
@@ -116,12 +118,12 @@ def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(pla
         assert told(some) == ("MISSING_PARAMETER", {"content": "MISSING_PARAMETER"})
         assert every.result == "SUCCESS"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_own_text_that_is_too_long_names_its_receiver(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_an_own_text_that_is_too_long_names_its_receiver(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         receivers = [*to("010-1111-1111"), *to("010-2222-2222", content="가" * 1001)]
 
@@ -129,7 +131,7 @@ def test_an_own_text_that_is_too_long_names_its_receiver(play: Play) -> None:
 
         assert told(answer) == ("CONTENT_TOO_LONG", {"receivers[1].content": "CONTENT_TOO_LONG"})
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -168,9 +170,11 @@ def test_an_own_text_that_is_too_long_names_its_receiver(play: Play) -> None:
         (None, ""),
     ],
 )
-def test_a_wrong_button_is_refused_by_the_name_of_its_field(play: Play, button: Any, field: str | None) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_wrong_button_is_refused_by_the_name_of_its_field(
+    run_scenario: RunScenario, button: Any, field: str | None
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
 
         answer = await call("message/sendFriendtalk", friendtalk(sender_key, buttons=[LINK, button]))
@@ -181,7 +185,7 @@ def test_a_wrong_button_is_refused_by_the_name_of_its_field(play: Play, button: 
             place = f"buttons[1].{field}" if field else "buttons[1]"
             assert told(answer) == ("INVALID_BUTTON", {place: "INVALID_BUTTON"})
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -194,22 +198,22 @@ def test_a_wrong_button_is_refused_by_the_name_of_its_field(play: Play, button: 
     ],
 )
 def test_a_friend_talk_has_five_buttons_and_a_wide_image_two(
-    play: Play, fields: dict[str, Any], count: int, result: str
+    run_scenario: RunScenario, fields: dict[str, Any], count: int, result: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
 
         answer = await call("message/sendFriendtalk", friendtalk(sender_key, buttons=[LINK] * count, **fields))
 
         assert answer.result == result
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         buttons = [
             {"name": "둘째", "mobileUrl": "https://shop.example/#{id}", "orderNo": 2},
@@ -218,7 +222,7 @@ def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(play:
         body = friendtalk(sender_key, buttons=buttons, receivers=to(PHONE, templateData={"id": 7}))
 
         await accepted(call, "message/sendFriendtalk", body)
-        await town.wait(1)
+        await env.wait(1)
 
         (arrived,) = await on_phone(call)
         assert arrived["buttons"] == [
@@ -226,12 +230,12 @@ def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(play:
             {"buttonType": "webLink", "name": "둘째", "mobileUrl": "https://shop.example/7", "orderNo": 2},
         ]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_link_that_a_value_spoils_is_a_wrong_button_of_that_receiver(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_link_that_a_value_spoils_is_a_wrong_button_of_that_receiver(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         good, bad = to(PHONE, PHONE)
         good["templateData"], bad["templateData"] = {"link": "https://shop.example"}, {"link": "javascript:x"}
@@ -241,4 +245,4 @@ def test_a_link_that_a_value_spoils_is_a_wrong_button_of_that_receiver(play: Pla
 
         assert told(answer) == ("INVALID_BUTTON", {"receivers[1].templateData": "INVALID_BUTTON"})
 
-    play(scene)
+    run_scenario(scenario)

@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.fixtures.engines import embedded
-from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     approve_template,
@@ -30,22 +30,22 @@ from tests.fixtures.web import (
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 
-async def _a_varied_past(town: Town) -> tuple[Caller, dict[str, Any]]:
+async def _a_varied_past(env: Environment) -> tuple[Caller, dict[str, Any]]:
     """Send five messages to one number, a minute apart from 12:00; return the records by their texts."""
-    call = await town.caller()
+    call = await env.caller()
     shop = await open_channel(call)
     other = await open_channel(call, channelId="other", cellphone="010-9999-1111")
     await approve_template(call, shop, content="알림")
     await accepted(call, "message/sendSMS", sms(content="문자"))
-    await town.wait(60)
+    await env.wait(60)
     await accepted(call, "message/sendLMS", sms("010-1234-5678", "010-8888-8888", content="긴 문자"))
-    await town.wait(60)
+    await env.wait(60)
     await accepted(call, "message/sendAlimtalk", alimtalk(shop))
-    await town.wait(60)
+    await env.wait(60)
     await accepted(call, "message/sendFriendtalk", friendtalk(other, content="친구"))
-    await town.wait(60)
+    await env.wait(60)
     await accepted(call, "message/sendSMS", sms(content="나중", sendDate="2026-12-01 09:00"))
-    await town.wait(60)
+    await env.wait(60)
     return call, {each["content"]: each for each in await records(call)}
 
 
@@ -94,21 +94,21 @@ async def _a_varied_past(town: Town) -> tuple[Caller, dict[str, Any]]:
     ],
 )
 def test_filters_are_exact_and_combine_and_the_newest_comes_first(
-    play: Play, filters: dict[str, str], texts: list[str]
+    run_scenario: RunScenario, filters: dict[str, str], texts: list[str]
 ) -> None:
-    async def scene(town: Town) -> None:
-        call, _ = await _a_varied_past(town)
+    async def scenario(env: Environment) -> None:
+        call, _ = await _a_varied_past(env)
 
         found = await records(call, **filters)
 
         assert [each["content"] for each in found] == texts
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, kept = await _a_varied_past(town)
+def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, kept = await _a_varied_past(env)
 
         for each in kept.values():
             by_message = await record(call, messageId=each["messageId"])
@@ -121,7 +121,7 @@ def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(play: Play) 
         assert by_key == kept["알림"]
         assert crossed == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -161,10 +161,10 @@ def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(play: Play) 
     ],
 )
 def test_a_search_that_cannot_be_understood_is_refused(
-    play: Play, body: dict[str, Any], result: str, field: str | None
+    run_scenario: RunScenario, body: dict[str, Any], result: str, field: str | None
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("message/list", body)
 
@@ -172,26 +172,26 @@ def test_a_search_that_cannot_be_understood_is_refused(
         if field:
             assert next(iter(told(answer).errors)) == field
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_alias_receiver_finds_the_same(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, kept = await _a_varied_past(town)
+def test_the_alias_receiver_finds_the_same(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, kept = await _a_varied_past(env)
 
         found = await call("message/list", {"receiver": PHONE})
         both = await call("message/list", {"receivers": PHONE, "receiver": PHONE})
 
         assert found.body["totalCount"] == both.body["totalCount"] == len(kept)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_parameters_may_come_in_the_body_the_query_or_a_form(play: Play) -> None:
+def test_parameters_may_come_in_the_body_the_query_or_a_form(run_scenario: RunScenario) -> None:
     given = {"receivers": "010-1234-5678", "pageSize": 2, "page": 2, "messageProductType": "", "unknown": "1"}
 
-    async def scene(town: Town) -> None:
-        call, _ = await _a_varied_past(town)
+    async def scenario(env: Environment) -> None:
+        call, _ = await _a_varied_past(env)
         in_body = {name: value for name, value in given.items() if value != ""}
 
         answers = [
@@ -206,7 +206,7 @@ def test_parameters_may_come_in_the_body_the_query_or_a_form(play: Play) -> None
         for answer in answers:
             assert [each["content"] for each in answer.items] == ["알림", "긴 문자"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -226,26 +226,26 @@ def test_parameters_may_come_in_the_body_the_query_or_a_form(play: Play) -> None
     ],
 )
 def test_two_values_for_one_name_or_an_unreadable_one_is_refused(
-    play: Play, content_type: str, body: bytes, query: bytes
+    run_scenario: RunScenario, content_type: str, body: bytes, query: bytes
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         headers = [("apiKey", str(call.key)), ("Content-Type", content_type)]
 
-        answer, _ = await ask(town, "/api/message/list.v1.0", headers=headers, chunks=[body], query=query)
+        answer, _ = await ask(env, "/api/message/list.v1.0", headers=headers, chunks=[body], query=query)
 
         assert answer.result == "INVALID_PARAMETER"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_same_value_twice_is_one_value(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_same_value_twice_is_one_value(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         headers = [("apiKey", str(call.key))]
 
         answer, _ = await ask(
-            town,
+            env,
             "/api/message/list.v1.0",
             headers=headers,
             chunks=[b'{"receivers": "010-1234-5678", "page": 1}'],
@@ -254,7 +254,7 @@ def test_the_same_value_twice_is_one_value(play: Play) -> None:
 
         assert answer.result == "SUCCESS"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -272,9 +272,9 @@ def test_the_same_value_twice_is_one_value(play: Play) -> None:
         ({"pageSize": 1, "page": 25}, {"resultCount": 1, "pageSize": 1, "pageCount": 25, "currentPage": 25}),
     ],
 )
-def test_the_history_is_paged(play: Play, paging: dict[str, Any], expected: dict[str, int]) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_history_is_paged(run_scenario: RunScenario, paging: dict[str, Any], expected: dict[str, int]) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms(*[PHONE] * 25))
 
         answer = await call("message/list", {"receivers": PHONE, **paging})
@@ -283,12 +283,12 @@ def test_the_history_is_paged(play: Play, paging: dict[str, Any], expected: dict
         assert {name: answer.body[name] for name in expected} == expected
         assert answer.body["totalCount"] == 25
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_pages_hold_every_message_once(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_pages_hold_every_message_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms(*[PHONE] * 25))
         every = [each["id"] for each in await records(call)]
 
@@ -297,12 +297,12 @@ def test_pages_hold_every_message_once(play: Play) -> None:
         assert [each["id"] for page in pages for each in page.items] == every
         assert every == sorted(set(every), reverse=True)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_empty_history_has_no_pages(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_an_empty_history_has_no_pages(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("message/list", {"receivers": PHONE})
 
@@ -314,7 +314,7 @@ def test_an_empty_history_has_no_pages(play: Play) -> None:
             1,
         ]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -322,12 +322,12 @@ def test_an_empty_history_has_no_pages(play: Play) -> None:
     [("ko", "단문 문자", "완료", "전달됨"), ("en", "SMS", "Completed", "Delivered")],
 )
 def test_labels_follow_the_language_and_values_do_not(
-    play: Play, language: str, kind: str, status: str, outcome: str
+    run_scenario: RunScenario, language: str, kind: str, status: str, outcome: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(language=language)
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(language=language)
         sent = await accepted(call, "message/sendSMS", sms())
-        await town.wait(2)
+        await env.wait(2)
 
         found = await record(call)
         request = await call("message/request", query={"requestId": sent.request_id})
@@ -337,12 +337,12 @@ def test_labels_follow_the_language_and_values_do_not(
         assert found["resultCode"] == {"value": "1000", "label": outcome}
         assert request.item["messageProductType"] == {"value": "sms", "label": kind}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_reference_comes_back_in_the_record(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_reference_comes_back_in_the_record(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         receivers = [*to(PHONE, reference="가" * 64), *to(PHONE, reference=""), *to(PHONE)]
 
         sent = await accepted(call, "message/sendSMS", sms(receivers=receivers))
@@ -350,18 +350,18 @@ def test_a_reference_comes_back_in_the_record(play: Play) -> None:
         found = (await call("message/request", query={"requestId": sent.request_id})).items
         assert [each.get("reference") for each in found] == [None, None, "가" * 64]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_one_send_is_looked_up_with_its_counts_and_messages(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_one_send_is_looked_up_with_its_counts_and_messages(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         numbers = ["010-1111-1111", "010-0000-0003", "010-0000-0006"]
         body = friendtalk(sender_key, *numbers, resend=True, resendPhoneNumber="02-1234-5678")
 
         sent = await accepted(call, "message/sendFriendtalk", body)
-        await town.wait(3)
+        await env.wait(3)
         answer = await call("message/request", query={"requestId": sent.request_id, "pageSize": 3})
 
         assert answer.item == {
@@ -379,7 +379,7 @@ def test_one_send_is_looked_up_with_its_counts_and_messages(play: Play) -> None:
         ]
         assert [answer.body[name] for name in ("totalCount", "resultCount", "pageCount")] == [4, 3, 2]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -396,31 +396,33 @@ def test_one_send_is_looked_up_with_its_counts_and_messages(play: Play) -> None:
         ({"requestId": "0" * 26, "page": "1" * 13}, "INVALID_PARAMETER"),
     ],
 )
-def test_a_send_that_is_not_there_cannot_be_looked_up(play: Play, query: dict[str, str], result: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_send_that_is_not_there_cannot_be_looked_up(
+    run_scenario: RunScenario, query: dict[str, str], result: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("message/request", query=query)
 
         assert answer.result == result
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @embedded
-def test_after_the_retention_numbers_and_texts_are_gone_and_counts_stay(play: Play) -> None:
+def test_after_the_retention_numbers_and_texts_are_gone_and_counts_stay(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         body = sms(
             subject="비밀", content="#{a}", receivers=to(PHONE, templateData={"a": "비밀"}, reference="비밀")
         )
         sent = await accepted(call, "message/sendLMS", body)
-        await town.wait(2)
+        await env.wait(2)
 
         world.leap(180 * 86_400)
-        await town.wait(60)
+        await env.wait(60)
         gone = await records(call)
         answer = await call("message/request", query={"requestId": sent.request_id})
 
@@ -431,18 +433,18 @@ def test_after_the_retention_numbers_and_texts_are_gone_and_counts_stay(play: Pl
         assert (blank["receiver"], blank["content"]) == ("", "")
         assert "비밀" not in str(answer.body)
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
-def test_what_a_number_received_is_found_by_that_number_alone(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_what_a_number_received_is_found_by_that_number_alone(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         await accepted(call, "message/sendSMS", sms("010-1234-5678", "010-1234-5679", "011-234-5678"))
-        await town.wait(1)
+        await env.wait(1)
 
         assert (await record(call, "011-234-5678"))["receiver"] == "011-234-5678"
         assert len(await records(call, "010-1234-5679")) == 1
         assert len(await on_phone(call, "011-234-5678")) == 1
 
-    play(scene)
+    run_scenario(scenario)

@@ -13,8 +13,8 @@ from pabal.service.access import keys
 from pabal.settings.settings import load
 from pabal.web.protocol import MAX_HEAD_BYTES
 from tests.fixtures.live import serving
-from tests.fixtures.virtual import Town, VirtualWorld, build_town, in_virtual_time
-from tests.fixtures.web import PHONE, Play, accepted, friendtalk, open_channel, records, sms, to
+from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, in_virtual_time
+from tests.fixtures.web import PHONE, RunScenario, accepted, friendtalk, open_channel, records, sms, to
 
 
 def test_a_list_of_wrong_entries_is_not_looked_at_to_its_end() -> None:
@@ -26,9 +26,9 @@ def test_a_list_of_wrong_entries_is_not_looked_at_to_its_end() -> None:
     assert len(form.body.receivers) == 100
 
 
-def test_a_list_longer_than_any_setting_allows_is_not_looked_at(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_list_longer_than_any_setting_allows_is_not_looked_at(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         many = b",".join([b"0"] * (forms.MAX_ITEMS + 1))
 
         receivers = await call("message/sendSMS", b'{"content":"a","sender":"02-123-4567","receivers":[%b]}' % many)
@@ -39,27 +39,27 @@ def test_a_list_longer_than_any_setting_allows_is_not_looked_at(play: Play) -> N
         assert receivers.result == "TOO_MANY_RECEIVERS"
         assert buttons.result == "INVALID_BUTTON"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("fields", [{"content": "가" * 10_001}, {"content": f"#{{{'a' * 10_001}}}"}])
 def test_a_text_beyond_all_limits_is_refused_before_anything_is_made_of_it(
-    play: Play, fields: dict[str, str]
+    run_scenario: RunScenario, fields: dict[str, str]
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("message/sendLMS", sms(**fields))
 
         assert answer.result == "CONTENT_TOO_LONG"
         assert answer.body["errors"][0]["field"] == "content"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_text_of_a_fallback_and_a_value_of_a_variable_are_limited(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_text_of_a_fallback_and_a_value_of_a_variable_are_limited(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         resend = {"resend": True, "resendPhoneNumber": "02-123-4567"}
 
@@ -75,13 +75,13 @@ def test_the_text_of_a_fallback_and_a_value_of_a_variable_are_limited(play: Play
 
         assert long_text.result == long_value.result == "CONTENT_TOO_LONG"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("name", [unicodedata.normalize("NFD", "이름"), "a\r\nb"])
-def test_a_variable_in_a_receivers_own_text_may_be_spelled_in_any_way(play: Play, name: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_variable_in_a_receivers_own_text_may_be_spelled_in_any_way(run_scenario: RunScenario, name: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         key = unicodedata.normalize("NFC", name).replace("\r\n", "\n")
         receivers = to(PHONE, content=f"#{{{name}}}님", templateData={key: "길동"})
@@ -91,12 +91,12 @@ def test_a_variable_in_a_receivers_own_text_may_be_spelled_in_any_way(play: Play
         (record,) = await records(call, PHONE)
         assert record["content"] == "길동님"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_empty_message_id_does_not_cancel_the_whole_send(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_an_empty_message_id_does_not_cancel_the_whole_send(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sent = await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 13:00"))
 
         answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": ""})
@@ -104,18 +104,18 @@ def test_an_empty_message_id_does_not_cancel_the_whole_send(play: Play) -> None:
         assert answer.result == "REQUEST_NOT_FOUND"
         assert [record["sendingStatus"]["value"] for record in await records(call, PHONE)] == ["waiting"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_many_may_ask_at_once_whether_the_service_is_ready(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_many_may_ask_at_once_whether_the_service_is_ready(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answers = await asyncio.gather(*(call("/readyz") for _ in range(5)))
 
         assert [answer.status for answer in answers] == [200] * 5
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_each_of_two_simulators_delivers_its_own(tmp_path: Path) -> None:
@@ -127,32 +127,32 @@ def test_each_of_two_simulators_delivers_its_own(tmp_path: Path) -> None:
 
     async def whole() -> None:
         settings = load({}, file=config, data=tmp_path)
-        town = await build_town(tmp_path, settings=settings, world=VirtualWorld(5))
-        call = await town.caller()
+        env = await build_environment(tmp_path, settings=settings, world=VirtualWorld(5))
+        call = await env.caller()
         for number in range(20):
             kind = "sendSMS" if number % 2 else "sendLMS"
             await accepted(call, f"message/{kind}", sms(f"010-2222-{number:04}"))
-            await town.wait(0.037 * (number % 5))
-        await town.wait(5)
+            await env.wait(0.037 * (number % 5))
+        await env.wait(5)
         ended = [await records(call, f"010-2222-{number:04}") for number in range(20)]
-        await town.service.stop()
+        await env.service.stop()
         assert [record["sendingStatus"]["value"] for (record,) in ended] == ["completed"] * 20
 
     in_virtual_time(whole())
 
 
-def test_a_revoked_key_stops_working_though_the_clock_is_set_back(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_revoked_key_stops_working_though_the_clock_is_set_back(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         assert (await call("sender/categories", {})).result == "SUCCESS"
-        await town.store.write(lambda tx: tx.run("update keys set revoked_at = ?", (town.world.now(),)))
-        town.world.begins_at -= 3_600_000
+        await env.store.write(lambda tx: tx.run("update keys set revoked_at = ?", (env.world.now(),)))
+        env.world.begins_at -= 3_600_000
 
-        await town.wait(keys.FRESH_FOR_S)
+        await env.wait(keys.FRESH_FOR_S)
 
         assert (await call("sender/categories", {})).result == "UNAUTHORIZED"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.slow

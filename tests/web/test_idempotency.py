@@ -11,16 +11,16 @@ from pabal.store.engine.base import StoreAway
 from tests.fixtures.virtual import (
     Answer,
     Caller,
-    Town,
+    Environment,
     VirtualWorld,
-    build_town,
+    build_environment,
     in_virtual_time,
     open_store,
 )
 from tests.fixtures.web import (
     PHONE,
     BreakingStore,
-    Play,
+    RunScenario,
     accepted,
     approve_template,
     friendtalk,
@@ -38,25 +38,25 @@ async def _send(call: Caller, key: str = "k1", body: Any = None, operation: str 
     return await call(operation, sms() if body is None else body, headers={"Idempotency-Key": key})
 
 
-def test_the_same_request_gets_the_same_answer_and_is_sent_once(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_same_request_gets_the_same_answer_and_is_sent_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         first = await _send(call)
-        await town.wait(5)
+        await env.wait(5)
         again = await _send(call)
-        await town.wait(5)
+        await env.wait(5)
 
         assert again.item == first.item
         assert again.body["time"] > first.body["time"]
         assert len(await records(call)) == len(await on_phone(call)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_without_a_key_or_with_another_one_the_same_body_is_sent_again(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_without_a_key_or_with_another_one_the_same_body_is_sent_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         ids = {
             (await _send(call, "k1")).request_id,
@@ -68,7 +68,7 @@ def test_without_a_key_or_with_another_one_the_same_body_is_sent_again(play: Pla
 
         assert len(ids) == len(await records(call)) == 5
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,11 @@ def test_without_a_key_or_with_another_one_the_same_body_is_sent_again(play: Pla
         ("message/sendMMS", sms()),
     ],
 )
-def test_a_key_with_another_body_or_path_is_a_duplicate(play: Play, operation: str, body: Any) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_key_with_another_body_or_path_is_a_duplicate(
+    run_scenario: RunScenario, operation: str, body: Any
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms(), headers={"Idempotency-Key": "k1"})
 
         answer = await _send(call, "k1", body, operation)
@@ -92,12 +94,12 @@ def test_a_key_with_another_body_or_path_is_a_duplicate(play: Play, operation: s
         assert answer.status == 409
         assert len(await records(call)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_every_kind_of_send_may_be_repeated(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_every_kind_of_send_may_be_repeated(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await approve_template(call, sender_key)
         body = {**sms(), **friendtalk(sender_key), "templateCode": "T1"}
@@ -110,13 +112,13 @@ def test_every_kind_of_send_may_be_repeated(play: Play) -> None:
 
         assert len(await records(call)) == 5
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_keys_of_two_accounts_do_not_meet(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        ours, theirs = await town.caller("ours"), await town.caller("theirs")
-        also_ours = await town.caller("ours")
+def test_keys_of_two_accounts_do_not_meet(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        ours, theirs = await env.caller("ours"), await env.caller("theirs")
+        also_ours = await env.caller("ours")
 
         first = await _send(ours)
         other = await _send(theirs, body=sms(content="다른 글"))
@@ -125,76 +127,76 @@ def test_keys_of_two_accounts_do_not_meet(play: Play) -> None:
         assert other.request_id != first.request_id
         assert same_account.request_id == first.request_id
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(("waited_s", "is_same"), [(86_399, True), (86_401, False)])
-def test_a_key_is_remembered_for_a_day(play: Play, waited_s: int, is_same: bool) -> None:
+def test_a_key_is_remembered_for_a_day(run_scenario: RunScenario, waited_s: int, is_same: bool) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         first = await _send(call)
 
         world.leap(waited_s)
         before_housekeeping = await _send(call)
-        await town.wait(0)
+        await env.wait(0)
 
         assert (before_housekeeping.request_id == first.request_id) is is_same
         assert (await _send(call)).request_id == before_housekeeping.request_id
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
-def test_after_a_day_the_key_may_stand_on_another_body(play: Play) -> None:
+def test_after_a_day_the_key_may_stand_on_another_body(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await _send(call)
 
         world.leap(86_401)
-        await town.wait(11)
+        await env.wait(11)
         answer = await _send(call, body=sms(content="다른 글"))
 
         assert answer.result == "SUCCESS"
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
-def test_the_same_request_many_times_at_once_is_one_request(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_same_request_many_times_at_once_is_one_request(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answers = await asyncio.gather(*(_send(call) for _ in range(20)))
-        await town.wait(2)
+        await env.wait(2)
 
         assert len({answer.request_id for answer in answers}) == 1
         assert len(await records(call)) == len(await on_phone(call)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_of_two_bodies_with_one_key_at_once_one_is_a_duplicate(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_of_two_bodies_with_one_key_at_once_one_is_a_duplicate(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answers = await asyncio.gather(_send(call), _send(call, body=sms(content="다른 글")))
 
         assert sorted(answer.result for answer in answers) == ["DUPLICATE", "SUCCESS"]
         assert len(await records(call)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_key_is_remembered_across_a_restart(tmp_path: Path) -> None:
-    async def scene() -> None:
-        before = await build_town(tmp_path, world=world_at("2026-11-15 12:00"))
+    async def scenario() -> None:
+        before = await build_environment(tmp_path, world=world_at("2026-11-15 12:00"))
         call = await before.caller()
         first = await _send(call)
         await before.service.stop()
 
-        after = await build_town(tmp_path, world=world_at("2026-11-15 12:30", seed=1))
+        after = await build_environment(tmp_path, world=world_at("2026-11-15 12:30", seed=1))
         call = Caller(after.service, call.key)
         again = await _send(call)
         other = await _send(call, body=sms(content="다른 글"))
@@ -206,7 +208,7 @@ def test_a_key_is_remembered_across_a_restart(tmp_path: Path) -> None:
         assert other.result == "DUPLICATE"
         assert len(found) == 1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -219,10 +221,10 @@ def test_a_key_is_remembered_across_a_restart(tmp_path: Path) -> None:
     ],
 )
 def test_a_refusal_is_not_kept_so_the_key_may_stand_on_the_mended_request(
-    play: Play, bad: Any, result: str
+    run_scenario: RunScenario, bad: Any, result: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         refused = await _send(call, body=bad)
         mended = await _send(call)
@@ -230,15 +232,15 @@ def test_a_refusal_is_not_kept_so_the_key_may_stand_on_the_mended_request(
         assert refused.result == result
         assert mended.result == "SUCCESS"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_send_that_met_a_broken_store_may_be_repeated(play: Play, tmp_path: Path) -> None:
+def test_a_send_that_met_a_broken_store_may_be_repeated(run_scenario: RunScenario, tmp_path: Path) -> None:
     world = VirtualWorld()
     store = BreakingStore(open_store(tmp_path, world))
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         store.write_trouble = StoreAway("full")
         away = await _send(call)
@@ -251,14 +253,14 @@ def test_a_send_that_met_a_broken_store_may_be_repeated(play: Play, tmp_path: Pa
         assert first.request_id == again.request_id
         assert len(await records(call)) == 1
 
-    play(scene, world=world, store=store)
+    run_scenario(scenario, world=world, store=store)
 
 
-def test_a_repeated_request_is_answered_even_when_it_would_be_refused_by_now(play: Play) -> None:
+def test_a_repeated_request_is_answered_even_when_it_would_be_refused_by_now(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         text, talk = sms(sendDate="2026-11-15 12:01"), friendtalk(sender_key, sendDate="2026-11-15 12:01")
         first = [await _send(call, "k1", text), await _send(call, "k2", talk, "message/sendFriendtalk")]
@@ -271,7 +273,7 @@ def test_a_repeated_request_is_answered_even_when_it_would_be_refused_by_now(pla
         assert [answer.item for answer in again] == [answer.item for answer in first]
         assert anew.result == "INVALID_DATE"
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
 @pytest.mark.parametrize(
@@ -288,9 +290,9 @@ def test_a_repeated_request_is_answered_even_when_it_would_be_refused_by_now(pla
         ("\u007f", False),
     ],
 )
-def test_a_key_has_1_to_255_printable_characters(play: Play, key: str, is_good: bool) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_key_has_1_to_255_printable_characters(run_scenario: RunScenario, key: str, is_good: bool) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await _send(call, key)
 
@@ -300,12 +302,12 @@ def test_a_key_has_1_to_255_printable_characters(play: Play, key: str, is_good: 
             assert told(answer) == ("INVALID_PARAMETER", {"Idempotency-Key": "INVALID_PARAMETER"})
             assert await records(call) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_only_sends_heed_the_key(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_only_sends_heed_the_key(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         headers = {"Idempotency-Key": "k1"}
 
         before = await call("message/list", {"receivers": PHONE}, headers=headers)
@@ -316,4 +318,4 @@ def test_only_sends_heed_the_key(play: Play) -> None:
         assert [before.body["totalCount"], after.body["totalCount"]] == [0, 1]
         assert bad_key.result == "SUCCESS"
 
-    play(scene)
+    run_scenario(scenario)

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.web.endpoints import ENDPOINTS
-from tests.fixtures.virtual import Answer, Caller, Town
+from tests.fixtures.virtual import Answer, Caller, Environment
 from tests.fixtures.web import (
     CATEGORY,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     approve_template,
@@ -123,7 +123,7 @@ def test_every_endpoint_has_a_case() -> None:
     assert {f"/api/{operation}.v1.0" for operation in CASES} == {endpoint.path for endpoint in ENDPOINTS}
 
 
-async def _settle_in(town: Town, call: Caller) -> Ids:
+async def _settle_in(env: Environment, call: Caller) -> Ids:
     """Give an account one of everything, with a message sent and one that waits for 12:10."""
     sender_key = await open_channel(call)
     await accepted(call, "sender/create", channel(channelId="@waiting"))
@@ -132,7 +132,7 @@ async def _settle_in(town: Town, call: Caller) -> Ids:
     await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, THEIR_RECEIVER, templateCode="SENT"))
     later = {"templateCode": "SENT", "sendDate": "2026-11-15 12:10"}
     sent = await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, THEIR_RECEIVER, **later))
-    await town.wait(2)
+    await env.wait(2)
     waiting = await record(call, THEIR_RECEIVER, requestId=sent.request_id)
     return Ids(
         sender_key,
@@ -171,10 +171,12 @@ def _with_our_key(given: Any, our_key: str) -> Any:
     [(operation, case) for operation, cases in CASES.items() for case in cases],
     ids=[f"{operation} {n}" for operation, cases in CASES.items() for n, _ in enumerate(cases, 1)],
 )
-def test_a_neighbours_things_are_as_if_they_did_not_exist(play: Play, operation: str, case: Case) -> None:
-    async def scene(town: Town) -> None:
-        theirs, ours = await town.caller("theirs"), await town.caller("ours")
-        ids = await _settle_in(town, theirs)
+def test_a_neighbours_things_are_as_if_they_did_not_exist(
+    run_scenario: RunScenario, operation: str, case: Case
+) -> None:
+    async def scenario(env: Environment) -> None:
+        theirs, ours = await env.caller("theirs"), await env.caller("ours")
+        ids = await _settle_in(env, theirs)
         our_key = await open_channel(ours, channelId="@ours", cellphone="010-9999-2222")
         before = await _everything(theirs)
 
@@ -184,22 +186,22 @@ def test_a_neighbours_things_are_as_if_they_did_not_exist(play: Play, operation:
 
         of_theirs = await call(ids)
         of_nobodys = await call(NOBODYS)
-        await town.wait(5)
+        await env.wait(5)
 
         assert _said(of_theirs) == _said(of_nobodys)
         assert await _everything(theirs) == before
         assert ids.sender_key not in str(of_theirs.body)
-        await town.wait(600)
+        await env.wait(600)
         assert end(await record(theirs, THEIR_RECEIVER, messageId=ids.message_id)) == "completed 1000"
         proved = await theirs("sender/auth", {"channelId": ids.waiting_channel, "token": ids.token})
         assert proved.result == "SUCCESS"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_two_accounts_may_have_the_same_channel_each_with_its_own_token_and_key(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        ours, theirs = await town.caller("ours"), await town.caller("theirs")
+def test_two_accounts_may_have_the_same_channel_each_with_its_own_token_and_key(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        ours, theirs = await env.caller("ours"), await env.caller("theirs")
         for call in (ours, theirs):
             await accepted(call, "sender/create", channel())
         our_token, their_token = await newest_token(ours), await newest_token(theirs)
@@ -213,30 +215,30 @@ def test_two_accounts_may_have_the_same_channel_each_with_its_own_token_and_key(
         assert our_profile["senderKey"] != their_profile["senderKey"]
         assert our_profile["category"]["value"] == CATEGORY
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_deleting_ones_own_channel_leaves_the_neighbours_of_the_same_name(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        ours, theirs = await town.caller("ours"), await town.caller("theirs")
+def test_deleting_ones_own_channel_leaves_the_neighbours_of_the_same_name(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        ours, theirs = await env.caller("ours"), await env.caller("theirs")
         our_key, their_key = await open_channel(ours), await open_channel(theirs)
         await accepted(theirs, "message/sendFriendtalk", friendtalk(their_key, sendDate="2026-11-15 12:10"))
 
         await accepted(ours, "sender/delete", {"senderKey": our_key})
-        await town.wait(900)
+        await env.wait(900)
 
         assert len((await theirs("sender/list")).items) == 1
         assert end(await record(theirs)) == "completed 1000"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_keys_of_one_account_see_the_same_things(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        one, other = await town.caller("acme"), await town.caller("acme")
+def test_the_keys_of_one_account_see_the_same_things(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        one, other = await env.caller("acme"), await env.caller("acme")
 
         await accepted(one, "message/sendSMS", sms())
 
         assert await record(other)
 
-    play(scene)
+    run_scenario(scenario)

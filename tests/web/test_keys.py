@@ -10,25 +10,25 @@ from pabal.service.access.keys import SCOPES
 from pabal.store import accounts
 from pabal.web.endpoints import ENDPOINTS, Endpoint
 from tests.fixtures.cluster import Crowd
-from tests.fixtures.cluster import play as play_crowd
-from tests.fixtures.virtual import NOON, Caller, Town
-from tests.fixtures.web import PHONE, Play, accepted, ask, end, record, sms, world_at_noon
+from tests.fixtures.cluster import run_scenario as run_cluster_scenario
+from tests.fixtures.virtual import NOON, Caller, Environment
+from tests.fixtures.web import PHONE, RunScenario, accepted, ask, end, record, sms, world_at_noon
 
 LIST = {"receivers": PHONE}
 
 
-async def _key_id(town: Town) -> int:
-    return (await town.store.read(accounts.keys))[-1].id
+async def _key_id(env: Environment) -> int:
+    return (await env.store.read(accounts.keys))[-1].id
 
 
-def test_an_absent_an_unknown_and_a_revoked_key_get_the_same_answer(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        await town.store.write(accounts.revoke_key, await _key_id(town), town.world.now())
+def test_an_absent_an_unknown_and_a_revoked_key_get_the_same_answer(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await env.store.write(accounts.revoke_key, await _key_id(env), env.world.now())
         strange = ["", "pb_" + "0" * 40, "x", "caf\u00e9", "pb_", f"{call.key}x", f" {call.key}", "k" * 10_000]
 
         answers = [
-            await Caller(town.service, None)("message/list", LIST),
+            await Caller(env.service, None)("message/list", LIST),
             await call("message/list", LIST),
             *[await call("message/list", LIST, headers={"apikey": key}) for key in strange],
         ]
@@ -38,60 +38,60 @@ def test_an_absent_an_unknown_and_a_revoked_key_get_the_same_answer(play: Play) 
         assert {answer.status for answer in answers} == {401}
         assert {frozenset(answer.headers) for answer in answers} == {frozenset(answers[0].headers)}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_every_endpoint_wants_a_key(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = Caller(town.service, None)
+def test_every_endpoint_wants_a_key(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = Caller(env.service, None)
 
         results = {endpoint.path: (await call(endpoint.path)).result for endpoint in ENDPOINTS}
 
         assert set(results.values()) == {"UNAUTHORIZED"}
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"])
-def test_pages_beside_the_interface_want_none(play: Play, page: str) -> None:
-    async def scene(town: Town) -> None:
-        assert (await Caller(town.service, None)(page)).status == 200
+def test_pages_beside_the_interface_want_none(run_scenario: RunScenario, page: str) -> None:
+    async def scenario(env: Environment) -> None:
+        assert (await Caller(env.service, None)(page)).status == 200
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_key_works_until_the_moment_it_expires(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(expires_at=NOON + 60_000)
+def test_a_key_works_until_the_moment_it_expires(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(expires_at=NOON + 60_000)
 
-        await town.wait(59.999)
+        await env.wait(59.999)
         before = await call("message/list", LIST)
-        await town.wait(0.001)
+        await env.wait(0.001)
         after = await call("message/list", LIST)
 
         assert before.result == "SUCCESS"
         assert (after.result, after.status) == ("KEY_EXPIRED", 401)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_revoked_key_that_has_expired_is_no_key_at_all(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(expires_at=NOON + 1)
-        await town.store.write(accounts.revoke_key, await _key_id(town), town.world.now())
-        await town.wait(1)
+def test_a_revoked_key_that_has_expired_is_no_key_at_all(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(expires_at=NOON + 1)
+        await env.store.write(accounts.revoke_key, await _key_id(env), env.world.now())
+        await env.wait(1)
 
         assert (await call("message/list", LIST)).result == "UNAUTHORIZED"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
-def test_every_endpoint_wants_its_scope_and_no_other(play: Play, endpoint: Endpoint) -> None:
-    async def scene(town: Town) -> None:
-        with_it = await town.caller(scopes=[endpoint.scope])
-        without_it = await town.caller(scopes=[scope for scope in SCOPES if scope != endpoint.scope])
-        with_none = await town.caller(scopes=[])
+def test_every_endpoint_wants_its_scope_and_no_other(run_scenario: RunScenario, endpoint: Endpoint) -> None:
+    async def scenario(env: Environment) -> None:
+        with_it = await env.caller(scopes=[endpoint.scope])
+        without_it = await env.caller(scopes=[scope for scope in SCOPES if scope != endpoint.scope])
+        with_none = await env.caller(scopes=[])
 
         answers = [await call(endpoint.path) for call in (with_it, without_it, with_none)]
 
@@ -99,7 +99,7 @@ def test_every_endpoint_wants_its_scope_and_no_other(play: Play, endpoint: Endpo
         assert answers[1].status == 403
         assert endpoint.scope in answers[1].body["resultMessage"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -149,16 +149,16 @@ def test_sending_needs_send_lists_need_read_and_profiles_and_templates_need_mana
     ],
 )
 def test_a_key_with_an_allow_list_works_from_there_alone(
-    play: Play, allow: list[str], peer: str, is_allowed: bool
+    run_scenario: RunScenario, allow: list[str], peer: str, is_allowed: bool
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(allow=allow)
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(allow=allow)
 
         answer = await call("message/list", LIST, peer=peer)
 
         assert answer.result == ("SUCCESS" if is_allowed else "FORBIDDEN")
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -182,27 +182,27 @@ def test_a_key_with_an_allow_list_works_from_there_alone(
     ],
 )
 def test_only_a_trusted_proxy_is_believed_and_only_as_far_as_proxies_are_trusted(
-    play: Play, peer: str, forwarded: str, is_allowed: bool
+    run_scenario: RunScenario, peer: str, forwarded: str, is_allowed: bool
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(allow=["203.0.113.9", "2001:db8::9"])
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(allow=["203.0.113.9", "2001:db8::9"])
 
         answer = await call("message/list", LIST, peer=peer, headers={"X-Forwarded-For": forwarded})
 
         assert answer.result == ("SUCCESS" if is_allowed else "FORBIDDEN")
 
-    play(scene, trusted_proxies=[ip_network("192.168.0.0/16")])
+    run_scenario(scenario, trusted_proxies=[ip_network("192.168.0.0/16")])
 
 
-def test_without_trusted_proxies_a_forwarded_address_is_not_believed(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(allow=["203.0.113.9"])
+def test_without_trusted_proxies_a_forwarded_address_is_not_believed(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(allow=["203.0.113.9"])
 
         answer = await call("message/list", LIST, headers={"X-Forwarded-For": "203.0.113.9"})
 
         assert answer.result == "FORBIDDEN"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -213,96 +213,98 @@ def test_without_trusted_proxies_a_forwarded_address_is_not_believed(play: Play)
         (["198.51.100.1", "203.0.113.9, 192.168.0.2"], "SUCCESS"),
     ],
 )
-def test_a_forwarded_address_may_be_told_in_several_headers(play: Play, lines: list[str], result: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(allow=["203.0.113.9"])
+def test_a_forwarded_address_may_be_told_in_several_headers(
+    run_scenario: RunScenario, lines: list[str], result: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(allow=["203.0.113.9"])
         headers = [("apiKey", str(call.key)), *(("X-Forwarded-For", line) for line in lines)]
 
-        answer, _ = await ask(town, "/api/sender/list.v1.0", method="GET", headers=headers)
+        answer, _ = await ask(env, "/api/sender/list.v1.0", method="GET", headers=headers)
 
         assert answer.result == result
 
-    play(scene, trusted_proxies=[ip_network("127.0.0.1"), ip_network("192.168.0.0/16")])
+    run_scenario(scenario, trusted_proxies=[ip_network("127.0.0.1"), ip_network("192.168.0.0/16")])
 
 
-def test_a_revoked_key_stops_working_within_a_second(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, other = await town.caller(), await town.caller()
+def test_a_revoked_key_stops_working_within_a_second(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, other = await env.caller(), await env.caller()
         await accepted(call, "message/list", LIST)
-        (key, _) = await town.store.read(accounts.keys)
+        (key, _) = await env.store.read(accounts.keys)
 
-        await town.store.write(accounts.revoke_key, key.id, town.world.now())
-        await town.wait(1)
+        await env.store.write(accounts.revoke_key, key.id, env.world.now())
+        await env.wait(1)
 
         assert (await call("message/list", LIST)).result == "UNAUTHORIZED"
         assert (await other("message/list", LIST)).result == "SUCCESS"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_key_that_is_revoked_stops_working_at_other_processes_too_within_a_second(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one, two = [await crowd.join(name, delivers=False) for name in ("one", "two")]
-        call = await one.town.caller()
-        other = Caller(two.town.service, call.key)
+        call = await one.env.caller()
+        other = Caller(two.env.service, call.key)
         for each in (call, other):
             await accepted(each, "message/list", LIST)
         (key,) = await crowd.store.read(accounts.keys)
 
-        await one.town.store.write(accounts.revoke_key, key.id, crowd.world.now())
+        await one.env.store.write(accounts.revoke_key, key.id, crowd.world.now())
         await crowd.wait(1)
 
         assert [(await each("message/list", LIST)).result for each in (call, other)] == ["UNAUTHORIZED"] * 2
 
-    play_crowd(tmp_path, scene)
+    run_cluster_scenario(tmp_path, scenario)
 
 
-def test_a_new_key_works_at_once_even_if_it_was_tried_before(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        calls = [await town.caller() for _ in range(3)]
+def test_a_new_key_works_at_once_even_if_it_was_tried_before(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        calls = [await env.caller() for _ in range(3)]
 
         results = [(await call("message/list", LIST)).result for call in calls]
 
         assert results == ["SUCCESS"] * 3
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_keys_of_a_disabled_account_stop_and_its_accepted_messages_go_out(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, neighbour = await town.caller("acme"), await town.caller("neighbour")
+def test_the_keys_of_a_disabled_account_stop_and_its_accepted_messages_go_out(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, neighbour = await env.caller("acme"), await env.caller("neighbour")
         await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 12:01"))
 
-        await town.store.write(accounts.set_disabled, "acme", town.world.now())
-        await town.wait(1)
+        await env.store.write(accounts.set_disabled, "acme", env.world.now())
+        await env.wait(1)
         disabled, other = await call("message/list", LIST), await neighbour("message/list", LIST)
-        await town.wait(120)
-        await town.store.write(accounts.set_disabled, "acme", None)
-        await town.wait(1)
+        await env.wait(120)
+        await env.store.write(accounts.set_disabled, "acme", None)
+        await env.wait(1)
 
         assert disabled.result == "UNAUTHORIZED"
         assert other.result == "SUCCESS"
         assert end(await record(call)) == "completed 1000"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def _limits(headers: dict[str, str]) -> list[Any]:
     return [headers.get(f"ratelimit-{name}") for name in ("limit", "remaining", "reset")]
 
 
-def test_a_key_may_be_used_as_often_as_its_rate_says(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(rate=3)
-        other = await town.caller(rate=3)
+def test_a_key_may_be_used_as_often_as_its_rate_says(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(rate=3)
+        other = await env.caller(rate=3)
 
         burst = [await call("message/list", LIST) for _ in range(3)]
         over = await call("message/list", LIST)
         elsewhere = await other("message/list", LIST)
-        await town.wait(0.334)
+        await env.wait(0.334)
         later = await call("message/list", LIST)
         at_once = await call("message/list", LIST)
-        await town.wait(5)
+        await env.wait(5)
         rested = [(await call("message/list", LIST)).result for _ in range(4)]
 
         assert [answer.result for answer in burst] == ["SUCCESS"] * 3
@@ -314,53 +316,53 @@ def test_a_key_may_be_used_as_often_as_its_rate_says(play: Play) -> None:
         assert [later.result, at_once.result] == ["SUCCESS", "RATE_LIMITED"]
         assert rested == ["SUCCESS"] * 3 + ["RATE_LIMITED"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_refused_requests_count_too(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(rate=2)
+def test_refused_requests_count_too(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(rate=2)
 
         results = [(await call("message/sendSMS", b"{")).result for _ in range(3)]
 
         assert results == ["INVALID_JSON", "INVALID_JSON", "RATE_LIMITED"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_is_over_the_rate_is_not_sent(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, reader = await town.caller(rate=1), await town.caller()
+def test_what_is_over_the_rate_is_not_sent(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, reader = await env.caller(rate=1), await env.caller()
 
         results = [(await call("message/sendSMS", sms())).result for _ in range(3)]
 
         assert results == ["SUCCESS", "RATE_LIMITED", "RATE_LIMITED"]
         assert await record(reader)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_key_without_a_rate_has_no_limit_and_says_nothing_of_one(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(rate=0)
+def test_a_key_without_a_rate_has_no_limit_and_says_nothing_of_one(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(rate=0)
 
         answers = [await call("message/list", LIST) for _ in range(50)]
 
         assert {answer.result for answer in answers} == {"SUCCESS"}
         assert _limits(answers[0].headers) == [None, None, None]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_key_that_is_asked_for_again_long_after_is_still_known(play: Play) -> None:
+def test_a_key_that_is_asked_for_again_long_after_is_still_known(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/list", LIST)
 
         world.leap(400 * 86_400)
 
         assert (await call("message/list", LIST)).result == "SUCCESS"
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)

@@ -16,10 +16,10 @@ from pabal import logs
 from pabal.store import accounts
 from pabal.store.engine.base import StoreAway
 from pabal.web.endpoints import ENDPOINTS
-from tests.fixtures.virtual import Caller, Town, VirtualWorld, open_store
+from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store
 from tests.fixtures.web import (
     BreakingStore,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     channel,
@@ -118,52 +118,56 @@ def _called(lines: list[io.StringIO]) -> set[str]:
 
 
 @pytest.mark.parametrize("is_good", [True, False], ids=["success", "failure"])
-def test_no_call_leaves_what_is_personal_in_the_log(play: Play, lines: list[io.StringIO], is_good: bool) -> None:
+def test_no_call_leaves_what_is_personal_in_the_log(
+    run_scenario: RunScenario, lines: list[io.StringIO], is_good: bool
+) -> None:
     secrets: list[str] = []
 
-    async def scene(town: Town) -> None:
-        secrets.extend(await _plant(await town.caller(), is_good=is_good))
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        secrets.extend(await _plant(await env.caller(), is_good=is_good))
+        await env.wait(60)
 
-    play(scene, log_requests="all")
+    run_scenario(scenario, log_requests="all")
 
     _check(lines, *secrets)
     assert {endpoint.path for endpoint in ENDPOINTS} <= _called(lines)
 
 
-def test_every_fate_of_a_message_leaves_nothing_personal_in_the_log(play: Play, lines: list[io.StringIO]) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_every_fate_of_a_message_leaves_nothing_personal_in_the_log(
+    run_scenario: RunScenario, lines: list[io.StringIO]
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         numbers = [f"010-0000-000{digit}" for digit in range(1, 9)]
         await accepted(call, "message/sendSMS", sms(*numbers, content=TEXT, sender=SENDER))
-        await town.wait(3600)
-        await town.store.write(accounts.revoke_key, 1, town.world.now())
-        await town.wait(1)
+        await env.wait(3600)
+        await env.store.write(accounts.revoke_key, 1, env.world.now())
+        await env.wait(1)
         await call("message/sendSMS", sms(content=TEXT))
 
-    play(scene)
+    run_scenario(scenario)
 
     _check(lines, "0000-0005", "00000005")
 
 
 def test_a_fault_whose_words_are_personal_is_logged_without_them(
-    play: Play, tmp_path: Path, lines: list[io.StringIO]
+    run_scenario: RunScenario, tmp_path: Path, lines: list[io.StringIO]
 ) -> None:
     world = VirtualWorld()
     store = BreakingStore(open_store(tmp_path, world))
     secrets: list[str] = []
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await call("sender/list")
         words = f"{TEXT} {RECEIVER} {VALUE} {WRONG_TOKEN} {call.key}"
         store.trouble = RuntimeError(words)
         secrets.extend(await _plant_faults(call))
-        await town.wait(30)
+        await env.wait(30)
         store.trouble = None
         secrets.append(str(call.key))
 
-    play(scene, world=world, store=store)
+    run_scenario(scenario, world=world, store=store)
     gc.collect()
 
     _check(lines, *secrets)
@@ -193,24 +197,24 @@ async def _plant_faults(call: Caller) -> list[str]:
 
 @pytest.mark.parametrize("trouble", [RuntimeError(f"{TEXT} {RECEIVER}"), StoreAway("OSError")])
 def test_a_fault_in_delivery_is_logged_without_what_is_personal(
-    play: Play, tmp_path: Path, lines: list[io.StringIO], trouble: Exception
+    run_scenario: RunScenario, tmp_path: Path, lines: list[io.StringIO], trouble: Exception
 ) -> None:
     world = VirtualWorld()
     store = BreakingStore(open_store(tmp_path, world))
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         for wait_s in (0, 0.001, 0.1, 0.31):
             await accepted(call, "message/sendSMS", sms(RECEIVER, content=TEXT, sender=SENDER))
-            await town.wait(wait_s)
+            await env.wait(wait_s)
             store.write_trouble = trouble
-            await town.wait(15)
+            await env.wait(15)
             store.write_trouble = None
-            await town.wait(15)
+            await env.wait(15)
         found = await call("message/list", {"receivers": RECEIVER})
         assert {each["sendingStatus"]["value"] for each in found.items} == {"completed"}
 
-    play(scene, world=world, store=store)
+    run_scenario(scenario, world=world, store=store)
     gc.collect()
 
     _check(lines)
@@ -221,16 +225,16 @@ def _levels(streams: list[io.StringIO]) -> set[Any]:
 
 
 def test_a_refused_request_is_logged_by_path_result_and_id_and_a_good_one_is_not(
-    play: Play, lines: list[io.StringIO]
+    run_scenario: RunScenario, lines: list[io.StringIO]
 ) -> None:
     ids: list[str] = []
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms())
         ids.append((await call("message/sendSMS", {})).headers["x-request-id"])
 
-    play(scene)
+    run_scenario(scenario)
 
     requests = [json.loads(line) for line in lines[1].getvalue().splitlines() if '"request"' in line]
     (request,) = [each for each in requests if each["event"] == "request"]

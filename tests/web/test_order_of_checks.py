@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import FALLBACK, PHONE, Play, alimtalk, friendtalk, ready, sms, told
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import FALLBACK, PHONE, RunScenario, alimtalk, friendtalk, ready, sms, told
 
 NO_KEY = {"apikey": ""}
 
@@ -47,10 +47,10 @@ HUGE = {"content-length": str(2**30)}
     ],
 )
 def test_of_two_faults_the_one_that_is_checked_first_is_the_result(
-    play: Play, operation: str, body: Any, options: dict[str, Any], result: str, field: str | None
+    run_scenario: RunScenario, operation: str, body: Any, options: dict[str, Any], result: str, field: str | None
 ) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
         if isinstance(body, dict) and body.get("senderKey") == "KEY":
             body["senderKey"] = sender_key
 
@@ -60,12 +60,12 @@ def test_of_two_faults_the_one_that_is_checked_first_is_the_result(
         if field is not None:
             assert next(iter(told(answer).errors)) == field
 
-    play(scene, check_sender_numbers=True)
+    run_scenario(scenario, check_sender_numbers=True)
 
 
-def test_an_address_is_checked_before_the_rate_and_the_rate_before_the_body(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(allow=["10.0.0.0/8"], rate=1)
+def test_an_address_is_checked_before_the_rate_and_the_rate_before_the_body(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(allow=["10.0.0.0/8"], rate=1)
 
         outside = [await call("message/sendSMS", b"{") for _ in range(2)]
         inside = [await call("message/sendSMS", b"{", headers=TEXT_TYPE, peer="10.1.2.3") for _ in range(2)]
@@ -73,12 +73,12 @@ def test_an_address_is_checked_before_the_rate_and_the_rate_before_the_body(play
         assert [answer.result for answer in outside] == ["FORBIDDEN", "FORBIDDEN"]
         assert [answer.result for answer in inside] == ["UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_receivers_are_told_by_index_whatever_is_wrong_with_them(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_receivers_are_told_by_index_whatever_is_wrong_with_them(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         lacking, wrong = {"phoneNumber": PHONE}, {"phoneNumber": 5}
 
         answer = await call("message/sendSMS", sms(content="#{a}", receivers=[lacking, wrong]))
@@ -89,4 +89,4 @@ def test_receivers_are_told_by_index_whatever_is_wrong_with_them(play: Play) -> 
             "receivers[1].templateData",
         ]
 
-    play(scene)
+    run_scenario(scenario)

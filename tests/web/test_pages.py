@@ -16,50 +16,50 @@ from pabal.app import build_service
 from pabal.domain.codes import Code
 from pabal.store.engine.base import StoreAway
 from pabal.web.endpoints import ENDPOINTS, Endpoint
-from tests.fixtures.virtual import Caller, Town, VirtualWorld, open_store, settings_for
-from tests.fixtures.web import BreakingStore, Play, accepted, figures, sms
+from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store, settings_for
+from tests.fixtures.web import BreakingStore, RunScenario, accepted, figures, sms
 
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
 
 
-def test_a_running_service_is_healthy_and_ready(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = Caller(town.service, None)
+def test_a_running_service_is_healthy_and_ready(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = Caller(env.service, None)
 
         health, ready = await call("/healthz"), await call("/readyz")
 
         assert (health.status, health.result, health.body["status"]) == (200, "SUCCESS", "ok")
         assert (ready.status, ready.result, ready.body["status"]) == (200, "SUCCESS", "ready")
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_service_whose_store_is_away_lives_but_is_not_ready(play: Play, tmp_path: Path) -> None:
+def test_a_service_whose_store_is_away_lives_but_is_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
     world = VirtualWorld()
     store = BreakingStore(open_store(tmp_path, world))
 
-    async def scene(town: Town) -> None:
-        call = Caller(town.service, None)
+    async def scenario(env: Environment) -> None:
+        call = Caller(env.service, None)
         store.trouble = StoreAway("gone")
 
         broken = [await call(page) for page in ("/healthz", "/readyz", "/metrics")]
         store.trouble = None
-        await town.wait(60)
+        await env.wait(60)
         mended = [await call(page) for page in ("/readyz", "/metrics")]
 
         assert [answer.status for answer in broken] == [200, 503, 503]
         assert [answer.result for answer in broken[1:]] == ["SERVICE_UNAVAILABLE"] * 2
         assert [answer.status for answer in mended] == [200, 200]
 
-    play(scene, world=world, store=store)
+    run_scenario(scenario, world=world, store=store)
 
 
-def test_a_service_that_cannot_write_is_not_ready(play: Play, tmp_path: Path) -> None:
+def test_a_service_that_cannot_write_is_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
     world = VirtualWorld()
     store = BreakingStore(open_store(tmp_path, world))
 
-    async def scene(town: Town) -> None:
-        call = Caller(town.service, None)
+    async def scenario(env: Environment) -> None:
+        call = Caller(env.service, None)
         store.write_trouble = StoreAway("full")
 
         answer = await call("/readyz")
@@ -67,37 +67,37 @@ def test_a_service_that_cannot_write_is_not_ready(play: Play, tmp_path: Path) ->
 
         assert (answer.status, answer.result) == (503, "SERVICE_UNAVAILABLE")
 
-    play(scene, world=world, store=store)
+    run_scenario(scenario, world=world, store=store)
 
 
-def test_a_service_that_is_stopping_is_not_ready(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = Caller(town.service, None)
-        await town.service.stop()
+def test_a_service_that_is_stopping_is_not_ready(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = Caller(env.service, None)
+        await env.service.stop()
 
         assert (await call("/readyz")).status == 503
         assert (await call("/healthz")).status == 200
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_figures_move_as_the_messages_do(play: Play) -> None:
+def test_the_figures_move_as_the_messages_do(run_scenario: RunScenario) -> None:
     jobs = 'pabal_queue_jobs{carrier="simulator",lane="%s"}'
     age = 'pabal_queue_oldest_due_seconds{carrier="simulator",lane="small"}'
     accepted_sms = 'pabal_messages_accepted_total{product="sms"}'
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         empty = await figures(call)
         later = await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 13:00"))
         await accepted(call, "message/sendSMS", sms(*["010-1111-1111"] * 11, sendDate="2026-11-15 13:00"))
         await accepted(call, "message/sendSMS", sms("010-0000-0006", "010-0000-0001", "010-1234-5678"))
         await call("message/sendSMS", {})
-        await town.wait(2)
+        await env.wait(2)
         moved = await figures(call)
         await accepted(call, "message/cancel", {"requestId": later.request_id})
-        await town.wait(1)
+        await env.wait(1)
         cancelled = await figures(call)
 
         assert accepted_sms not in empty
@@ -116,26 +116,26 @@ def test_the_figures_move_as_the_messages_do(play: Play) -> None:
         assert cancelled["pabal_messages_cancelled_total"] == 1
         assert cancelled[jobs % "small"] == 0
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_unknown_path_is_counted_under_one_name(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_an_unknown_path_is_counted_under_one_name(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         for number in range(5):
             await call(f"/api/{number}")
 
         assert (await figures(call))['pabal_http_requests_total{path="unknown",result="NOT_FOUND"}'] == 5
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_figures_are_in_prometheus_own_format(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_figures_are_in_prometheus_own_format(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms())
-        await town.wait(2)
+        await env.wait(2)
 
         answer = await call("/metrics")
 
@@ -145,16 +145,16 @@ def test_the_figures_are_in_prometheus_own_format(play: Play) -> None:
         assert all(family.name.startswith("pabal_") and family.documentation for family in families)
         assert {family.type for family in families} <= {"counter", "gauge", "histogram"}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-async def _document(town: Town) -> Any:
-    return (await Caller(town.service, None)("/openapi.json")).body
+async def _document(env: Environment) -> Any:
+    return (await Caller(env.service, None)("/openapi.json")).body
 
 
-def test_the_openapi_document_is_valid(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        document = await _document(town)
+def test_the_openapi_document_is_valid(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        document = await _document(env)
 
         assert document["openapi"].startswith("3.1.")
         jsonschema_rs.validate(OPENAPI_31, document)
@@ -163,13 +163,15 @@ def test_the_openapi_document_is_valid(play: Play) -> None:
         referred = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
         assert referred <= set(document["components"]["schemas"])
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @each_endpoint
-def test_every_endpoint_is_in_the_document_with_every_code_it_answers(play: Play, endpoint: Endpoint) -> None:
-    async def scene(town: Town) -> None:
-        document = await _document(town)
+def test_every_endpoint_is_in_the_document_with_every_code_it_answers(
+    run_scenario: RunScenario, endpoint: Endpoint
+) -> None:
+    async def scenario(env: Environment) -> None:
+        document = await _document(env)
 
         operation = document["paths"][endpoint.path][endpoint.method.lower()]
         described = {
@@ -181,18 +183,18 @@ def test_every_endpoint_is_in_the_document_with_every_code_it_answers(play: Play
         assert operation["summary"]
         assert document["security"] == [{"apiKey": []}]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_document_has_nothing_but_the_endpoints_and_no_operation_twice(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        document = await _document(town)
+def test_the_document_has_nothing_but_the_endpoints_and_no_operation_twice(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        document = await _document(env)
 
         operations = [each["operationId"] for path in document["paths"].values() for each in path.values()]
         assert set(document["paths"]) == {endpoint.path for endpoint in ENDPOINTS}
         assert len(operations) == len(set(operations)) == len(ENDPOINTS)
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_every_code_is_answered_by_some_endpoint_or_is_about_paths() -> None:
@@ -243,13 +245,13 @@ def test_a_file_that_is_not_there_is_told_in_the_envelope(tmp_path: Path, method
 
 
 @pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
-def test_a_page_may_be_asked_for_its_head(play: Play, page: str) -> None:
-    async def scene(town: Town) -> None:
-        call = Caller(town.service, None)
+def test_a_page_may_be_asked_for_its_head(run_scenario: RunScenario, page: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = Caller(env.service, None)
 
         head, whole = await call(page, method="HEAD"), await call(page)
 
         assert head.status == whole.status == 200
         assert head.headers["content-type"] == whole.headers["content-type"]
 
-    play(scene)
+    run_scenario(scenario)

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from pabal.store import profiles
-from tests.fixtures.virtual import Town
+from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     CATEGORY,
     PHONE,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     approve_template,
@@ -30,12 +30,12 @@ from tests.fixtures.web import (
 ADMIN = "010-9999-0000"
 
 
-def test_a_channel_is_registered_proved_by_its_token_and_listed(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_channel_is_registered_proved_by_its_token_and_listed(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         created = await call("sender/create", channel(channelId="shop"))
-        await town.wait(60)
+        await env.wait(60)
         (waiting,) = (await call("sender/list")).items
         token = await newest_token(call)
         proved = await call("sender/auth", {"channelId": "shop", "token": token})
@@ -64,12 +64,12 @@ def test_a_channel_is_registered_proved_by_its_token_and_listed(play: Play) -> N
         }
         assert re.fullmatch(r"[0-9a-f]{40}", approved["senderKey"])
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_token_is_the_only_run_of_six_digits_on_the_phone(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_token_is_the_only_run_of_six_digits_on_the_phone(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         await accepted(call, "sender/create", channel(channelId="@shop123456"))
 
@@ -79,27 +79,27 @@ def test_a_token_is_the_only_run_of_six_digits_on_the_phone(play: Play) -> None:
         assert len(re.findall(r"[0-9]{6}", item["content"])) == 1
         assert (item["buttons"], item["image"]) == ([], False)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_token_is_not_in_the_answer_and_not_in_the_store(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_token_is_not_in_the_answer_and_not_in_the_store(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         created = await accepted(call, "sender/create", channel())
         token = await newest_token(call)
 
-        kept = await town.store.read(profiles.newest_token, 1)
+        kept = await env.store.read(profiles.newest_token, 1)
         assert token not in str({**created.body, "time": ""})
         assert kept is not None
         assert token.encode() not in kept.hash
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_every_category_that_is_listed_may_be_chosen(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_every_category_that_is_listed_may_be_chosen(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("sender/categories")
         chosen = [
@@ -122,7 +122,7 @@ def test_every_category_that_is_listed_may_be_chosen(play: Play) -> None:
         assert all(re.fullmatch(r"[0-9]{11}", each["code"]) for each in answer.items)
         assert not {"pageSize", "pageCount", "currentPage"} & set(answer.body)
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -143,10 +143,10 @@ def test_every_category_that_is_listed_may_be_chosen(play: Play) -> None:
     ],
 )
 def test_a_registration_that_cannot_be_is_refused_and_no_token_is_sent(
-    play: Play, change: dict[str, Any], result: str, field: str
+    run_scenario: RunScenario, change: dict[str, Any], result: str, field: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("sender/create", channel(**change))
 
@@ -154,26 +154,26 @@ def test_a_registration_that_cannot_be_is_refused_and_no_token_is_sent(
         assert (await call("sender/list")).items == []
         assert await on_phone(call, ADMIN) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_channel_id_has_up_to_thirty_characters_with_its_at(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_channel_id_has_up_to_thirty_characters_with_its_at(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         created = await call("sender/create", channel(channelId="가" * 29))
 
         assert created.item["channelId"] == "@" + "가" * 29
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_registering_again_while_waiting_voids_the_old_token(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_registering_again_while_waiting_voids_the_old_token(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "sender/create", channel())
         old = await newest_token(call)
-        await town.wait(60)
+        await env.wait(60)
         other = {"cellphone": "010-7777-0000", "category": "00100010002"}
 
         again = await call("sender/create", channel(**other))
@@ -187,12 +187,12 @@ def test_registering_again_while_waiting_voids_the_old_token(play: Play) -> None
         assert (waiting["created"], waiting["changed"]) == ("2026-11-15 12:00:00", "2026-11-15 12:01:00")
         assert [by_old.result, by_new.result] == ["TOKEN_INVALID", "SUCCESS"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_approved_channel_cannot_be_registered_again_nor_proved_again(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_an_approved_channel_cannot_be_registered_again_nor_proved_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         token = await newest_token(call)
 
@@ -204,7 +204,7 @@ def test_an_approved_channel_cannot_be_registered_again_nor_proved_again(play: P
         assert told(proved) == ("INVALID_STATE", {"channelId": "INVALID_STATE"})
         assert profile["senderKey"] == sender_key
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -214,12 +214,14 @@ def test_an_approved_channel_cannot_be_registered_again_nor_proved_again(play: P
         (lambda n: {"channelId": f"@shop{n}"}, "cellphone"),
     ],
 )
-def test_five_tokens_an_hour_go_out_for_a_channel_and_to_a_number(play: Play, vary: Any, field: str) -> None:
+def test_five_tokens_an_hour_go_out_for_a_channel_and_to_a_number(
+    run_scenario: RunScenario, vary: Any, field: str
+) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        neighbour = await town.caller("neighbour")
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        neighbour = await env.caller("neighbour")
 
         results = [(await call("sender/create", channel(**vary(n)))).result for n in range(5)]
         sixth = await call("sender/create", channel(**vary(6)))
@@ -236,12 +238,12 @@ def test_five_tokens_an_hour_go_out_for_a_channel_and_to_a_number(play: Play, va
         assert others.result == "SUCCESS"
         assert [still.result, later.result] == ["RATE_LIMITED", "SUCCESS"]
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
-def test_deleting_a_profile_does_not_buy_more_tokens(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_deleting_a_profile_does_not_buy_more_tokens(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         for _ in range(5):
             await accepted(call, "sender/create", channel())
             await accepted(call, "sender/delete", {"channelId": "@shop"})
@@ -251,12 +253,12 @@ def test_deleting_a_profile_does_not_buy_more_tokens(play: Play) -> None:
         assert answer.result == "RATE_LIMITED"
         assert len(await on_phone(call, ADMIN)) == 5
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_after_five_wrong_tries_the_right_token_is_locked_too(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_after_five_wrong_tries_the_right_token_is_locked_too(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "sender/create", channel())
         token = await newest_token(call)
         guesses = [str((int(token) + n) % 10**6).zfill(6) for n in range(1, 6)]
@@ -270,20 +272,20 @@ def test_after_five_wrong_tries_the_right_token_is_locked_too(play: Play) -> Non
         assert told(right) == ("TOKEN_LOCKED", {"token": "TOKEN_LOCKED"})
         assert fresh.result == "SUCCESS"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("token", ["x", "1" * 1000, "１２３４５６", " 123456", "가", "-1"])
-def test_a_token_of_any_shape_that_is_not_right_is_invalid(play: Play, token: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_token_of_any_shape_that_is_not_right_is_invalid(run_scenario: RunScenario, token: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "sender/create", channel())
 
         answer = await call("sender/auth", {"channelId": "@shop", "token": token})
 
         assert told(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -295,26 +297,28 @@ def test_a_token_of_any_shape_that_is_not_right_is_invalid(play: Play, token: st
         ({"channelId": "@shop", "token": 123456}, "INVALID_PARAMETER", "token"),
     ],
 )
-def test_a_token_needs_its_channel(play: Play, body: dict[str, Any], result: str, field: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_token_needs_its_channel(
+    run_scenario: RunScenario, body: dict[str, Any], result: str, field: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "sender/create", channel())
 
         answer = await call("sender/auth", body)
 
         assert told(answer) == (result, {field: result})
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
     ("waited_s", "result"), [(1799, "SUCCESS"), (1800, "TOKEN_EXPIRED"), (86_400, "TOKEN_EXPIRED")]
 )
-def test_a_token_is_good_for_thirty_minutes(play: Play, waited_s: int, result: str) -> None:
+def test_a_token_is_good_for_thirty_minutes(run_scenario: RunScenario, waited_s: int, result: str) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "sender/create", channel())
         token = await newest_token(call)
 
@@ -323,24 +327,24 @@ def test_a_token_is_good_for_thirty_minutes(play: Play, waited_s: int, result: s
 
         assert answer.result == result
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
-def test_a_token_forgotten_by_the_housekeeping_is_an_expired_one(play: Play) -> None:
+def test_a_token_forgotten_by_the_housekeeping_is_an_expired_one(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "sender/create", channel())
         token = await newest_token(call)
 
         world.leap(3 * 3600)
-        await town.wait(11)
+        await env.wait(11)
         answer = await call("sender/auth", {"channelId": "@shop", "token": token})
 
         assert answer.result == "TOKEN_EXPIRED"
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
 @pytest.mark.parametrize(
@@ -360,10 +364,10 @@ def test_a_token_forgotten_by_the_housekeeping_is_an_expired_one(play: Play) -> 
     ],
 )
 def test_profiles_are_listed_newest_first_and_filtered_exactly(
-    play: Play, query: dict[str, Any], channels: list[str]
+    run_scenario: RunScenario, query: dict[str, Any], channels: list[str]
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await open_channel(call, channelId="@a")
         for name in "bc":
             await accepted(call, "sender/create", channel(channelId=name))
@@ -374,12 +378,12 @@ def test_profiles_are_listed_newest_first_and_filtered_exactly(
         assert answer.body["resultCount"] == len(channels)
         assert answer.body["currentPage"] == (query.get("page") or 1)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_profile_is_found_by_its_key(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_profile_is_found_by_its_key(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await open_channel(call, channelId="@a")
         sender_key = await open_channel(call, channelId="@b", cellphone="010-9999-1111")
 
@@ -387,7 +391,7 @@ def test_a_profile_is_found_by_its_key(play: Play) -> None:
 
         assert found["channelId"] == "@b"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -402,20 +406,24 @@ def test_a_profile_is_found_by_its_key(play: Play) -> None:
         ({"channelId": "a b"}, "channelId"),
     ],
 )
-def test_a_list_that_cannot_be_understood_is_refused(play: Play, query: dict[str, Any], field: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_list_that_cannot_be_understood_is_refused(
+    run_scenario: RunScenario, query: dict[str, Any], field: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("sender/list", query=query)
 
         assert told(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_deleting_a_profile_cancels_what_waits_and_nothing_is_sent_after_the_answer(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_deleting_a_profile_cancels_what_waits_and_nothing_is_sent_after_the_answer(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await approve_template(call, sender_key)
         later = {"sendDate": "2026-11-15 12:10"}
@@ -426,7 +434,7 @@ def test_deleting_a_profile_cancels_what_waits_and_nothing_is_sent_after_the_ans
 
         answer = await call("sender/delete", {"senderKey": sender_key})
         cancelled = [end(await record(call, f"010-5555-{n:04}")) for n in range(45)]
-        await town.wait(1200)
+        await env.wait(1200)
 
         assert set(answer.body) == {"time", "result", "resultMessage", "locale"}
         assert cancelled == ["cancel"] * 45
@@ -434,34 +442,38 @@ def test_deleting_a_profile_cancels_what_waits_and_nothing_is_sent_after_the_ans
         assert await on_phone(call) == []
         assert end(await record(call, "010-6666-6666")) == "completed 1000"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_a_busy_carrier_has_put_off_is_not_sent_after_the_profile_is_deleted(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_what_a_busy_carrier_has_put_off_is_not_sent_after_the_profile_is_deleted(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         fallback = {"resend": True, "resendPhoneNumber": "02-1234-5678"}
         await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, "010-0000-0005", **fallback))
-        await town.wait(0.1)
+        await env.wait(0.1)
 
         await accepted(call, "sender/delete", {"senderKey": sender_key})
-        await town.wait(60)
+        await env.wait(60)
 
         ends = [end(each) for each in await records(call, "010-0000-0005")]
         assert ends == ["fail 3018"]
         assert await on_phone(call, "010-0000-0005") == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_deleted_profile_and_its_templates_leave_the_lists_and_its_history_stays(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_deleted_profile_and_its_templates_leave_the_lists_and_its_history_stays(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await approve_template(call, sender_key)
         await accepted(call, "message/sendAlimtalk", alimtalk(sender_key))
-        await town.wait(2)
+        await env.wait(2)
 
         await accepted(call, "sender/delete", {"senderKey": sender_key})
 
@@ -479,12 +491,12 @@ def test_a_deleted_profile_and_its_templates_leave_the_lists_and_its_history_sta
         ):
             assert (await call(operation, body)).result == "SENDER_NOT_FOUND"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_deleted_channel_is_registered_anew_with_a_new_key_and_no_templates(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_deleted_channel_is_registered_anew_with_a_new_key_and_no_templates(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         old_key = await open_channel(call)
         await approve_template(call, old_key)
         await accepted(call, "message/sendAlimtalk", alimtalk(old_key, sendDate="2026-11-15 12:10"))
@@ -494,7 +506,7 @@ def test_a_deleted_channel_is_registered_anew_with_a_new_key_and_no_templates(pl
         by_old = await call("message/sendFriendtalk", friendtalk(old_key))
         by_new = await call("message/sendFriendtalk", friendtalk(new_key, "010-6666-6666"))
         template = await call("message/sendAlimtalk", alimtalk(new_key))
-        await town.wait(1200)
+        await env.wait(1200)
 
         assert new_key != old_key
         assert [by_old.result, by_new.result, template.result] == [
@@ -505,12 +517,12 @@ def test_a_deleted_channel_is_registered_anew_with_a_new_key_and_no_templates(pl
         assert end(await record(call, PHONE)) == "cancel"
         assert end(await record(call, "010-6666-6666")) == "completed 1000"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_profile_without_a_key_is_deleted_by_its_channel(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_profile_without_a_key_is_deleted_by_its_channel(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "sender/create", channel())
         token = await newest_token(call)
 
@@ -521,7 +533,7 @@ def test_a_profile_without_a_key_is_deleted_by_its_channel(play: Play) -> None:
         assert proved.result == "SENDER_NOT_FOUND"
         assert (await call("sender/list")).items == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -537,9 +549,11 @@ def test_a_profile_without_a_key_is_deleted_by_its_channel(play: Play) -> None:
         ({"senderKey": "KEY", "channelId": "@other"}, "SENDER_NOT_FOUND", "senderKey"),
     ],
 )
-def test_what_is_not_there_cannot_be_deleted(play: Play, body: dict[str, Any], result: str, field: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_what_is_not_there_cannot_be_deleted(
+    run_scenario: RunScenario, body: dict[str, Any], result: str, field: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         named = {name: sender_key if value == "KEY" else value for name, value in body.items()}
 
@@ -548,4 +562,4 @@ def test_what_is_not_there_cannot_be_deleted(play: Play, body: dict[str, Any], r
         assert told(answer) == (result, {field: result})
         assert len((await call("sender/list")).items) == 1
 
-    play(scene)
+    run_scenario(scenario)

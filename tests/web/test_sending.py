@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.store import accounts, profiles
-from tests.fixtures.virtual import Town, VirtualWorld, build_town, in_virtual_time
+from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, in_virtual_time
 from tests.fixtures.web import (
     BUTTON,
     FALLBACK,
     PHONE,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     approve_template,
@@ -114,12 +114,14 @@ each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
 @each_kind
-def test_every_kind_is_delivered_now_and_seen_in_the_history_and_on_the_phone(play: Play, kind: Kind) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
+def test_every_kind_is_delivered_now_and_seen_in_the_history_and_on_the_phone(
+    run_scenario: RunScenario, kind: Kind
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
 
         sent = await call(kind.operation, kind.body(sender_key))
-        await town.wait(2)
+        await env.wait(2)
 
         found = await record(call)
         (arrived,) = await on_phone(call)
@@ -137,22 +139,22 @@ def test_every_kind_is_delivered_now_and_seen_in_the_history_and_on_the_phone(pl
         assert found.get("templateCode") == kind.fields.get("templateCode")
         assert arrived == {"time": arrived["time"], "kind": kind.product, **kind.on_phone}
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @each_kind
-def test_every_kind_waits_for_its_minute_and_not_a_millisecond_less(play: Play, kind: Kind) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
-        await town.wait(30)
+def test_every_kind_waits_for_its_minute_and_not_a_millisecond_less(run_scenario: RunScenario, kind: Kind) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
+        await env.wait(30)
         body = kind.body(sender_key, sendDate="2026-11-15 12:10")
 
         await accepted(call, kind.operation, body)
-        await town.wait(9 * 60 + 29.999)
+        await env.wait(9 * 60 + 29.999)
         before, held = await record(call), await on_phone(call)
-        await town.wait(0.01)
+        await env.wait(0.01)
         begun = await record(call)
-        await town.wait(1)
+        await env.wait(1)
 
         after, (arrived,) = await record(call), await on_phone(call)
         assert (end(before), held) == ("waiting", [])
@@ -163,7 +165,7 @@ def test_every_kind_waits_for_its_minute_and_not_a_millisecond_less(play: Play, 
         assert end(after) == "completed 1000"
         assert arrived["time"] == "2026-11-15 12:10:00"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -184,10 +186,12 @@ def test_every_kind_waits_for_its_minute_and_not_a_millisecond_less(play: Play, 
         (None, "SUCCESS"),
     ],
 )
-def test_a_send_date_lies_between_this_minute_and_sixty_days(play: Play, send_date: Any, result: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        await town.wait(0.5)
+def test_a_send_date_lies_between_this_minute_and_sixty_days(
+    run_scenario: RunScenario, send_date: Any, result: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await env.wait(0.5)
 
         answer = await call("message/sendSMS", sms(sendDate=send_date))
 
@@ -195,42 +199,42 @@ def test_a_send_date_lies_between_this_minute_and_sixty_days(play: Play, send_da
         if result != "SUCCESS":
             assert told(answer).errors == {"sendDate": result}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_send_date_within_the_current_minute_is_sent_now(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        await town.wait(42)
+def test_a_send_date_within_the_current_minute_is_sent_now(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await env.wait(42)
 
         await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 12:00"))
-        await town.wait(1)
+        await env.wait(1)
 
         found = await record(call)
         assert end(found) == "completed 1000"
         assert found["scheduledDate"] == found["requestDate"] == "2026-11-15 12:00:42"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_number_that_is_given_twice_gets_two_messages(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_number_that_is_given_twice_gets_two_messages(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         await accepted(call, "message/sendSMS", sms(PHONE, "01012345678"))
-        await town.wait(2)
+        await env.wait(2)
 
         found = await records(call)
         assert [end(each) for each in found] == ["completed 1000"] * 2
         assert len({each["messageId"] for each in found}) == 2
         assert len(await on_phone(call)) == 2
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_one_bad_receiver_refuses_the_whole_request_and_every_bad_one_is_named(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_one_bad_receiver_refuses_the_whole_request_and_every_bad_one_is_named(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         receivers = [
             {"phoneNumber": PHONE, "templateData": {"a": "x"}},
             {"phoneNumber": "02-123-4567", "templateData": {}},
@@ -258,12 +262,12 @@ def test_one_bad_receiver_refuses_the_whole_request_and_every_bad_one_is_named(p
         )
         assert await records(call) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_at_most_a_hundred_bad_receivers_are_named(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_at_most_a_hundred_bad_receivers_are_named(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("message/sendSMS", sms(*["119"] * 150))
 
@@ -271,7 +275,7 @@ def test_at_most_a_hundred_bad_receivers_are_named(play: Play) -> None:
             f"receivers[{index}].phoneNumber" for index in range(100)
         ]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -285,9 +289,9 @@ def test_at_most_a_hundred_bad_receivers_are_named(play: Play) -> None:
         (to(*[PHONE] * 1001), "TOO_MANY_RECEIVERS"),
     ],
 )
-def test_a_request_has_one_to_a_thousand_receivers(play: Play, receivers: Any, result: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_request_has_one_to_a_thousand_receivers(run_scenario: RunScenario, receivers: Any, result: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("message/sendSMS", sms(receivers=receivers))
 
@@ -295,24 +299,24 @@ def test_a_request_has_one_to_a_thousand_receivers(play: Play, receivers: Any, r
         if result != "SUCCESS":
             assert told(answer).errors == {"receivers": result}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_operator_sets_how_many_receivers_a_request_may_have(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_operator_sets_how_many_receivers_a_request_may_have(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         two = await call("message/sendSMS", sms(PHONE, PHONE))
         three = await call("message/sendSMS", sms(PHONE, PHONE, PHONE))
 
         assert [two.result, three.result] == ["SUCCESS", "TOO_MANY_RECEIVERS"]
 
-    play(scene, max_receivers=2)
+    run_scenario(scenario, max_receivers=2)
 
 
-def test_unknown_fields_are_ignored_and_null_is_absent(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
+def test_unknown_fields_are_ignored_and_null_is_absent(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
         receivers = [{"phoneNumber": PHONE, "name": "길동", "templateData": None, "reference": None}]
         optional = dict.fromkeys(
             ("sendDate", "adFlag", "messageType", "image", "imageLink", "resend", "resendPhoneNumber", "buttons")
@@ -326,19 +330,21 @@ def test_unknown_fields_are_ignored_and_null_is_absent(play: Play) -> None:
 
         assert [friend.result, alim.result, text.result] == ["SUCCESS"] * 3
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("spelling", ["010-1234-5678", "01012345678", "010 1234 5678", "+82 10-1234-5678"])
-def test_a_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(play: Play, spelling: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(
+    run_scenario: RunScenario, spelling: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         await accepted(call, "message/sendSMS", sms(spelling))
 
         assert (await record(call))["receiver"] == "010-1234-5678"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -352,9 +358,9 @@ def test_a_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(play: 
         (212345678, "INVALID_PARAMETER"),
     ],
 )
-def test_a_sender_is_a_number_that_texts_may_come_from(play: Play, sender: Any, result: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_sender_is_a_number_that_texts_may_come_from(run_scenario: RunScenario, sender: Any, result: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("message/sendSMS", sms(sender=sender))
 
@@ -362,18 +368,18 @@ def test_a_sender_is_a_number_that_texts_may_come_from(play: Play, sender: Any, 
         if result != "SUCCESS":
             assert told(answer).errors == {"sender": result}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_sender_and_fallback_numbers_must_be_registered_if_so_set(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
-        account = (await town.store.read(accounts.accounts))[0]
+def test_sender_and_fallback_numbers_must_be_registered_if_so_set(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
+        account = (await env.store.read(accounts.accounts))[0]
         resent = alimtalk(sender_key, **FALLBACK)
 
         text = await call("message/sendSMS", sms())
         talk = await call("message/sendAlimtalk", resent)
-        await town.store.write(accounts.add_number, account.id, "0212345678", town.world.now())
+        await env.store.write(accounts.add_number, account.id, "0212345678", env.world.now())
         texted = await call("message/sendSMS", sms())
         talked = await call("message/sendAlimtalk", resent)
 
@@ -382,14 +388,14 @@ def test_sender_and_fallback_numbers_must_be_registered_if_so_set(play: Play) ->
         assert told(talk) == (code, {"resendPhoneNumber": code})
         assert [texted.result, talked.result] == ["SUCCESS", "SUCCESS"]
 
-    play(scene, check_sender_numbers=True)
+    run_scenario(scenario, check_sender_numbers=True)
 
 
-def test_a_profile_out_of_use_sends_nothing(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
+def test_a_profile_out_of_use_sends_nothing(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
         (profile,) = (await call("sender/list")).items
-        await town.store.write(profiles.set_enabled, int(profile["id"]), False, town.world.now())
+        await env.store.write(profiles.set_enabled, int(profile["id"]), False, env.world.now())
 
         alim = await call("message/sendAlimtalk", alimtalk(sender_key))
         friend = await call("message/sendFriendtalk", friendtalk(sender_key))
@@ -397,24 +403,24 @@ def test_a_profile_out_of_use_sends_nothing(play: Play) -> None:
         assert [alim.result, friend.result] == ["SENDER_NOT_APPROVED"] * 2
         assert (await call("sender/list")).items[0]["enable"] is False
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_template_belongs_to_its_profile(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, _ = await ready(town)
+def test_a_template_belongs_to_its_profile(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, _ = await ready(env)
         other_key = await open_channel(call, channelId="@other", cellphone="010-9999-1111")
 
         answer = await call("message/sendAlimtalk", alimtalk(other_key))
 
         assert answer.result == "TEMPLATE_NOT_FOUND"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_alimtalk_is_the_template_filled_in(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_an_alimtalk_is_the_template_filled_in(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         button = {"name": "보기", "mobileUrl": "https://shop.example/#{order}"}
         await approve_template(call, sender_key, content="#{name}님 😀", buttons=[button])
@@ -428,7 +434,7 @@ def test_an_alimtalk_is_the_template_filled_in(play: Play) -> None:
             "message/sendAlimtalk",
             alimtalk(sender_key, receivers=to(PHONE, templateData={**data, "name": "가" * 1000})),
         )
-        await town.wait(1)
+        await env.wait(1)
 
         (arrived,) = await on_phone(call)
         assert arrived["content"] == "길동님 😀"
@@ -436,12 +442,12 @@ def test_an_alimtalk_is_the_template_filled_in(play: Play) -> None:
         assert told(lacking) == ("MISSING_VARIABLE", {"receivers[0].templateData": "MISSING_VARIABLE"})
         assert told(too_long) == ("CONTENT_TOO_LONG", {"receivers[0].content": "CONTENT_TOO_LONG"})
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_template_code_means_the_same_composed_and_decomposed(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_template_code_means_the_same_composed_and_decomposed(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await approve_template(call, sender_key, templateCode="가")
 
@@ -450,7 +456,7 @@ def test_a_template_code_means_the_same_composed_and_decomposed(play: Play) -> N
         assert answer.result == "SUCCESS"
         assert (await record(call))["templateCode"] == "가"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_send_date_of_now_is_the_request_date_even_as_the_clock_ticks_on(tmp_path: Path) -> None:
@@ -461,16 +467,16 @@ def test_a_send_date_of_now_is_the_request_date_even_as_the_clock_ticks_on(tmp_p
             self.ticks += 1
             return super().now() + 400 * self.ticks
 
-    async def scene() -> None:
-        town = await build_town(tmp_path, world=Ticking())
-        call = await town.caller()
+    async def scenario() -> None:
+        env = await build_environment(tmp_path, world=Ticking())
+        call = await env.caller()
 
         for _ in range(20):
             await accepted(call, "message/sendSMS", sms())
 
         found = await records(call)
-        await town.service.stop()
+        await env.service.stop()
         assert found[0]["requestDate"] > found[-1]["requestDate"]
         assert [each["scheduledDate"] for each in found] == [each["requestDate"] for each in found]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())

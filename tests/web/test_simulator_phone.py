@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     approve_template,
@@ -61,30 +61,32 @@ async def _send(call: Caller, kind: str, number: str) -> None:
         (PHONE, "SMS", "completed 1000", True),
     ],
 )
-def test_every_number_has_its_fate(play: Play, number: str, kind: str, expected: str, arrives: bool) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_every_number_has_its_fate(
+    run_scenario: RunScenario, number: str, kind: str, expected: str, arrives: bool
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         await _send(call, kind, number)
-        await town.wait(20)
+        await env.wait(20)
 
         assert end(await record(call, number)) == expected
         assert len(await on_phone(call, number)) == int(arrives)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms(PHONE, LATE))
 
-        await town.wait(1)
+        await env.wait(1)
         soon = [end(await record(call, number)) for number in (PHONE, LATE)]
         held = await on_phone(call, LATE)
-        await town.wait(8.9)
+        await env.wait(8.9)
         still = end(await record(call, LATE))
-        await town.wait(0.5)
+        await env.wait(0.5)
 
         late = await record(call, LATE)
         assert soon == ["completed 1000", "sending"]
@@ -93,12 +95,12 @@ def test_the_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(play
         assert end(late) == "completed 1000"
         assert late["completedDate"] == "2026-11-15 12:00:10"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_busy_carrier_is_asked_again_twice_with_growing_pauses(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_busy_carrier_is_asked_again_twice_with_growing_pauses(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         seen = []
 
         async def look() -> None:
@@ -108,23 +110,23 @@ def test_a_busy_carrier_is_asked_again_twice_with_growing_pauses(play: Play) -> 
 
         await accepted(call, "message/sendSMS", sms(BUSY))
         for pause_s in (0.1, 1.2, 2.4, 10):
-            await town.wait(pause_s)
+            await env.wait(pause_s)
             await look()
 
         assert seen == [("sending", 1), ("sending", 2), ("completed 1000", 2), ("completed 1000", 2)]
         assert len(await on_phone(call, BUSY)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_second_receipt_that_says_the_opposite_changes_nothing(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_second_receipt_that_says_the_opposite_changes_nothing(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms(TWO_MINDED))
 
-        await town.wait(1)
+        await env.wait(1)
         first = await record(call, TWO_MINDED)
-        await town.wait(600)
+        await env.wait(600)
 
         counted = await figures(call)
         assert end(first) == "completed 1000"
@@ -132,22 +134,24 @@ def test_a_second_receipt_that_says_the_opposite_changes_nothing(play: Play) -> 
         assert counted['pabal_receipts_total{carrier="simulator"}'] == 2
         assert counted['pabal_messages_ended_total{code="1000",product="sms"}'] == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(("kind", "hours"), [("SMS", 25), ("LMS", 80), ("Alimtalk", 80), ("Friendtalk", 80)])
-def test_a_message_without_a_receipt_fails_when_its_time_is_over(play: Play, kind: str, hours: int) -> None:
+def test_a_message_without_a_receipt_fails_when_its_time_is_over(
+    run_scenario: RunScenario, kind: str, hours: int
+) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await _send(call, kind, SILENT)
-        await town.wait(1)
+        await env.wait(1)
 
         world.leap(hours * 3600 - 60)
-        await town.wait(30)
+        await env.wait(30)
         before = await record(call, SILENT)
-        await town.wait(60)
+        await env.wait(60)
 
         after = await record(call, SILENT)
         assert end(before) == "sending"
@@ -155,15 +159,15 @@ def test_a_message_without_a_receipt_fails_when_its_time_is_over(play: Play, kin
         assert after["completedDate"] > after["scheduledDate"]
         assert await on_phone(call, SILENT) == []
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
-def test_a_phone_shows_what_it_received_newest_first_a_page_at_a_time(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_phone_shows_what_it_received_newest_first_a_page_at_a_time(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         for text in ("하나", "둘", "셋"):
             await accepted(call, "message/sendSMS", sms(content=text))
-            await town.wait(2)
+            await env.wait(2)
 
         whole = await call("simulator/phone", query={"phoneNumber": PHONE})
         page = await call("simulator/phone", query={"phoneNumber": "01012345678", "page": 2, "pageSize": 2})
@@ -175,7 +179,7 @@ def test_a_phone_shows_what_it_received_newest_first_a_page_at_a_time(play: Play
         assert [page.body[name] for name in ("totalCount", "pageCount", "currentPage")] == [3, 2, 2]
         assert beyond.items == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -188,28 +192,30 @@ def test_a_phone_shows_what_it_received_newest_first_a_page_at_a_time(play: Play
         ({"phoneNumber": PHONE, "pageSize": 1001}, "INVALID_PARAMETER", "pageSize"),
     ],
 )
-def test_a_phone_needs_a_mobile_number(play: Play, query: dict[str, Any], result: str, field: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_phone_needs_a_mobile_number(
+    run_scenario: RunScenario, query: dict[str, Any], result: str, field: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("simulator/phone", query=query)
 
         assert told(answer) == (result, {field: result})
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_phones_hold_is_bounded(play: Play) -> None:
+def test_what_phones_hold_is_bounded(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms(*[PHONE] * 20))
-        await town.wait(2)
+        await env.wait(2)
         held = len(await on_phone(call))
 
         world.leap(120)
-        await town.wait(11)
+        await env.wait(11)
 
         assert held == 20
         assert len(await on_phone(call)) == 5
@@ -217,4 +223,4 @@ def test_what_phones_hold_is_bounded(play: Play) -> None:
             "completed 1000"
         }
 
-    play(scene, world=world, simulator_messages=5)
+    run_scenario(scenario, world=world, simulator_messages=5)

@@ -7,10 +7,10 @@ import pytest
 
 from pabal.domain.template import Review
 from pabal.service.relay import templates
-from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     TEMPLATE_CATEGORY,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     approve_template,
@@ -31,24 +31,24 @@ async def _status(call: Caller, code: str = "T1") -> str:
     return str(found["status"]["value"])
 
 
-def test_a_template_is_registered_approved_and_sent(play: Play) -> None:
+def test_a_template_is_registered_approved_and_sent(run_scenario: RunScenario) -> None:
     button = {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://shop.example/#{order}"}
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         body = template(sender_key, content="#{name}님, #{item} 발송. #{name}", buttons=[button])
 
         created = await call("template/create", body)
         too_early = await call("message/sendAlimtalk", alimtalk(sender_key))
-        await town.wait(60)
+        await env.wait(60)
         requested = await call("template/request", _place(sender_key))
         data = {"name": "길동", "item": "책", "order": 1}
         sent = await call(
             "message/sendAlimtalk",
             alimtalk(sender_key, receivers=[{"phoneNumber": "010-1234-5678", "templateData": data}]),
         )
-        await town.wait(1)
+        await env.wait(1)
 
         (arrived,) = await on_phone(call)
         assert created.item == {
@@ -76,12 +76,12 @@ def test_a_template_is_registered_approved_and_sent(play: Play) -> None:
         assert sent.result == "SUCCESS"
         assert arrived["content"] == "길동님, 책 발송. 길동"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_categories_of_templates_have_groups(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_categories_of_templates_have_groups(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("template/categories")
 
@@ -97,12 +97,12 @@ def test_the_categories_of_templates_have_groups(play: Play) -> None:
         assert {"회원", "구매", "예약", "배송", "기타"} <= groups
         assert all(re.fullmatch(r"[0-9]{6}", each["code"]) for each in answer.items)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_simulator_rejects_a_name_that_asks_for_it_and_says_why(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_simulator_rejects_a_name_that_asks_for_it_and_says_why(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await accepted(call, "template/create", template(sender_key, name="반려될 안내"))
 
@@ -121,7 +121,7 @@ def test_the_simulator_rejects_a_name_that_asks_for_it_and_says_why(play: Play) 
         assert approved.item["status"]["value"] == "approved"
         assert "comment" not in approved.item
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,11 @@ def test_the_simulator_rejects_a_name_that_asks_for_it_and_says_why(play: Play) 
         (Review(False, "광고성 문구"), "rejected", "TEMPLATE_NOT_APPROVED"),
     ],
 )
-def test_a_template_under_review_waits_for_the_operator(play: Play, review: Review, status: str, sent: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_template_under_review_waits_for_the_operator(
+    run_scenario: RunScenario, review: Review, status: str, sent: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         created = await accepted(call, "template/create", template(sender_key, name="보류된 안내"))
 
@@ -144,7 +146,7 @@ def test_a_template_under_review_waits_for_the_operator(play: Play, review: Revi
             (await call("template/request", _place(sender_key))).result,
         ]
         too_early = await call("message/sendAlimtalk", alimtalk(sender_key))
-        await town.store.write(templates.decide, int(created.item["id"]), review, town.world.now())
+        await env.store.write(templates.decide, int(created.item["id"]), review, env.world.now())
 
         (decided,) = (await call("template/list")).items
         assert held.item["status"]["value"] == "inspecting"
@@ -154,26 +156,26 @@ def test_a_template_under_review_waits_for_the_operator(play: Play, review: Revi
         assert decided.get("comment") == review.comment
         assert (await call("message/sendAlimtalk", alimtalk(sender_key))).result == sent
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_edited_template_stays_in_use_until_the_edit_is_approved(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_an_edited_template_stays_in_use_until_the_edit_is_approved(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await approve_template(call, sender_key, content="옛글")
         texts = []
 
         async def send() -> None:
             await accepted(call, "message/sendAlimtalk", alimtalk(sender_key))
-            await town.wait(1)
+            await env.wait(1)
             texts.append((await on_phone(call))[0]["content"])
 
         edited = await call("template/update", template(sender_key, content="새글", name="보류된 새글"))
         await send()
         await accepted(call, "template/request", _place(sender_key))
         await send()
-        await town.store.write(templates.decide, int(edited.item["id"]), Review(False, "아니요"), town.world.now())
+        await env.store.write(templates.decide, int(edited.item["id"]), Review(False, "아니요"), env.world.now())
         await send()
         await accepted(call, "template/update", template(sender_key, content="새글"))
         await accepted(call, "template/request", _place(sender_key))
@@ -183,7 +185,7 @@ def test_an_edited_template_stays_in_use_until_the_edit_is_approved(play: Play) 
         assert edited.item["status"]["value"] == "registered"
         assert texts == ["옛글", "옛글", "옛글", "새글"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -196,10 +198,10 @@ def test_an_edited_template_stays_in_use_until_the_edit_is_approved(play: Play) 
     ],
 )
 def test_only_a_registered_or_rejected_template_is_deleted(
-    play: Play, name: str, is_requested: bool, result: str
+    run_scenario: RunScenario, name: str, is_requested: bool, result: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         body = template(sender_key, name=name, image=picture())
         await accepted(call, "template/create", body)
@@ -214,12 +216,12 @@ def test_only_a_registered_or_rejected_template_is_deleted(
             assert set(answer.body) == {"time", "result", "resultMessage", "locale"}
             assert (await call("template/create", body)).result == "SUCCESS"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_template_code_is_taken_once_for_a_profile(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_template_code_is_taken_once_for_a_profile(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         other_key = await open_channel(call, channelId="@other", cellphone="010-9999-1111")
         await accepted(call, "template/create", template(sender_key))
@@ -230,7 +232,7 @@ def test_a_template_code_is_taken_once_for_a_profile(play: Play) -> None:
         assert told(again) == ("DUPLICATE", {"templateCode": "DUPLICATE"})
         assert elsewhere.result == "SUCCESS"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 MOBILE = {"mobileUrl": "https://shop.example"}
@@ -283,10 +285,10 @@ MOBILE = {"mobileUrl": "https://shop.example"}
     ],
 )
 def test_a_template_keeps_to_its_rules(
-    play: Play, operation: str, change: dict[str, Any], errors: dict[str, str]
+    run_scenario: RunScenario, operation: str, change: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         if operation == "template/update":
             await accepted(call, "template/create", template(sender_key))
@@ -296,10 +298,10 @@ def test_a_template_keeps_to_its_rules(
         assert answer.result == next(iter(errors.values()), "SUCCESS")
         assert told(answer).errors == errors
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_template_is_answered_with_all_that_was_given_but_the_bytes(play: Play) -> None:
+def test_a_template_is_answered_with_all_that_was_given_but_the_bytes(run_scenario: RunScenario) -> None:
     given = {
         "messageType": "mixed",
         "emphasisType": "text",
@@ -310,8 +312,8 @@ def test_a_template_is_answered_with_all_that_was_given_but_the_bytes(play: Play
         "securityTemplate": True,
     }
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
 
         created = await call("template/create", template(sender_key, image=picture(), **given))
@@ -321,7 +323,7 @@ def test_a_template_is_answered_with_all_that_was_given_but_the_bytes(play: Play
         assert created.item["image"] == {"fileName": "photo.jpg"}
         assert listed == created.item
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -341,10 +343,10 @@ def test_a_template_is_answered_with_all_that_was_given_but_the_bytes(play: Play
     ],
 )
 def test_templates_are_listed_newest_first_and_filtered_exactly(
-    play: Play, query: dict[str, Any], codes: list[str]
+    run_scenario: RunScenario, query: dict[str, Any], codes: list[str]
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         other_key = await open_channel(call, channelId="@other", cellphone="010-9999-1111")
         await approve_template(call, sender_key)
@@ -356,7 +358,7 @@ def test_templates_are_listed_newest_first_and_filtered_exactly(
 
         assert [each["templateCode"] for each in answer.items] == codes
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -364,16 +366,16 @@ def test_templates_are_listed_newest_first_and_filtered_exactly(
     [({"status": "approval"}, "status"), ({"page": 0}, "page"), ({"pageSize": 1001}, "pageSize")],
 )
 def test_a_list_of_templates_that_cannot_be_understood_is_refused(
-    play: Play, query: dict[str, Any], field: str
+    run_scenario: RunScenario, query: dict[str, Any], field: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("template/list", query=query)
 
         assert told(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("operation", ["template/update", "template/delete", "template/request"])
@@ -389,10 +391,10 @@ def test_a_list_of_templates_that_cannot_be_understood_is_refused(
     ],
 )
 def test_a_template_that_is_not_there_is_not_found(
-    play: Play, operation: str, change: dict[str, Any], result: str, field: str
+    run_scenario: RunScenario, operation: str, change: dict[str, Any], result: str, field: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await accepted(call, "template/create", template(sender_key))
 
@@ -401,13 +403,13 @@ def test_a_template_that_is_not_there_is_not_found(
         assert told(answer) == (result, {field: result})
         assert await _status(call) == "registered"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(("language", "label"), [("ko", "등록"), ("en", "Registered")])
-def test_the_label_of_a_status_follows_the_language(play: Play, language: str, label: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(language=language)
+def test_the_label_of_a_status_follows_the_language(run_scenario: RunScenario, language: str, label: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(language=language)
         sender_key = await open_channel(call)
 
         created = await call("template/create", template(sender_key))
@@ -415,4 +417,4 @@ def test_the_label_of_a_status_follows_the_language(play: Play, language: str, l
         assert created.item["status"] == {"value": "registered", "label": label}
         assert created.item["label"] == "배송 안내"
 
-    play(scene)
+    run_scenario(scenario)

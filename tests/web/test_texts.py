@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import PHONE, Play, accepted, on_phone, picture, record, records, sms, to, told
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import PHONE, RunScenario, accepted, on_phone, picture, record, records, sms, to, told
 
 
 @pytest.mark.parametrize(
@@ -24,25 +24,25 @@ from tests.fixtures.web import PHONE, Play, accepted, on_phone, picture, record,
         ('"가"', "가"),
     ],
 )
-def test_values_stand_in_the_text_as_json_spells_them(play: Play, value: str, text: str) -> None:
+def test_values_stand_in_the_text_as_json_spells_them(run_scenario: RunScenario, value: str, text: str) -> None:
     raw = (
         '{"content": "<#{a}>", "sender": "02-1234-5678", "receivers":'
         f' [{{"phoneNumber": "{PHONE}", "templateData": {{"a": {value}, "b": "no", "unused": [1]}}}}]}}'
     )
 
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         await accepted(call, "message/sendSMS", raw.encode())
 
         assert (await record(call))["content"] == f"<{text}>"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_keys_may_be_spelled_with_their_braces_or_decomposed(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_keys_may_be_spelled_with_their_braces_or_decomposed(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         data = {"#{이름}": "길동", "\u1102\u1161\u110b\u1175": 20}
         body = sms(content="#{이름} #{나이}", receivers=to(PHONE, templateData=data))
 
@@ -50,7 +50,7 @@ def test_keys_may_be_spelled_with_their_braces_or_decomposed(play: Play) -> None
 
         assert (await record(call))["content"] == "길동 20"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,11 @@ def test_keys_may_be_spelled_with_their_braces_or_decomposed(play: Play) -> None
         ({"a": "\0"}, "UNSUPPORTED_CHARACTER"),
     ],
 )
-def test_a_variable_needs_a_plain_value_for_every_receiver(play: Play, data: Any, result: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(language="en")
+def test_a_variable_needs_a_plain_value_for_every_receiver(
+    run_scenario: RunScenario, data: Any, result: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(language="en")
         good, bad = to(PHONE, "010-1111-2222", templateData={"a": "x"})
         body = sms(content="<#{a}>", receivers=[good, {**bad, "templateData": data}])
 
@@ -78,18 +80,18 @@ def test_a_variable_needs_a_plain_value_for_every_receiver(play: Play, data: Any
         assert told(answer) == (result, {"receivers[1].templateData": result})
         assert await records(call) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_missing_variable_is_named(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(language="en")
+def test_a_missing_variable_is_named(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(language="en")
 
         answer = await call("message/sendSMS", sms(content="#{first} #{second}"))
 
         assert answer.body["errors"][0]["message"].endswith("Variables: first, second")
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -112,10 +114,10 @@ def test_a_missing_variable_is_named(play: Play) -> None:
     ],
 )
 def test_a_text_is_counted_in_the_bytes_that_carriers_count(
-    play: Play, operation: str, content: Any, result: str
+    run_scenario: RunScenario, operation: str, content: Any, result: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call(operation, sms(content=content))
 
@@ -123,12 +125,12 @@ def test_a_text_is_counted_in_the_bytes_that_carriers_count(
         if result != "SUCCESS":
             assert told(answer).errors == {"content": result}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_text_too_long_for_one_receiver_says_limit_size_and_index(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(language="en")
+def test_a_text_too_long_for_one_receiver_says_limit_size_and_index(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(language="en")
         short, long = to(PHONE, "010-1111-2222")
         short["templateData"], long["templateData"] = {"a": "가"}, {"a": "가" * 46}
 
@@ -140,7 +142,7 @@ def test_a_text_too_long_for_one_receiver_says_limit_size_and_index(play: Play) 
         assert "90" in error["message"]
         assert "92" in error["message"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -153,32 +155,32 @@ def test_a_text_too_long_for_one_receiver_says_limit_size_and_index(play: Play) 
         (None, "SUCCESS"),
     ],
 )
-def test_a_subject_has_forty_bytes(play: Play, subject: Any, result: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_subject_has_forty_bytes(run_scenario: RunScenario, subject: Any, result: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("message/sendLMS", sms(subject=subject))
 
         assert answer.result == result
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_subject_is_personal_too(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_subject_is_personal_too(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         body = sms(subject="#{name}님께", receivers=to(PHONE, templateData={"name": "길동"}))
 
         await accepted(call, "message/sendLMS", body)
 
         assert (await record(call))["subject"] == "길동님께"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_characters_that_texts_cannot_hold_are_named(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller(language="en")
+def test_characters_that_texts_cannot_hold_are_named(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(language="en")
         body = sms(content="₩#{price} é", receivers=to(PHONE, templateData={"price": "5😀"}))
 
         answer = await call("message/sendSMS", body)
@@ -187,22 +189,22 @@ def test_characters_that_texts_cannot_hold_are_named(play: Play) -> None:
         for named in ("₩ (U+20A9)", "é (U+00E9)", "😀 (U+1F600)"):
             assert named in answer.body["resultMessage"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_characters_that_texts_cannot_hold_are_replaced_if_so_set(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_characters_that_texts_cannot_hold_are_replaced_if_so_set(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         body = sms(content="₩#{price} é", receivers=to(PHONE, templateData={"price": "5😀"}))
 
         await accepted(call, "message/sendLMS", {**body, "subject": "☺"})
-        await town.wait(1)
+        await env.wait(1)
 
         (arrived,) = await on_phone(call)
         assert (arrived["subject"], arrived["content"]) == ("?", "?5? ?")
         assert (await record(call))["content"] == "?5? ?"
 
-    play(scene, unsupported_characters="replace")
+    run_scenario(scenario, unsupported_characters="replace")
 
 
 @pytest.mark.parametrize(
@@ -226,14 +228,14 @@ def test_characters_that_texts_cannot_hold_are_replaced_if_so_set(play: Play) ->
     ],
 )
 def test_an_image_is_a_jpeg_of_at_most_fifty_kilobytes_decoded(
-    play: Play, image: Any, errors: dict[str, str]
+    run_scenario: RunScenario, image: Any, errors: dict[str, str]
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
 
         answer = await call("message/sendMMS", sms(image=image))
 
         assert answer.result == next(iter(errors.values()), "SUCCESS")
         assert told(answer).errors == errors
 
-    play(scene)
+    run_scenario(scenario)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.nhncloud import SENDER_KEY, Scenery, play, with_channel
-from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.nhncloud import SENDER_KEY, Scenery, run_scenario, with_channel
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import accepted, alimtalk, end, sms, to
 
 MANY = [f"010-2000-{number:04}" for number in range(300)]
@@ -24,49 +24,49 @@ def lists(scenery: Scenery, path: str) -> int:
 
 
 def test_what_a_request_has_in_doubt_is_asked_for_by_the_requests_name(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         scenery.relay.meddle("lose request", "/sender/sms")
         await accepted(call, "message/sendSMS", sms(*MANY))
-        await town.wait(120)
+        await env.wait(120)
 
         assert await ends(call, MANY) == {"completed 1000"}
         assert 0 < lists(scenery, TEXTS) < 50, "of 300, asked for several times"
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_what_went_in_one_call_is_found_with_the_first_of_it(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
-        await town.wait(10)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
         for path in ("/sender/sms", "/raw-messages"):
             scenery.relay.meddle("lose answer", f"{path}")
         for number in MANY[:100]:
             await accepted(call, "message/sendSMS", sms(number))
             await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(number, **NAMED)))
-        await town.wait(60)
+        await env.wait(60)
 
         assert await ends(call, MANY[:100]) == {"completed 1000"}
         assert len(scenery.taken) == 200
         assert 0 < lists(scenery, TEXTS) < 40
         assert 0 < lists(scenery, TALKS) < 40
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 @pytest.mark.slow
 def test_lists_that_take_long_only_delay_what_is_in_doubt(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
-        await town.wait(10)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
         scenery.relay.meddle("lose request", "POST", times=2)
         scenery.relay.meddle("slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=9)
         for number in MANY[:60]:
             await accepted(call, "message/sendSMS", sms(number))
-        await town.wait(900)
+        await env.wait(900)
 
         assert await ends(call, MANY[:60]) == {"completed 1000"}
         assert len(scenery.taken) == 60
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)

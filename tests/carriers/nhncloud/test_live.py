@@ -41,7 +41,7 @@ class Documented(NamedTuple):
     sender_key: str
 
 
-class Scene(NamedTuple):
+class Scenario(NamedTuple):
     """A running service, and the relay behind it."""
 
     live: Live
@@ -71,7 +71,7 @@ def documented(*words: str) -> Iterator[Documented]:
 
 
 @pytest.fixture(params=["webhook", "asking"])
-def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scene]:
+def scenario(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scenario]:
     """The service set up with what the documented server prints; it hears of results in one of two ways."""
     data, config, port = tmp_path / "data", tmp_path / "pabal.toml", _free_port()
     hook = ("--webhook", f"http://127.0.0.1:{port}/hooks/relay", "--signature", SIGNATURE)
@@ -81,7 +81,7 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scene]:
         key = run("key", "create", "--account", ACCOUNT, data=data).stdout.strip()
         asyncio.run(_open_channel(data, relay.sender_key))
         with serving(data, "--port", str(port), config=config) as live, live.client(key) as client:
-            yield Scene(live, client, relay)
+            yield Scenario(live, client, relay)
             assert live.stop() == 0
     log = live.log.read_text(encoding="utf-8")
     assert '"error"' not in log
@@ -102,15 +102,15 @@ async def _open_channel(data: Path, sender_key: str) -> None:
     await store.close()
 
 
-def _send(scene: Scene, operation: str, body: dict[str, Any]) -> str:
-    answer = scene.client.post(f"/api/message/{operation}.v1.0", json=body).json()
+def _send(scenario: Scenario, operation: str, body: dict[str, Any]) -> str:
+    answer = scenario.client.post(f"/api/message/{operation}.v1.0", json=body).json()
     assert answer["result"] == "SUCCESS", answer
     return str(answer["item"]["requestId"])
 
 
-def _ends(scene: Scene, request_id: str) -> list[str]:
+def _ends(scenario: Scenario, request_id: str) -> list[str]:
     """Return how the messages of a request stand, in the order of receivers, fallbacks last."""
-    items = scene.client.get("/api/message/request.v1.0", params={"requestId": request_id}).json()["items"]
+    items = scenario.client.get("/api/message/request.v1.0", params={"requestId": request_id}).json()["items"]
     items.sort(key=lambda each: each["messageId"])
     return [
         " ".join((each["messageProductType"]["value"], each["sendingStatus"]["value"], _code(each))).strip()
@@ -122,31 +122,31 @@ def _code(record: dict[str, Any]) -> str:
     return str((record.get("resultCode") or {}).get("value", ""))
 
 
-def test_every_product_goes_there_and_its_result_comes_back(scene: Scene) -> None:
-    key = scene.relay.sender_key
+def test_every_product_goes_there_and_its_result_comes_back(scenario: Scenario) -> None:
+    key = scenario.relay.sender_key
     alimtalk = {"senderKey": key, "templateCode": TEMPLATE}
     fallback = {**FALLBACK, "resendPhoneNumber": SENDER}
     expected = {
-        _send(scene, "sendSMS", sms(PHONE, UNASSIGNED, OFF, sender=SENDER)): [
+        _send(scenario, "sendSMS", sms(PHONE, UNASSIGNED, OFF, sender=SENDER)): [
             "sms completed 1000",
             "sms fail 3003",
             "sms fail 2003",
         ],
-        _send(scene, "sendLMS", sms(PHONE, subject="제목", sender=SENDER)): ["lms completed 1000"],
-        _send(scene, "sendMMS", sms(PHONE, image=picture(51_200), sender=SENDER)): ["mms completed 1000"],
-        _send(scene, "sendAlimtalk", {**alimtalk, "receivers": to(PHONE, NO_USER, **NAMED), **fallback}): [
+        _send(scenario, "sendLMS", sms(PHONE, subject="제목", sender=SENDER)): ["lms completed 1000"],
+        _send(scenario, "sendMMS", sms(PHONE, image=picture(51_200), sender=SENDER)): ["mms completed 1000"],
+        _send(scenario, "sendAlimtalk", {**alimtalk, "receivers": to(PHONE, NO_USER, **NAMED), **fallback}): [
             "alimTalk completed 1000",
             "alimTalk fail 3019",
             "sms completed 1000",
         ],
-        _send(scene, "sendFriendtalk", friendtalk(key, PHONE, image=picture(2000))): [
+        _send(scenario, "sendFriendtalk", friendtalk(key, PHONE, image=picture(2000))): [
             "friendTalkImage completed 1000"
         ],
     }
 
-    until(lambda: {each: _ends(scene, each) for each in expected}, lambda seen: seen == expected)
+    until(lambda: {each: _ends(scenario, each) for each in expected}, lambda seen: seen == expected)
 
-    page = httpx.get(f"{scene.relay.address}/").text
-    unsigned = httpx.post(f"{scene.live.base}/hooks/relay", json={"event": "MESSAGE_RESULT_UPDATE", "hooks": []})
+    page = httpx.get(f"{scenario.relay.address}/").text
+    unsigned = httpx.post(f"{scenario.live.base}/hooks/relay", json={"event": "MESSAGE_RESULT_UPDATE", "hooks": []})
     assert "길동님, 가입해 주셔서 고맙습니다." in page
-    assert unsigned.json()["result"] == ("UNAUTHORIZED" if "webhook" in scene.relay.table else "NOT_FOUND")
+    assert unsigned.json()["result"] == ("UNAUTHORIZED" if "webhook" in scenario.relay.table else "NOT_FOUND")

@@ -24,7 +24,7 @@ def sender(number: int) -> dict[str, Any]:
 def asked(answer: Answering) -> list[Standing]:
     """Ask for every profile of a far end that answers so to each page."""
 
-    async def scene() -> list[Standing]:
+    async def scenario() -> list[Standing]:
         def reply(request: httpx.Request) -> httpx.Response:
             return httpx.Response(200, json={"header": FINE, **answer(int(request.url.params["pageNum"]))})
 
@@ -34,7 +34,7 @@ def asked(answer: Answering) -> list[Standing]:
         finally:
             await client.close()
 
-    return asyncio.run(scene())
+    return asyncio.run(scenario())
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4])

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pabal.carriers.nhncloud.client import Client
-from tests.fixtures.nhncloud import RELAY, SENDER, SENDER_KEY, Scenery, play, with_channel
+from tests.fixtures.nhncloud import RELAY, SENDER, SENDER_KEY, Scenery, run_scenario, with_channel
 from tests.fixtures.service import counted
-from tests.fixtures.virtual import Answer, Caller, Town
+from tests.fixtures.virtual import Answer, Caller, Environment
 from tests.fixtures.web import accepted, alimtalk, end, record, sms, to
 
 SIGNATURE = "a signature nobody guesses"
@@ -35,27 +35,27 @@ def hook(scenery: Scenery, code: str = "1000", **changes: Any) -> dict[str, Any]
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
 def test_a_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         if kind == "sms":
             await accepted(call, "message/sendSMS", sms(MANY[0]))
         else:
             await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(MANY[0], **NAMED)))
-        await town.wait(6)
+        await env.wait(6)
         assert end(await record(call, MANY[0])) == "sending"
         answer = await tell(call, hook(scenery))
 
         assert (answer.status, answer.result) == (200, "SUCCESS")
         assert end(await record(call, MANY[0])) == "completed 1000"
 
-    play(tmp_path, scene, manners={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
+    run_scenario(tmp_path, scenario, manners={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 
 
 def test_who_does_not_know_the_signature_ends_nothing(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(MANY[0]))
-        await town.wait(6)
+        await env.wait(6)
         body = hook(scenery)
         for signature in (None, "", "a signature nobody guesse", SIGNATURE + " ", "서명"):
             header = None if signature is None else signature.encode().decode("latin-1")
@@ -65,7 +65,7 @@ def test_who_does_not_know_the_signature_ends_nothing(tmp_path: Path) -> None:
 
         assert end(await record(call, MANY[0])) == "sending"
 
-    play(tmp_path, scene, manners={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
+    run_scenario(tmp_path, scenario, manners={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 
 
 @pytest.mark.parametrize(
@@ -73,27 +73,27 @@ def test_who_does_not_know_the_signature_ends_nothing(tmp_path: Path) -> None:
     [b"", b"{", b"[]", b"null", b"7", b"{}", b'{"event": "MESSAGE_RESULT_UPDATE"}', b"\xff\xfe"],
 )
 def test_what_is_no_webhook_is_refused_in_the_envelope(tmp_path: Path, body: bytes) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         assert (await tell(call, body)).result == "INVALID_JSON"
 
-    play(tmp_path, scene, webhook_signature=SIGNATURE)
+    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
 
 
 @pytest.mark.parametrize("rows", [None, 7, [None], [7], [{"requestId": "a", "resultCode": "1000"}]])
 def test_rows_that_are_none_are_refused_too(tmp_path: Path, rows: Any) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(MANY[0]))
-        await town.wait(6)
+        await env.wait(6)
         assert (await tell(call, hook(scenery, hooks=rows))).result == "INVALID_JSON"
 
-    play(tmp_path, scene, webhook_signature=SIGNATURE)
+    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
 
 
 def test_other_events_are_taken_and_change_nothing(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         body = {
             "appKey": scenery.relay.sms_app_key,
             "event": "UNSUBSCRIBE",
@@ -101,97 +101,97 @@ def test_other_events_are_taken_and_change_nothing(tmp_path: Path) -> None:
         }
         assert (await tell(call, body)).result == "SUCCESS"
 
-    play(tmp_path, scene, webhook_signature=SIGNATURE)
+    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
 
 
 def test_there_are_no_webhooks_without_a_signature_nor_for_others(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         assert (await tell(call, {}, "")).result == "NOT_FOUND"
         assert (await call("/hooks/nobody", b"{}", method="POST")).result == "NOT_FOUND"
         assert (await call(HOOK, method="GET")).result == "METHOD_NOT_ALLOWED"
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_results_in_any_order_and_several_times_are_kept_once(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(*MANY))
         await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(*MANY, **NAMED)))
-        await town.wait(60)
+        await env.wait(60)
 
         for number in MANY:
             items = (await call("message/list", {"receivers": number})).items
             assert [end(each) for each in items] == ["completed 1000"] * 2
-        assert counted(town, "pabal_receipts_unmatched_total", carrier=RELAY) == 0
+        assert counted(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 0
 
-    play(tmp_path, scene, manners={"result_copies": 3, "shuffles_results": True})
+    run_scenario(tmp_path, scenario, manners={"result_copies": 3, "shuffles_results": True})
 
 
 def test_results_of_messages_that_others_sent_are_no_matter(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         relay = scenery.relay
         someone = Client("http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=relay.transport())
         body = {"body": "남의 글", "sendNo": SENDER, "recipientList": [{"recipientNo": "01012341234"}]}
         await someone.ask("POST", "/sms/v3.0/appKeys/{appkey}/sender/sms", body=body, within_s=1)
         await accepted(call, "message/sendSMS", sms(MANY[0]))
-        await town.wait(20)
+        await env.wait(20)
 
         assert end(await record(call, MANY[0])) == "completed 1000"
-        assert counted(town, "pabal_receipts_unmatched_total", carrier=RELAY) == 1
+        assert counted(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 1
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_results_are_still_read_where_webhooks_get_lost(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(MANY[0]))
-        await town.wait(130)
+        await env.wait(130)
 
         assert end(await record(call, MANY[0])) == "completed 1000"
 
-    play(tmp_path, scene, webhook_signature=SIGNATURE)
+    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
 
 
 @pytest.mark.slow
 def test_more_results_than_a_page_holds_are_read_to_the_end(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         sent = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(30_000_000, 30_002_500)]
         for place in range(0, 2500, 500):
             await accepted(call, "message/sendSMS", sms(*sent[place : place + 500]))
-        await town.wait(60)
+        await env.wait(60)
 
         assert {end(await record(call, number)) for number in sent[::250]} == {"completed 1000"}
         pages = [each for each in scenery.relay.calls if each.path.endswith("message-results")]
         assert len(pages) < 60
 
-    play(tmp_path, scene, manners={"receipt_after_s": 20})
+    run_scenario(tmp_path, scenario, manners={"receipt_after_s": 20})
 
 
 @pytest.mark.parametrize("minutes", [-90, -3, 3, 90])
 def test_results_are_found_by_the_clock_of_the_relay(tmp_path: Path, minutes: int) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: Scenery) -> None:
         scenery.set_clock(minutes)
-        call = await with_channel(town)
-        await town.wait(10)
+        call = await with_channel(env)
+        await env.wait(10)
         await accepted(call, "message/sendSMS", sms(MANY[0]))
-        await town.wait(15)
+        await env.wait(15)
 
         assert end(await record(call, MANY[0])) == "completed 1000"
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "most"), [("sms", 30), ("alimTalk", 50)])
 def test_results_that_were_read_are_seldom_read_again(tmp_path: Path, kind: str, most: int) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
-        await town.wait(10)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
         many = [f"010-20{number // 1000:02}-{number % 10_000:04}" for number in range(3000)]
         for place in range(0, len(many), 1000):
             some = many[place : place + 1000]
@@ -199,7 +199,7 @@ def test_results_that_were_read_are_seldom_read_again(tmp_path: Path, kind: str,
                 await accepted(call, "message/sendSMS", sms(*some))
             else:
                 await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(*some, **NAMED)))
-        await town.wait(300)
+        await env.wait(300)
 
         path = "/sms/" if kind == "sms" else "/alimtalk/"
         pages = sum(path in each.path and "message-results" in each.path for each in scenery.relay.calls)
@@ -209,4 +209,4 @@ def test_results_that_were_read_are_seldom_read_again(tmp_path: Path, kind: str,
             "some rounds have three pages more; dates are to the minute for talks"
         )
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)

@@ -8,8 +8,8 @@ import pytest
 from pabal.carriers.nhncloud.carrier import NhnCloud
 from pabal.cli.main import main
 from tests.fakes.nhncloud.faults import KINDS
-from tests.fixtures.nhncloud import RELAY, SENDER_KEY, Scenery, play, with_channel
-from tests.fixtures.virtual import Town
+from tests.fixtures.nhncloud import RELAY, SENDER_KEY, Scenery, run_scenario, with_channel
+from tests.fixtures.virtual import Environment
 from tests.fixtures.web import accepted, alimtalk, friendtalk, picture, sms, to
 
 SIGNATURE = "a signature nobody guesses"
@@ -40,11 +40,11 @@ def test_whatever_goes_wrong_no_key_is_told(
     told: list[str] = []
     secrets: list[str] = []
 
-    async def scene(town: Town, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: Scenery) -> None:
         secrets.extend(secrets_of(scenery))
-        carrier = town.context.carriers[RELAY]
+        carrier = env.context.carriers[RELAY]
         assert isinstance(carrier, NhnCloud)
-        call = await with_channel(town)
+        call = await with_channel(env)
         receiver = PERSONAL[1]
 
         async def send_all() -> None:
@@ -60,7 +60,7 @@ def test_whatever_goes_wrong_no_key_is_told(
         for kind in KINDS:
             scenery.relay.meddle(kind, times=4, seconds=15)
             await send_all()
-            await town.wait(30)
+            await env.wait(30)
             await look()
         for body, signature in ((b"{}", "wrong"), (b"nonsense", SIGNATURE), (b'{"event": 1}', SIGNATURE)):
             answer = await call(
@@ -69,14 +69,14 @@ def test_whatever_goes_wrong_no_key_is_told(
             told.append(str(answer))
         scenery.relay.sms_secret_key = scenery.relay.talk_app_key = "changed meanwhile"
         await send_all()
-        await town.wait(100)
+        await env.wait(100)
         assert not carrier.is_connected
         await look()
         scenery.leave()
-        await town.wait(100)
+        await env.wait(100)
         await look()
 
-    play(tmp_path, scene, webhook_signature=SIGNATURE)
+    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
     file = with_keys(tmp_path, tuple(secrets))
     for command in ("settings", "doctor"):
         main([command, "--data", str(tmp_path), "--config", str(file)])

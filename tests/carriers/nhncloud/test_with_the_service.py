@@ -12,12 +12,12 @@ from tests.fixtures.nhncloud import (
     TEMPLATE,
     UNSUBSCRIBE,
     Scenery,
-    play,
-    town_of,
+    build_relay_environment,
+    run_scenario,
     with_channel,
 )
 from tests.fixtures.service import Post
-from tests.fixtures.virtual import Town, VirtualWorld, in_virtual_time, open_store
+from tests.fixtures.virtual import Environment, VirtualWorld, in_virtual_time, open_store
 from tests.fixtures.web import (
     BUTTON,
     FALLBACK,
@@ -59,16 +59,16 @@ async def ended(call: Any, number: str = PHONE) -> list[str]:
 
 @pytest.mark.parametrize("kind", SENDS)
 def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         operation, body = SENDS[kind]
         await accepted(call, operation, body)
-        await town.wait(10)
+        await env.wait(10)
 
         assert await ended(call) == [f"{kind} completed 1000"]
         assert [each.recipient_no for each in scenery.taken] == ["01012345678"]
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 @pytest.mark.parametrize(
@@ -85,28 +85,28 @@ def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
     ],
 )
 def test_its_codes_become_ours(tmp_path: Path, receiver: str, kind: str, end: str) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         operation, body = SENDS[kind]
         await accepted(call, operation, {**body, "receivers": to(receiver, **NAMED)})
-        await town.wait(3700 if end == "fail 2000" else 20)
+        await env.wait(3700 if end == "fail 2000" else 20)
 
         assert await ended(call, receiver) == [f"{kind} {end}"]
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_a_thousand_receivers_go_in_one_call_and_personal_texts_of_one_template_too(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(*MANY))
-        await town.wait(20)
+        await env.wait(20)
         assert scenery.calls("/sender/sms") == [1000]
         receivers = [
             {"phoneNumber": each, "templateData": {"name": f"{place}호"}} for place, each in enumerate(MANY)
         ]
         await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=receivers))
-        await town.wait(20)
+        await env.wait(20)
 
         assert scenery.calls("/raw-messages") == [1000]
         assert {each.content for each in scenery.taken[1000:]} == {
@@ -114,64 +114,64 @@ def test_a_thousand_receivers_go_in_one_call_and_personal_texts_of_one_template_
         }
         assert await ended(call, MANY[7]) == ["sms completed 1000", "alimTalk completed 1000"]
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_single_sends_of_one_template_share_calls(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         scenery.leave()
-        await town.wait(10)
+        await env.wait(10)
         for number in MANY[:30]:
             await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(number, **NAMED)))
         scenery.come_back()
-        await town.wait(20)
+        await env.wait(20)
 
         assert sum(scenery.calls("/raw-messages")) == 30
         assert len(scenery.calls("/raw-messages")) <= 3
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_its_own_resending_is_never_asked_for_and_our_fallback_goes_out(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: Scenery) -> None:
         scenery.relay.profiles[SENDER_KEY].resends = True
-        call = await with_channel(town)
+        call = await with_channel(env)
         body = alimtalk(SENDER_KEY, receivers=to(NO_USER, **NAMED), **FALLBACK)
         await accepted(call, "message/sendAlimtalk", body)
-        await town.wait(20)
+        await env.wait(20)
 
         assert await ended(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
         assert [each.kind for each in scenery.taken] == ["ALIMTALK", "SMS"]
         assert {each.resend_status for each in scenery.taken} == {"RSC01"}
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_the_fallback_may_go_by_another_carrier(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         body = alimtalk(SENDER_KEY, receivers=to(NO_USER, **NAMED), **FALLBACK)
         await accepted(call, "message/sendAlimtalk", body)
-        await town.wait(20)
+        await env.wait(20)
 
         assert [each.kind for each in scenery.taken] == ["ALIMTALK"]
         assert [each.content for _, each in telco.handed] == ["배송이 시작되었습니다. 길동님"]
 
     telco = Post("telco")
-    play(tmp_path, scene, others={"telco": telco}, routes={"sms": ["telco"], "lms": ["telco"]})
+    run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": ["telco"], "lms": ["telco"]})
 
 
 def test_a_friend_talk_has_its_picture_its_link_its_buttons_and_says_whether_it_is_an_advertisement(
     tmp_path: Path,
 ) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
         more = {"image": picture(2000), "imageLink": "https://shop.example/sale", "buttons": buttons}
         await accepted(call, "message/sendFriendtalk", friendtalk(SENDER_KEY, *MANY[:3], adFlag=True, **more))
         await accepted(call, "message/sendFriendtalk", friendtalk(SENDER_KEY, MANY[3], **more))
-        await town.wait(10)
+        await env.wait(10)
 
         first, *_, last = sorted(scenery.taken, key=lambda each: each.recipient_no)
         image = scenery.relay.pictures[first.given.imageUrl]
@@ -183,66 +183,66 @@ def test_a_friend_talk_has_its_picture_its_link_its_buttons_and_says_whether_it_
         ]
         assert len(scenery.relay.pictures) == 2, "one upload a request"
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_an_emphasized_title_goes_along_filled_in(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town, title="#{name}님께")
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env, title="#{name}님께")
         scenery.relay.add_template(
             SENDER_KEY, "T2", TEMPLATE, templateEmphasizeType="TEXT", templateTitle="#{name}님께"
         )
         await accepted(
             call, "message/sendAlimtalk", alimtalk(SENDER_KEY, templateCode="T2", receivers=to(PHONE, **NAMED))
         )
-        await town.wait(10)
+        await env.wait(10)
 
         assert [each.given.templateTitle for each in scenery.taken] == ["길동님께"]
         (record,) = await records(call)
         assert (end(record), record["subject"]) == ("completed 1000", "길동님께")
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_the_picture_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         await accepted(call, "message/sendMMS", sms(*MANY, image=picture(3000)))
-        await town.wait(20)
+        await env.wait(20)
 
         (attached,) = scenery.relay.attachments.values()
         assert len(attached.body) == 3000
         assert {tuple(each.call.attachFileIdList) for each in scenery.taken} == {(attached.number,)}
         assert {each.kind for each in scenery.taken} == {"MMS"}
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_a_text_without_a_subject_gets_its_first_line_as_title(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         await accepted(call, "message/sendLMS", sms(content="가" * 30 + "\n둘째 줄"))
-        await town.wait(10)
+        await env.wait(10)
 
         assert [each.call.title for each in scenery.taken] == ["가" * 20]
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_what_is_cancelled_in_time_is_never_handed_over(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         sent = await accepted(call, "message/sendSMS", sms(*MANY[:5], sendDate="2026-11-15 12:10"))
         cancelled = await accepted(call, "message/cancel", {"requestId": sent.request_id})
-        await town.wait(900)
+        await env.wait(900)
 
         assert cancelled.item == {"requestedCount": 5, "canceledCount": 5}
         assert scenery.taken == []
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
-# What goes wrong: nothing is lost, nothing is doubled (play looks for doubles), every message ends.
+# What goes wrong: nothing is lost, nothing is doubled (run_scenario looks for duplicates), every message ends.
 
 TROUBLES = {
     "lost on the way": ("lose request", {}),
@@ -271,86 +271,86 @@ TROUBLES = {
     ],
 )
 def test_every_message_ends_and_none_is_doubled(tmp_path: Path, kind: str, trouble: str) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         what, more = TROUBLES[trouble]
         path = {"alimTalk": "/raw-messages", "friendTalkImage": "/friendtalk/"}.get(kind, "/sender/")
         meddle = scenery.relay.meddle(what, path, times=2, **more)
         operation, body = SENDS[kind]
         await accepted(call, operation, {**body, "receivers": to(*MANY[:20], **NAMED)})
-        await town.wait(120)
+        await env.wait(120)
 
         assert meddle.done
         assert {tuple(await ended(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
         assert len(scenery.taken) == 20
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
 def test_lists_that_lag_behind_do_not_double_anything(tmp_path: Path, kind: str) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         scenery.relay.meddle("lose answer", "raw-messages" if kind == "alimTalk" else "POST", times=3)
         operation, body = SENDS[kind]
         await accepted(call, operation, {**body, "receivers": to(*MANY[:20], **NAMED)})
-        await town.wait(600)
+        await env.wait(600)
 
         assert {tuple(await ended(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
         assert len(scenery.taken) == 20
 
-    play(tmp_path, scene, manners={"lists_lag_s": 10})
+    run_scenario(tmp_path, scenario, manners={"lists_lag_s": 10})
 
 
 def test_messages_wait_for_a_relay_that_is_gone_for_an_hour(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
-        await town.wait(10)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
         scenery.leave()
         await accepted(call, "message/sendSMS", sms(*MANY[:50]))
-        await town.wait(3600)
+        await env.wait(3600)
         assert scenery.taken == []
         scenery.come_back()
-        await town.wait(30)
+        await env.wait(30)
 
         assert {tuple(await ended(call, number)) for number in MANY[:50]} == {("sms completed 1000",)}
         assert len(scenery.taken) == 50
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_one_in_doubt_waits_for_the_relay_while_the_others_go_by_the_next_carrier(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
-        await town.wait(10)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
         scenery.relay.meddle("lose answer", "POST")
         await accepted(call, "message/sendSMS", sms(MANY[0]))
-        await town.wait(0.1)
+        await env.wait(0.1)
         scenery.leave()
         await accepted(call, "message/sendSMS", sms(MANY[1]))
-        await town.wait(1800)
+        await env.wait(1800)
         assert (len(scenery.taken), [each.receiver for _, each in telco.handed]) == (1, [MANY[1].replace("-", "")])
         scenery.come_back()
-        await town.wait(60)
+        await env.wait(60)
 
         assert await ended(call, MANY[0]) == ["sms completed 1000"]
         assert len(telco.handed) == 1
 
     telco = Post("telco")
-    play(tmp_path, scene, others={"telco": telco}, routes={"sms": [RELAY, "telco"]}, patience_seconds=60)
+    run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": [RELAY, "telco"]}, patience_seconds=60)
 
 
 def test_throttling_slows_a_campaign_down_and_ends_it_all_the_same(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         for place in range(0, 100, 2):
             await accepted(call, "message/sendSMS", sms(*MANY[place : place + 2], content=f"{place}번"))
-        await town.wait(300)
+        await env.wait(300)
 
         assert {tuple(await ended(call, number)) for number in MANY[:100]} == {("sms completed 1000",)}
         assert any(each.status == 429 for each in scenery.relay.calls)
 
-    play(tmp_path, scene, manners={"most_calls_a_second": 5})
+    run_scenario(tmp_path, scenario, manners={"most_calls_a_second": 5})
 
 
 def personal(first: int, count: int) -> list[dict[str, Any]]:
@@ -363,134 +363,134 @@ def personal(first: int, count: int) -> list[dict[str, Any]]:
 
 
 def test_throttling_costs_no_tries_however_small_the_calls(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
-        await town.wait(10)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
         scenery.relay.meddle("slow", "POST", times=1e9, seconds=0.05)
         await accepted(call, "message/sendSMS", sms(content="#{name}님", receivers=personal(0, 300)))
-        await town.wait(900)
+        await env.wait(900)
 
-        ends = await town.store.read(
+        ends = await env.store.read(
             lambda tx: tx.rows("select status, outcome, count(*) from messages group by 1, 2")
         )
         assert [tuple(each) for each in ends] == [(2, 1000, 300)]
 
-    play(tmp_path, scene, manners={"most_calls_a_second": 3})
+    run_scenario(tmp_path, scenario, manners={"most_calls_a_second": 3})
 
 
 def test_a_small_send_does_not_wait_behind_a_campaign_of_small_calls(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
-        await town.wait(10)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
         scenery.relay.meddle("slow", "POST", times=1e9, seconds=0.2)
         for first in range(0, 3000, 1000):
             await accepted(call, "message/sendSMS", sms(content="#{name}님", receivers=personal(first, 1000)))
-        await town.wait(2)
+        await env.wait(2)
         await accepted(call, "message/sendSMS", sms(MANY[0]))
-        await town.wait(2)
+        await env.wait(2)
 
         assert MANY[0].replace("-", "") in {each.recipient_no for each in scenery.taken}
         assert len(scenery.taken) < 2000
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_a_bad_receiver_fails_alone_even_where_the_whole_call_is_refused(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         bad = {MANY[3]: -2019, MANY[11]: -6001}
         scenery.relay.manners.refusals = {number.replace("-", ""): code for number, code in bad.items()}
         await accepted(call, "message/sendSMS", sms(*MANY[:16]))
-        await town.wait(60)
+        await env.wait(60)
 
         ends = {number: await ended(call, number) for number in MANY[:16]}
         assert (ends.pop(MANY[3]), ends.pop(MANY[11])) == (["sms fail 3003"], ["sms fail 3006"])
         assert list(ends.values()) == [["sms completed 1000"]] * 14
 
-    play(tmp_path, scene, manners={"refuses_whole_calls": True})
+    run_scenario(tmp_path, scenario, manners={"refuses_whole_calls": True})
 
 
 def test_a_campaign_that_is_refused_as_a_whole_is_not_called_for_one_by_one(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: Scenery) -> None:
         del scenery.relay.numbers[SENDER]
-        call = await with_channel(town)
+        call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(*MANY))
-        await town.wait(10)
+        await env.wait(10)
         assert scenery.calls("/sender/sms") == [1000]
         scenery.relay.add_number(SENDER)
         scenery.relay.manners.refusals = {number.replace("-", ""): -2019 for number in MANY}
         await accepted(call, "message/sendSMS", sms(*MANY))
-        await town.wait(1)
+        await env.wait(1)
 
         assert len(scenery.calls("/sender/sms")) < 150
 
-    play(tmp_path, scene, manners={"refuses_whole_calls": True})
+    run_scenario(tmp_path, scenario, manners={"refuses_whole_calls": True})
 
 
 def test_a_number_it_does_not_know_goes_by_the_next_carrier(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: Scenery) -> None:
         del scenery.relay.numbers[SENDER]
-        call = await with_channel(town)
+        call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms())
-        await town.wait(10)
+        await env.wait(10)
 
         assert (scenery.taken, len(telco.handed)) == ([], 1)
 
     telco = Post("telco")
-    play(tmp_path, scene, others={"telco": telco}, routes={"sms": [RELAY, "telco"]})
+    run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": [RELAY, "telco"]})
 
 
 @pytest.mark.parametrize("signed_out", [{"sms_secret_key": "wrong"}, {"sms_app_key": "wrong"}])
 def test_a_wrong_key_costs_nothing_but_time_and_is_told_without_being_shown(
     tmp_path: Path, signed_out: dict[str, str]
 ) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: Scenery) -> None:
         right = scenery.relay.sms_app_key, scenery.relay.sms_secret_key
         scenery.relay.sms_app_key = signed_out.get("sms_app_key", right[0])
         scenery.relay.sms_secret_key = signed_out.get("sms_secret_key", right[1])
-        call = await with_channel(town)
-        await town.wait(10)
+        call = await with_channel(env)
+        await env.wait(10)
         await accepted(call, "message/sendSMS", sms())
-        await town.wait(300)
-        trouble = town.context.carriers[RELAY].trouble
+        await env.wait(300)
+        trouble = env.context.carriers[RELAY].trouble
         assert "-1000" in trouble
         assert not any(secret in trouble for secret in right)
         scenery.relay.sms_app_key, scenery.relay.sms_secret_key = right
-        await town.wait(20)
+        await env.wait(20)
 
         assert await ended(call) == ["sms completed 1000"]
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_an_upload_that_is_forgotten_there_is_made_again(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         scenery.leave()
-        await town.wait(10)
+        await env.wait(10)
         await accepted(call, "message/sendMMS", sms(MANY[0], image=picture(), sendDate="2026-11-15 12:05"))
         scenery.come_back()
         scenery.relay.meddle("lose request", "/sender/mms")
-        await town.wait(301)
+        await env.wait(301)
         scenery.relay.attachments.clear()
-        await town.wait(120)
+        await env.wait(120)
 
         assert await ended(call, MANY[0]) == ["mms completed 1000"]
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_advertisements_as_texts_say_how_to_refuse_more(tmp_path: Path) -> None:
-    async def scene(town: Town, scenery: Scenery) -> None:
-        call = await with_channel(town)
+    async def scenario(env: Environment, scenery: Scenery) -> None:
+        call = await with_channel(env)
         body = friendtalk(SENDER_KEY, NO_USER, adFlag=True, **FALLBACK)
         await accepted(call, "message/sendFriendtalk", body)
-        await town.wait(20)
+        await env.wait(20)
 
         _, text = scenery.taken
         assert (text.content, text.is_ad) == (f"(광고)친구야\n무료거부 {UNSUBSCRIBE}", True)
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 # Restarts.
@@ -501,25 +501,25 @@ def test_a_crash_in_the_middle_of_calls_doubles_nothing(tmp_path: Path, kind: st
     async def whole() -> None:
         scenery, world = Scenery(), VirtualWorld()
         store = open_store(tmp_path, world)
-        town = await town_of(tmp_path, scenery, store, world)
-        call = await with_channel(town)
-        await town.wait(10)
+        env = await build_relay_environment(tmp_path, scenery, store, world)
+        call = await with_channel(env)
+        await env.wait(10)
         scenery.relay.meddle("slow", "POST", times=1e9, seconds=5)
         operation, body = SENDS[kind]
         for place in range(0, 40, 4):
             await accepted(call, operation, {**body, "receivers": to(*MANY[place : place + 4], **NAMED)})
-        await town.wait(1)
-        await _crash(town)
+        await env.wait(1)
+        await _crash(env)
         assert len(scenery.taken) > 0
         scenery.relay.meddling.meddles.clear()
         store = open_store(tmp_path, world)
-        town = await town_of(tmp_path, scenery, store, world)
-        call = await with_another_key(town)
-        await town.wait(300)
+        env = await build_relay_environment(tmp_path, scenery, store, world)
+        call = await with_another_key(env)
+        await env.wait(300)
 
         assert {tuple(await ended(call, number)) for number in MANY[:40]} == {(f"{kind} completed 1000",)}
         assert (len(scenery.taken), scenery.relay.doubles()) == (40, {})
-        await town.service.stop()
+        await env.service.stop()
 
     in_virtual_time(whole())
 
@@ -527,32 +527,32 @@ def test_a_crash_in_the_middle_of_calls_doubles_nothing(tmp_path: Path, kind: st
 def test_results_of_the_time_it_was_down_are_read_after_a_start(tmp_path: Path) -> None:
     async def whole() -> None:
         scenery, world = Scenery(receipt_after_s=30), VirtualWorld()
-        town = await town_of(tmp_path, scenery, open_store(tmp_path, world), world)
-        call = await with_channel(town)
+        env = await build_relay_environment(tmp_path, scenery, open_store(tmp_path, world), world)
+        call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(*MANY[:30]))
-        await town.wait(10)
-        await town.service.stop()
-        await town.wait(50 * 60)
-        town = await town_of(tmp_path, scenery, open_store(tmp_path, world), world)
-        call = await with_another_key(town)
-        await town.wait(10)
+        await env.wait(10)
+        await env.service.stop()
+        await env.wait(50 * 60)
+        env = await build_relay_environment(tmp_path, scenery, open_store(tmp_path, world), world)
+        call = await with_another_key(env)
+        await env.wait(10)
 
         assert {tuple(await ended(call, number)) for number in MANY[:30]} == {("sms completed 1000",)}
-        await town.service.stop()
+        await env.service.stop()
 
     in_virtual_time(whole())
 
 
-async def with_another_key(town: Town) -> Any:
+async def with_another_key(env: Environment) -> Any:
     """Return a caller of the account that is there already."""
-    return await town.caller()
+    return await env.caller()
 
 
-async def _crash(town: Town) -> None:
+async def _crash(env: Environment) -> None:
     """End a service as a killed process ends: nothing in hand is finished."""
-    work = town.service._work
+    work = env.service._work
     assert work is not None
     tasks = [*work._tasks, *(task for each in work._deliverers for task in each._tasks)]
     for task in tasks:
         task.cancel()
-    await town.store.close()
+    await env.store.close()

@@ -78,7 +78,7 @@ def test_settings_that_cannot_be_told_to_anyone_are_refused_at_the_start(
 
 
 def test_verdicts_come_in_the_order_of_the_batch_whatever_the_order_of_the_answers() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc) as here:
@@ -91,22 +91,22 @@ def test_verdicts_come_in_the_order_of_the_batch_whatever_the_order_of_the_answe
 
             assert said(await sending) == said([Taken("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED), Taken("c")])
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_an_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with office(Smsc()) as here:
             began = now()
 
             assert await here.carrier.send([]) == []
             assert now() == began
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_what_cannot_be_written_is_declined_and_delays_nobody() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, encoding="cp949") as here:
             began = now()
@@ -117,12 +117,12 @@ def test_what_cannot_be_written_is_declined_and_delays_nobody() -> None:
             assert kinds(among) == [Taken, Declined, Taken, Declined]
             assert now() - began < 0.1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("status", sorted(set(pdu.STATUS_NAMES) - {pdu.OK, pdu.RINVBNDSTS} | {0x400, 0xFFFFFFFF}))
 def test_every_status_is_a_verdict_and_the_connection_is_kept(status: int) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(refuse(status), take)
         async with office(smsc) as here:
@@ -130,11 +130,11 @@ def test_every_status_is_a_verdict_and_the_connection_is_kept(status: int) -> No
             assert kinds(await here.carrier.send([attempt()])) == [Taken]
             assert len(smsc.lines) == 1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_who_is_told_that_it_is_not_bound_binds_anew_and_no_message_fails_for_it() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(refuse(pdu.RINVBNDSTS), take)
         async with office(smsc) as here:
@@ -142,7 +142,7 @@ def test_who_is_told_that_it_is_not_bound_binds_anew_and_no_message_fails_for_it
             await until(lambda: len(smsc.lines) == 2 and here.carrier.is_connected)
             assert kinds(await here.carrier.send([attempt()])) == [Taken]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("status", [pdu.RTHROTTLED, pdu.RMSGQFUL])
@@ -151,11 +151,11 @@ def test_a_throttled_message_is_busy(status: int) -> None:
 
 
 def test_without_receipts_what_is_taken_is_never_reported_on() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with office(Smsc(), receipts=False, long_messages="parts") as here:
             assert await here.carrier.send([attempt(1), attempt(2, LONG)]) == [Taken(None), Taken(None)]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -171,13 +171,13 @@ def test_the_id_in_an_answer_is_read_as_the_operator_writes_it(base: str, told: 
     def act(line: Line, one: Pdu) -> None:
         line.say(SUBMIT_ANSWER, one.sequence, pdu.id_body(told))
 
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = act
         async with office(smsc, submit_ids=base) as here:
             assert await here.carrier.send([attempt()]) == [Taken(reference)]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("body", [b"", b"\0", b" \0"])
@@ -185,7 +185,7 @@ def test_an_answer_without_an_id_is_awaited_under_the_name_in_doubt(body: bytes)
     def act(line: Line, one: Pdu) -> None:
         line.say(SUBMIT_ANSWER, one.sequence, body)
 
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = act
         async with office(smsc) as here:
@@ -194,14 +194,14 @@ def test_an_answer_without_an_id_is_awaited_under_the_name_in_doubt(body: bytes)
             assert await here.carrier.send([attempt()]) == [Taken(name)]
             assert here.noted == {"an answer without an id": 1}
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 # Silence, and the end of a connection.
 
 
 def test_silence_to_submits_ends_as_unknown_in_time_and_the_connection_is_made_again() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = smsc.acts[pdu.ENQUIRE_LINK] = silent
         async with office(smsc, window=5) as here:
@@ -216,11 +216,11 @@ def test_silence_to_submits_ends_as_unknown_in_time_and_the_connection_is_made_a
             await until(lambda: here.carrier.is_connected)
             assert kinds(await here.carrier.send(attempts(5))) == [Taken] * 5
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_silence_to_submits_of_a_living_connection_ends_as_unknown_and_leaves_the_window_free() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent, silent, take)
         async with office(smsc, window=3) as here:
@@ -236,11 +236,11 @@ def test_silence_to_submits_of_a_living_connection_ends_as_unknown_and_leaves_th
                 take(smsc.line_up, smsc.line_up.owed[number])
             await until(lambda: here.noted["an answer to nothing we asked"] == 2)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_cancelled_hand_over_leaves_the_window_free() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc, window=2, rate=100) as here:
@@ -255,11 +255,11 @@ def test_a_cancelled_hand_over_leaves_the_window_free() -> None:
             assert here.carrier.ahead_s == 0
             assert kinds(await here.carrier.send(attempts(4))) == [Taken] * 4
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_reset_leaves_what_was_sent_unknown_and_what_was_not_in_our_hands() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent)
         async with office(smsc, window=3) as here:
@@ -272,11 +272,11 @@ def test_a_reset_leaves_what_was_sent_unknown_and_what_was_not_in_our_hands() ->
             await until(lambda: here.carrier.is_connected)
             assert here.carrier.trouble == ""
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_with_no_connection_all_is_away_at_once() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.is_down = True
         async with office(smsc, is_up=False, long_messages="parts", rate=1) as here:
@@ -286,11 +286,11 @@ def test_with_no_connection_all_is_away_at_once() -> None:
             assert kinds(await here.carrier.send([*attempts(3), attempt(4, LONG)])) == [Away] * 4
             assert now() == began
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_what_waits_for_room_too_long_has_never_left_our_hands() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc, window=1) as here:
@@ -299,11 +299,11 @@ def test_what_waits_for_room_too_long_has_never_left_our_hands() -> None:
             assert kinds(await here.carrier.send(attempts(3))) == [Unknown, Away, Away]
             assert now() - began < ANSWER_S
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_an_unbind_with_a_full_window_costs_only_what_is_not_answered() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc, window=4) as here:
@@ -320,11 +320,11 @@ def test_an_unbind_with_a_full_window_costs_only_what_is_not_answered() -> None:
             await until(lambda: here.carrier.is_connected)
             assert len(smsc.lines) == 2
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_length_that_no_pdu_has_costs_the_connection_but_not_what_was_answered_before() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc) as here:
@@ -339,14 +339,14 @@ def test_a_length_that_no_pdu_has_costs_the_connection_but_not_what_was_answered
             await until(lambda: here.carrier.is_connected)
             assert here.noted == {"a length that no PDU has": 1}
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 # Holding the connection.
 
 
 def test_a_refused_bind_is_trouble_in_words_and_the_password_is_nowhere(caplog: pytest.LogCaptureFixture) -> None:
-    async def scene() -> str:
+    async def scenario() -> str:
         smsc = Smsc()
         smsc.acts.update(dict.fromkeys(BINDS, refuse(pdu.RINVPASWD)))
         async with office(smsc, is_up=False) as here:
@@ -361,7 +361,7 @@ def test_a_refused_bind_is_trouble_in_words_and_the_password_is_nowhere(caplog: 
             return f"{carrier!r} {vars(carrier)} {carrier.trouble}"
 
     caplog.set_level(logging.DEBUG)
-    shown = in_virtual_time(scene())
+    shown = in_virtual_time(scenario())
 
     reasons = [getattr(record, "reason", "") for record in caplog.records]
     assert reasons.count("the bind was refused: ESME_RINVPASWD") == 1, "told once, not at every try"
@@ -381,7 +381,7 @@ def test_a_refused_bind_is_trouble_in_words_and_the_password_is_nowhere(caplog: 
     ],
 )
 def test_who_cannot_be_reached_is_trouble_in_words(fault: Exception | None, reason: str) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.refusal, smsc.is_lost = fault, fault is None
         async with office(smsc, is_up=False) as here:
@@ -389,7 +389,7 @@ def test_who_cannot_be_reached_is_trouble_in_words(fault: Exception | None, reas
             await asyncio.sleep(BIND_S + 1)
             assert (here.carrier.is_connected, here.carrier.trouble) == (False, reason)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def pauses(smsc: Smsc) -> list[float]:
@@ -397,7 +397,7 @@ def pauses(smsc: Smsc) -> list[float]:
 
 
 def test_vain_tries_are_made_with_growing_pauses_that_are_spread() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.is_down = True
         async with office(smsc, is_up=False):
@@ -410,11 +410,11 @@ def test_vain_tries_are_made_with_growing_pauses_that_are_spread() -> None:
             assert longest * (1 - SPREAD) <= pause_s <= longest
         assert len(set(seen)) == len(seen)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_bind_that_is_not_answered_does_not_count_as_a_good_connection() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts.update(dict.fromkeys(BINDS, silent))
         async with office(smsc, is_up=False) as here:
@@ -423,11 +423,11 @@ def test_a_bind_that_is_not_answered_does_not_count_as_a_good_connection() -> No
             assert here.carrier.trouble == "the bind was not answered"
         assert min(pauses(smsc)[4:]) > BIND_S + LONGEST_PAUSE_S * (1 - SPREAD) - 0.1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_after_a_connection_that_lasted_the_pauses_begin_anew() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.is_down = True
         async with office(smsc, is_up=False) as here:
@@ -441,7 +441,7 @@ def test_after_a_connection_that_lasted_the_pauses_begin_anew() -> None:
 
             assert smsc.dialled_at[-1] - lost_at <= FIRST_PAUSE_S + 0.01
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_who_hangs_up_after_every_bind_is_tried_again_with_growing_pauses() -> None:
@@ -449,7 +449,7 @@ def test_who_hangs_up_after_every_bind_is_tried_again_with_growing_pauses() -> N
         answer(line, one)
         line.pipe.close()
 
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.BIND_TRANSCEIVER] = bind_and_go
         async with office(smsc, is_up=False):
@@ -457,11 +457,11 @@ def test_who_hangs_up_after_every_bind_is_tried_again_with_growing_pauses() -> N
 
         assert min(pauses(smsc)[4:]) > LONGEST_PAUSE_S * (1 - SPREAD) - 0.1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_when_it_is_cancelled_it_takes_its_leave() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, binds=3) as here:
             await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 3)
@@ -476,11 +476,11 @@ def test_when_it_is_cancelled_it_takes_its_leave() -> None:
             assert smsc.open_lines == []
             assert len(smsc.lines) == 3
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_when_it_is_cancelled_a_silent_far_end_does_not_keep_it() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.UNBIND] = smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc) as here:
@@ -492,12 +492,12 @@ def test_when_it_is_cancelled_a_silent_far_end_does_not_keep_it() -> None:
             assert now() - began == pytest.approx(UNBIND_S, abs=0.1)
             assert kinds(await sending) == [Unknown, Unknown]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("state", ["is_lost", "is_down", "silent"])
 def test_when_it_is_cancelled_before_it_is_bound_it_just_ends(state: str) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.is_lost, smsc.is_down = state == "is_lost", state == "is_down"
         smsc.acts[pdu.BIND_TRANSCEIVER] = silent
@@ -509,4 +509,4 @@ def test_when_it_is_cancelled_before_it_is_bound_it_just_ends(state: str) -> Non
             assert now() - began < 0.1
             assert smsc.told(pdu.UNBIND) == []
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())

@@ -20,7 +20,7 @@ async def sent_in_parts(here: Office) -> Verdict:
 
 
 def test_a_message_in_parts_is_taken_under_all_their_references() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with office(Smsc(), long_messages="parts") as here:
             assert await here.carrier.send([attempt(1), attempt(2, LONG), attempt(3)]) == [
                 Taken("1"),
@@ -28,11 +28,11 @@ def test_a_message_in_parts_is_taken_under_all_their_references() -> None:
                 Taken("6"),
             ]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_busy_part_is_tried_again_alone() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         throttled = refuse(pdu.RTHROTTLED)
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, throttled, take, take, throttled, take)
@@ -44,11 +44,11 @@ def test_a_busy_part_is_tried_again_alone() -> None:
             part_numbers = [submit.short_message[6] for submit in smsc.submits]
             assert part_numbers == [1, 2, 3, 4, 2, 2]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc, long_messages="parts", window=2) as here:
@@ -64,33 +64,33 @@ def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
             assert [submit.short_message[6] for submit in smsc.submits] == [1, 2, 3, 4]
             assert len(smsc.lines) == 2
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_message_that_is_refused_for_good_has_no_busy_part_tried_again() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RTHROTTLED), refuse(pdu.RINVDSTADR), take)
         async with office(smsc, long_messages="parts") as here:
             assert said([await sent_in_parts(here)]) == said([Rejected(Outcome.NUMBER_NOT_ASSIGNED)])
             assert len(smsc.submits) == PARTS
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_message_none_of_whose_parts_is_taken_is_busy_as_a_whole() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = refuse(pdu.RTHROTTLED)
         async with office(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Busy]
             assert len(smsc.submits) == PARTS
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RMSGQFUL))
         async with office(smsc, long_messages="parts") as here:
@@ -99,7 +99,7 @@ def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() 
             assert kinds([await sent_in_parts(here)]) == [Unknown]
             assert now() - began <= ANSWER_S - SETTLE_S
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -114,27 +114,27 @@ def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() 
 def test_a_message_one_of_whose_parts_is_refused_is_not_sent_elsewhere_if_another_was_taken(
     others: Any, status: int, verdict: Verdict
 ) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(others, refuse(status), others)
         async with office(smsc, long_messages="parts") as here:
             assert said([await sent_in_parts(here)]) == said([verdict])
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_message_one_of_whose_parts_is_not_answered_is_unknown() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent, take)
         async with office(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Unknown]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_message_whose_parts_stay_in_our_hands_is_away_but_not_if_one_has_gone() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc, long_messages="parts", window=2) as here:
@@ -144,11 +144,11 @@ def test_a_message_whose_parts_stay_in_our_hands_is_away_but_not_if_one_has_gone
 
             assert kinds(await sending) == [Unknown, Away]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_busy_part_is_tried_again_also_in_a_batch_with_something_that_cannot_be_written() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         two_parts = "가" * 100
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RTHROTTLED), take)
@@ -157,4 +157,4 @@ def test_a_busy_part_is_tried_again_also_in_a_batch_with_something_that_cannot_b
 
             assert said(verdicts) == said([Declined(Outcome.UNDELIVERABLE), Taken("1", ("2",))])
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())

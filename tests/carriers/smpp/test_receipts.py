@@ -24,7 +24,7 @@ FLOOD = 50_000
 def read(message: Submit, **settings: Any) -> Receipt | None:
     """Return what a deliver_sm is handed on as, if it is; it must be acknowledged as well received."""
 
-    async def scene() -> Receipt | None:
+    async def scenario() -> Receipt | None:
         smsc = Smsc()
         async with office(smsc, **settings) as here:
             smsc.line_up.deliver(1, message)
@@ -33,14 +33,14 @@ def read(message: Submit, **settings: Any) -> Receipt | None:
             assert smsc.acknowledged == [(1, pdu.OK)]
             return here.received[0] if here.received else None
 
-    return in_virtual_time(scene())
+    return in_virtual_time(scenario())
 
 
 # What a receipt says.
 
 
 def test_a_receipt_speaks_of_the_reference_its_message_was_taken_under() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc) as here:
             (verdict,) = await here.carrier.send([attempt()])
@@ -50,7 +50,7 @@ def test_a_receipt_speaks_of_the_reference_its_message_was_taken_under() -> None
 
             assert here.received == [Receipt(str(verdict.reference), GOOD)]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_ids_match_where_answers_have_them_in_hex_and_receipts_in_decimal() -> N
         line.say(SUBMIT_ANSWER, one.sequence, b"00FF\0")
         line.deliver(1, receipt("0000000255"))
 
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = act
         async with office(smsc, submit_ids="hex", receipt_ids="decimal") as here:
@@ -80,7 +80,7 @@ def test_ids_match_where_answers_have_them_in_hex_and_receipts_in_decimal() -> N
 
             assert (verdicts, here.received) == ([Taken("255")], [Receipt("255", GOOD)])
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_what_ends_no_message_is_acknowledged_and_not_handed_on(message: Submit)
     ],
 )
 def test_what_is_odd_is_noted(message: Submit, noted: dict[str, int]) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc) as here:
             smsc.line_up.deliver(1, message)
@@ -145,11 +145,11 @@ def test_what_is_odd_is_noted(message: Submit, noted: dict[str, int]) -> None:
 
             assert here.noted == noted
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_what_cannot_be_read_is_refused_and_the_connection_kept() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc) as here:
             whole = pdu.deliver_body(receipt("7"))
@@ -164,7 +164,7 @@ def test_what_cannot_be_read_is_refused_and_the_connection_kept() -> None:
             assert here.noted == {"a deliver_sm that cannot be read": 3}
             assert len(smsc.lines) == 1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 # When a receipt comes.
@@ -175,7 +175,7 @@ def test_a_receipt_that_comes_before_its_answer_is_handed_on_and_the_message_tak
         line.deliver(1, receipt("early"))
         asyncio.get_running_loop().call_later(5, lambda: line.say(SUBMIT_ANSWER, one.sequence, b"early\0"))
 
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = act
         async with office(smsc) as here:
@@ -185,11 +185,11 @@ def test_a_receipt_that_comes_before_its_answer_is_handed_on_and_the_message_tak
             assert (here.received, sending.done()) == ([Receipt("early", GOOD)], False)
             assert await sending == [Taken("early")]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_repeated_contradicting_and_unknown_receipts_are_all_handed_on_and_acknowledged() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc) as here:
             await here.carrier.send([attempt()])
@@ -207,11 +207,11 @@ def test_repeated_contradicting_and_unknown_receipts_are_all_handed_on_and_ackno
                 Receipt("never-seen", GOOD),
             ]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_receipts_come_on_every_connection_and_are_acknowledged_on_the_one_they_came_on() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, bind="pair", binds=2) as here:
             await until(lambda: len(smsc.lines) == 4)
@@ -224,7 +224,7 @@ def test_receipts_come_on_every_connection_and_are_acknowledged_on_the_one_they_
             assert told == {(receivers[0], 10), (receivers[1], 11)}
             assert {each.reference for each in here.received} == {"0", "1"}
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 class Slow:
@@ -242,7 +242,7 @@ class Slow:
 
 
 def test_nothing_is_acknowledged_before_it_is_kept() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         slow = Slow()
         async with office(smsc, hand_on=slow.hand_on) as here:
@@ -258,14 +258,14 @@ def test_nothing_is_acknowledged_before_it_is_kept() -> None:
             assert smsc.acknowledged == [(1, 0), (2, 0)]
             assert [each.reference for each in slow.kept] == ["1", "2"]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> None:
     async def fail(receipts: Sequence[Receipt]) -> None:
         raise ConnectionError("the disk is full")
 
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         here = Office(smsc, hand_on=fail)
         here.open()
@@ -288,11 +288,11 @@ def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> N
         running.cancel()
         await asyncio.wait([running])
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_receipt_whose_connection_is_gone_by_the_time_it_is_kept_is_kept_all_the_same() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         slow = Slow()
         async with office(smsc, hand_on=slow.hand_on) as here:
@@ -307,7 +307,7 @@ def test_a_receipt_whose_connection_is_gone_by_the_time_it_is_kept_is_kept_all_t
             assert smsc.acknowledged == [(1, 0)]
             assert [each.reference for each in slow.kept] == ["1", "1"]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 # A flood.
@@ -320,7 +320,7 @@ def flood(count: int) -> bytes:
 
 @pytest.mark.slow
 def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledged() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         slow = Slow()
         octets = flood(FLOOD)
@@ -342,11 +342,11 @@ def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledge
             assert max(map(len, slow.asked)) <= MAX_RECEIPTS
             assert len(smsc.lines) == 1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_during_a_flood_submits_wait_and_are_answered_after_it() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         slow = Slow()
         async with office(smsc, hand_on=slow.hand_on) as here:
@@ -359,11 +359,11 @@ def test_during_a_flood_submits_wait_and_are_answered_after_it() -> None:
 
             assert await sending == [Taken("1")]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_one_connections_flood_does_not_silence_the_other() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         slow = Slow()
         async with office(smsc, hand_on=slow.hand_on, binds=2) as here:
@@ -374,11 +374,11 @@ def test_one_connections_flood_does_not_silence_the_other() -> None:
             assert await here.carrier.send([attempt()]) == [Taken("1")]
             assert smsc.told(pdu.SUBMIT_SM)[0].line is smsc.lines[1]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_far_end_that_floods_and_reads_nothing_is_dropped() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc) as here:
             smsc.line_up.transport.pause_reading()
@@ -389,11 +389,11 @@ def test_a_far_end_that_floods_and_reads_nothing_is_dropped() -> None:
             assert here.carrier.trouble == "it does not read what we write"
             assert len(here.received) == 20_000
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_connection_that_dies_while_it_is_not_read_is_made_again() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         slow = Slow()
         async with office(smsc, hand_on=slow.hand_on) as here:
@@ -407,4 +407,4 @@ def test_a_connection_that_dies_while_it_is_not_read_is_made_again() -> None:
             assert len(smsc.lines) == 2
             assert await here.carrier.send([attempt()]) == [Taken("1")]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())

@@ -84,15 +84,15 @@ class Talk:
         self.room_told += 1
 
 
-def play(scene: Callable[[Talk], Awaitable[None]], *, is_bound: bool = True) -> Talk:
-    """Play a scene with a bound session, or with one whose bind the scene sees to."""
+def run_scenario(scenario: Callable[[Talk], Awaitable[None]], *, is_bound: bool = True) -> Talk:
+    """Run a scenario with a bound session, or with one whose bind the scenario sees to."""
 
     async def whole() -> Talk:
         talk = Talk()
         if is_bound:
             await talk.begin()
             await talk.session.bound
-        await scene(talk)
+        await scenario(talk)
         assert talk.faults == []
         return talk
 
@@ -113,7 +113,7 @@ def answers(lot: Lot) -> list[Answer]:
 
 
 def test_it_binds_with_its_first_number_and_is_open_then() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         assert not talk.session.is_open
         await talk.begin()
         assert talk.session.room == 0
@@ -124,11 +124,11 @@ def test_it_binds_with_its_first_number_and_is_open_then() -> None:
         assert (heard.pdu.command, heard.pdu.sequence) == (pdu.BIND_TRANSCEIVER, 1)
         assert pdu.read_bind(heard.pdu.body)[:2] == ("pabal", PASSWORD)
 
-    play(scene, is_bound=False)
+    run_scenario(scenario, is_bound=False)
 
 
 def test_silence_to_a_bind_ends_the_connection() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.smsc.acts[pdu.BIND_TRANSCEIVER] = silent
         await talk.begin()
 
@@ -140,7 +140,7 @@ def test_silence_to_a_bind_ends_the_connection() -> None:
         await turn()
         assert not talk.line.is_up
 
-    play(scene, is_bound=False)
+    run_scenario(scenario, is_bound=False)
 
 
 def nack(status: int) -> Act:
@@ -160,7 +160,7 @@ def nack(status: int) -> Act:
     ],
 )
 def test_a_refused_bind_ends_the_connection_at_once_and_says_why(act: Act, reason: str) -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.smsc.acts[pdu.BIND_TRANSCEIVER] = act
         await talk.begin()
 
@@ -171,45 +171,45 @@ def test_a_refused_bind_ends_the_connection_at_once_and_says_why(act: Act, reaso
         await turn()
         assert not talk.line.is_up
 
-    play(scene, is_bound=False)
+    run_scenario(scenario, is_bound=False)
 
 
 def test_a_connection_that_hangs_up_before_the_bind_is_answered_says_so() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.smsc.acts[pdu.BIND_TRANSCEIVER] = lambda line, _: line.pipe.close()
         await talk.begin()
 
         with pytest.raises(Lost, match="it hung up"):
             await talk.session.bound
 
-    play(scene, is_bound=False)
+    run_scenario(scenario, is_bound=False)
 
 
 def test_a_second_answer_to_the_bind_changes_nothing() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.say(pdu.BIND_TRANSCEIVER | pdu.RESPONSE, 1, b"\0", pdu.RINVPASWD)
         await turn()
 
         assert talk.session.is_open
         assert talk.noted == {"an answer of a kind we did not ask for": 1}
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_the_password_is_not_in_what_a_bind_or_a_session_shows() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         bind = Bind(pdu.BIND_TRANSCEIVER, pdu.bind_body("pabal", PASSWORD))
 
         assert PASSWORD not in f"{bind!r} {bind} {[bind]} {talk.session!r}"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 # Submits and their answers.
 
 
 def test_each_submit_has_the_answer_to_its_own_number_whatever_the_order() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit(3)
         await turn()
         first, second, third = talk.numbers
@@ -221,11 +221,11 @@ def test_each_submit_has_the_answer_to_its_own_number_whatever_the_order() -> No
         assert answers(lot) == ["a", pdu.RTHROTTLED, "c"]
         assert talk.session.room == WINDOW
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_an_answer_with_a_wrong_number_is_noted_and_answers_nothing() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit()
         await turn()
         talk.line.say(SUBMIT_ANSWER, talk.numbers[0] + 7, b"x\0")
@@ -235,11 +235,11 @@ def test_an_answer_with_a_wrong_number_is_noted_and_answers_nothing() -> None:
         assert (talk.session.room, talk.session.is_open) == (WINDOW - 1, True)
         assert talk.noted == {"an answer to nothing we asked": 1}
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_of_repeated_answers_the_first_counts() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
         for body in (b"first\0", b"second\0", b"third\0"):
@@ -251,12 +251,12 @@ def test_of_repeated_answers_the_first_counts() -> None:
         assert talk.noted == {"an answer to nothing we asked": 2}
         assert talk.session.room == WINDOW
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("status", [pdu.RINVCMDID, pdu.OK])
 def test_a_generic_nack_refuses_the_submit_of_its_number(status: int) -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit()
         await turn()
         talk.line.say(pdu.GENERIC_NACK, talk.numbers[0], status=status)
@@ -264,12 +264,12 @@ def test_a_generic_nack_refuses_the_submit_of_its_number(status: int) -> None:
 
         assert answers(lot) == [status or pdu.RUNKNOWNERR]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("command", [SUBMIT_ANSWER, pdu.GENERIC_NACK])
 def test_a_connection_that_says_we_are_not_bound_is_dropped_and_all_it_said_with_that_counts(command: int) -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit(4)
         await turn()
         one, two, three, _ = talk.numbers
@@ -284,11 +284,11 @@ def test_a_connection_that_says_we_are_not_bound_is_dropped_and_all_it_said_with
         assert len(talk.delivered) == 1
         assert (talk.session.is_open, talk.line.is_up) == (False, False)
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_connection_that_takes_its_leave_may_say_that_we_are_not_bound() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
         talk.line.say(pdu.UNBIND, 77)
@@ -301,22 +301,22 @@ def test_a_connection_that_takes_its_leave_may_say_that_we_are_not_bound() -> No
         assert await talk.session.lost == "it took its leave"
         assert talk.noted == {}
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_generic_nack_for_nothing_is_noted() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.say(pdu.GENERIC_NACK, 0, status=pdu.RINVCMDLEN)
         await turn()
 
         assert talk.session.is_open
         assert talk.noted == {"a generic_nack for nothing we asked": 1}
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_pdus_may_come_octet_by_octet() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
         first, second = talk.numbers
@@ -334,11 +334,11 @@ def test_pdus_may_come_octet_by_octet() -> None:
         assert answers(lot) == ["one", "two"]
         assert [one.sequence for one in talk.delivered] == [7]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_numbers_begin_anew_after_the_highest_and_leave_zero_out() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.session._sequence = 0x7FFFFFFE  # two thousand million submits would take a while
         talk.smsc.acts[pdu.SUBMIT_SM] = take
         lot = talk.submit(3)
@@ -347,11 +347,11 @@ def test_numbers_begin_anew_after_the_highest_and_leave_zero_out() -> None:
         assert talk.numbers == [0x7FFFFFFF, 1, 2]
         assert answers(lot) == ["1", "2", "3"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_what_is_forgotten_makes_room_and_a_late_answer_to_it_is_noted() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         kept, forgotten = talk.submit(1), talk.submit(4)
         await turn()
 
@@ -364,14 +364,14 @@ def test_what_is_forgotten_makes_room_and_a_late_answer_to_it_is_noted() -> None
         assert forgotten.answers == [None] * 4
         assert talk.noted == {"an answer to nothing we asked": 4}
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_lot_of_nothing_has_all_its_answers() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         assert Lot(0).has_all.done()
 
-    play(scene)
+    run_scenario(scenario)
 
 
 # What cannot be read.
@@ -382,7 +382,7 @@ def test_a_lot_of_nothing_has_all_its_answers() -> None:
 def test_a_length_that_no_pdu_has_ends_the_connection_but_what_came_before_it_counts(
     length: int, has_good_ones_before: bool
 ) -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
         good = [(SUBMIT_ANSWER, talk.numbers[0], b"good\0", 0), (pdu.DELIVER_SM, 5, b"", 0)]
@@ -400,11 +400,11 @@ def test_a_length_that_no_pdu_has_ends_the_connection_but_what_came_before_it_co
         assert not talk.line.is_up
         assert talk.noted == {"a length that no PDU has": 1}
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_length_that_no_pdu_has_is_seen_in_its_first_four_octets() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.transport.write(bytes(3))
         await turn()
         assert talk.session.is_open
@@ -413,11 +413,11 @@ def test_a_length_that_no_pdu_has_is_seen_in_its_first_four_octets() -> None:
 
         assert talk.session.lost.done()
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_reset_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
         whole = frames(
@@ -432,11 +432,11 @@ def test_a_reset_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
         assert await talk.session.lost == "the connection broke (ConnectionResetError)"
         assert (talk.session.is_open, talk.session.room) == (False, 0)
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_an_end_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit()
         await turn()
         talk.line.transport.write(frames([(SUBMIT_ANSWER, talk.numbers[0], b"one\0", 0)])[:-3])
@@ -446,12 +446,12 @@ def test_an_end_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
         assert answers(lot) == [None]
         assert await talk.session.lost == "it hung up"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("command", [0x3, 0x7, 0x103, 0x112, 0x7FFFFFFF, 0x0])
 def test_an_unknown_command_is_refused_and_the_connection_kept(command: int) -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.say(command, 77, b"what is this")
         await turn()
 
@@ -460,14 +460,14 @@ def test_an_unknown_command_is_refused_and_the_connection_kept(command: int) -> 
         assert talk.session.is_open
         assert talk.noted == {"a command we do not know": 1}
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
     "command", [0x80000003, 0x80000103, 0xFFFFFFFF, pdu.BIND_RECEIVER | pdu.RESPONSE, pdu.UNBIND | pdu.RESPONSE]
 )
 def test_an_unknown_answer_is_noted_and_not_answered(command: int) -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.say(command, 77)
         await turn()
 
@@ -475,25 +475,25 @@ def test_an_unknown_answer_is_noted_and_not_answered(command: int) -> None:
         assert talk.session.is_open
         assert talk.noted == {"an answer of a kind we did not ask for": 1}
 
-    play(scene)
+    run_scenario(scenario)
 
 
 # Life and death.
 
 
 def test_an_enquire_link_is_answered_by_its_number() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.say(pdu.ENQUIRE_LINK, 4711)
         await turn()
 
         (said,) = talk.smsc.told(pdu.ENQUIRE_LINK | pdu.RESPONSE)
         assert (said.pdu.sequence, said.pdu.status, said.pdu.body) == (4711, 0, b"")
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         await asyncio.sleep(10 * ENQUIRE_S)
 
         tested_at = [each.at for each in talk.smsc.told(pdu.ENQUIRE_LINK)]
@@ -501,22 +501,22 @@ def test_a_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
         assert all(ENQUIRE_S <= later - earlier <= ENQUIRE_S + 2 * TICK_S for earlier, later in pairwise(tested_at))
         assert talk.session.is_open
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_quiet_connection_that_does_not_answer_is_dropped() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.smsc.acts[pdu.ENQUIRE_LINK] = silent
 
         assert await talk.session.lost == "it does not answer enquire_link"
         assert ENQUIRE_S + ENQUIRE_ANSWER_S <= now() <= ENQUIRE_S + ENQUIRE_ANSWER_S + 2 * TICK_S
         assert len(talk.smsc.told(pdu.ENQUIRE_LINK)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_any_word_shows_that_a_connection_lives() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.smsc.acts[pdu.ENQUIRE_LINK] = silent
         for number in range(10):
             await asyncio.sleep(ENQUIRE_S + 5)
@@ -524,11 +524,11 @@ def test_any_word_shows_that_a_connection_lives() -> None:
 
         assert talk.session.is_open
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_submits_without_an_answer_have_the_connection_tested_soon_and_dropped() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.smsc.acts[pdu.ENQUIRE_LINK] = silent
         lot = talk.submit(WINDOW)
         await talk.session.lost
@@ -538,11 +538,11 @@ def test_submits_without_an_answer_have_the_connection_tested_soon_and_dropped()
         assert now() <= tested.at + ENQUIRE_ANSWER_S + TICK_S
         assert answers(lot) == [None] * WINDOW
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_an_unbind_with_nothing_owed_is_answered_at_once() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.say(pdu.UNBIND, 9)
         await turn()
 
@@ -551,11 +551,11 @@ def test_an_unbind_with_nothing_owed_is_answered_at_once() -> None:
         assert await talk.session.lost == "it took its leave"
         assert not talk.line.is_up
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_after_an_unbind_with_a_full_window_the_answers_still_count_and_nothing_more_is_sent() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit(WINDOW)
         await turn()
         talk.line.say(pdu.UNBIND, 9)
@@ -571,11 +571,11 @@ def test_after_an_unbind_with_a_full_window_the_answers_still_count_and_nothing_
         assert len(talk.smsc.told(pdu.UNBIND | pdu.RESPONSE)) == 1
         assert await talk.session.lost == "it took its leave"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_after_an_unbind_what_is_not_answered_soon_is_unknown() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         lot = talk.submit(3)
         await turn()
         began = now()
@@ -587,11 +587,11 @@ def test_after_an_unbind_what_is_not_answered_soon_is_unknown() -> None:
         assert now() - began == pytest.approx(UNBIND_S, abs=0.1)
         assert len(talk.smsc.told(pdu.UNBIND | pdu.RESPONSE)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_it_takes_its_leave_and_hears_what_is_still_owed() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         def answer_all_then_go(line: Line, one: Pdu) -> None:
             for number in list(line.owed):
                 line.say(SUBMIT_ANSWER, number, b"late\0")
@@ -609,11 +609,11 @@ def test_it_takes_its_leave_and_hears_what_is_still_owed() -> None:
         await turn()
         assert not talk.line.is_up
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_it_leaves_all_the_same_where_its_leave_is_not_answered() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.smsc.acts[pdu.UNBIND] = silent
         lot = talk.submit(2)
         await talk.session.unbind()
@@ -623,21 +623,21 @@ def test_it_leaves_all_the_same_where_its_leave_is_not_answered() -> None:
         assert answers(lot) == [None, None]
         assert not talk.line.is_up
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_it_takes_its_leave_at_once_also_while_it_does_not_read() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.session.pause()
         await talk.session.unbind()
 
         assert now() < 0.1
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_lost_connection_does_nothing_more() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.pipe.reset()
         await turn()
         looks = talk.world.looks
@@ -645,11 +645,11 @@ def test_a_lost_connection_does_nothing_more() -> None:
 
         assert (talk.session.lost.done(), talk.world.looks) == (True, looks)
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_who_is_not_bound_leaves_without_a_word() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.smsc.acts[pdu.BIND_TRANSCEIVER] = silent
         await talk.begin()
         await talk.session.unbind()
@@ -658,7 +658,7 @@ def test_who_is_not_bound_leaves_without_a_word() -> None:
         assert [each.pdu.command for each in talk.smsc.heard] == [pdu.BIND_TRANSCEIVER]
         assert not talk.line.is_up
 
-    play(scene, is_bound=False)
+    run_scenario(scenario, is_bound=False)
 
 
 # One side does not read.
@@ -670,7 +670,7 @@ def flooded(talk: Talk) -> None:
 
 
 def test_a_far_end_that_does_not_read_gets_no_submits_and_is_dropped() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.transport.pause_reading()
         flooded(talk)
 
@@ -678,11 +678,11 @@ def test_a_far_end_that_does_not_read_gets_no_submits_and_is_dropped() -> None:
         assert await talk.session.lost == "it does not read what we write"
         assert ENQUIRE_ANSWER_S <= now() <= ENQUIRE_ANSWER_S + 2 * TICK_S
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_far_end_that_reads_on_gets_submits_again() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.transport.pause_reading()
         flooded(talk)
         await asyncio.sleep(ENQUIRE_ANSWER_S / 2)
@@ -694,11 +694,11 @@ def test_a_far_end_that_reads_on_gets_submits_again() -> None:
         await asyncio.sleep(2 * ENQUIRE_ANSWER_S)
         assert talk.session.is_open
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_closing_does_not_wait_for_ever_for_a_far_end_that_does_not_read() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.line.transport.pause_reading()
         flooded(talk)
         talk.line.transport.write(bytes(4))
@@ -706,11 +706,11 @@ def test_closing_does_not_wait_for_ever_for_a_far_end_that_does_not_read() -> No
 
         assert now() == pytest.approx(UNBIND_S, abs=0.1)
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_while_we_do_not_read_silence_is_our_own_fault() -> None:
-    async def scene(talk: Talk) -> None:
+    async def scenario(talk: Talk) -> None:
         talk.smsc.acts[pdu.SUBMIT_SM] = take
         talk.session.pause()
         assert talk.session.room == 0
@@ -725,4 +725,4 @@ def test_while_we_do_not_read_silence_is_our_own_fault() -> None:
         assert talk.session.room == WINDOW
         assert talk.room_told > told
 
-    play(scene)
+    run_scenario(scenario)

@@ -101,24 +101,24 @@ async def sent_and_reported(smsc: Smsc, port: int, **settings: Any) -> None:
 
 @in_every_loop
 def test_it_works_over_a_socket(loop: str) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with listening(smsc) as port:
             await sent_and_reported(smsc, port, host="127.0.0.1")
 
     with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
-        runner.run(scene())
+        runner.run(scenario())
 
 
 @in_every_loop
 def test_it_works_over_tls(loop: str) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with listening(smsc, server_context()) as port:
             await sent_and_reported(smsc, port, host="localhost", tls=True, tls_ca=TLS / "authority.pem")
 
     with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
-        runner.run(scene())
+        runner.run(scenario())
 
 
 @in_every_loop
@@ -132,7 +132,7 @@ def test_it_works_over_tls(loop: str) -> None:
     ids=["of another authority", "of an unknown authority", "of another name"],
 )
 def test_who_cannot_prove_who_he_is_gets_no_password(loop: str, settings: dict[str, Any], word: str) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with listening(smsc, server_context()) as port:
             carrier = SmppCarrier(smpp_settings(port=port, tls=True, **settings), RealWorld(), lambda _: None)
@@ -148,7 +148,7 @@ def test_who_cannot_prove_who_he_is_gets_no_password(loop: str, settings: dict[s
             assert smsc.heard == []
 
     with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
-        runner.run(scene())
+        runner.run(scenario())
 
 
 async def nobody(receipts: Sequence[Receipt]) -> None:

@@ -14,13 +14,13 @@ from tests.fixtures.virtual import in_virtual_time
 def submitted(message: Attempt, **settings: Any) -> list[pdu.Submit]:
     """Return the submits that a message makes."""
 
-    async def scene() -> list[pdu.Submit]:
+    async def scenario() -> list[pdu.Submit]:
         smsc = Smsc()
         async with office(smsc, **settings) as here:
             assert kinds(await here.carrier.send([message])) == [Taken]
         return smsc.submits
 
-    return in_virtual_time(scene())
+    return in_virtual_time(scenario())
 
 
 def test_a_message_goes_as_it_is() -> None:

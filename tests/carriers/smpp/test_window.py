@@ -17,7 +17,7 @@ from tests.fixtures.virtual import in_virtual_time
 
 
 def test_a_pair_sends_on_the_transmitter_only() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, bind="pair", binds=2) as here:
             await until(lambda: len(smsc.lines) == 4)
@@ -27,11 +27,11 @@ def test_a_pair_sends_on_the_transmitter_only() -> None:
             assert len(transmitters) == len(smsc.lines_bound_by(pdu.BIND_RECEIVER)) == 2
             assert {each.line for each in smsc.told(pdu.SUBMIT_SM)} <= set(transmitters)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_receiver_alone_is_no_connection_and_the_trouble_is_the_transmitters() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.BIND_TRANSMITTER] = refuse(pdu.RALYBND)
         async with office(smsc, is_up=False, bind="pair") as here:
@@ -45,11 +45,11 @@ def test_a_receiver_alone_is_no_connection_and_the_trouble_is_the_transmitters()
                 assert here.carrier.trouble == "the bind was refused: ESME_RALYBND"
             assert kinds(await here.carrier.send([attempt()])) == [Away]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_several_connections_share_the_window() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc, binds=3, window=9) as here:
@@ -63,11 +63,11 @@ def test_several_connections_share_the_window() -> None:
             assert kinds(await sending) == [Taken] * 30
             assert smsc.most_owed <= 9
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc, binds=5, window=2) as here:
@@ -80,11 +80,11 @@ def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None
             assert kinds(await sending) == [Taken] * 10
             assert smsc.most_owed == 2
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_connection_that_comes_up_later_gives_room_to_what_waits() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.BIND_TRANSCEIVER] = each_in_turn(answer, refuse(pdu.RALYBND), answer)
         smsc.acts[pdu.SUBMIT_SM] = silent
@@ -97,11 +97,11 @@ def test_a_connection_that_comes_up_later_gives_room_to_what_waits() -> None:
             smsc.answer_all()
             assert kinds(await sending) == [Taken] * 2
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_the_death_of_one_connection_hurts_only_its_own() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc, binds=2, window=8) as here:
@@ -120,7 +120,7 @@ def test_the_death_of_one_connection_hurts_only_its_own() -> None:
             assert kinds(verdicts).count(Taken) == 8
             await until(lambda: len(smsc.open_lines) == 2)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 # Window and rate.
@@ -131,7 +131,7 @@ def test_the_window_is_never_exceeded_however_much_is_handed_over_at_once(settin
     def late(line: Line, one: Pdu) -> None:
         asyncio.get_running_loop().call_later(0.1, lambda: take(line, one))
 
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = late
         async with office(smsc, window=7, long_messages="parts", **settings) as here:
@@ -143,7 +143,7 @@ def test_the_window_is_never_exceeded_however_much_is_handed_over_at_once(settin
             assert smsc.most_owed <= 7
             assert smsc.most_owed > 1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def check_rate(at: Sequence[float], rate: int) -> None:
@@ -154,7 +154,7 @@ def check_rate(at: Sequence[float], rate: int) -> None:
 
 @pytest.mark.parametrize("rate", [1, 5, 50, 777])
 def test_the_rate_is_kept_and_used(rate: int) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, rate=rate, window=1000) as here:
             count = rate * 5
@@ -166,11 +166,11 @@ def test_the_rate_is_kept_and_used(rate: int) -> None:
             assert len(at) == count
             assert 5 - 1.2 / rate - 0.06 <= at[-1] - at[0] <= 5.2
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_every_part_counts_towards_the_rate() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, rate=10, long_messages="parts") as here:
             await here.carrier.send([attempt(number, LONG) for number in range(1, 11)])
@@ -178,11 +178,11 @@ def test_every_part_counts_towards_the_rate() -> None:
             assert len(smsc.submits) == 10 * PARTS
             check_rate(smsc.submitted_at, 10)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_after_a_pause_there_is_no_burst() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, rate=20) as here:
             await here.carrier.send(attempts(20))
@@ -191,11 +191,11 @@ def test_after_a_pause_there_is_no_burst() -> None:
 
             check_rate(smsc.submitted_at, 20)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_after_a_stalled_window_there_is_no_burst() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
         async with office(smsc, rate=20, window=5) as here:
@@ -209,11 +209,11 @@ def test_after_a_stalled_window_there_is_no_burst() -> None:
             assert len(smsc.submits) == 60
             check_rate(smsc.submitted_at, 20)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_it_says_how_long_what_it_has_will_take() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, rate=10) as here:
             assert here.carrier.ahead_s == 0
@@ -223,11 +223,11 @@ def test_it_says_how_long_what_it_has_will_take() -> None:
             await asyncio.wait(batches)
             assert here.carrier.ahead_s <= 0.1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_more_than_goes_out_in_the_time_to_answer_stays_in_our_hands() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, rate=1) as here:
             began = now()
@@ -238,11 +238,11 @@ def test_more_than_goes_out_in_the_time_to_answer_stays_in_our_hands() -> None:
             assert 17 <= sent <= 20  # none is begun that would have no time to be answered
             assert kinds(verdicts) == [Taken] * sent + [Away] * (100 - sent)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_what_waits_for_its_time_when_the_connection_breaks_stays_in_our_hands() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, rate=1) as here:
             sending = asyncio.create_task(here.carrier.send(attempts(5)))
@@ -252,11 +252,11 @@ def test_what_waits_for_its_time_when_the_connection_breaks_stays_in_our_hands()
 
             assert kinds(await sending) == [Taken, Taken, Away, Away, Away]
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_those_who_come_first_go_first() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, rate=50) as here:
             first = asyncio.create_task(here.carrier.send(attempts(10)))
@@ -266,11 +266,11 @@ def test_those_who_come_first_go_first() -> None:
 
             assert smsc.submits[-1].destination.digits == "01099999999"
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_one_late_answer_holds_up_no_other() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent, take)
         async with office(smsc) as here:
@@ -289,11 +289,11 @@ def test_one_late_answer_holds_up_no_other() -> None:
             assert late[1:] == (1, Unknown)
             assert late[0] < ANSWER_S
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_message_in_parts_is_not_begun_when_there_is_no_time_for_all_of_it() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         async with office(smsc, rate=1, long_messages="parts") as here:
             verdicts = await here.carrier.send([attempt(number, LONG) for number in range(1, 8)])
@@ -303,11 +303,11 @@ def test_a_message_in_parts_is_not_begun_when_there_is_no_time_for_all_of_it() -
             assert kinds(verdicts) == [Taken] * begun + [Away] * (7 - begun)
             assert begun in (4, 5)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_pair_whose_receiver_is_locked_out_says_what_it_lacks() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         smsc = Smsc()
         smsc.acts[pdu.BIND_RECEIVER] = refuse(pdu.RINVPASWD)
         async with office(smsc, bind="pair") as here:
@@ -316,11 +316,11 @@ def test_a_pair_whose_receiver_is_locked_out_says_what_it_lacks() -> None:
             assert here.carrier.is_connected
             assert here.carrier.trouble == "1 of 2 connections are down: the bind was refused: ESME_RINVPASWD"
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_how_far_ahead_it_is_can_be_seen_as_soon_as_it_has_a_batch() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with office(Smsc(), rate=50, long_messages="parts") as here:
             sending = asyncio.create_task(here.carrier.send([attempt(1, LONG), attempt(2, LONG)]))
             await asyncio.sleep(0)
@@ -335,4 +335,4 @@ def test_how_far_ahead_it_is_can_be_seen_as_soon_as_it_has_a_batch() -> None:
             await asyncio.wait([sending])
             assert here.carrier.ahead_s < 0.1
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())

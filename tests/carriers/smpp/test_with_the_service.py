@@ -15,16 +15,23 @@ from pabal.domain.message import Outcome, Product, Status
 from tests.fakes.smsc.scripted import SUBMIT_ANSWER, Line, Smsc, each_in_turn, receipt, refuse, silent, take
 from tests.fixtures.service import PHONE, counted, ends, send, sms
 from tests.fixtures.smpp import LONG, smpp_settings, until
-from tests.fixtures.virtual import Town, VirtualWorld, build_town, in_virtual_time, open_store, settings_for
+from tests.fixtures.virtual import (
+    Environment,
+    VirtualWorld,
+    build_environment,
+    in_virtual_time,
+    open_store,
+    settings_for,
+)
 from tests.service.delivery.test_receive import Unreliable
 
-Scene = Callable[[Town, Smsc], Awaitable[None]]
+Scenario = Callable[[Environment, Smsc], Awaitable[None]]
 DONE = (Status.COMPLETED, Outcome.DELIVERED)
 SENDING = (Status.SENDING, None)
 
 
-def play(folder: Path, scene: Scene, **carrier: Any) -> None:
-    """Play a scene in a town whose texts go by SMPP."""
+def run_scenario(folder: Path, scenario: Scenario, **carrier: Any) -> None:
+    """Run a scenario in an environment whose texts go by SMPP."""
 
     async def whole() -> None:
         smsc, world = Smsc(), VirtualWorld()
@@ -32,12 +39,14 @@ def play(folder: Path, scene: Scene, **carrier: Any) -> None:
         settings = dataclasses.replace(settings_for(folder, sms_timeout_hours=1), routes=routes)
         telco = SmppCarrier(smpp_settings(**carrier), world, lambda _: None, smsc.dial)
         store = Unreliable(open_store(folder, world))
-        town = await build_town(folder, world=world, store=store, carriers={"telco": telco}, settings=settings)
+        env = await build_environment(
+            folder, world=world, store=store, carriers={"telco": telco}, settings=settings
+        )
         try:
             await until(lambda: telco.is_connected)
-            await scene(town, smsc)
+            await scenario(env, smsc)
         finally:
-            await town.service.stop()
+            await env.service.stop()
 
     in_virtual_time(whole())
 
@@ -75,146 +84,146 @@ def report(*stats: str, before_the_answer: bool = False) -> Callable[[Line, Pdu]
 def test_the_first_final_receipt_is_the_end_whenever_it_comes(
     tmp_path: Path, before_the_answer: bool, stats: list[str], end: Any
 ) -> None:
-    async def scene(town: Town, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: Smsc) -> None:
         smsc.acts[pdu.SUBMIT_SM] = report(*stats, before_the_answer=before_the_answer)
-        request = await send(town, sms())
-        await town.wait(2)
-        assert await ends(town, request) == [SENDING if before_the_answer else end]
-        await town.wait(10)
+        request = await send(env, sms())
+        await env.wait(2)
+        assert await ends(env, request) == [SENDING if before_the_answer else end]
+        await env.wait(10)
 
-        assert await ends(town, request) == [end]
+        assert await ends(env, request) == [end]
         assert len(smsc.submits) == 1
         assert len(smsc.acknowledged) == len(stats)
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_a_receipt_for_an_unknown_id_is_acknowledged_and_counted_and_ends_nothing(tmp_path: Path) -> None:
-    async def scene(town: Town, smsc: Smsc) -> None:
-        request = await send(town, sms())
+    async def scenario(env: Environment, smsc: Smsc) -> None:
+        request = await send(env, sms())
         await until(lambda: smsc.submits)
         smsc.line_up.deliver(1, receipt("someone-elses"))
         await until(lambda: smsc.acknowledged)
-        await town.wait(5)
+        await env.wait(5)
 
-        assert await ends(town, request) == [SENDING]
-        assert counted(town, "pabal_receipts_unmatched_total", carrier="telco") == 1
+        assert await ends(env, request) == [SENDING]
+        assert counted(env, "pabal_receipts_unmatched_total", carrier="telco") == 1
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_a_text_in_parts_is_complete_when_every_part_is(tmp_path: Path) -> None:
-    async def scene(town: Town, smsc: Smsc) -> None:
-        request = await send(town, sms(product=Product.LMS, content=LONG))
+    async def scenario(env: Environment, smsc: Smsc) -> None:
+        request = await send(env, sms(product=Product.LMS, content=LONG))
         await until(lambda: len(smsc.submits) == 4)
         for number in ("1", "3", "4"):
             smsc.line_up.deliver(int(number), receipt(number))
-        await town.wait(5)
-        assert await ends(town, request) == [SENDING]
+        await env.wait(5)
+        assert await ends(env, request) == [SENDING]
         smsc.line_up.deliver(2, receipt("2"))
-        await town.wait(5)
+        await env.wait(5)
 
-        assert await ends(town, request) == [DONE]
+        assert await ends(env, request) == [DONE]
         assert len(smsc.submits) == 4
 
-    play(tmp_path, scene, long_messages="parts")
+    run_scenario(tmp_path, scenario, long_messages="parts")
 
 
 def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
-    async def scene(town: Town, smsc: Smsc) -> None:
-        request = await send(town, sms(product=Product.LMS, content=LONG))
+    async def scenario(env: Environment, smsc: Smsc) -> None:
+        request = await send(env, sms(product=Product.LMS, content=LONG))
         await until(lambda: len(smsc.submits) == 4)
         smsc.line_up.deliver(1, receipt("1"))
         smsc.line_up.deliver(3, receipt("3", "EXPIRED"))
-        await town.wait(5)
+        await env.wait(5)
 
-        assert await ends(town, request) == [(Status.FAIL, Outcome.TIMED_OUT)]
+        assert await ends(env, request) == [(Status.FAIL, Outcome.TIMED_OUT)]
 
-    play(tmp_path, scene, long_messages="parts")
+    run_scenario(tmp_path, scenario, long_messages="parts")
 
 
 def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> None:
-    async def scene(town: Town, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: Smsc) -> None:
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(refuse(pdu.RTHROTTLED), refuse(pdu.RMSGQFUL), report("DELIVRD"))
-        request = await send(town, sms())
-        await town.wait(30)
+        request = await send(env, sms())
+        await env.wait(30)
 
-        assert await ends(town, request) == [DONE]
+        assert await ends(env, request) == [DONE]
         assert len(smsc.submits) == 3
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> None:
-    async def scene(town: Town, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: Smsc) -> None:
         smsc.is_down = True
         smsc.line_up.pipe.reset()
-        request = await send(town, sms())
-        await town.wait(3600)
+        request = await send(env, sms())
+        await env.wait(3600)
         assert smsc.submits == []
         smsc.is_down = False
         smsc.acts[pdu.SUBMIT_SM] = report("DELIVRD")
-        await town.wait(30)
+        await env.wait(30)
 
-        assert await ends(town, request) == [DONE]
+        assert await ends(env, request) == [DONE]
         assert len(smsc.submits) == 1
 
-    play(tmp_path, scene)
+    run_scenario(tmp_path, scenario)
 
 
 def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
-    async def scene(town: Town, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: Smsc) -> None:
         smsc.acts[pdu.SUBMIT_SM] = silent
-        request = await send(town, sms())
+        request = await send(env, sms())
         await until(lambda: smsc.submits)
         smsc.acts[pdu.SUBMIT_SM] = report("DELIVRD")
         smsc.line_up.pipe.reset()
-        await town.wait(60)
+        await env.wait(60)
 
-        assert await ends(town, request) == [DONE]
+        assert await ends(env, request) == [DONE]
         assert len(smsc.submits) == 2
 
-    play(tmp_path, scene, on_doubt="resend")
+    run_scenario(tmp_path, scenario, on_doubt="resend")
 
 
 @pytest.mark.parametrize("has_arrived", [True, False])
 def test_after_a_reset_what_is_held_in_doubt_is_never_sent_again(tmp_path: Path, has_arrived: bool) -> None:
-    async def scene(town: Town, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: Smsc) -> None:
         smsc.acts[pdu.SUBMIT_SM] = silent
-        request = await send(town, sms())
+        request = await send(env, sms())
         await until(lambda: smsc.submits)
         (submit,) = smsc.submits
         mark = int.from_bytes(submit.options[pdu.USER_MESSAGE_REFERENCE], "big")
         smsc.acts[pdu.SUBMIT_SM] = take
         smsc.line_up.pipe.reset()
-        await town.wait(60)
-        assert await ends(town, request) == [SENDING]
+        await env.wait(60)
+        assert await ends(env, request) == [SENDING]
         if has_arrived:
             smsc.line_up.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, mark=mark))
-            await town.wait(5)
+            await env.wait(5)
         else:
-            await town.wait(3600 + 60)
+            await env.wait(3600 + 60)
 
-        assert await ends(town, request) == [DONE if has_arrived else (Status.FAIL, Outcome.UNKNOWN)]
+        assert await ends(env, request) == [DONE if has_arrived else (Status.FAIL, Outcome.UNKNOWN)]
         assert len(smsc.submits) == 1
 
-    play(tmp_path, scene, on_doubt="hold")
+    run_scenario(tmp_path, scenario, on_doubt="hold")
 
 
 def test_receipts_wait_unacknowledged_while_the_store_is_away_and_none_is_lost(tmp_path: Path) -> None:
-    async def scene(town: Town, smsc: Smsc) -> None:
-        request = await send(town, sms(*(f"0103{number:07}" for number in range(200))))
+    async def scenario(env: Environment, smsc: Smsc) -> None:
+        request = await send(env, sms(*(f"0103{number:07}" for number in range(200))))
         await until(lambda: len(smsc.submits) == 200)
-        await town.wait(1)
-        store = cast(Unreliable, town.store)
+        await env.wait(1)
+        store = cast(Unreliable, env.store)
         store.is_away = True
         for number in range(1, 201):
             smsc.line_up.deliver(number, receipt(str(number)))
-        await town.wait(600)
+        await env.wait(600)
         assert (smsc.acknowledged, len(smsc.lines)) == ([], 1)
         store.is_away = False
         await until(lambda: len(smsc.acknowledged) == 200)
 
-        assert await ends(town, request) == [DONE] * 200
+        assert await ends(env, request) == [DONE] * 200
 
-    play(tmp_path, scene, window=50)
+    run_scenario(tmp_path, scenario, window=50)

@@ -6,8 +6,8 @@ from pabal.domain.user import Role
 from tests.console.history.test_history import FORMULAS
 from tests.fixtures.console import Visitor, visitor_of
 from tests.fixtures.sheets import sheets
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import PHONE, Play, accepted, sms, to
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import PHONE, RunScenario, accepted, sms, to
 
 
 async def exported(visitor: Visitor, query: str = "") -> dict[str, list[list[Any]]]:
@@ -17,9 +17,9 @@ async def exported(visitor: Visitor, query: str = "") -> dict[str, list[list[Any
     return sheets(shown.body)
 
 
-def test_the_workbook_has_every_message_newest_first_and_formulas_stay_text(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_workbook_has_every_message_newest_first_and_formulas_stay_text(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         for formula in FORMULAS:
             receivers = to(PHONE, reference=formula, templateData={"v": formula})
             await accepted(call, "message/sendLMS", sms(content="#{v}", subject="#{v}", receivers=receivers))
@@ -27,8 +27,8 @@ def test_the_workbook_has_every_message_newest_first_and_formulas_stay_text(play
             call, "message/sendSMS", sms(receivers=to(*[PHONE] * 1000), content='a <b> "c" & d\n_x0041_')
         )
         await accepted(call, "message/sendSMS", sms("010-9999-0000", content="다른 번호"))
-        await town.wait(5)
-        visitor = await visitor_of(town)
+        await env.wait(5)
+        visitor = await visitor_of(env)
 
         ((name, (head, *rows)),) = (await exported(visitor)).items()
         few = await exported(visitor, "receiver=010-9999-0000")
@@ -43,13 +43,15 @@ def test_the_workbook_has_every_message_newest_first_and_formulas_stay_text(play
         assert {(row[11], row[12], row[13]) for row in rows if row[11]} == {(each,) * 3 for each in FORMULAS}
         assert [row[12] for row in few[name][1:]] == ["다른 번호"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_workbook_of_nothing_has_its_head_and_a_search_with_a_mistake_is_refused(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await town.caller()
-        visitor = await visitor_of(town, Role.VIEWER)
+def test_a_workbook_of_nothing_has_its_head_and_a_search_with_a_mistake_is_refused(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller()
+        visitor = await visitor_of(env, Role.VIEWER)
         visitor.cookies["pabal_language"] = "en"
 
         empty = await exported(visitor)
@@ -60,4 +62,4 @@ def test_a_workbook_of_nothing_has_its_head_and_a_search_with_a_mistake_is_refus
         assert refused.status == 400
         assert 'href="/console/history.xlsx?status=fail"' in page.text
 
-    play(scene)
+    run_scenario(scenario)

@@ -12,13 +12,13 @@ import pytest
 from pabal.console.history.export import up_to
 from pabal.domain.user import Role
 from tests.fixtures.console import Visitor, visitor_of
-from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
     PHONE,
     SENDER,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     ready,
@@ -33,14 +33,14 @@ ESCAPED = "&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"
 FORMULAS = ["=1+1", "+82", "-1", "@SUM(A1)", "\t=1", "＝1"]
 
 
-async def furnished(town: Town) -> tuple[Caller, str, dict[str, Any]]:
+async def furnished(env: Environment) -> tuple[Caller, str, dict[str, Any]]:
     """Send a few things, and return what a search must tell apart."""
-    call, sender_key = await ready(town)
+    call, sender_key = await ready(env)
     await accepted(call, "message/sendSMS", sms(PHONE, content="잘 간다"))
     await accepted(call, "message/sendSMS", sms("010-0000-0001", content="못 간다"))
     await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, NO_USER, **FALLBACK))
     await accepted(call, "message/sendLMS", sms(PHONE, content="내일", sendDate="2026-11-16 09:00"))
-    await town.wait(30)
+    await env.wait(30)
     return call, sender_key, await record(call, "010-0000-0001")
 
 
@@ -90,10 +90,10 @@ SEARCHES = [
 ]
 
 
-def test_what_is_searched_for_is_found_on_the_page_and_in_the_file(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, failed = await furnished(town)
-        visitor = await visitor_of(town)
+def test_what_is_searched_for_is_found_on_the_page_and_in_the_file(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, failed = await furnished(env)
+        visitor = await visitor_of(env)
         for query, found in SEARCHES:
             asked = query.format(sender_key=sender_key, request=failed["requestId"], message=failed["messageId"])
 
@@ -103,7 +103,7 @@ def test_what_is_searched_for_is_found_on_the_page_and_in_the_file(play: Play) -
             assert kinds(shown) == found, query
             assert len(await cells(visitor, asked)) == len(found) + 1, query
 
-    play(scene)
+    run_scenario(scenario)
 
 
 MISTAKES = [
@@ -117,9 +117,9 @@ MISTAKES = [
 ]
 
 
-def test_what_cannot_be_understood_is_told_beside_its_field(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_what_cannot_be_understood_is_told_beside_its_field(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         for query, field in MISTAKES:
             shown = await visitor.get(f"/console/history?{query}")
             exported = await visitor.get(f"/console/history.csv?{query}")
@@ -128,16 +128,16 @@ def test_what_cannot_be_understood_is_told_beside_its_field(play: Play) -> None:
             assert f'id="wrong-{field}"' in shown.text, query
             assert f'aria-describedby="wrong-{field}"' in shown.text, query
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_pages_go_back_in_time_without_a_gap_and_without_repeating(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_pages_go_back_in_time_without_a_gap_and_without_repeating(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         for _ in range(3):
             await accepted(call, "message/sendSMS", sms(receivers=to(*[PHONE] * 41)))
-            await town.wait(1)
-        visitor = await visitor_of(town)
+            await env.wait(1)
+        visitor = await visitor_of(env)
 
         seen: list[str] = []
         path: str | None = "/console/history?product=sms"
@@ -150,14 +150,14 @@ def test_pages_go_back_in_time_without_a_gap_and_without_repeating(play: Play) -
         assert seen == sorted(seen, reverse=True)
         assert len(seen) == len(set(seen)) == 3 * 41
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_failed_message_and_the_text_that_stands_in_for_it_lead_to_each_other(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, _, _ = await furnished(town)
+def test_a_failed_message_and_the_text_that_stands_in_for_it_lead_to_each_other(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, _, _ = await furnished(env)
         fallback, failed = await records(call, NO_USER)
-        visitor = await visitor_of(town)
+        visitor = await visitor_of(env)
 
         story = await visitor.get(f"/console/history/{failed['messageId']}")
         other = await visitor.get(f"/console/history/{fallback['messageId']}")
@@ -167,35 +167,35 @@ def test_a_failed_message_and_the_text_that_stands_in_for_it_lead_to_each_other(
         assert "대체 문자를 켜거나 문자로 보내세요" in story.text
         assert "대체 문자를 만들었습니다" in other.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_every_try_is_part_of_the_story(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_every_try_is_part_of_the_story(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms("010-0000-0005"))
-        visitor = await visitor_of(town)
+        visitor = await visitor_of(env)
         path = f"/console/history/{(await record(call, '010-0000-0005'))['messageId']}"
 
-        await town.wait(0.5)
+        await env.wait(0.5)
         before = await visitor.get(path)
-        await town.wait(60)
+        await env.wait(60)
         after = await visitor.get(path)
 
         assert "통신사로 보냅니다" in before.text
         assert after.text.count("혼잡해 다시 시도합니다") == 2
         assert "도착했습니다" in after.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms("010-0000-0006"))
         await accepted(call, "message/sendSMS", sms(PHONE, sendDate="2026-11-16 09:00"))
-        await town.wait(5)
-        visitor = await visitor_of(town)
+        await env.wait(5)
+        visitor = await visitor_of(env)
 
         taken = await visitor.get(f"/console/history/{(await record(call, '010-0000-0006'))['messageId']}")
         scheduled = await visitor.get(f"/console/history/{(await record(call))['messageId']}")
@@ -204,18 +204,18 @@ def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(play: Play) -> 
         assert "예약되었습니다" in scheduled.text
         assert "2026-11-16 09:00:00" in scheduled.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_whatever_was_sent_is_shown_as_it_was_written_and_never_as_markup(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_whatever_was_sent_is_shown_as_it_was_written_and_never_as_markup(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         receivers = to(PHONE, reference=HOSTILE, templateData={"name": HOSTILE})
         sent = await accepted(
             call, "message/sendLMS", sms(content="#{name}" + HOSTILE, subject="<b>굵게</b>", receivers=receivers)
         )
-        await town.wait(5)
-        visitor = await visitor_of(town)
+        await env.wait(5)
+        visitor = await visitor_of(env)
         message = f"{sent.request_id}000001"
 
         pages = [
@@ -233,7 +233,7 @@ def test_whatever_was_sent_is_shown_as_it_was_written_and_never_as_markup(play: 
         assert all("<script>alert" not in page.text and "<b>굵게" not in page.text for page in pages)
         assert all(ESCAPED in page.text for page in pages[:5])
 
-    play(scene)
+    run_scenario(scenario)
 
 
 async def cells(visitor: Visitor, query: str = "") -> list[list[str]]:
@@ -244,15 +244,15 @@ async def cells(visitor: Visitor, query: str = "") -> list[list[str]]:
     return list(csv.reader(io.StringIO(shown.text.removeprefix("\ufeff"))))
 
 
-def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         for formula in FORMULAS:
             receivers = to(PHONE, reference=formula, templateData={"v": formula})
             await accepted(call, "message/sendLMS", sms(content="#{v}", subject="#{v}"[:40], receivers=receivers))
         await accepted(call, "message/sendSMS", sms(receivers=to(*[PHONE] * 1000), content='a "b", c'))
-        await town.wait(5)
-        visitor = await visitor_of(town)
+        await env.wait(5)
+        visitor = await visitor_of(env)
 
         head, *rows = await cells(visitor)
 
@@ -267,15 +267,15 @@ def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(play: 
         assert dangerous == []
         assert {row[12] for row in rows[1000:]} == {f"'{formula}" for formula in FORMULAS}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_viewer_sees_masked_numbers_in_every_place(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, _, _ = await furnished(town)
+def test_a_viewer_sees_masked_numbers_in_every_place(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, _, _ = await furnished(env)
         message = (await records(call, PHONE))[0]["messageId"]
-        viewer = await visitor_of(town, Role.VIEWER)
-        owner = await visitor_of(town, Role.OWNER)
+        viewer = await visitor_of(env, Role.VIEWER)
+        owner = await visitor_of(env, Role.OWNER)
 
         for path in (
             "/console/history",
@@ -291,7 +291,7 @@ def test_a_viewer_sees_masked_numbers_in_every_place(play: Play) -> None:
             )
             assert PHONE in whole.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,17 @@ from pabal.store import accounts
 from pabal.store.engine.base import Tx
 from tests.fixtures.audit import latest
 from tests.fixtures.console import visitor_of
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import SENDER, Play, accepted, sms
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import SENDER, RunScenario, accepted, sms
 
 DIGITS = "0212345678"
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
-def test_a_number_is_registered_used_and_removed_after_a_question(play: Play, role: Role) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town, role)
+def test_a_number_is_registered_used_and_removed_after_a_question(run_scenario: RunScenario, role: Role) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env, role)
         refused = await call("message/sendSMS", sms())
 
         done = await visitor.fill_in("/console/numbers", number=f" {SENDER} ")
@@ -33,21 +33,21 @@ def test_a_number_is_registered_used_and_removed_after_a_question(play: Play, ro
         assert f"{SENDER} 번호를 정말 삭제할까요?" in question.text
         assert gone.status == 303
         assert (await call("message/sendSMS", sms())).result == refused.result
-        found = await town.store.read(latest, None, 2)
+        found = await env.store.read(latest, None, 2)
         assert [(each.what, each.target) for each in found] == [
             ("number.remove", "02-****-5678"),
             ("number.add", "02-****-5678"),
         ]
 
-    play(scene, check_sender_numbers=True)
+    run_scenario(scenario, check_sender_numbers=True)
 
 
 @pytest.mark.parametrize(
     ("typed", "told"), [("", "비어"), ("119", "발신번호로 쓸 수 없는"), ("<b>", "숫자와 하이픈")]
 )
-def test_what_is_no_sender_number_is_told_at_its_field(play: Play, typed: str, told: str) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_what_is_no_sender_number_is_told_at_its_field(run_scenario: RunScenario, typed: str, told: str) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
 
         shown = await visitor.fill_in("/console/numbers", number=typed)
 
@@ -55,35 +55,35 @@ def test_what_is_no_sender_number_is_told_at_its_field(play: Play, typed: str, t
         assert told in shown.text
         assert 'aria-describedby="wrong-number"' in shown.text
         assert "<b>" not in shown.text
-        assert await town.store.read(accounts.numbers) == []
+        assert await env.store.read(accounts.numbers) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_number_is_registered_once_and_an_account_has_only_so_many(play: Play) -> None:
+def test_a_number_is_registered_once_and_an_account_has_only_so_many(run_scenario: RunScenario) -> None:
     def fill_up(tx: Tx, account_id: int) -> None:
         for each in range(MAX_NUMBERS - 1):
             accounts.add_number(tx, account_id, f"0701{each:07}", 0)
 
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         await visitor.fill_in("/console/numbers", number=SENDER)
 
         again = await visitor.fill_in("/console/numbers", number=SENDER)
-        (account,) = await town.store.read(accounts.accounts)
-        await town.store.write(fill_up, account.id)
+        (account,) = await env.store.read(accounts.accounts)
+        await env.store.write(fill_up, account.id)
         full = await visitor.fill_in("/console/numbers", number="1588-0000")
 
         assert (again.status, full.status) == (409, 400)
         assert "이미 등록된 번호입니다" in again.text
         assert f"{MAX_NUMBERS}개까지" in full.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_another_account_s_numbers_are_neither_seen_nor_removed(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        owner, stranger = await visitor_of(town), await visitor_of(town, account="other")
+def test_another_account_s_numbers_are_neither_seen_nor_removed(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner, stranger = await visitor_of(env), await visitor_of(env, account="other")
         await owner.fill_in("/console/numbers", number=SENDER)
 
         shown = await stranger.get("/console/numbers")
@@ -92,6 +92,6 @@ def test_another_account_s_numbers_are_neither_seen_nor_removed(play: Play) -> N
 
         assert f">{SENDER}<" not in shown.text
         assert (asked.status, removed.status) == (404, 404)
-        assert len(await town.store.read(accounts.numbers)) == 1
+        assert len(await env.store.read(accounts.numbers)) == 1
 
-    play(scene)
+    run_scenario(scenario)

@@ -12,11 +12,11 @@ from pabal.domain.user import Role
 from pabal.store import profiles
 from tests.fixtures.audit import latest
 from tests.fixtures.console import Shown, Visitor, visitor_of
-from tests.fixtures.virtual import Town
+from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     CATEGORY,
     LeapingWorld,
-    Play,
+    RunScenario,
     accepted,
     alimtalk,
     end,
@@ -41,14 +41,14 @@ async def enter(visitor: Visitor, token: str) -> Shown:
     return await visitor.fill_in("/console/profiles/token", channel=CHANNEL, token=token)
 
 
-async def noted(town: Town) -> list[tuple[str, str]]:
-    found = await town.store.read(latest, None, 10)
+async def noted(env: Environment) -> list[tuple[str, str]]:
+    found = await env.store.read(latest, None, 10)
     return [(each.what, each.target) for each in found if each.what.startswith("profile.")]
 
 
-def test_a_channel_is_registered_proved_by_its_token_and_can_be_sent_under(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor, call = await visitor_of(town), await town.caller()
+def test_a_channel_is_registered_proved_by_its_token_and_can_be_sent_under(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor, call = await visitor_of(env), await env.caller()
 
         asked = await register(visitor, channelId=" shop ")
         page = await visitor.get(asked.location)
@@ -62,15 +62,15 @@ def test_a_channel_is_registered_proved_by_its_token_and_can_be_sent_under(play:
         (profile,) = (await call("sender/list")).items
         assert profile["senderKey"] in listed.text
         assert "건강 › 병원 › 종합병원" in listed.text
-        assert await noted(town) == [("profile.approve", CHANNEL), ("profile.register", CHANNEL)]
+        assert await noted(env) == [("profile.approve", CHANNEL), ("profile.register", CHANNEL)]
         assert (await visitor.get(asked.location)).location == "/console/profiles", "there is no token to enter"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_is_wrong_is_told_at_its_field_and_what_was_typed_stays(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_what_is_wrong_is_told_at_its_field_and_what_was_typed_stays(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
 
         shown = await register(visitor, channelId=HOSTILE, category="", cellphone="119", major="건강", minor="병원")
 
@@ -80,14 +80,14 @@ def test_what_is_wrong_is_told_at_its_field_and_what_was_typed_stays(play: Play)
         assert HOSTILE not in shown.text
         assert 'value="119"' in shown.text
         assert '<option value="병원" selected>' in shown.text
-        assert await noted(town) == []
+        assert await noted(env) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_categories_are_picked_step_by_step(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_categories_are_picked_step_by_step(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         path = "/console/profiles/categories"
 
         first = await visitor.get(path)
@@ -99,7 +99,7 @@ def test_categories_are_picked_step_by_step(play: Play) -> None:
         assert f'<option value="{CATEGORY}" selected>종합병원</option>' in third.text
         assert "<html" not in third.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_choices_that_do_not_belong_to_a_step_before_are_dropped_and_the_only_one_is_made() -> None:
@@ -116,9 +116,9 @@ def test_choices_that_do_not_belong_to_a_step_before_are_dropped_and_the_only_on
     assert levels("가, 나, 다, 라") == ["가", "나", "다, 라"]
 
 
-def test_a_wrong_token_costs_a_try_until_it_is_locked(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor, call = await visitor_of(town), await town.caller()
+def test_a_wrong_token_costs_a_try_until_it_is_locked(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor, call = await visitor_of(env), await env.caller()
         await register(visitor)
         token = await newest_token(call)
         wrong = f"{(int(token) + 1) % 10**6:06}"
@@ -136,18 +136,18 @@ def test_a_wrong_token_costs_a_try_until_it_is_locked(play: Play) -> None:
         assert "토큰을 다시 보냈습니다" in page.text
         assert right.location.startswith("/console/profiles?approved=")
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_token_that_is_over_is_told_and_only_so_many_are_sent(play: Play) -> None:
+def test_a_token_that_is_over_is_told_and_only_so_many_are_sent(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        assert isinstance(town.world, LeapingWorld)
-        visitor, call = await visitor_of(town), await town.caller()
+    async def scenario(env: Environment) -> None:
+        assert isinstance(env.world, LeapingWorld)
+        visitor, call = await visitor_of(env), await env.caller()
         await register(visitor)
         token = await newest_token(call)
-        town.world.leap(31 * 60)
+        env.world.leap(31 * 60)
 
         page = await visitor.get("/console/profiles/token?channel=@shop")
         late = await enter(visitor, token)
@@ -161,15 +161,17 @@ def test_a_token_that_is_over_is_told_and_only_so_many_are_sent(play: Play) -> N
         assert [shown.status for shown in sent] == [303] * (MAX_TOKENS_AN_HOUR - 1) + [429]
         assert 'role="alert"' in sent[-1].text
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
-def test_a_profile_is_deleted_after_a_question_and_its_waiting_messages_are_cancelled(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
+def test_a_profile_is_deleted_after_a_question_and_its_waiting_messages_are_cancelled(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
         later = alimtalk(sender_key, sendDate="2026-11-16 12:00")
         await accepted(call, "message/sendAlimtalk", later)
-        visitor = await visitor_of(town)
+        visitor = await visitor_of(env)
 
         question = await visitor.get("/console/profiles/delete?channel=@shop")
         before = end(await record(call))
@@ -179,18 +181,20 @@ def test_a_profile_is_deleted_after_a_question_and_its_waiting_messages_are_canc
         assert "@shop 채널을 정말 삭제할까요?" in question.text
         assert (before, end(await record(call))) == ("waiting", "cancel")
         assert (done.location, again.status) == ("/console/profiles", 404)
-        assert await noted(town) == [("profile.delete", CHANNEL)]
+        assert await noted(env) == [("profile.delete", CHANNEL)]
         assert "아직 등록한 채널이 없습니다" in (await visitor.get("/console/profiles")).text
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("role", [Role.SENDER, Role.VIEWER])
-def test_who_may_not_manage_sees_the_list_alone_and_a_viewer_no_number_or_key(play: Play, role: Role) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_who_may_not_manage_sees_the_list_alone_and_a_viewer_no_number_or_key(
+    run_scenario: RunScenario, role: Role
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
-        visitor = await visitor_of(town, role)
+        visitor = await visitor_of(env, role)
 
         shown = await visitor.get("/console/profiles")
 
@@ -198,12 +202,12 @@ def test_who_may_not_manage_sees_the_list_alone_and_a_viewer_no_number_or_key(pl
         assert "/console/profiles/" not in shown.text
         assert (CELLPHONE in shown.text, sender_key in shown.text) == (role is Role.SENDER, role is Role.SENDER)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_nobody_touches_another_account_s_profiles(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        owner, stranger = await visitor_of(town), await visitor_of(town, account="other")
+def test_nobody_touches_another_account_s_profiles(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner, stranger = await visitor_of(env), await visitor_of(env, account="other")
         await register(owner)
 
         shown = [
@@ -216,24 +220,24 @@ def test_nobody_touches_another_account_s_profiles(play: Play) -> None:
 
         assert [each.status for each in shown] == [404] * 5
         assert CHANNEL not in (await stranger.get("/console/profiles")).text
-        assert len(await town.store.read(profiles.everyone)) == 1
+        assert len(await env.store.read(profiles.everyone)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_one_that_an_operator_or_a_relay_put_out_of_use_says_so(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await open_channel(await town.caller())
-        ((_, profile),) = await town.store.read(profiles.everyone)
-        await town.store.write(profiles.set_enabled, profile.id, False, town.world.now())
+def test_one_that_an_operator_or_a_relay_put_out_of_use_says_so(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await open_channel(await env.caller())
+        ((_, profile),) = await env.store.read(profiles.everyone)
+        await env.store.write(profiles.set_enabled, profile.id, False, env.world.now())
 
-        visitor = await visitor_of(town)
+        visitor = await visitor_of(env)
 
         shown = await visitor.get("/console/profiles")
 
         assert "운영자가 사용을 중지했습니다" in shown.text
-        await town.store.write(profiles.set_enabled, profile.id, True, town.world.now())
-        await town.store.write(profiles.follow, profile.id, profile.category, Bar.BLOCKED, town.world.now())
+        await env.store.write(profiles.set_enabled, profile.id, True, env.world.now())
+        await env.store.write(profiles.follow, profile.id, profile.category, Bar.BLOCKED, env.world.now())
         assert Bar.BLOCKED.label.ko in (await visitor.get("/console/profiles")).text
 
-    play(scene)
+    run_scenario(scenario)

@@ -7,8 +7,8 @@ from pabal.domain.user import Role
 from pabal.store import templates as kept_templates
 from tests.console.manage.test_templates import furnished, only, save, written
 from tests.fixtures.console import visitor_of
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import Play, accepted, picture, template
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import RunScenario, accepted, picture, template
 
 JPEG = b"\xff\xd8\xff\xe0 one\r\n--cu picture \x00\xff"
 OTHER = b"\xff\xd8\xff\xe0 another"
@@ -19,9 +19,9 @@ def emphasised(sender_key: str, **changes: str) -> dict[str, str]:
     return written(sender_key, emphasisType="image", imageLink="https://shop.example/", **changes)
 
 
-def test_a_picture_is_kept_shown_changed_and_kept_again_with_a_new_text(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_a_picture_is_kept_shown_changed_and_kept_again_with_a_new_text(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
 
         path = (await visitor.bring(NEW, ("봄.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
         page = await visitor.get(path)
@@ -38,42 +38,44 @@ def test_a_picture_is_kept_shown_changed_and_kept_again_with_a_new_text(play: Pl
         assert 'value="https://shop.example/"' in form.text
         assert "현재 이미지를 그대로" in form.text
         assert (kept.body, changed.body) == (JPEG, OTHER)
-        design = (await only(town)).design
+        design = (await only(env)).design
         assert (design.imageName, design.emphasisType, design.imageLink) == (
             "b.jpg",
             "image",
             "https://shop.example/",
         )
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_picture_goes_when_the_emphasis_does(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_a_picture_goes_when_the_emphasis_does(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
         path = (await visitor.bring(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
 
         await save(visitor, f"{path}/edit", written(sender_key))
         gone = await visitor.get(f"{path}/picture")
 
         assert gone.status == 404
-        assert (await only(town)).design.imageName is None
+        assert (await only(env)).design.imageName is None
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_picture_that_came_with_the_interface_outlives_an_edit_whatever_the_emphasis(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key, visitor = await furnished(town)
+def test_a_picture_that_came_with_the_interface_outlives_an_edit_whatever_the_emphasis(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key, visitor = await furnished(env)
         made = await accepted(call, "template/create", template(sender_key, image=picture()))
         path = f"/console/templates/{made.item['id']}"
 
         await save(visitor, f"{path}/edit", written(sender_key, content="새 글"))
 
         assert (await visitor.get(f"{path}/picture")).status == 200
-        assert (await only(town)).design.imageName == "photo.jpg"
+        assert (await only(env)).design.imageName == "photo.jpg"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -86,9 +88,11 @@ def test_a_picture_that_came_with_the_interface_outlives_an_edit_whatever_the_em
         ("image/jpeg", b"", "wrong-image"),
     ],
 )
-def test_what_is_wrong_with_a_picture_is_told_beside_it(play: Play, kind: str, body: bytes, told: str) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_what_is_wrong_with_a_picture_is_told_beside_it(
+    run_scenario: RunScenario, kind: str, body: bytes, told: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
 
         shown = await visitor.bring(NEW, ("a.jpg", kind, body), emphasised(sender_key, content="다시 쓰지 않게"))
 
@@ -96,30 +100,30 @@ def test_what_is_wrong_with_a_picture_is_told_beside_it(play: Play, kind: str, b
         assert 'id="wrong-image"' in shown.text
         assert told in shown.text
         assert "다시 쓰지 않게" in shown.text
-        assert await town.store.read(kept_templates.everyone) == []
+        assert await env.store.read(kept_templates.everyone) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_emphasis_by_a_picture_needs_one(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_emphasis_by_a_picture_needs_one(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
 
         shown = await save(visitor, NEW, emphasised(sender_key))
 
         assert shown.status == 400
         assert 'id="wrong-image"' in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_copy_takes_the_picture_along_and_nobody_s_else(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_a_copy_takes_the_picture_along_and_nobody_s_else(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
         path = (await visitor.bring(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
         number = path.rpartition("/")[2]
-        stranger = await visitor_of(town, Role.OWNER, "other")
-        viewer = await visitor_of(town, Role.VIEWER)
+        stranger = await visitor_of(env, Role.OWNER, "other")
+        viewer = await visitor_of(env, Role.VIEWER)
 
         form = await visitor.get(f"{NEW}?copy={number}")
         copied = await save(visitor, NEW, emphasised(sender_key, templateCode="T2", pictureOf=number))
@@ -133,12 +137,12 @@ def test_a_copy_takes_the_picture_along_and_nobody_s_else(play: Play) -> None:
         assert JPEG not in look.body
         assert allowed.body == JPEG
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_preview_has_a_place_for_the_picture(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_the_preview_has_a_place_for_the_picture(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
 
         new = await save(visitor, "/console/templates/preview", emphasised(sender_key))
         kept = await save(visitor, "/console/templates/preview", emphasised(sender_key, pictureOf="7"))
@@ -149,31 +153,31 @@ def test_the_preview_has_a_place_for_the_picture(play: Play) -> None:
         assert "<b>" not in odd.text
         assert "<canvas" in new.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=other"])
-def test_a_form_that_cannot_be_taken_apart_is_refused(play: Play, kind: str) -> None:
-    async def scene(town: Town) -> None:
-        await town.caller()
-        visitor = await visitor_of(town)
+def test_a_form_that_cannot_be_taken_apart_is_refused(run_scenario: RunScenario, kind: str) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller()
+        visitor = await visitor_of(env)
 
         broken = await visitor.post(NEW, {"csrf": await visitor.csrf()}, **{"content-type": kind})
 
         assert broken.status == 400
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_form_with_a_file_needs_its_secret_too(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_a_form_with_a_file_needs_its_secret_too(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
 
         shown = await visitor.bring(
             NEW, ("a.jpg", "image/jpeg", JPEG), {**emphasised(sender_key), "csrf": "0" * 64}
         )
 
         assert shown.status == 403
-        assert await town.store.read(kept_templates.everyone) == []
+        assert await env.store.read(kept_templates.everyone) == []
 
-    play(scene)
+    run_scenario(scenario)

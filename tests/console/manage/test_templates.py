@@ -10,15 +10,15 @@ from pabal.store import templates as kept_templates
 from pabal.store.templates import Filter
 from tests.fixtures.audit import latest
 from tests.fixtures.console import Shown, Visitor, visitor_of
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import TEMPLATE_CATEGORY, Play, accepted, open_channel, template
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import TEMPLATE_CATEGORY, RunScenario, accepted, open_channel, template
 
 HOSTILE = '"><script>alert(1)</script>'
 
 
-async def furnished(town: Town) -> tuple[Any, str, Visitor]:
-    call = await town.caller()
-    return call, await open_channel(call), await visitor_of(town, Role.SENDER)
+async def furnished(env: Environment) -> tuple[Any, str, Visitor]:
+    call = await env.caller()
+    return call, await open_channel(call), await visitor_of(env, Role.SENDER)
 
 
 def written(sender_key: str, **changes: str) -> dict[str, str]:
@@ -41,17 +41,17 @@ async def save(visitor: Visitor, path: str, fields: dict[str, str]) -> Shown:
     return await visitor.post(path, {"csrf": await visitor.csrf(), **fields})
 
 
-async def only(town: Town) -> Any:
+async def only(env: Environment) -> Any:
     def work(tx: Any) -> Any:
         return kept_templates.find(tx, Filter(1), 1, 10)[1]
 
-    (found,) = await town.store.read(work)
+    (found,) = await env.store.read(work)
     return found
 
 
-def test_a_template_is_written_asked_for_review_and_approved(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_a_template_is_written_asked_for_review_and_approved(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
         buttons = {"buttons[2].buttonType": "webLink", "buttons[2].mobileUrl": "https://a.example/#{id}"}
 
         made = await save(visitor, "/console/templates/new", written(sender_key, **buttons))
@@ -63,19 +63,19 @@ def test_a_template_is_written_asked_for_review_and_approved(play: Play) -> None
         assert "<mark>#{name}</mark>님,\n출발했습니다." in page.text
         assert "state registered" in page.text
         assert "state approved" in approved.text
-        kept = await only(town)
+        kept = await only(env)
         assert kept.design.content == "#{name}님,\n출발했습니다."
         assert kept.design.buttons[0]["mobileUrl"] == "https://a.example/#{id}"
         assert kept.design.variables == ("name", "id")
-        done = [(deed.who, deed.what, deed.target) for deed in await town.store.read(latest, 1, 2)]
+        done = [(deed.who, deed.what, deed.target) for deed in await env.store.read(latest, 1, 2)]
         assert done == [("sender-of-acme", "template.request", "T1"), ("sender-of-acme", "template.create", "T1")]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_every_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_every_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
         wrong = written(
             sender_key,
             name="",
@@ -92,14 +92,16 @@ def test_every_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(play: 
             assert f'id="wrong-{field}"' in shown.text, field
         assert "가" * 1001 in shown.text
         assert "<script>" not in shown.text
-        assert await town.store.read(kept_templates.everyone) == []
+        assert await env.store.read(kept_templates.everyone) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_edited_template_stays_in_use_until_the_edit_is_approved_and_an_operator_decides(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_an_edited_template_stays_in_use_until_the_edit_is_approved_and_an_operator_decides(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
         path = (await save(visitor, "/console/templates/new", written(sender_key))).location
         await save(visitor, f"{path}/request", {})
 
@@ -107,7 +109,7 @@ def test_an_edited_template_stays_in_use_until_the_edit_is_approved_and_an_opera
         before = await visitor.get(path)
         await save(visitor, f"{path}/request", {})
         again = await save(visitor, f"{path}/edit", written(sender_key))
-        operator = await visitor_of(town, Role.OPERATOR)
+        operator = await visitor_of(env, Role.OPERATOR)
         review = await operator.get(path)
         silent = await save(operator, f"{path}/review", {"decision": "reject"})
         await save(operator, f"{path}/review", {"decision": "reject", "comment": HOSTILE})
@@ -121,15 +123,15 @@ def test_an_edited_template_stays_in_use_until_the_edit_is_approved_and_an_opera
         assert silent.status == 400
         assert "state rejected" in rejected.text
         assert "&lt;script&gt;alert(1)" in rejected.text
-        kept = await only(town)
+        kept = await only(env)
         assert (kept.in_use.content, kept.design.content) == ("#{name}님,\n출발했습니다.", "새 내용")
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_whatever_an_author_wrote_is_never_markup(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_whatever_an_author_wrote_is_never_markup(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
         fields = written(
             sender_key,
             name=HOSTILE,
@@ -151,12 +153,12 @@ def test_whatever_an_author_wrote_is_never_markup(play: Play) -> None:
             assert "<script>" not in shown.text, each
             assert "&lt;script&gt;alert(1)" in shown.text, each
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_template_is_copied_and_deleted(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_a_template_is_copied_and_deleted(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
         path = (await save(visitor, "/console/templates/new", written(sender_key, name="원래"))).location
 
         copy = await visitor.get(f"/console/templates/new?copy={path.rpartition('/')[2]}")
@@ -169,12 +171,12 @@ def test_a_template_is_copied_and_deleted(play: Play) -> None:
         assert "템플릿이 없습니다" in listed.text
         assert (await visitor.get(path)).status == 404
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_approved_template_is_not_deleted(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_an_approved_template_is_not_deleted(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
         path = (await save(visitor, "/console/templates/new", written(sender_key))).location
         await save(visitor, f"{path}/request", {})
 
@@ -182,14 +184,16 @@ def test_an_approved_template_is_not_deleted(play: Play) -> None:
 
         assert refused.status == 409
         assert 'role="alert"' in refused.text
-        assert (await only(town)).code == "T1"
+        assert (await only(env)).code == "T1"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_would_be_lost(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key, visitor = await furnished(town)
+def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_would_be_lost(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key, visitor = await furnished(env)
         made = await accepted(call, "template/create", template(sender_key, emphasisType="itemList"))
         path = f"/console/templates/{made.item['id']}"
 
@@ -199,12 +203,12 @@ def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_woul
         assert "API로 수정하세요" in shown.text
         assert tried.status == 409
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_preview_shows_what_is_written_counted_as_the_service_counts(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, visitor = await furnished(town)
+def test_the_preview_shows_what_is_written_counted_as_the_service_counts(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, visitor = await furnished(env)
         fields = written(
             sender_key,
             content=f"{HOSTILE}#{{이름}}",
@@ -222,12 +226,12 @@ def test_the_preview_shows_what_is_written_counted_as_the_service_counts(play: P
         assert "<li><span>채널 추가</span></li>" in shown.text
         assert f"{len(HOSTILE) + 5} / 1000자" in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_templates_are_listed_by_state_and_in_pages(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key, visitor = await furnished(town)
+def test_templates_are_listed_by_state_and_in_pages(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key, visitor = await furnished(env)
         for number in range(51):
             await accepted(call, "template/create", template(sender_key, templateCode=f"T{number}"))
 
@@ -242,19 +246,19 @@ def test_templates_are_listed_by_state_and_in_pages(play: Play) -> None:
         assert "템플릿이 없습니다" in none.text
         assert nonsense.status == 200
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_one_cannot_write_under_another_account_s_profile(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key, _ = await furnished(town)
-        stranger = await visitor_of(town, Role.OWNER, "other")
+def test_one_cannot_write_under_another_account_s_profile(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, _ = await furnished(env)
+        stranger = await visitor_of(env, Role.OWNER, "other")
 
         tried = await save(stranger, "/console/templates/new", written(sender_key))
 
         assert tried.status == 404
         assert "@shop" not in tried.text
-        assert await town.store.read(profiles.by_sender_key, 1, sender_key)
-        assert await town.store.read(kept_templates.everyone) == []
+        assert await env.store.read(profiles.by_sender_key, 1, sender_key)
+        assert await env.store.read(kept_templates.everyone) == []
 
-    play(scene)
+    run_scenario(scenario)

@@ -16,8 +16,8 @@ from tests.console.manage.test_templates import written
 from tests.fixtures.audit import latest
 from tests.fixtures.console import Shown, visitor_of
 from tests.fixtures.console_send import check, form, hidden
-from tests.fixtures.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, open_store
-from tests.fixtures.web import CATEGORY, BreakingStore, P, Play, T, newest_token, open_channel
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, in_virtual_time, open_store
+from tests.fixtures.web import CATEGORY, BreakingStore, P, RunScenario, T, newest_token, open_channel
 
 SOURCE = Path(pabal.__file__).parent
 WHAT = re.compile(r'"([a-z]+\.[a-z_]+)"')
@@ -29,12 +29,12 @@ def rows(shown: Shown) -> list[list[str]]:
     return [CELL.findall(row) for row in re.findall(r"<tr>\s*<td.*?</tr>", shown.text, re.DOTALL)]
 
 
-def test_an_owner_sees_what_was_done_to_the_account_and_an_operator_everything(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await town.caller()
-        owner = await visitor_of(town)
-        await visitor_of(town, Role.OWNER, "other")
-        operator = await visitor_of(town, Role.OPERATOR)
+def test_an_owner_sees_what_was_done_to_the_account_and_an_operator_everything(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller()
+        owner = await visitor_of(env)
+        await visitor_of(env, Role.OWNER, "other")
+        operator = await visitor_of(env, Role.OPERATOR)
 
         mine = rows(await owner.get("/console/audit"))
         everything = rows(await operator.get("/console/audit"))
@@ -53,20 +53,20 @@ def test_an_owner_sees_what_was_done_to_the_account_and_an_operator_everything(p
             ["명령줄", "acme", "사용자 생성", "owner-of-acme"],
         ]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_log_is_looked_through_by_user_and_in_pages(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        acme = await town.store.write(accounts.ensure_account, "acme", NOON)
+def test_the_log_is_looked_through_by_user_and_in_pages(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        acme = await env.store.write(accounts.ensure_account, "acme", NOON)
 
         def fill(tx: Tx) -> None:
             for number in range(120):
                 who = "lee" if number % 2 else "kim"
                 audit_log.note(tx, Deed(NOON, number % 2 + 90, who, acme, "odd.deed", f"<b>{number}"))
 
-        await town.store.write(fill)
-        owner = await visitor_of(town)
+        await env.store.write(fill)
+        owner = await visitor_of(env)
 
         pages = [await owner.get("/console/audit?user=Kim")]
         while older := re.search(r'href="([^"]+)" rel="next"', pages[-1].text):
@@ -80,22 +80,22 @@ def test_the_log_is_looked_through_by_user_and_in_pages(play: Play) -> None:
         assert (nobody.status, rows(nobody)) == (200, [])
         assert "<b>" not in nobody.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_who_takes_the_history_away_is_noted(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        viewer = await visitor_of(town, Role.VIEWER)
+def test_who_takes_the_history_away_is_noted(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        viewer = await visitor_of(env, Role.VIEWER)
 
         for ending in ("csv", "xlsx"):
             await viewer.get(f"/console/history.{ending}")
         await viewer.get("/console/history.csv?receiver=1")
 
-        found = [(each.who, each.what, each.target) for each in await town.store.read(latest, None, 3)]
+        found = [(each.who, each.what, each.target) for each in await env.store.read(latest, None, 3)]
         assert found[:2] == [("viewer-of-acme", "history.export", ending) for ending in ("xlsx", "csv")]
         assert found[2][1] == "session.begin", "what was refused took nothing away"
 
-    play(scene)
+    run_scenario(scenario)
 
 
 class DyingStore(BreakingStore):
@@ -111,15 +111,15 @@ class DyingStore(BreakingStore):
 
 
 def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_path: Path) -> None:
-    async def scene(town: Town, store: DyingStore) -> None:
-        owner, call = await visitor_of(town), await town.caller()
+    async def scenario(env: Environment, store: DyingStore) -> None:
+        owner, call = await visitor_of(env), await env.caller()
 
         async def done(path: str, **fields: str) -> None:
             given = {"csrf": await owner.csrf(), **fields}
             store.is_dying = True
             await owner.post(path, given)
             store.is_dying, store.write_trouble = False, None
-            (last,) = await town.store.read(latest, None, 1)
+            (last,) = await env.store.read(latest, None, 1)
             found.append((last.what, last.target, last.who))
 
         found: list[tuple[str, str, str]] = []
@@ -150,9 +150,9 @@ def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_p
     async def whole() -> None:
         world = VirtualWorld()
         store = DyingStore(open_store(tmp_path, world))
-        town = await build_town(tmp_path, world=world, store=store)
-        await scene(town, store)
-        await town.service.stop()
+        env = await build_environment(tmp_path, world=world, store=store)
+        await scenario(env, store)
+        await env.service.stop()
 
     in_virtual_time(whole())
 

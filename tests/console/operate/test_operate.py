@@ -19,8 +19,8 @@ from pabal.store.carrier_states import CarrierState
 from tests.fixtures.audit import latest
 from tests.fixtures.console import WORD, Shown, Visitor, make_user, sign_in, visitor_of
 from tests.fixtures.service import Post
-from tests.fixtures.virtual import NOON, Caller, Town
-from tests.fixtures.web import Play, accepted, sms
+from tests.fixtures.virtual import NOON, Caller, Environment
+from tests.fixtures.web import RunScenario, accepted, sms
 
 HOSTILE = "<script>alert(1)</script>"
 MEANING = re.compile(r'<td data-name="(?:설명|Meaning)">([^<]*)</td>')
@@ -29,10 +29,10 @@ SECRET = re.compile(r'<code class="secret"[^>]*>([^<]+)</code>')
 ALL = {"scope_send": "1", "scope_read": "1", "scope_manage": "1", "rate": "0"}
 
 
-async def operator_and_account(town: Town, name: str = "acme") -> tuple[Visitor, str]:
+async def operator_and_account(env: Environment, name: str = "acme") -> tuple[Visitor, str]:
     """Return an operator, and the address of an account."""
-    account_id = await town.store.write(accounts.ensure_account, name, town.world.now())
-    return await visitor_of(town, Role.OPERATOR), f"/console/operate/accounts/{account_id}"
+    account_id = await env.store.write(accounts.ensure_account, name, env.world.now())
+    return await visitor_of(env, Role.OPERATOR), f"/console/operate/accounts/{account_id}"
 
 
 def secret_in(shown: Shown) -> str:
@@ -42,14 +42,14 @@ def secret_in(shown: Shown) -> str:
     return found[1]
 
 
-async def noted(town: Town) -> list[str]:
-    found = await town.store.read(latest, None, 20)
+async def noted(env: Environment) -> list[str]:
+    found = await env.store.read(latest, None, 20)
     return [f"{each.who} {each.what} {each.target}".strip() for each in found if "session" not in each.what]
 
 
-def test_a_form_that_is_sent_twice_makes_one_key(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        operator, account = await operator_and_account(town)
+def test_a_form_that_is_sent_twice_makes_one_key(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator, account = await operator_and_account(env)
         page = await operator.get(account)
         fields = {"after": AFTER.findall(page.text)[0], "name": "계산대", **ALL}
 
@@ -59,26 +59,26 @@ def test_a_form_that_is_sent_twice_makes_one_key(play: Play) -> None:
         assert sorted(shown.status for shown in (*both, again)) == [200, 409, 409]
         assert "키가 만들어졌습니다" in again.text
         assert "계산대" in again.text, "nothing typed is lost"
-        assert len(await town.store.read(accounts.keys)) == 1
-        assert len([each for each in await noted(town) if "key.create" in each]) == 1
+        assert len(await env.store.read(accounts.keys)) == 1
+        assert len([each for each in await noted(env) if "key.create" in each]) == 1
         more = await operator.fill_in(f"{account}/keys", **{**fields, "after": AFTER.findall(again.text)[0]})
         assert secret_in(more)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_key_is_made_shown_once_works_and_is_revoked(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        operator, account = await operator_and_account(town)
+def test_a_key_is_made_shown_once_works_and_is_revoked(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator, account = await operator_and_account(env)
 
         made = await operator.fill_in(f"{account}/keys", name="계산대", **ALL)
         key = secret_in(made)
-        call = Caller(town.service, key)
+        call = Caller(env.service, key)
         await accepted(call, "message/sendSMS", sms())
         page = await operator.get(account)
-        (kept,) = await town.store.read(accounts.keys)
+        (kept,) = await env.store.read(accounts.keys)
         gone = await operator.fill_in(f"{account}/keys/revoke", key=str(kept.id))
-        await town.wait(1)
+        await env.wait(1)
 
         assert "계산대" in page.text
         assert key not in page.text
@@ -86,23 +86,23 @@ def test_a_key_is_made_shown_once_works_and_is_revoked(play: Play) -> None:
         assert (await call("message/sendSMS", sms())).result == "UNAUTHORIZED"
         assert "폐기됨" in (await operator.get(account)).text
         assert (await operator.fill_in(f"{account}/keys/revoke", key=str(kept.id))).status == 404
-        assert await noted(town) == [
+        assert await noted(env) == [
             f"operator-of-acme key.revoke {kept.id}",
             f"operator-of-acme key.create {kept.id}",
             "command line user.create operator-of-acme",
         ]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_key_may_do_what_was_ticked_from_where_it_was_allowed_until_its_day(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        operator, account = await operator_and_account(town)
+def test_a_key_may_do_what_was_ticked_from_where_it_was_allowed_until_its_day(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator, account = await operator_and_account(env)
         fields = {"scope_read": "1", "allow": "127.0.0.1\n192.0.2.0/24", "rate": "5", "expires": "2026-11-16"}
 
-        call = Caller(town.service, secret_in(await operator.fill_in(f"{account}/keys", **fields)))
+        call = Caller(env.service, secret_in(await operator.fill_in(f"{account}/keys", **fields)))
 
-        (kept,) = await town.store.read(accounts.keys)
+        (kept,) = await env.store.read(accounts.keys)
         assert (set(kept.scopes), kept.rate) == ({"read"}, 5)
         assert kept.expires_at == NOON + 36 * 3600 * 1000
         assert (await call("message/sendSMS", sms())).result == "FORBIDDEN"
@@ -112,7 +112,7 @@ def test_a_key_may_do_what_was_ticked_from_where_it_was_allowed_until_its_day(pl
         assert "127.0.0.1/32, 192.0.2.0/24" in page
         assert '<td data-name="만료일" class="short">2026-11-16</td>' in page
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -130,10 +130,10 @@ def test_a_key_may_do_what_was_ticked_from_where_it_was_allowed_until_its_day(pl
     ],
 )
 def test_what_is_wrong_with_a_key_is_told_at_its_field_and_none_is_made(
-    play: Play, changes: dict[str, str], field: str
+    run_scenario: RunScenario, changes: dict[str, str], field: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        operator, account = await operator_and_account(town)
+    async def scenario(env: Environment) -> None:
+        operator, account = await operator_and_account(env)
 
         shown = await operator.fill_in(f"{account}/keys", **{**ALL, "name": "가게", **changes})
 
@@ -141,24 +141,24 @@ def test_what_is_wrong_with_a_key_is_told_at_its_field_and_none_is_made(
         assert f'id="wrong-{field}"' in shown.text
         assert len(re.findall('id="wrong-', shown.text)) == 1
         assert HOSTILE not in shown.text
-        assert await town.store.read(accounts.keys) == []
+        assert await env.store.read(accounts.keys) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_account_is_made_disabled_and_enabled_with_its_keys_and_users(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        operator = await visitor_of(town, Role.OPERATOR)
+def test_an_account_is_made_disabled_and_enabled_with_its_keys_and_users(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator = await visitor_of(env, Role.OPERATOR)
 
         made = await operator.fill_in("/console/operate/accounts", name=f" {HOSTILE} ")
         again = await operator.fill_in("/console/operate/accounts", name=HOSTILE)
         nameless = await operator.fill_in("/console/operate/accounts", name=" ")
         account = made.location
-        call = Caller(town.service, secret_in(await operator.fill_in(f"{account}/keys", **ALL)))
-        owner = await sign_in(town, await make_user(town, Role.OWNER, HOSTILE, "kim"))
+        call = Caller(env.service, secret_in(await operator.fill_in(f"{account}/keys", **ALL)))
+        owner = await sign_in(env, await make_user(env, Role.OWNER, HOSTILE, "kim"))
         await operator.fill_in(f"{account}/state", to="disabled")
         await operator.fill_in(f"{account}/state", to="disabled")
-        await town.wait(1)
+        await env.wait(1)
         stopped = await call("sender/list"), await owner.get("/console/history")
         listed = await operator.get("/console/operate/accounts")
         await operator.fill_in(f"{account}/state", to="enabled")
@@ -170,42 +170,42 @@ def test_an_account_is_made_disabled_and_enabled_with_its_keys_and_users(play: P
         assert works.result == "SUCCESS"
         for path in ("", "/accounts", "/deeds", account.removeprefix("/console/operate")):
             assert HOSTILE not in (await operator.get(f"/console/operate{path}")).text
-        assert [each.partition(" ")[2] for each in await noted(town)][:1] == ["account.enable"]
-        assert sum("account.disable" in each for each in await noted(town)) == 1
+        assert [each.partition(" ")[2] for each in await noted(env)][:1] == ["account.enable"]
+        assert sum("account.disable" in each for each in await noted(env)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_user_is_made_gets_another_password_and_is_disabled(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        operator, account = await operator_and_account(town)
+def test_a_user_is_made_gets_another_password_and_is_disabled(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator, account = await operator_and_account(env)
 
         first = secret_in(await operator.fill_in(f"{account}/users", user="Kim", role="viewer"))
-        visitor = Visitor(town.service)
+        visitor = Visitor(env.service)
         signed = await visitor.fill_in("/console/login", name="kim", password=first)
         second = secret_in(await operator.fill_in(f"{account}/users/password", user="kim"))
         thrown_out = await visitor.get("/console/history")
-        old = await Visitor(town.service).fill_in("/console/login", name="kim", password=first)
-        visitor = Visitor(town.service)
+        old = await Visitor(env.service).fill_in("/console/login", name="kim", password=first)
+        visitor = Visitor(env.service)
         new = await visitor.fill_in("/console/login", name="kim", password=second)
         await operator.fill_in(f"{account}/users/state", user="kim", to="disabled")
         disabled = await visitor.get("/console/history")
         page = await operator.get(account)
         await operator.fill_in(f"{account}/users/state", user="kim", to="enabled")
-        back = await Visitor(town.service).fill_in("/console/login", name="kim", password=second)
+        back = await Visitor(env.service).fill_in("/console/login", name="kim", password=second)
 
         assert (signed.status, thrown_out.status, old.status, new.status) == (303, 303, 401, 303)
         assert thrown_out.location.startswith("/console/login")
         assert (disabled.status, back.status) == (303, 303)
         assert "중지됨" in page.text
-        assert [each for each in await noted(town) if each.endswith(" kim")] == [
+        assert [each for each in await noted(env) if each.endswith(" kim")] == [
             "operator-of-acme user.enable kim",
             "operator-of-acme user.disable kim",
             "operator-of-acme user.password kim",
             "operator-of-acme user.create kim",
         ]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -218,25 +218,27 @@ def test_a_user_is_made_gets_another_password_and_is_disabled(play: Play) -> Non
         ({"user": "kim", "role": "king"}, "role"),
     ],
 )
-def test_a_user_that_cannot_be_made_is_told_at_its_field(play: Play, fields: dict[str, str], field: str) -> None:
-    async def scene(town: Town) -> None:
-        operator, account = await operator_and_account(town)
+def test_a_user_that_cannot_be_made_is_told_at_its_field(
+    run_scenario: RunScenario, fields: dict[str, str], field: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        operator, account = await operator_and_account(env)
 
         shown = await operator.fill_in(f"{account}/users", **fields)
 
         assert shown.status in (400, 409)
         assert f'id="wrong-{field}"' in shown.text
-        assert len(await town.store.read(users.everyone)) == 1
+        assert len(await env.store.read(users.everyone)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_only_what_is_of_the_account_is_changed_by_way_of_it(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        operator, account = await operator_and_account(town)
-        await make_user(town, Role.OWNER, "other")
-        await town.caller("other")
-        (key,) = await town.store.read(accounts.keys)
+def test_only_what_is_of_the_account_is_changed_by_way_of_it(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator, account = await operator_and_account(env)
+        await make_user(env, Role.OWNER, "other")
+        await env.caller("other")
+        (key,) = await env.store.read(accounts.keys)
 
         tries = [
             await operator.fill_in(f"{account}/keys/revoke", key=str(key.id)),
@@ -250,24 +252,24 @@ def test_only_what_is_of_the_account_is_changed_by_way_of_it(play: Play) -> None
         ]
 
         assert [each.status for each in tries] == [404, 400, 400, 400, 404, 404, 404, 404]
-        assert all(each.is_live for each in await town.store.read(users.everyone))
-        assert (await sign_in(town, "owner-of-other")).is_signed_in
-        assert all(each.is_live for each in await town.store.read(accounts.keys))
+        assert all(each.is_live for each in await env.store.read(users.everyone))
+        assert (await sign_in(env, "owner-of-other")).is_signed_in
+        assert all(each.is_live for each in await env.store.read(accounts.keys))
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_carriers_are_shown_with_their_state_last_trouble_and_queue(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        operator, _ = await operator_and_account(town)
-        call = await town.caller()
+def test_carriers_are_shown_with_their_state_last_trouble_and_queue(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator, _ = await operator_and_account(env)
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms("010-1111-2222", sendDate="2026-11-16 12:00"))
         for state in (
             CarrierState("simulator", "down", NOON, f"refused {HOSTILE}"),
             CarrierState("simulator", "up", NOON + 1000, ""),
             CarrierState("telco", "aside", NOON, "it takes nothing"),
         ):
-            await town.store.write(carrier_states.put, state)
+            await env.store.write(carrier_states.put, state)
 
         page = await operator.get("/console/operate")
         part = await operator.get("/console/operate/state")
@@ -282,32 +284,32 @@ def test_carriers_are_shown_with_their_state_last_trouble_and_queue(play: Play) 
             assert '<td data-name="메시지 수" class="amount">1</td>' in shown.text
         assert "<html" not in part.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_queue_says_how_long_the_oldest_is_overdue(play: Play) -> None:
+def test_the_queue_says_how_long_the_oldest_is_overdue(run_scenario: RunScenario) -> None:
     post = Post()
     post.is_connected = False
 
-    async def scene(town: Town) -> None:
-        operator, _ = await operator_and_account(town)
-        call = await town.caller()
+    async def scenario(env: Environment) -> None:
+        operator, _ = await operator_and_account(env)
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 12:01"))
-        await town.wait(60 + 125)
+        await env.wait(60 + 125)
 
         assert ">2분<" in (await operator.get("/console/operate")).text
 
-    play(scene, carriers={post.name: post})
+    run_scenario(scenario, carriers={post.name: post})
 
 
-def test_settings_are_shown_without_secrets(play: Play) -> None:
-    async def scene(town: Town) -> None:
+def test_settings_are_shown_without_secrets(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
         telco = SmppSettings(name="telco", host="smsc.example", system_id="pabal", password="geheim-1234")
         settings = dataclasses.replace(
             load({}), carriers={"telco": telco}, store="postgresql://pabal:geheim-5678@db/pabal"
         )
-        await make_user(town, Role.OPERATOR)
-        operator = await sign_in(town, "operator-of-acme", Visitor(build_console(town.context, settings)))
+        await make_user(env, Role.OPERATOR)
+        operator = await sign_in(env, "operator-of-acme", Visitor(build_console(env.context, settings)))
 
         shown = await operator.get("/console/operate/settings")
 
@@ -315,21 +317,21 @@ def test_settings_are_shown_without_secrets(play: Play) -> None:
         assert "geheim" not in shown.text
         assert "설정됨" in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_settings_mean_is_told_in_the_language_of_the_page(play: Play) -> None:
-    async def scene(town: Town) -> None:
+def test_what_settings_mean_is_told_in_the_language_of_the_page(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
         carriers: dict[str, CarrierSettings] = {
             "telco": SmppSettings(name="telco", host="smsc.example", system_id="pabal"),
             "relay": NhnCloudSettings(name="relay", sms_app_key="app", sms_secret_key="word"),
         }
-        console = build_console(town.context, dataclasses.replace(load({}), carriers=carriers))
-        await make_user(town, Role.OPERATOR)
+        console = build_console(env.context, dataclasses.replace(load({}), carriers=carriers))
+        await make_user(env, Role.OPERATOR)
         shapes = [Settings, *map(type, carriers.values())]
 
         for language in LOCALES:
-            operator = await sign_in(town, "operator-of-acme", Visitor(console))
+            operator = await sign_in(env, "operator-of-acme", Visitor(console))
             await operator.fill_in("/console/language", language=language)
             shown = await operator.get("/console/operate/settings")
             told = [html.unescape(each) for each in MEANING.findall(shown.text)]
@@ -338,7 +340,7 @@ def test_what_settings_mean_is_told_in_the_language_of_the_page(play: Play) -> N
             assert f'<html lang="{language}">' in shown.text
             assert told == (helps if language == "en" else [KOREAN[help] for help in helps])
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_every_meaning_of_a_setting_has_korean_words_and_no_words_are_left_over() -> None:
@@ -349,9 +351,9 @@ def test_every_meaning_of_a_setting_has_korean_words_and_no_words_are_left_over(
     assert [ko for ko in KOREAN.values() if not re.search("[가-힣].*[.]$", ko)] == []
 
 
-def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        operator, account = await operator_and_account(town)
+def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator, account = await operator_and_account(env)
         word = secret_in(await operator.fill_in(f"{account}/users", user="kim", role="owner"))
 
         shown = await operator.get("/console/audit")
@@ -360,4 +362,4 @@ def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(play: Play) ->
         assert word not in shown.text
         assert WORD not in shown.text
 
-    play(scene)
+    run_scenario(scenario)

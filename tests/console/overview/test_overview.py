@@ -8,8 +8,8 @@ from pabal.domain.user import Role
 from pabal.store import carrier_states, slots
 from pabal.store.carrier_states import CarrierState
 from tests.fixtures.console import visitor_of
-from tests.fixtures.virtual import NOON, Town
-from tests.fixtures.web import LeapingWorld, Play, accepted, alimtalk, ready, sms, world_at_noon
+from tests.fixtures.virtual import NOON, Environment
+from tests.fixtures.web import LeapingWorld, RunScenario, accepted, alimtalk, ready, sms, world_at_noon
 
 NO_SUCH = "010-0000-0001"
 TILE = re.compile(r'<div class="(\w+)"><dt>[^<]+</dt><dd>([\d,]+)</dd>')
@@ -25,14 +25,14 @@ def row(text: str, first: str) -> list[str]:
     return [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", found, re.DOTALL)]
 
 
-def test_today_is_told_by_kind_outcome_and_reason(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
+def test_today_is_told_by_kind_outcome_and_reason(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
         await accepted(call, "message/sendSMS", sms("010-1111-1111", "010-2222-2222", NO_SUCH))
         await accepted(call, "message/sendSMS", sms(sendDate="2026-11-16 12:00"))
         await accepted(call, "message/sendAlimtalk", alimtalk(sender_key))
-        await town.wait(5)
-        visitor = await visitor_of(town, Role.VIEWER)
+        await env.wait(5)
+        visitor = await visitor_of(env, Role.VIEWER)
 
         shown = (await visitor.get("/console?days=1")).text
 
@@ -42,24 +42,24 @@ def test_today_is_told_by_kind_outcome_and_reason(play: Play) -> None:
         assert row(shown, "2026-11-15") == ["3", "1", "1", "0", "5", "75.0%"]
         assert row(shown, "결번") == ["3003", "", "1"]
         assert row(shown, "simulator")[2:] == ["분당 0건", "없음"]
-        await town.wait(6)
+        await env.wait(6)
         assert row((await visitor.get("/console")).text, "simulator")[2] == "분당 18건"
         assert "/console/history?status=fail&amp;requested_from=2026-11-15&amp;requested_to=2026-11-15" in shown
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_day_is_one_of_the_zone_and_a_span_is_chosen(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        assert isinstance(town.world, LeapingWorld)
-        call = await town.caller()
+def test_a_day_is_one_of_the_zone_and_a_span_is_chosen(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        assert isinstance(env.world, LeapingWorld)
+        call = await env.caller()
         await accepted(call, "message/sendSMS", sms(NO_SUCH))
-        await town.wait(70)
-        town.world.leap(11 * 3600 + 50 * 60)
+        await env.wait(70)
+        env.world.leap(11 * 3600 + 50 * 60)
         await accepted(call, "message/sendLMS", sms())
-        await town.wait(70)
-        town.world.leap(9 * 24 * 3600)
-        visitor = await visitor_of(town)
+        await env.wait(70)
+        env.world.leap(9 * 24 * 3600)
+        visitor = await visitor_of(env)
 
         today = (await visitor.get("/console?days=1")).text
         week = (await visitor.get("/console")).text
@@ -73,37 +73,39 @@ def test_a_day_is_one_of_the_zone_and_a_span_is_chosen(play: Play) -> None:
         assert row(month, "결번") == ["3003", "", "1"]
         assert nonsense.status == 200
 
-    play(scene, world=world_at_noon())
+    run_scenario(scenario, world=world_at_noon())
 
 
-def test_another_account_s_figures_are_not_seen(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await accepted(await town.caller(), "message/sendSMS", sms())
-        await town.wait(5)
-        stranger = await visitor_of(town, account="other")
+def test_another_account_s_figures_are_not_seen(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await accepted(await env.caller(), "message/sendSMS", sms())
+        await env.wait(5)
+        stranger = await visitor_of(env, account="other")
 
         shown = (await stranger.get("/console?days=28")).text
 
         assert sum(tiles(shown).values()) == 0
         assert '<rect class="completed" x' not in shown
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_carriers_are_shown_as_the_worst_off_worker_sees_them_and_without_reasons(play: Play) -> None:
-    async def scene(town: Town) -> None:
+def test_carriers_are_shown_as_the_worst_off_worker_sees_them_and_without_reasons(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
         for worker, state in (("a", "up"), ("b", "down"), ("c", "up")):
             reason = "10.0.0.1 refused" if state == "down" else ""
-            await town.store.write(slots.join, worker.encode(), worker, town.world.now())
-            await town.store.write(carrier_states.put, CarrierState("simulator", state, NOON, reason, worker))
-        visitor = await visitor_of(town, Role.VIEWER)
+            await env.store.write(slots.join, worker.encode(), worker, env.world.now())
+            await env.store.write(carrier_states.put, CarrierState("simulator", state, NOON, reason, worker))
+        visitor = await visitor_of(env, Role.VIEWER)
 
         shown = (await visitor.get("/console")).text
 
         assert '<span class="state down">끊김</span>' in shown
         assert "10.0.0.1" not in shown
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_bars_fit_their_drawing_and_what_is_little_is_still_seen() -> None:

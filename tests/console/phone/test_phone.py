@@ -7,8 +7,8 @@ from pabal.console.app import build_console
 from pabal.settings.carriers import SmppSettings
 from pabal.settings.settings import load
 from tests.fixtures.console import Visitor, make_user, sign_in, visitor_of
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import BUTTON, PHONE, Play, accepted, alimtalk, friendtalk, picture, ready, sms
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import BUTTON, PHONE, RunScenario, accepted, alimtalk, friendtalk, picture, ready, sms
 
 SEEN = re.compile(r'hx-get="([^"]+)"')
 
@@ -19,14 +19,14 @@ def asks(text: str) -> str:
     return found[1].replace("&amp;", "&")
 
 
-def test_a_phone_shows_every_kind_of_message_and_the_token(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
+def test_a_phone_shows_every_kind_of_message_and_the_token(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
         await accepted(call, "message/sendMMS", sms(subject="제목", image=picture()))
         await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, PHONE))
         await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, PHONE, buttons=[BUTTON]))
-        await town.wait(5)
-        visitor = await visitor_of(town)
+        await env.wait(5)
+        visitor = await visitor_of(env)
 
         shown = await visitor.get("/console/phone?number=01012345678")
         admin = await visitor.get("/console/phone?number=010-9999-0000")
@@ -36,38 +36,38 @@ def test_a_phone_shows_every_kind_of_message_and_the_token(play: Play) -> None:
         assert f'<a href="{BUTTON["mobileUrl"]}" rel="noopener noreferrer" target="_blank">열기</a>' in shown.text
         assert '<li class="bubble token">' in admin.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_link_that_no_browser_should_follow_is_only_a_word(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
+def test_a_link_that_no_browser_should_follow_is_only_a_word(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
         app = {"buttonType": "appLink", "name": "앱", "androidUrl": "shop://x", "iosUrl": "shop://x"}
         await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, PHONE, buttons=[app]))
-        await town.wait(5)
-        visitor = await visitor_of(town)
+        await env.wait(5)
+        visitor = await visitor_of(env)
 
         shown = await visitor.get(f"/console/phone?number={PHONE}")
 
         assert "<li><span>앱</span></li>" in shown.text
         assert "shop://" not in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_only_what_is_new_is_sent(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_only_what_is_new_is_sent(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
         page = await visitor.get(f"/console/phone?number={PHONE}")
 
         nothing = await visitor.get(asks(page.text))
         await accepted(call, "message/sendSMS", sms(content="하나"))
-        await town.wait(5)
+        await env.wait(5)
         first = await visitor.get(asks(page.text))
         again = await visitor.get(asks(first.text))
         await accepted(call, "message/sendSMS", sms(content="둘"))
-        await town.wait(5)
+        await env.wait(5)
         second = await visitor.get(asks(first.text))
 
         assert (nothing.status, first.status, again.status, second.status) == (204, 200, 204, 200)
@@ -75,17 +75,17 @@ def test_only_what_is_new_is_sent(play: Play) -> None:
         assert second.text.index("둘") < second.text.index("하나")
         assert "<html" not in second.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_without_a_number_the_phone_is_shown_that_received_something_last(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_without_a_number_the_phone_is_shown_that_received_something_last(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         empty = await visitor.get("/console/phone")
-        call = await town.caller()
+        call = await env.caller()
         for number in ("010-1111-1111", "010-2222-2222"):
             await accepted(call, "message/sendSMS", sms(number))
-            await town.wait(5)
+            await env.wait(5)
 
         shown = await visitor.get("/console/phone")
 
@@ -94,12 +94,12 @@ def test_without_a_number_the_phone_is_shown_that_received_something_last(play: 
         assert "010-2222-2222의 메시지" in shown.text
         assert "number=01011111111" in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_is_no_number_is_told(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_what_is_no_number_is_told(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
 
         shown = await visitor.get("/console/phone?number=119")
         part = await visitor.get("/console/phone/messages?number=119")
@@ -107,15 +107,15 @@ def test_what_is_no_number_is_told(play: Play) -> None:
         assert (shown.status, part.status) == (400, 400)
         assert "휴대폰 번호가 아닙니다" in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_there_is_no_phone_where_the_simulator_is_no_carrier(play: Play) -> None:
-    async def scene(town: Town) -> None:
+def test_there_is_no_phone_where_the_simulator_is_no_carrier(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
         telco = SmppSettings(name="telco", host="127.0.0.1", system_id="pabal")
         settings = dataclasses.replace(load({}), carriers={"telco": telco})
-        name = await make_user(town)
-        visitor = await sign_in(town, name, Visitor(build_console(town.context, settings)))
+        name = await make_user(env)
+        visitor = await sign_in(env, name, Visitor(build_console(env.context, settings)))
 
         history, phone = await visitor.get("/console/history"), await visitor.get("/console/phone")
 
@@ -123,4 +123,4 @@ def test_there_is_no_phone_where_the_simulator_is_no_carrier(play: Play) -> None
         assert "/console/phone" not in history.text
         assert "테스트 환경" not in history.text
 
-    play(scene)
+    run_scenario(scenario)

@@ -10,8 +10,8 @@ from tests.console.upload.test_upload import sent_off, uploaded
 from tests.fixtures.audit import latest
 from tests.fixtures.console import Shown, Visitor, visitor_of
 from tests.fixtures.service import count
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import Play, accepted, ready, sms
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import RunScenario, accepted, ready, sms
 
 FOLLOW = "/console/requests"
 LATER = "2026-11-15 13:00"
@@ -42,55 +42,55 @@ async def campaign(visitor: Visitor, receivers: int = 3, **fields: str) -> str:
     return sent.location.rpartition("/")[2]
 
 
-def test_what_is_done_to_one_request_of_a_campaign_is_counted_at_once(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_what_is_done_to_one_request_of_a_campaign_is_counted_at_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
             sent = await campaign(visitor, later="1", sendDate="2026-11-20T10:00")
-            await town.wait(10)
-            (request,) = await town.store.read(campaign_requests.parts, bytes.fromhex(sent))
+            await env.wait(10)
+            (request,) = await env.store.read(campaign_requests.parts, bytes.fromhex(sent))
 
             done = await visitor.fill_in(f"{FOLLOW}/{request.request_id.hex()}/{deed}")
-            await town.wait(10)
+            await env.wait(10)
 
             assert done.status == 303
             assert end in words(await visitor.get(f"{FOLLOW}/{sent}")), deed
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_campaigns_and_requests_are_listed_newest_first_and_each_once(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, _ = await ready(town)
-        visitor = await visitor_of(town)
+def test_campaigns_and_requests_are_listed_newest_first_and_each_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, _ = await ready(env)
+        visitor = await visitor_of(env)
         first = (await accepted(call, "message/sendSMS", sms(content="하나"))).request_id
-        await town.wait(1)
+        await env.wait(1)
         second = await campaign(visitor, 1200)
-        await town.wait(1)
+        await env.wait(1)
         third = (await accepted(call, "message/sendSMS", sms(content="셋", sendDate=LATER))).request_id
-        await town.wait(30)
+        await env.wait(30)
 
         page = await visitor.get(FOLLOW)
 
         assert ids(page) == [third, second, first]
         assert "완료 1,200" in words(page)
-        assert await count(town, "requests") == 4
+        assert await count(env, "requests") == 4
         assert watched(page) == [], "nothing moves: two have ended, one waits for its time"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_pages_go_on_where_the_last_ended(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, _ = await ready(town)
-        visitor = await visitor_of(town)
+def test_pages_go_on_where_the_last_ended(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, _ = await ready(env)
+        visitor = await visitor_of(env)
         sent = []
         for number in range(45):
             sent.append((await accepted(call, "message/sendSMS", sms(content=f"n{number}"))).request_id)
             if number in (10, 30):
                 sent.append(await campaign(visitor))
-            await town.wait(0.1)
-        await town.wait(10)
+            await env.wait(0.1)
+        await env.wait(10)
         seen: list[str] = []
         path = FOLLOW
         while path:
@@ -101,34 +101,34 @@ def test_pages_go_on_where_the_last_ended(play: Play) -> None:
 
         assert seen == sorted(sent, reverse=True)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_long_row_of_campaigns_requests_is_passed_over_step_by_step(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, _ = await ready(town)
-        visitor = await visitor_of(town)
+def test_a_long_row_of_campaigns_requests_is_passed_over_step_by_step(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, _ = await ready(env)
+        visitor = await visitor_of(env)
         single = (await accepted(call, "message/sendSMS", sms())).request_id
-        await town.wait(1)
+        await env.wait(1)
         big = await campaign(visitor, follow.LOOK * follow.MOST_LOOKS + 5)
-        await town.wait(60)
+        await env.wait(60)
         page = await visitor.get(FOLLOW)
         assert ids(page) == [big]
         older = re.search(rf'href="({FOLLOW}\?before=[0-9a-f]+)"', page.text)
         assert older
         assert ids(await visitor.get(older[1])) == [single]
 
-    play(scene, max_receivers=1)
+    run_scenario(scenario, max_receivers=1)
 
 
-def test_what_moves_is_watched_until_it_has_ended(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_what_moves_is_watched_until_it_has_ended(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         sent = await campaign(visitor)
         page = await visitor.get(f"{FOLLOW}/{sent}")
         assert watched(page) == [sent]
 
-        await town.wait(10)
+        await env.wait(10)
         news = await visitor.get(f"{FOLLOW}/progress?ids={sent},zz,{'0' * 26}")
 
         assert watched(news) == []
@@ -140,13 +140,13 @@ def test_what_moves_is_watched_until_it_has_ended(play: Play) -> None:
         assert "끝났습니다: 봄 행사" in words(news)
         assert "완료 3" in words(news)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_is_scheduled_is_sent_now_or_cancelled(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, _ = await ready(town)
-        visitor = await visitor_of(town)
+def test_what_is_scheduled_is_sent_now_or_cancelled(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, _ = await ready(env)
+        visitor = await visitor_of(env)
         for what in ("request", "campaign"):
             for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
                 if what == "campaign":
@@ -154,31 +154,31 @@ def test_what_is_scheduled_is_sent_now_or_cancelled(play: Play) -> None:
                 else:
                     body = sms(*[f"010-3000-000{n}" for n in range(3)], sendDate=LATER)
                     sent = (await accepted(call, "message/sendSMS", body)).request_id
-                await town.wait(6)
+                await env.wait(6)
                 before = await visitor.get(f"{FOLLOW}/{sent}")
                 assert f'action="/console/requests/{sent}/{deed}"' in before.text, (what, deed)
                 assert "예약됨" in before.text
 
                 done = await visitor.fill_in(f"{FOLLOW}/{sent}/{deed}")
-                await town.wait(10)
+                await env.wait(10)
 
                 after = await visitor.get(f"{FOLLOW}/{sent}")
                 assert done.location == f"{FOLLOW}/{sent}"
                 assert end in words(after), (what, deed)
                 assert "/cancel" not in after.text, "nothing waits any more"
-                noted = [(each.what, each.target) for each in await town.store.read(latest, None, 1)]
+                noted = [(each.what, each.target) for each in await env.store.read(latest, None, 1)]
                 assert noted == [(f"{what}.{deed}", sent)]
-        await town.wait(HOUR / 1000)
-        assert await count(town, "messages") == 12
+        await env.wait(HOUR / 1000)
+        assert await count(env, "messages") == 12
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_campaign_s_requests_lead_to_it_and_to_their_messages(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_a_campaign_s_requests_lead_to_it_and_to_their_messages(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         sent = await campaign(visitor)
-        await town.wait(10)
+        await env.wait(10)
         page = await visitor.get(f"{FOLLOW}/{sent}")
         (part,) = set(re.findall(r'<li><a href="/console/requests/([0-9a-f]+)"', page.text))
         request = await visitor.get(f"{FOLLOW}/{part}")
@@ -186,14 +186,14 @@ def test_a_campaign_s_requests_lead_to_it_and_to_their_messages(play: Play) -> N
         assert f'href="/console/requests/{sent}"' in request.text
         assert f'href="/console/history?request={part}"' in request.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_viewer_follows_and_changes_nothing(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        sent = await campaign(await visitor_of(town), later="1", sendDate=LATER)
-        await town.wait(6)
-        viewer = await visitor_of(town, Role.VIEWER)
+def test_a_viewer_follows_and_changes_nothing(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        sent = await campaign(await visitor_of(env), later="1", sendDate=LATER)
+        await env.wait(6)
+        viewer = await visitor_of(env, Role.VIEWER)
 
         page = await viewer.get(f"{FOLLOW}/{sent}")
 
@@ -201,20 +201,20 @@ def test_a_viewer_follows_and_changes_nothing(play: Play) -> None:
         assert "/cancel" not in page.text
         assert (await viewer.fill_in(f"{FOLLOW}/{sent}/cancel")).status == 403
         assert (await viewer.fill_in(f"{FOLLOW}/{sent}/now")).status == 403
-        assert await count(town, "jobs") == 3
+        assert await count(env, "jobs") == 3
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_another_account_s_are_not_there(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        sent = await campaign(await visitor_of(town), later="1", sendDate=LATER)
-        await town.wait(6)
-        stranger = await visitor_of(town, Role.OWNER, "other")
+def test_another_account_s_are_not_there(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        sent = await campaign(await visitor_of(env), later="1", sendDate=LATER)
+        await env.wait(6)
+        stranger = await visitor_of(env, Role.OWNER, "other")
         for deed in ("cancel", "now", "go-on"):
             assert (await stranger.fill_in(f"{FOLLOW}/{sent}/{deed}")).status == 404
         assert ids(await stranger.get(FOLLOW)) == []
         assert sent not in (await stranger.get(f"{FOLLOW}/progress?ids={sent}")).text
-        assert await count(town, "jobs") == 3
+        assert await count(env, "jobs") == 3
 
-    play(scene)
+    run_scenario(scenario)

@@ -9,12 +9,12 @@ from pabal.store import accounts
 from tests.fixtures.audit import latest
 from tests.fixtures.console import visitor_of
 from tests.fixtures.console_send import IMAGE, check, form, hidden, look, send, talk, wrong
-from tests.fixtures.virtual import Town
+from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     NO_USER,
     PHONE,
     SENDER,
-    Play,
+    RunScenario,
     accepted,
     approve_template,
     on_phone,
@@ -48,15 +48,15 @@ KINDS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
 ]
 
 
-def test_each_kind_is_sent(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
-        visitor = await visitor_of(town, Role.SENDER)
+def test_each_kind_is_sent(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
+        visitor = await visitor_of(env, Role.SENDER)
         for number, (kind, fields, arrives) in enumerate(KINDS):
             receiver = f"010-5555-{number:04}"
 
             request_id = await send(visitor, talk(kind, sender_key, **{**fields, "receivers": receiver}))
-            await town.wait(5)
+            await env.wait(5)
 
             (message,) = await on_phone(call, receiver)
             assert {name: message.get(name) for name in arrives} == arrives
@@ -65,93 +65,93 @@ def test_each_kind_is_sent(play: Play) -> None:
                 ["열기"] if kind == "alimtalk" or fields is LINK else []
             )
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_variables_are_filled_in_for_each_receiver(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_variables_are_filled_in_for_each_receiver(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
         receivers = '010-1111-2222, 홍길동, "1,000"\n010-3333-4444\t김\t2000'
 
         await send(visitor, form(content="#{이름}님 #{금액}원", receivers=receivers))
-        await town.wait(5)
+        await env.wait(5)
 
         assert [one["content"] for one in await on_phone(call, "010-1111-2222")] == ["홍길동님 1,000원"]
         assert [one["content"] for one in await on_phone(call, "010-3333-4444")] == ["김님 2000원"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_double_click_sends_once(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_a_double_click_sends_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
         fields = form()
         ready_to_go = {**fields, **hidden(await check(visitor, fields))}
 
         both = await asyncio.gather(*(visitor.fill_in("/console/send", **ready_to_go) for _ in range(2)))
         later = await visitor.fill_in("/console/send", **ready_to_go)
-        await town.wait(5)
+        await env.wait(5)
 
         assert len({shown.location for shown in (*both, later)}) == 1
         assert both[0].status == 303
         assert len(await on_phone(call)) == 1
         assert len(await records(call)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_is_sent_already_is_shown_also_when_it_could_not_be_sent_any_more(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_what_is_sent_already_is_shown_also_when_it_could_not_be_sent_any_more(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         fields = form(later="1", sendDate="2026-11-15T12:05")
         ready_to_go = {**fields, **hidden(await check(visitor, fields))}
 
         first = await visitor.fill_in("/console/send", **ready_to_go)
-        await town.wait(600)
+        await env.wait(600)
         again = await visitor.fill_in("/console/send", **ready_to_go)
 
         assert first.location.startswith("/console/send/done/")
         assert again.location == first.location, "its time is over, but that is no matter"
-        done = [each.what for each in await town.store.read(latest, None, 100)]
+        done = [each.what for each in await env.store.read(latest, None, 100)]
         assert done.count("message.send") == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_old_page_that_is_sent_again_after_all_is_forgotten_sends_nothing(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_an_old_page_that_is_sent_again_after_all_is_forgotten_sends_nothing(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
         ready_to_go = {**form(), **hidden(await check(visitor, form()))}
         await visitor.fill_in("/console/send", **ready_to_go)
-        await town.wait(3700)
+        await env.wait(3700)
 
         again = await visitor.fill_in("/console/send", **ready_to_go)
         strange = await visitor.fill_in("/console/send", **{**ready_to_go, "key": "zz" * 32})
-        await town.wait(5)
+        await env.wait(5)
 
         assert (again.status, strange.status) == (200, 200)
         assert 'id="send-it"' in again.text, "it can be looked over again"
         assert len(await on_phone(call)) == 1
 
-    play(scene, idempotency_hours=1)
+    run_scenario(scenario, idempotency_hours=1)
 
 
-def test_a_template_that_changed_after_the_last_look_is_looked_over_again(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_template_that_changed_after_the_last_look_is_looked_over_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await approve_template(call, sender_key, content="주문이 왔습니다")
-        visitor = await visitor_of(town)
+        visitor = await visitor_of(env)
         fields = talk("alimtalk", sender_key)
         seen = hidden(await check(visitor, fields))
         await accepted(call, "template/update", template(sender_key, content="다른 말입니다"))
         await accepted(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
 
         shown = await visitor.fill_in("/console/send", **fields, **seen)
-        await town.wait(5)
+        await env.wait(5)
 
         assert shown.status == 200
         assert "다른 말입니다" in shown.text
@@ -159,13 +159,13 @@ def test_a_template_that_changed_after_the_last_look_is_looked_over_again(play: 
         again = await visitor.fill_in("/console/send", **fields, **hidden(shown))
         assert again.status == 303
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_was_changed_after_the_last_look_is_looked_over_again(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_what_was_changed_after_the_last_look_is_looked_over_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
         seen = hidden(await check(visitor, form()))
         later = {"later": "1", "sendDate": "2026-11-20T10:00"}
         for change in ({"content": "다른 말"}, {"receivers": "010-9999-8888"}, later):
@@ -173,45 +173,45 @@ def test_what_was_changed_after_the_last_look_is_looked_over_again(play: Play) -
 
             assert (shown.status, shown.location) == (200, "")
             assert hidden(shown)["digest"] != seen["digest"]
-        await town.wait(5)
+        await env.wait(5)
 
         assert await on_phone(call) + await on_phone(call, "010-9999-8888") == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_nothing_is_sent_without_a_last_look(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_nothing_is_sent_without_a_last_look(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
 
         shown = await visitor.fill_in("/console/send", **form())
-        await town.wait(5)
+        await env.wait(5)
 
         assert shown.status == 200
         assert 'id="send-it"' in shown.text
         assert await on_phone(call) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_two_sends_of_the_same_are_two(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_two_sends_of_the_same_are_two(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
 
         first, second = await send(visitor, form()), await send(visitor, form())
-        await town.wait(5)
+        await env.wait(5)
 
         assert first != second
         assert len(await on_phone(call)) == 2
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_last_look_says_how_many_and_when(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_the_last_look_says_how_many_and_when(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         receivers = f"{PHONE}\n010-2222-3333\n01012345678"
 
         shown = await check(visitor, form(receivers=receivers, later="1", sendDate="2026-11-16T09:30"))
@@ -220,21 +220,21 @@ def test_the_last_look_says_how_many_and_when(play: Play) -> None:
         assert "2026-11-16 09:30" in shown.text
         assert "2명에게 보내기" in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_repeated_number_gets_it_twice_only_if_asked_to(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_a_repeated_number_gets_it_twice_only_if_asked_to(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
         fields = form(receivers=f"{PHONE}\n{PHONE}", once="")
 
         await send(visitor, fields)
-        await town.wait(5)
+        await env.wait(5)
 
         assert len(await on_phone(call)) == 2
 
-    play(scene)
+    run_scenario(scenario)
 
 
 WRONG: list[tuple[str, dict[str, str], str]] = [
@@ -264,10 +264,10 @@ WRONG: list[tuple[str, dict[str, str], str]] = [
 ]
 
 
-def test_what_is_wrong_is_told_beside_its_field(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_what_is_wrong_is_told_beside_its_field(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key = await ready(env)
+        visitor = await visitor_of(env)
         for kind, fields, field in WRONG:
             shown = await check(visitor, talk(kind, sender_key, **fields))
 
@@ -275,14 +275,14 @@ def test_what_is_wrong_is_told_beside_its_field(play: Play) -> None:
             assert field in wrong(shown), fields
             assert 'id="send-it"' not in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_sender_number_must_be_registered_where_the_operator_has_it_so(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_a_sender_number_must_be_registered_where_the_operator_has_it_so(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         refused = await check(visitor, form())
-        await town.store.write(accounts.add_number, 1, "0212345678", town.world.now())
+        await env.store.write(accounts.add_number, 1, "0212345678", env.world.now())
         page = await visitor.get("/console/send")
 
         accepted = await check(visitor, form())
@@ -291,25 +291,25 @@ def test_a_sender_number_must_be_registered_where_the_operator_has_it_so(play: P
         assert "sender" in wrong(refused)
         assert "<option selected>02-1234-5678</option>" in page.text
 
-    play(scene, check_sender_numbers=True)
+    run_scenario(scenario, check_sender_numbers=True)
 
 
-def test_without_a_carrier_it_says_so_on_top(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_without_a_carrier_it_says_so_on_top(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
 
         shown = await check(visitor, form("lms"))
 
         assert shown.status == 422
         assert "이 상품을 보낼 통신사가 설정되어 있지 않습니다." in shown.text
 
-    play(scene, routes={"sms": ("simulator",)})
+    run_scenario(scenario, routes={"sms": ("simulator",)})
 
 
-def test_an_advertisement_is_not_sent_at_night(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key = await ready(env)
+        visitor = await visitor_of(env)
 
         for kind in ("sms", "friendtalk"):
             shown = await check(visitor, talk(kind, sender_key, adFlag="1"))
@@ -319,13 +319,13 @@ def test_an_advertisement_is_not_sent_at_night(play: Play) -> None:
             assert "sendDate" in wrong(shown)
             assert "08:00부터 20:50 사이로 예약하세요" in seen.text
 
-    play(scene, world=world_at("2026-11-15 23:00"))
+    run_scenario(scenario, world=world_at("2026-11-15 23:00"))
 
 
-def test_an_advertisement_waits_for_the_morning_where_the_operator_has_it_so(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_an_advertisement_waits_for_the_morning_where_the_operator_has_it_so(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
+        visitor = await visitor_of(env)
 
         for kind in ("sms", "friendtalk"):
             shown = await check(visitor, talk(kind, sender_key, adFlag="1"))
@@ -334,57 +334,57 @@ def test_an_advertisement_waits_for_the_morning_where_the_operator_has_it_so(pla
             assert "2026-11-16 08:00" in shown.text
         assert {one["scheduledDate"] for one in await records(call)} == {"2026-11-16 08:00:00"}
 
-    play(scene, world=world_at("2026-11-15 23:00"), night_ads="move")
+    run_scenario(scenario, world=world_at("2026-11-15 23:00"), night_ads="move")
 
 
-def test_a_message_is_sent_when_it_is_scheduled(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_a_message_is_sent_when_it_is_scheduled(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
 
         request_id = await send(visitor, form(later="1", sendDate="2026-11-15T12:02"))
-        await town.wait(60)
+        await env.wait(60)
         before = await on_phone(call)
         done = await visitor.get(f"/console/send/done/{request_id}")
-        await town.wait(120)
+        await env.wait(120)
 
         assert before == []
         assert "2026-11-15 12:02" in done.text
         assert f'href="/console/requests/{request_id}"' in done.text
         assert len(await on_phone(call)) == 1
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_fallback_goes_as_it_was_shown(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_a_fallback_goes_as_it_was_shown(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await ready(env)
+        visitor = await visitor_of(env)
         fallback = {"resend": "1", "resendPhoneNumber": SENDER, "resendContent": "#{이름}님, 문자로 알립니다"}
         fields = talk("alimtalk", sender_key, receivers=f"{NO_USER}, 홍길동", **fallback)
 
         await send(visitor, fields)
-        await town.wait(60)
+        await env.wait(60)
 
         (message,) = await on_phone(call, NO_USER)
         assert (message["kind"], message["content"]) == ("sms", "홍길동님, 문자로 알립니다")
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
         fields = form(content="#{이름}님", receivers=f"{PHONE}, 홍길동", later="1", sendDate="2026-11-20T12:00")
 
         tested = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
         again = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
         anew = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", **hidden(tested))
-        await town.wait(5)
+        await env.wait(5)
         followed = await visitor.get(re.findall(r'href="(/console/requests/[^"]+)"', tested.text)[0])
         page = await visitor.get("/console/send?kind=lms")
-        other = await (await visitor_of(town, Role.SENDER)).get("/console/send")
+        other = await (await visitor_of(env, Role.SENDER)).get("/console/send")
 
         assert [shown.status for shown in (tested, again, anew)] == [200, 200, 200]
         assert [one["content"] for one in await on_phone(call, "010-7777-0000")] == ["홍길동님"] * 2
@@ -393,46 +393,46 @@ def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(play: Play)
         assert 'value="010-7777-0000"' in page.text
         assert "7777" not in other.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_test_that_cannot_be_sent_says_why(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        visitor = await visitor_of(town)
+def test_a_test_that_cannot_be_sent_says_why(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        visitor = await visitor_of(env)
 
         bad = await visitor.fill_in("/console/send/test", **form(), own_number="12")
         long = await visitor.fill_in("/console/send/test", **form(content="가" * 46), own_number=PHONE)
-        await town.wait(5)
+        await env.wait(5)
 
         assert "휴대폰 번호가 아닙니다" in bad.text
         assert "90바이트까지인데 92바이트입니다" in long.text
         assert await on_phone(call) == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_who_sent_what_is_noted_without_anyone_s_number_or_text(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_who_sent_what_is_noted_without_anyone_s_number_or_text(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
 
         request_id = await send(visitor, form())
         await visitor.fill_in("/console/send/test", **form(), own_number=PHONE, test_key="ab")
 
-        tested, sent, *_ = await town.store.read(latest, None, 100)
+        tested, sent, *_ = await env.store.read(latest, None, 100)
         assert (sent.what, sent.who, sent.target) == ("message.send", "owner-of-acme", request_id)
         assert tested.what == "message.test"
         assert "1234" not in tested.target
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_another_account_s_profile_cannot_be_sent_under(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        other = await town.caller("other")
+def test_another_account_s_profile_cannot_be_sent_under(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        other = await env.caller("other")
         sender_key = await open_channel(other, channelId="@other", cellphone="010-8888-0000")
         await approve_template(other, sender_key)
-        visitor = await visitor_of(town)
+        visitor = await visitor_of(env)
 
         page = await visitor.get("/console/send?kind=alimtalk")
         shown = await check(visitor, talk("alimtalk", sender_key))
@@ -442,12 +442,12 @@ def test_another_account_s_profile_cannot_be_sent_under(play: Play) -> None:
         assert "senderKey" in wrong(shown)
         assert "배송이" not in looked.text + shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_viewer_finds_no_way_to_send(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        viewer = await visitor_of(town, Role.VIEWER)
+def test_a_viewer_finds_no_way_to_send(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        viewer = await visitor_of(env, Role.VIEWER)
 
         history = await viewer.get("/console/history")
         page = await viewer.get("/console/send")
@@ -456,4 +456,4 @@ def test_a_viewer_finds_no_way_to_send(play: Play) -> None:
         assert "/console/send" not in history.text
         assert (page.status, sent.status) == (403, 403)
 
-    play(scene)
+    run_scenario(scenario)

@@ -11,8 +11,8 @@ import pytest
 from tests.fixtures.console import Visitor, visitor_of
 from tests.fixtures.console_send import form
 from tests.fixtures.engines import embedded
-from tests.fixtures.virtual import Caller, Town
-from tests.fixtures.web import SENDER, Play
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import SENDER, RunScenario
 
 SEED = 20261115
 FILLER = "x" * 90 + "\n"
@@ -78,8 +78,8 @@ async def by_the_page(visitor: Visitor, csrf: str, given: str) -> Counted:
     return Counted(int(size[1]), frozenset())
 
 
-async def compare(town: Town, count: int) -> None:
-    call, visitor = await town.caller(), await visitor_of(town)
+async def compare(env: Environment, count: int) -> None:
+    call, visitor = await env.caller(), await visitor_of(env)
     csrf = await visitor.csrf()
     given = texts(count)
     for start in range(0, count, A_CALL):
@@ -93,20 +93,20 @@ async def compare(town: Town, count: int) -> None:
 
 
 @embedded
-def test_the_page_counts_as_the_interface_does(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await compare(town, 300)
+def test_the_page_counts_as_the_interface_does(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await compare(env, 300)
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @embedded
 @pytest.mark.slow
-def test_the_page_counts_as_the_interface_does_on_10_000_texts(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await compare(town, 10_000)
+def test_the_page_counts_as_the_interface_does_on_10_000_texts(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await compare(env, 10_000)
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_the_texts_are_of_every_sort() -> None:

@@ -15,8 +15,8 @@ from tests.fixtures.console_send import (
     talk,
     wrong,
 )
-from tests.fixtures.virtual import Town
-from tests.fixtures.web import BUTTON, PHONE, SENDER, Play, approve_template, open_channel, ready
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import BUTTON, PHONE, SENDER, RunScenario, approve_template, open_channel, ready
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
@@ -27,10 +27,10 @@ def size(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def test_a_text_is_counted_as_it_will_be_sent(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_a_text_is_counted_as_it_will_be_sent(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key = await ready(env)
+        visitor = await visitor_of(env)
         cases = [
             (form(content="가나다"), (6, 90)),
             (form(content="가\r\n나"), (5, 90)),
@@ -48,12 +48,12 @@ def test_a_text_is_counted_as_it_will_be_sent(play: Play) -> None:
         for fields, expected in cases:
             assert size((await look(visitor, fields)).text) == expected, fields
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_sms_that_does_not_fit_may_become_an_lms_at_one_press(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_an_sms_that_does_not_fit_may_become_an_lms_at_one_press(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         fields = form(content="가" * 46)
 
         fits, long = await look(visitor, form(content="가" * 45)), await look(visitor, fields)
@@ -67,21 +67,21 @@ def test_an_sms_that_does_not_fit_may_become_an_lms_at_one_press(play: Play) -> 
         assert size(changed.text) == (92, 2000)
         assert wrong(changed) == {}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_line_of_any_length_is_looked_at(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        shown = await look(await visitor_of(town), form(receivers='"1' + "x" * 200_000))
+def test_a_line_of_any_length_is_looked_at(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        shown = await look(await visitor_of(env), form(receivers='"1' + "x" * 200_000))
         assert [len(row) for row in rows(shown)] == [3]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_characters_that_cannot_be_sent_are_marked(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_characters_that_cannot_be_sent_are_marked(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key = await ready(env)
+        visitor = await visitor_of(env)
 
         text = await look(visitor, form(content="가😀나<b>"))
         app = await look(visitor, talk("friendtalk", sender_key, content="가😀나"))
@@ -92,12 +92,12 @@ def test_characters_that_cannot_be_sent_are_marked(play: Play) -> None:
         assert arriving(app) == "가😀나"
         assert wrong(app) == {}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_characters_that_become_question_marks_are_shown_so(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_characters_that_become_question_marks_are_shown_so(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
 
         shown = await look(visitor, form(content="가😀나"))
 
@@ -106,12 +106,12 @@ def test_characters_that_become_question_marks_are_shown_so(play: Play) -> None:
         assert size(shown.text) == (5, 90)
         assert wrong(shown) == {}
 
-    play(scene, unsupported_characters="replace")
+    run_scenario(scenario, unsupported_characters="replace")
 
 
-def test_the_phone_shows_what_the_first_receiver_gets(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_the_phone_shows_what_the_first_receiver_gets(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await approve_template(
             call,
@@ -121,7 +121,7 @@ def test_the_phone_shows_what_the_first_receiver_gets(play: Play) -> None:
             emphasisTitle="#{물건} 도착",
             buttons=[BUTTON],
         )
-        visitor = await visitor_of(town)
+        visitor = await visitor_of(env)
         fields = talk("alimtalk", sender_key, receivers=f"{PHONE}, 사과, 홍길동\n010-2222-3333, 배, 김")
 
         shown = await look(visitor, fields)
@@ -133,13 +133,13 @@ def test_the_phone_shows_what_the_first_receiver_gets(play: Play) -> None:
         assert "@shop" in shown.text
         assert arriving(nobody) == "#{이름}님, #{물건}"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_fallback_is_shown_as_it_would_go(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_the_fallback_is_shown_as_it_would_go(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key = await ready(env)
+        visitor = await visitor_of(env)
         on = {"resend": "1", "resendPhoneNumber": SENDER}
 
         none = await look(visitor, talk("alimtalk", sender_key))
@@ -156,12 +156,14 @@ def test_the_fallback_is_shown_as_it_would_go(play: Play) -> None:
         assert "@shop (광고)#{이름}가" in instead(own)
         assert "문자로 보낼 수 없음" in instead(unsendable)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_pointed_out(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_pointed_out(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         receivers = "\r\n".join(
             [
                 "010-1111-2222, 홍길동",
@@ -186,12 +188,12 @@ def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_point
         assert "5명</strong> · 중복 1건은 뺍니다" in shown.text
         assert "보낼 수 없는 수신자 4명" in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_first_line_may_name_the_columns(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_a_first_line_may_name_the_columns(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         receivers = f"번호\t금액\t#{{이름}}\t메모\n{PHONE}\t500\t홍길동\t단골"
 
         shown = await look(visitor, form(content="#{이름}님 #{금액}원", receivers=receivers))
@@ -199,24 +201,24 @@ def test_a_first_line_may_name_the_columns(play: Play) -> None:
         assert arriving(shown) == "홍길동님 500원"
         assert rows(shown) == [["2", PHONE, "홍길동", "500", ""]]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_values_are_left_alone_where_there_are_no_variables(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_values_are_left_alone_where_there_are_no_variables(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
 
         shown = await look(visitor, form(receivers=f"{PHONE}, 홍길동, 단골"))
 
         assert rows(shown) == [["1", PHONE, ""]]
         assert "보낼 수 없는" not in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_too_many_receivers_are_told_before_they_are_looked_at(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_too_many_receivers_are_told_before_they_are_looked_at(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         fields = form(receivers="\n".join(f"010-1111-{n:04}" for n in range(21)))
 
         most = await check(visitor, form(receivers="\n".join(f"010-1111-{n:04}" for n in range(20))))
@@ -225,12 +227,12 @@ def test_too_many_receivers_are_told_before_they_are_looked_at(play: Play) -> No
         assert (most.status, more.status) == (200, 400)
         assert "20명까지인데 21명입니다" in wrong(more)["receivers"]
 
-    play(scene, max_receivers=20)
+    run_scenario(scenario, max_receivers=20)
 
 
-def test_what_is_still_empty_is_not_held_against_whoever_types(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_what_is_still_empty_is_not_held_against_whoever_types(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
             page = await visitor.get(f"/console/send?kind={kind}")
             shown = await look(visitor, {"kind": kind})
@@ -239,13 +241,13 @@ def test_what_is_still_empty_is_not_held_against_whoever_types(play: Play) -> No
             assert f'name="kind" value="{kind}"' in page.text
             assert wrong(page) == wrong(shown) == {}
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_every_part_that_typing_changes_has_its_place_in_the_form(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_every_part_that_typing_changes_has_its_place_in_the_form(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key = await ready(env)
+        visitor = await visitor_of(env)
         buttons = {"buttons[0].buttonType": "appLink", "buttons[1].buttonType": "botConversion"}
         kinds = [{"kind": kind} for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk")]
         for fields in [*kinds, {"kind": "friendtalk", "messageType": "friendTalkImage", **buttons, **IMAGE}]:
@@ -257,12 +259,12 @@ def test_every_part_that_typing_changes_has_its_place_in_the_form(play: Play) ->
             assert len(changed) > 6
             assert [each for each in changed if page.text.count(f'id="{each}"') != 1] == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_picture_that_was_looked_at_before_is_not_asked_for_again(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_a_picture_that_was_looked_at_before_is_not_asked_for_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         unseen = {name: value for name, value in IMAGE.items() if name != "image_body"}
 
         typing = await look(visitor, form("mms", **unseen))
@@ -274,13 +276,13 @@ def test_a_picture_that_was_looked_at_before_is_not_asked_for_again(play: Play) 
         assert "JPEG 파일이 아닙니다" in wrong(bad)["image"]
         assert "image" in wrong(unsent)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_buttons_are_added_moved_and_removed(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_buttons_are_added_moved_and_removed(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key = await ready(env)
+        visitor = await visitor_of(env)
         two = {
             "buttons[0].buttonType": "webLink",
             "buttons[0].name": "첫째",
@@ -300,12 +302,12 @@ def test_buttons_are_added_moved_and_removed(play: Play) -> None:
         for nonsense in ("remove-7", "up-", "up-x", "fly", "remove-٣"):
             assert await after(nonsense) == ["첫째", "둘째"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_fields_of_a_button_follow_its_type(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_the_fields_of_a_button_follow_its_type(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
 
         app = await visitor.fill_in("/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "appLink"})
         bot = await visitor.fill_in(
@@ -316,25 +318,25 @@ def test_the_fields_of_a_button_follow_its_type(play: Play) -> None:
         assert "buttons[0].chatEvent" not in app.text
         assert "buttons[0].chatEvent" in bot.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_typing_takes_the_last_look_away(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_typing_takes_the_last_look_away(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         looked = await check(visitor, form())
 
         shown = await look(visitor, {**form(), **hidden(looked)})
 
         assert '<div id="last" hx-swap-oob="true"></div>' in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_nothing_that_is_typed_becomes_markup(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_nothing_that_is_typed_becomes_markup(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key = await ready(env)
+        visitor = await visitor_of(env)
         names = (
             "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",
             "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
@@ -352,12 +354,12 @@ def test_nothing_that_is_typed_becomes_markup(play: Play) -> None:
         variable = form(content="#{" + HOSTILE + "}", receivers=f"{PHONE}, {HOSTILE}")
         assert "<script>alert" not in (await look(visitor, variable)).text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_page_speaks_english(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_the_page_speaks_english(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         visitor.cookies["pabal_language"] = "en"
 
         shown = await check(visitor, form(content="hello"))
@@ -365,4 +367,4 @@ def test_the_page_speaks_english(play: Play) -> None:
         assert "Send it like this?" in shown.text
         assert "5 of 90 bytes" in shown.text
 
-    play(scene)
+    run_scenario(scenario)

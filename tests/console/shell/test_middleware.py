@@ -14,17 +14,17 @@ from pabal.domain.user import Role
 from pabal.service.access.sign_in import MOST_OF_BOTH
 from pabal.store.engine.base import StoreAway
 from tests.fixtures.console import WORD, Visitor, make_user, sign_in, visitor_of
-from tests.fixtures.virtual import Town, VirtualWorld, open_store
-from tests.fixtures.web import BreakingStore, Play
+from tests.fixtures.virtual import Environment, VirtualWorld, open_store
+from tests.fixtures.web import BreakingStore, RunScenario
 
 HTML = sorted(Path(assets.__file__).parents[1].rglob("*.html"))
 OVER_TLS = {"x_forwarded_proto": "https", "x_forwarded_for": "192.0.2.9"}
 TRUSTING = {"trusted_proxies": [ip_network("127.0.0.1/32")]}
 
 
-def test_every_answer_says_what_browsers_may_do_with_it(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town, Role.OPERATOR)
+def test_every_answer_says_what_browsers_may_do_with_it(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env, Role.OPERATOR)
         for path in ["/console/nowhere", "/console/history?x=%ff", *{page.path for page in PAGES}]:
             shown = await visitor.get(path)
 
@@ -33,7 +33,7 @@ def test_every_answer_says_what_browsers_may_do_with_it(play: Play) -> None:
             assert "unsafe" not in shown.headers["content-security-policy"]
             assert "default-src 'none'" in shown.headers["content-security-policy"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("file", HTML, ids=lambda file: file.name)
@@ -45,9 +45,9 @@ def test_no_page_has_scripts_or_styles_in_itself_nor_lets_anything_through_unesc
     assert not re.search(r"""(src|href|action)=["']?(https?:)?//""", text)
 
 
-def test_files_are_kept_for_good_at_addresses_that_change_with_them(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = Visitor(town.service)
+def test_files_are_kept_for_good_at_addresses_that_change_with_them(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = Visitor(env.service)
         page = await visitor.get("/console/login")
         found = set(re.findall(r'(?:href|src)="(/console/static/[^"]+)"', page.text))
 
@@ -61,13 +61,15 @@ def test_files_are_kept_for_good_at_addresses_that_change_with_them(play: Play) 
             assert (await visitor.get(f"{stem[:-1]}0.{kind}")).status == 404
         assert (await visitor.get("/console/static/../app.py")).status == 404
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_session_is_held_away_from_scripts_and_other_sites_and_is_new_at_each_sign_in(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        name = await make_user(town)
-        visitor = await sign_in(town, name)
+def test_a_session_is_held_away_from_scripts_and_other_sites_and_is_new_at_each_sign_in(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        name = await make_user(env)
+        visitor = await sign_in(env, name)
         first = visitor.cookies["pabal_session"]
 
         shown = await visitor.fill_in("/console/login", name=name, password=WORD)
@@ -76,21 +78,21 @@ def test_a_session_is_held_away_from_scripts_and_other_sites_and_is_new_at_each_
         assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
         second = visitor.cookies["pabal_session"]
         assert first != second
-        old = Visitor(town.service)
+        old = Visitor(env.service)
         old.cookies["pabal_session"] = first
         assert (await old.get("/console/history")).status == 303, "the session before is over"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_over_tls_only_a_cookie_counts_that_nobody_else_can_have_set(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        name = await make_user(town)
-        visitor = await sign_in(town, name, Visitor(town.service, **OVER_TLS))
+def test_over_tls_only_a_cookie_counts_that_nobody_else_can_have_set(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        name = await make_user(env)
+        visitor = await sign_in(env, name, Visitor(env.service, **OVER_TLS))
         token = visitor.cookies["__Host-pabal_session"]
 
         here = await visitor.get("/console/history")
-        plain = Visitor(town.service, **OVER_TLS)
+        plain = Visitor(env.service, **OVER_TLS)
         plain.cookies["pabal_session"] = token
         there = await plain.get("/console/history")
 
@@ -100,29 +102,29 @@ def test_over_tls_only_a_cookie_counts_that_nobody_else_can_have_set(play: Play)
         assert {"Secure", "HttpOnly", "Path=/"} <= set(cookie.split("; "))
         assert "Domain" not in cookie
 
-    play(scene, **TRUSTING)
+    run_scenario(scenario, **TRUSTING)
 
 
-def test_who_is_not_a_trusted_proxy_is_not_believed_about_tls_or_addresses(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        name = await make_user(town)
-        visitor = await sign_in(town, name, Visitor(town.service, **OVER_TLS))
+def test_who_is_not_a_trusted_proxy_is_not_believed_about_tls_or_addresses(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        name = await make_user(env)
+        visitor = await sign_in(env, name, Visitor(env.service, **OVER_TLS))
         assert set(visitor.cookies) >= {"pabal_session"}
 
         for number in range(MOST_OF_BOTH):
-            liar = Visitor(town.service, x_forwarded_for=f"192.0.2.{number}")
+            liar = Visitor(env.service, x_forwarded_for=f"192.0.2.{number}")
             assert (await liar.fill_in("/console/login", name=name, password="wrong")).status == 401
-        locked = await Visitor(town.service).fill_in("/console/login", name=name, password=WORD)
+        locked = await Visitor(env.service).fill_in("/console/login", name=name, password=WORD)
 
         assert locked.status == 429
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_wrong_password_and_an_unknown_name_are_told_alike(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        name = await make_user(town)
-        visitor = Visitor(town.service)
+def test_a_wrong_password_and_an_unknown_name_are_told_alike(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        name = await make_user(env)
+        visitor = Visitor(env.service)
 
         wrong = await visitor.fill_in("/console/login", name=name, password="wrong")
         unknown = await visitor.fill_in("/console/login", name="n" * len(name), password=WORD)
@@ -130,7 +132,7 @@ def test_a_wrong_password_and_an_unknown_name_are_told_alike(play: Play) -> None
         assert (wrong.status, unknown.status) == (401, 401)
         assert wrong.text.replace(name, "") == unknown.text.replace("n" * len(name), "")
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -147,10 +149,10 @@ def test_one_is_sent_on_to_where_one_wanted(path: str) -> None:
     assert local(path) == path
 
 
-def test_who_wanted_a_page_gets_there_after_signing_in(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        name = await make_user(town)
-        visitor = Visitor(town.service)
+def test_who_wanted_a_page_gets_there_after_signing_in(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        name = await make_user(env)
+        visitor = Visitor(env.service)
 
         sent = await visitor.get("/console/history?status=fail")
         part = await visitor.get(
@@ -169,12 +171,12 @@ def test_who_wanted_a_page_gets_there_after_signing_in(play: Play) -> None:
         on = await visitor.get("/console/login?next=%2Fconsole%2Fhistory%3Fchannel%3D%ED%95%9C", hx_request="true")
         assert on.headers["hx-redirect"] == "/console/history?channel=%ED%95%9C"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_language_stays_as_chosen_and_nonsense_changes_nothing(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = Visitor(town.service)
+def test_the_language_stays_as_chosen_and_nonsense_changes_nothing(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = Visitor(env.service)
         korean = await visitor.get("/console/login")
         nonsense = await visitor.fill_in("/console/language", language="xx", next="/console/login")
         still = await visitor.get("/console/login")
@@ -185,7 +187,7 @@ def test_the_language_stays_as_chosen_and_nonsense_changes_nothing(play: Play) -
         assert nonsense.location == "/console/login"
         assert '<html lang="en">' in english.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -198,21 +200,23 @@ def test_the_language_stays_as_chosen_and_nonsense_changes_nothing(play: Play) -
         ("/console/history", "HEAD", 200),
     ],
 )
-def test_what_cannot_be_answered_is_told_on_a_page(play: Play, path: str, method: str, status: int) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_what_cannot_be_answered_is_told_on_a_page(
+    run_scenario: RunScenario, path: str, method: str, status: int
+) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
 
         shown = await visitor.get(path, method)
 
         assert shown.status == status
         assert shown.headers["content-type"] == "text/html; charset=utf-8"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_form_that_is_too_large_or_none_is_refused(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = Visitor(town.service)
+def test_a_form_that_is_too_large_or_none_is_refused(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = Visitor(env.service)
 
         large = await visitor.fill_in("/console/login", name="n" * 20_000, password=WORD)
         other = await visitor.post(
@@ -221,18 +225,18 @@ def test_a_form_that_is_too_large_or_none_is_refused(play: Play) -> None:
 
         assert (large.status, other.status) == (413, 415)
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(("trouble", "status"), [(StoreAway("gone"), 503), (ValueError("secret inside"), 500)])
 def test_trouble_is_told_without_a_word_of_the_inside(
-    play: Play, tmp_path: Path, trouble: Exception, status: int
+    run_scenario: RunScenario, tmp_path: Path, trouble: Exception, status: int
 ) -> None:
     world = VirtualWorld()
     store = BreakingStore(open_store(tmp_path, world))
 
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         store.trouble = trouble
 
         shown = await visitor.get("/console/history")
@@ -243,20 +247,20 @@ def test_trouble_is_told_without_a_word_of_the_inside(
         assert "로그아웃" not in shown.text or status == 500
         assert (await visitor.get("/console/history")).status == 200
 
-    play(scene, world=world, store=store)
+    run_scenario(scenario, world=world, store=store)
 
 
-def test_names_that_people_chose_are_shown_and_never_run(play: Play) -> None:
+def test_names_that_people_chose_are_shown_and_never_run(run_scenario: RunScenario) -> None:
     hostile = '"><script>alert(1)</script>'
 
-    async def scene(town: Town) -> None:
-        owner = await sign_in(town, await make_user(town, Role.OWNER, hostile, "kim"))
-        operator = await visitor_of(town, Role.OPERATOR)
+    async def scenario(env: Environment) -> None:
+        owner = await sign_in(env, await make_user(env, Role.OWNER, hostile, "kim"))
+        operator = await visitor_of(env, Role.OPERATOR)
 
         pages = [await owner.get("/console/history"), await operator.get("/console/accounts")]
-        pages.append(await Visitor(town.service).fill_in("/console/login", name=hostile, password="wrong"))
+        pages.append(await Visitor(env.service).fill_in("/console/login", name=hostile, password="wrong"))
 
         assert all("&lt;script&gt;alert(1)" in page.text for page in pages)
         assert all("<script>alert" not in page.text for page in pages)
 
-    play(scene)
+    run_scenario(scenario)

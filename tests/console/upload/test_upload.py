@@ -20,10 +20,10 @@ from tests.fixtures.audit import latest
 from tests.fixtures.console import Shown, Visitor, visitor_of
 from tests.fixtures.console_send import IMAGE, talk
 from tests.fixtures.service import count
-from tests.fixtures.virtual import NOON, Town, VirtualWorld, build_town, in_virtual_time, open_store
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, in_virtual_time, open_store
 from tests.fixtures.web import (
     BreakingStore,
-    Play,
+    RunScenario,
     accepted,
     approve_template,
     on_phone,
@@ -71,8 +71,8 @@ async def looked_over(visitor: Visitor, address: str) -> str:
     return found[1] if found else ""
 
 
-async def kept(town: Town, address: str) -> Campaign:
-    found = await town.store.read(campaigns.get, bytes.fromhex(address.rpartition("/")[2]))
+async def kept(env: Environment, address: str) -> Campaign:
+    found = await env.store.read(campaigns.get, bytes.fromhex(address.rpartition("/")[2]))
     assert found is not None
     return found
 
@@ -82,16 +82,16 @@ def words(shown: Shown) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", shown.text))
 
 
-def test_a_file_is_checked_and_what_is_wrong_is_told_row_by_row(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_a_file_is_checked_and_what_is_wrong_is_told_row_by_row(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         address = await uploaded(visitor)
 
-        campaign = await kept(town, address)
+        campaign = await kept(env, address)
         assert (campaign.state, campaign.file_name) == (State.CHECKED, "list.csv")
         assert (campaign.receivers, campaign.bad, campaign.duplicates) == (2, 4, 1)
         assert campaign.unused == ("메모",)
-        faults = await town.store.read(campaigns.faults, campaign.id, 0, 100)
+        faults = await env.store.read(campaigns.faults, campaign.id, 0, 100)
         assert [(each.number, each.reason[1]) for each in faults] == [
             (4, "The same number is in row 2."),
             (5, "A phone number is not valid. It is not a Korean mobile number."),
@@ -103,12 +103,12 @@ def test_a_file_is_checked_and_what_is_wrong_is_told_row_by_row(play: Play) -> N
         assert "2명에게 보내기" in page.text
         assert "메모" in page.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_rows_that_are_wrong_can_be_downloaded_mended_and_uploaded_again(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_the_rows_that_are_wrong_can_be_downloaded_mended_and_uploaded_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         address = await uploaded(visitor, LIST.replace("누구", "=cmd()"))
 
         file = await visitor.get(f"{address}/bad.csv")
@@ -120,98 +120,98 @@ def test_the_rows_that_are_wrong_can_be_downloaded_mended_and_uploaded_again(pla
         mended = file.text.replace("12345", "010-9999-0000")
         again = await visitor.upload(f"{address}/file?once=1", mended.encode())
         assert again.status == 204
-        assert (await kept(town, address)).receivers == 2
+        assert (await kept(env, address)).receivers == 2
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_who_is_there_twice_may_be_sent_to_twice(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        address = await uploaded(await visitor_of(town), query="once=0")
-        campaign = await kept(town, address)
+def test_who_is_there_twice_may_be_sent_to_twice(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        address = await uploaded(await visitor_of(env), query="once=0")
+        campaign = await kept(env, address)
         assert (campaign.receivers, campaign.duplicates, campaign.bad) == (3, 1, 3)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_a_formula_could_not_find_is_sent_to_nobody(play: Play) -> None:
-    async def scene(town: Town) -> None:
+def test_what_a_formula_could_not_find_is_sent_to_nobody(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
         file = "phone,이름,메모\n010-1111-2222,#N/A,a\n#REF!,홍,b\n010-3333-4444,김,#N/A\n"
-        address = await uploaded(await visitor_of(town), file)
+        address = await uploaded(await visitor_of(env), file)
 
-        campaign = await kept(town, address)
-        faults = await town.store.read(campaigns.faults, campaign.id, 0, 100)
+        campaign = await kept(env, address)
+        faults = await env.store.read(campaigns.faults, campaign.id, 0, 100)
         assert campaign.receivers == 1, "what nothing asks for is no matter"
         assert [(each.number, each.reason[1]) for each in faults] == [
             (2, "A formula shows the error #N/A."),
             (3, "A formula shows the error #REF!."),
         ]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_excel_file_is_taken_too(play: Play) -> None:
+def test_an_excel_file_is_taken_too(run_scenario: RunScenario) -> None:
     book = Workbook()
     for row in (["phone", "이름"], [1012345678, "홍길동"], ["010-2222-3333", 7]):
         book.active.append(row)
     written = io.BytesIO()
     book.save(written)
 
-    async def scene(town: Town) -> None:
-        address = await uploaded(await visitor_of(town), written.getvalue())
-        assert (await kept(town, address)).receivers == 2
+    async def scenario(env: Environment) -> None:
+        address = await uploaded(await visitor_of(env), written.getvalue())
+        assert (await kept(env, address)).receivers == 2
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_it_is_sent_once_to_everyone_who_can_be_sent_to(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_it_is_sent_once_to_everyone_who_can_be_sent_to(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         rows = "".join(f"010-2000-{number:04},n{number}\n" for number in range(2500))
         address = await uploaded(visitor, f"phone,이름\n{rows}")
 
         first = await sent_off(visitor, address, name="봄 행사")
         second = await sent_off(visitor, address, name="again")
-        await town.wait(60)
+        await env.wait(60)
 
         assert (first.status, second.status) == (303, 303)
         assert first.location == second.location == address.replace(UPLOAD, "/console/requests")
-        assert await count(town, "messages") == 2500
-        assert await count(town, "requests") == 3
-        campaign = await kept(town, address)
+        assert await count(env, "messages") == 2500
+        assert await count(env, "requests") == 3
+        campaign = await kept(env, address)
         assert (campaign.name, campaign.made, campaign.state) == ("봄 행사", 2500, State.MADE)
-        done = [(each.what, each.target) for each in await town.store.read(latest, None, 10)]
+        done = [(each.what, each.target) for each in await env.store.read(latest, None, 10)]
         assert done.count(("campaign.send", campaign.id.hex())) == 1
         phone = await visitor.get("/console/phone?number=010-2000-1234")
         assert "n1234님, 안녕하세요" in phone.text
 
-    play(scene, simulator_messages=5000)
+    run_scenario(scenario, simulator_messages=5000)
 
 
-def test_nobody_sends_to_another_file_than_the_one_they_looked_over(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
-        colleague = await visitor_of(town, Role.SENDER)
+def test_nobody_sends_to_another_file_than_the_one_they_looked_over(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
+        colleague = await visitor_of(env, Role.SENDER)
         address = await uploaded(visitor, "phone,이름\n010-1111-2222,홍\n")
         seen = await looked_over(visitor, address)
         await colleague.upload(f"{address}/file?name=other", "phone,이름\n010-9999-8888,김\n".encode())
 
         late = await visitor.fill_in(f"{address}/send", name="x", seen=seen)
         nothing = await visitor.fill_in(f"{address}/send", name="x")
-        await town.wait(20)
+        await env.wait(20)
 
         assert (late.status, nothing.status) == (409, 409)
         assert "다른 파일이 올라왔습니다" in late.text
-        assert await count(town, "messages") == 0
+        assert await count(env, "messages") == 0
         again = await visitor.fill_in(f"{address}/send", name="x", seen=await looked_over(visitor, address))
         assert again.status == 303
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_it_can_be_scheduled_and_a_wrong_time_is_told_at_its_field(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_it_can_be_scheduled_and_a_wrong_time_is_told_at_its_field(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         address = await uploaded(visitor)
 
         past = await sent_off(visitor, address, later="1", sendDate="2020-01-01T10:00")
@@ -219,16 +219,16 @@ def test_it_can_be_scheduled_and_a_wrong_time_is_told_at_its_field(play: Play) -
         unclear = await sent_off(visitor, address, sendDate="2026-11-15T13:00")
         assert (past.status, none.status, unclear.status) == (400, 400, 400)
         assert 'id="wrong-sendDate"' in past.text
-        assert (await kept(town, address)).state is State.CHECKED
+        assert (await kept(env, address)).state is State.CHECKED
         await sent_off(visitor, address, later="1", sendDate="2026-11-15T13:00")
-        await town.wait(60)
+        await env.wait(60)
 
-        assert (await kept(town, address)).scheduled_at == NOON + HOUR
-        assert await count(town, "jobs") == 2
-        await town.wait(HOUR / 1000)
-        assert await count(town, "jobs") == 0
+        assert (await kept(env, address)).scheduled_at == NOON + HOUR
+        assert await count(env, "jobs") == 2
+        await env.wait(HOUR / 1000)
+        assert await count(env, "jobs") == 0
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -243,55 +243,57 @@ def test_it_can_be_scheduled_and_a_wrong_time_is_told_at_its_field(play: Play) -
     ids=["empty", "no column", "no names", "xls", "broken"],
 )
 def test_a_file_that_cannot_be_used_is_refused_as_a_whole_and_another_may_follow(
-    play: Play, file: bytes | str, said: str
+    run_scenario: RunScenario, file: bytes | str, said: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         await visitor.fill_in("/console/language", language="en", next="/console/history")
         address = await uploaded(visitor, file)
 
         page = await visitor.get(address)
 
         assert said in words(page)
-        assert (await kept(town, address)).state is State.DRAFT
+        assert (await kept(env, address)).state is State.DRAFT
         await visitor.upload(f"{address}/file", LIST.encode())
-        assert (await kept(town, address)).state is State.CHECKED
+        assert (await kept(env, address)).state is State.CHECKED
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_file_that_is_too_large_is_not_even_read(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_a_file_that_is_too_large_is_not_even_read(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         address = await begun(visitor)
         assert (await visitor.upload(f"{address}/file", b"x" * (MOST_FILE_BYTES + 1))).status == 413
-        assert (await kept(town, address)).state is State.DRAFT
+        assert (await kept(env, address)).state is State.DRAFT
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_message_that_cannot_be_sent_gets_no_file(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_a_message_that_cannot_be_sent_gets_no_file(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         for fields in ({"content": ""}, {"content": "가" * 46}, {"sender": "123"}, {"kind": "alimtalk"}):
             given = {"kind": "sms", "sender": "02-1234-5678", "content": "안녕", **fields}
             assert (await visitor.fill_in(UPLOAD, **given)).status in (400, 404), fields
-        assert await count(town, "campaigns") == 0
+        assert await count(env, "campaigns") == 0
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_while_one_file_is_read_there_is_no_room_for_another_until_it_is_given_up(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_while_one_file_is_read_there_is_no_room_for_another_until_it_is_given_up(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         address = await begun(visitor)
-        campaign = await kept(town, address)
-        now = town.world.now()
-        assert await town.store.write(campaigns.begin_reading, campaign.id, "a", True, now, now)
+        campaign = await kept(env, address)
+        now = env.world.now()
+        assert await env.store.write(campaigns.begin_reading, campaign.id, "a", True, now, now)
 
         second = await visitor.upload(f"{address}/file", LIST.encode())
         seen = await visitor.get(f"{address}/progress?seen=0")
-        await town.wait(61)
+        await env.wait(61)
         stale = await visitor.get(address)
         shown = re.search(r'progress\?seen=([0-9]+-)"', stale.text)
         assert shown
@@ -303,18 +305,18 @@ def test_while_one_file_is_read_there_is_no_room_for_another_until_it_is_given_u
         assert (second.status, third.status) == (409, 204)
         assert "<progress" in seen.text
         assert "중단되었습니다" in stale.text
-        assert not await town.store.write(
-            campaigns.add_findings, campaign.id, campaigns.Findings(None, (), 0), now, town.world.now()
+        assert not await env.store.write(
+            campaigns.add_findings, campaign.id, campaigns.Findings(None, (), 0), now, env.world.now()
         ), "whoever was given up adds nothing any more"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_page_sees_by_itself_how_it_goes(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_the_page_sees_by_itself_how_it_goes(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         address = await uploaded(visitor)
-        campaign = await kept(town, address)
+        campaign = await kept(env, address)
 
         before = await visitor.get(f"{address}/progress?seen=0")
         after = await visitor.get(f"{address}/progress?seen={campaign.touched_at}")
@@ -322,59 +324,59 @@ def test_the_page_sees_by_itself_how_it_goes(play: Play) -> None:
         assert (before.status, before.headers.get("hx-refresh")) == (204, "true")
         assert (after.status, after.headers.get("hx-refresh")) == (204, None)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_template_file_has_the_columns_that_the_message_needs(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_the_template_file_has_the_columns_that_the_message_needs(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         address = await begun(visitor, kind="lms", subject="#{제목}", content="#{이름} #{금액}")
         file = await visitor.get(f"{address}/template.csv")
         assert file.text == "\ufeff휴대폰번호,이름,금액,제목\r\n"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_discarded_draft_is_not_sent(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_a_discarded_draft_is_not_sent(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         address = await uploaded(visitor)
         await visitor.fill_in(f"{address.replace('send/upload', 'requests')}/cancel")
         late = await sent_off(visitor, address, name="x")
-        await town.wait(20)
+        await env.wait(20)
 
         assert late.location == address.replace(UPLOAD, "/console/requests")
-        assert await count(town, "messages") == 0
-        assert await count(town, "campaign_blocks") == 0
+        assert await count(env, "messages") == 0
+        assert await count(env, "campaign_blocks") == 0
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_the_store_being_away_leaves_nothing_half_sent(tmp_path: Path) -> None:
     async def whole() -> None:
         world = VirtualWorld()
         store = BreakingStore(open_store(tmp_path, world))
-        town = await build_town(tmp_path, world=world, store=store)
-        visitor = await visitor_of(town)
+        env = await build_environment(tmp_path, world=world, store=store)
+        visitor = await visitor_of(env)
         address = await uploaded(visitor)
         store.write_trouble = StoreAway()
         away = await sent_off(visitor, address, name="x")
         store.write_trouble = None
-        await town.wait(20)
+        await env.wait(20)
 
         assert away.status == 503
-        assert (await kept(town, address)).state is State.CHECKED
-        assert await count(town, "messages") == 0
-        await town.service.stop()
+        assert (await kept(env, address)).state is State.CHECKED
+        assert await count(env, "messages") == 0
+        await env.service.stop()
 
     in_virtual_time(whole())
 
 
-def test_names_of_files_and_columns_are_shown_as_they_are(play: Play) -> None:
+def test_names_of_files_and_columns_are_shown_as_they_are(run_scenario: RunScenario) -> None:
     hostile = "<script>alert(1)</script>"
 
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         file = f"phone,이름,{hostile}\n010-1111-2222,홍,x\n1,{hostile},\n"
         address = await uploaded(visitor, file, query="name=%3Cscript%3Ealert(1)%3C%2Fscript%3E.csv")
         page = await visitor.get(address)
@@ -386,46 +388,46 @@ def test_names_of_files_and_columns_are_shown_as_they_are(play: Play) -> None:
             assert hostile not in shown.text
             assert "&lt;script&gt;" in shown.text
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_viewer_uploads_nothing(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        address = await uploaded(await visitor_of(town))
-        viewer = await visitor_of(town, Role.VIEWER)
+def test_a_viewer_uploads_nothing(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        address = await uploaded(await visitor_of(env))
+        viewer = await visitor_of(env, Role.VIEWER)
         assert (await viewer.upload(f"{address}/file", LIST.encode())).status == 403
         assert (await viewer.get(f"{address}/bad.csv")).status == 403
-        assert (await kept(town, address)).state is State.CHECKED
+        assert (await kept(env, address)).state is State.CHECKED
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_what_is_halted_says_why(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        visitor = await visitor_of(town)
+def test_what_is_halted_says_why(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        visitor = await visitor_of(env)
         address = await uploaded(visitor)
-        campaign = await kept(town, address)
+        campaign = await kept(env, address)
         await sent_off(visitor, address, name="x", later="1", sendDate="2026-11-15T13:00")
         told = [Code.PRODUCT_NOT_AVAILABLE.words.ko, Code.PRODUCT_NOT_AVAILABLE.words.en]
-        await town.store.write(campaigns.halt, campaign.id, told, town.world.now())
+        await env.store.write(campaigns.halt, campaign.id, told, env.world.now())
         page = await visitor.get(address.replace("send/upload", "requests"))
         assert told[0] in page.text
         assert told[1] not in page.text
         assert "/now" not in page.text, "that cannot be done before it goes on"
         await visitor.fill_in(f"{address.replace('send/upload', 'requests')}/go-on")
-        await service.go_round(town.context)
-        assert (await kept(town, address)).state is State.MADE
+        await service.go_round(env.context)
+        assert (await kept(env, address)).state is State.MADE
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("kind", ["sms", "lms", "mms", "alimtalk", "friendtalk"])
-def test_every_kind_of_message_can_be_sent_to_a_file(play: Play, kind: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_every_kind_of_message_can_be_sent_to_a_file(run_scenario: RunScenario, kind: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
-        visitor = await visitor_of(town, Role.SENDER)
+        visitor = await visitor_of(env, Role.SENDER)
         link = {"buttons[0].buttonType": "webLink", "buttons[0].name": "보기"}
         fields = {**talk(kind, sender_key), "content": "#{이름}님", **(IMAGE if kind == "mms" else {})}
         if kind == "friendtalk":
@@ -434,7 +436,7 @@ def test_every_kind_of_message_can_be_sent_to_a_file(play: Play, kind: str) -> N
         address = await uploaded(visitor, file, **fields)
 
         sent = await sent_off(visitor, address, name="x")
-        await town.wait(10)
+        await env.wait(10)
 
         assert sent.status == 303, sent.text
         (message,) = await on_phone(call, "010-1111-2222")
@@ -445,33 +447,33 @@ def test_every_kind_of_message_can_be_sent_to_a_file(play: Play, kind: str) -> N
             assert message["buttons"][0]["mobileUrl"] == "https://shop.example/a1"
         assert await on_phone(call, "010-3333-4444") == [], "it has no name"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_template_that_changed_since_the_check_halts_the_campaign(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
+def test_a_template_that_changed_since_the_check_halts_the_campaign(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
         sender_key = await open_channel(call)
         await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
-        visitor = await visitor_of(town)
+        visitor = await visitor_of(env)
         address = await uploaded(visitor, "phone,이름\n010-1111-2222,홍\n", **talk("alimtalk", sender_key))
         await accepted(call, "template/update", template(sender_key, content="다른 말 #{이름} #{금액}"))
         await accepted(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
 
         await sent_off(visitor, address, name="x")
-        await town.wait(10)
+        await env.wait(10)
 
-        campaign = await kept(town, address)
+        campaign = await kept(env, address)
         assert (campaign.state, campaign.reason[0][:2]) == (State.HALTED, "지금")
         assert await on_phone(call, "010-1111-2222") == []
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_advertisement_at_night_is_told_at_the_time(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        _, sender_key = await ready(town)
-        visitor = await visitor_of(town)
+def test_an_advertisement_at_night_is_told_at_the_time(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key = await ready(env)
+        visitor = await visitor_of(env)
         fields = {**talk("friendtalk", sender_key), "adFlag": "1"}
         address = await uploaded(visitor, "phone\n010-1111-2222\n", **fields)
 
@@ -479,6 +481,6 @@ def test_an_advertisement_at_night_is_told_at_the_time(play: Play) -> None:
 
         assert night.status >= 400
         assert 'id="wrong-sendDate"' in night.text
-        assert (await kept(town, address)).state is State.CHECKED
+        assert (await kept(env, address)).state is State.CHECKED
 
-    play(scene)
+    run_scenario(scenario)

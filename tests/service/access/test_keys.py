@@ -10,13 +10,13 @@ from pabal.service.access import keys
 from pabal.service.access.keys import Keyring, hash_of
 from pabal.store import accounts
 from pabal.store.engine.base import Tx
-from tests.fixtures.service import Play
-from tests.fixtures.virtual import NOON, Town
+from tests.fixtures.service import RunScenario
+from tests.fixtures.virtual import NOON, Environment
 
 
-async def issue(town: Town, **options: object) -> str:
+async def issue(env: Environment, **options: object) -> str:
     options = {"rate": 5, **options}
-    return await town.store.write(keys.issue, town.world, "acme", "first", **options)  # type: ignore[arg-type]
+    return await env.store.write(keys.issue, env.world, "acme", "first", **options)  # type: ignore[arg-type]
 
 
 async def refusal(ring: Keyring, key: str | None) -> Code:
@@ -25,130 +25,132 @@ async def refusal(ring: Keyring, key: str | None) -> Code:
     return refused.value.code
 
 
-def test_a_key_is_recognised_with_all_that_it_may_do(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        key = await issue(town, scopes=("send", "read"), allow=("10.0.0.0/8",), expires_at=NOON + SECOND)
+def test_a_key_is_recognised_with_all_that_it_may_do(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        key = await issue(env, scopes=("send", "read"), allow=("10.0.0.0/8",), expires_at=NOON + SECOND)
 
-        known = await Keyring(town.store, town.world).recognise(key)
+        known = await Keyring(env.store, env.world).recognise(key)
 
         assert (known.account, known.name, known.rate) == ("acme", "first", 5)
         assert known.scopes == {"send", "read"}
         assert [str(network) for network in known.allow] == ["10.0.0.0/8"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_by_default_a_key_may_do_everything_from_everywhere_for_good(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        known = await Keyring(town.store, town.world).recognise(await issue(town))
+def test_by_default_a_key_may_do_everything_from_everywhere_for_good(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        known = await Keyring(env.store, env.world).recognise(await issue(env))
 
         assert known.scopes == {"send", "read", "manage"}
         assert (known.allow, known.expires_at) == ((), None)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_only_the_hash_of_a_key_is_kept(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        key = await issue(town)
+def test_only_the_hash_of_a_key_is_kept(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        key = await issue(env)
 
         def everything(tx: Tx) -> str:
             return repr(tx.rows("select * from keys"))
 
         assert re.fullmatch(r"pb_[0-9A-Za-z]{40}", key)
-        kept = await town.store.read(everything)
+        kept = await env.store.read(everything)
         assert key not in kept
         assert key.removeprefix("pb_") not in kept
         assert len(hash_of(key)) == 32
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_every_key_is_another_one(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        assert len({await issue(town) for _ in range(50)}) == 50
+def test_every_key_is_another_one(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        assert len({await issue(env) for _ in range(50)}) == 50
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("key", [None, "", "pb_", "pb_" + "0" * 40, "\ud800", "키"])
-def test_what_is_no_key_is_unauthorized(play: Play, key: str | None) -> None:
-    async def scene(town: Town) -> None:
-        await issue(town)
+def test_what_is_no_key_is_unauthorized(run_scenario: RunScenario, key: str | None) -> None:
+    async def scenario(env: Environment) -> None:
+        await issue(env)
 
-        assert await refusal(Keyring(town.store, town.world), key) is Code.UNAUTHORIZED
+        assert await refusal(Keyring(env.store, env.world), key) is Code.UNAUTHORIZED
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_key_is_good_until_the_moment_it_expires(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        ring = Keyring(town.store, town.world)
-        key = await issue(town, expires_at=NOON + 10 * SECOND)
-        await town.wait(9.5)
+def test_a_key_is_good_until_the_moment_it_expires(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        ring = Keyring(env.store, env.world)
+        key = await issue(env, expires_at=NOON + 10 * SECOND)
+        await env.wait(9.5)
         await ring.recognise(key)
 
-        await town.wait(0.5)
+        await env.wait(0.5)
 
         assert await refusal(ring, key) is Code.KEY_EXPIRED
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_revoked_key_works_no_more_within_a_second(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        ring = Keyring(town.store, town.world)
-        key = await issue(town)
+def test_a_revoked_key_works_no_more_within_a_second(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        ring = Keyring(env.store, env.world)
+        key = await issue(env)
         known = await ring.recognise(key)
-        await town.store.write(accounts.revoke_key, known.id, town.world.now())
+        await env.store.write(accounts.revoke_key, known.id, env.world.now())
 
-        await town.wait(1)
+        await env.wait(1)
 
         assert await refusal(ring, key) is Code.UNAUTHORIZED
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_the_keys_of_a_disabled_account_work_no_more_within_a_second_and_again_when_enabled(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        ring = Keyring(town.store, town.world)
-        key = await issue(town)
+def test_the_keys_of_a_disabled_account_work_no_more_within_a_second_and_again_when_enabled(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        ring = Keyring(env.store, env.world)
+        key = await issue(env)
         await ring.recognise(key)
-        await town.store.write(accounts.set_disabled, "acme", town.world.now())
-        await town.wait(1)
+        await env.store.write(accounts.set_disabled, "acme", env.world.now())
+        await env.wait(1)
         assert await refusal(ring, key) is Code.UNAUTHORIZED
 
-        await town.store.write(accounts.set_disabled, "acme", None)
-        await town.wait(1)
+        await env.store.write(accounts.set_disabled, "acme", None)
+        await env.wait(1)
 
         assert (await ring.recognise(key)).account == "acme"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_key_made_after_it_was_refused_works_at_once(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        ring = Keyring(town.store, town.world)
-        key = await issue(town)
-        await town.store.write(accounts.set_disabled, "acme", town.world.now())
+def test_a_key_made_after_it_was_refused_works_at_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        ring = Keyring(env.store, env.world)
+        key = await issue(env)
+        await env.store.write(accounts.set_disabled, "acme", env.world.now())
         assert await refusal(ring, "pb_" + "0" * 40) is Code.UNAUTHORIZED
-        await town.store.write(accounts.set_disabled, "acme", None)
+        await env.store.write(accounts.set_disabled, "acme", None)
 
         assert await ring.recognise(key)
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_two_live_keys_of_an_account_allow_rotation(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        ring = Keyring(town.store, town.world)
-        old, new = await issue(town), await issue(town)
+def test_two_live_keys_of_an_account_allow_rotation(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        ring = Keyring(env.store, env.world)
+        old, new = await issue(env), await issue(env)
         known = await ring.recognise(old)
 
-        await town.store.write(accounts.revoke_key, known.id, town.world.now())
-        await town.wait(1)
+        await env.store.write(accounts.revoke_key, known.id, env.world.now())
+        await env.wait(1)
 
         assert await refusal(ring, old) is Code.UNAUTHORIZED
         assert (await ring.recognise(new)).account_id == known.account_id
 
-    play(scene)
+    run_scenario(scenario)

@@ -12,7 +12,7 @@ from pabal.service.access.limits import AHEAD_FOR, MAX_BUCKETS, Limiter, SharedL
 from pabal.store.engine.migrate import migrate
 from pabal.world import RealWorld
 from tests.fixtures.cluster import Crowd, Door
-from tests.fixtures.cluster import play as play_crowd
+from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.virtual import VirtualWorld, in_virtual_time, open_store
 
 
@@ -110,11 +110,11 @@ def test_more_keys_than_there_are_buckets_are_served_all_the_same() -> None:
 
 # Shared by several processes.
 
-Scene = Callable[[list[SharedLimiter], list[Door], VirtualWorld], Awaitable[None]]
+Scenario = Callable[[list[SharedLimiter], list[Door], VirtualWorld], Awaitable[None]]
 
 
-def play_shared(folder: Path, scene: Scene, number: int) -> None:
-    """Play a scene with so many limiters on one store, each with a door of its own."""
+def run_shared_scenario(folder: Path, scenario: Scenario, number: int) -> None:
+    """Run a scenario with so many limiters on one store, each with a door of its own."""
 
     async def whole() -> None:
         world = VirtualWorld()
@@ -122,7 +122,7 @@ def play_shared(folder: Path, scene: Scene, number: int) -> None:
         await store.write(migrate, world.now())
         doors = [Door(store) for _ in range(number)]
         try:
-            await scene([SharedLimiter(door, world) for door in doors], doors, world)
+            await scenario([SharedLimiter(door, world) for door in doors], doors, world)
         finally:
             await store.close()
 
@@ -145,13 +145,13 @@ def test_all_processes_together_keep_to_the_rate_and_use_it_however_uneven_they_
 ) -> None:
     passed: list[float] = []
 
-    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
         paces = [1 / (3 * rate), 1 / (2 * rate), 5 / rate]
         await asyncio.gather(
             *(press(each, rate, pace, 6.0, passed) for each, pace in zip(limiters, paces, strict=True))
         )
 
-    play_shared(tmp_path, scene, 3)
+    run_shared_scenario(tmp_path, scenario, 3)
     ahead = 3 * max(1, rate // 100) if rate >= 100 else 0
     at_first = sum(1 for at in passed if at < 1)
     assert rate <= at_first <= 2 * rate + ahead
@@ -160,7 +160,7 @@ def test_all_processes_together_keep_to_the_rate_and_use_it_however_uneven_they_
 
 @pytest.mark.parametrize("rate", [1, 2, 10, 99])
 def test_a_low_rate_is_kept_exactly_whoever_asks(tmp_path: Path, rate: int) -> None:
-    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
         found = [await limiters[number % 3].take(1, rate) for number in range(rate + 30)]
 
         assert [each.is_granted for each in found] == [True] * rate + [False] * 30
@@ -168,21 +168,21 @@ def test_a_low_rate_is_kept_exactly_whoever_asks(tmp_path: Path, rate: int) -> N
         again = [(await each.take(1, rate)).is_granted for each in limiters]
         assert sum(again) == 1
 
-    play_shared(tmp_path, scene, 3)
+    run_shared_scenario(tmp_path, scenario, 3)
 
 
 def test_callers_at_the_same_time_ask_the_store_once_and_no_more_pass_than_may(tmp_path: Path) -> None:
-    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
         found = await asyncio.gather(*(limiters[0].take(1, 50) for _ in range(80)))
 
         assert sum(each.is_granted for each in found) == 50
         assert doors[0].works["take"] <= 4
 
-    play_shared(tmp_path, scene, 1)
+    run_shared_scenario(tmp_path, scenario, 1)
 
 
 def test_who_is_refused_again_and_again_does_not_trouble_the_store(tmp_path: Path) -> None:
-    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
         for _ in range(5):
             await limiters[0].take(1, 4)
         asked = doors[0].works["take"]
@@ -193,22 +193,22 @@ def test_who_is_refused_again_and_again_does_not_trouble_the_store(tmp_path: Pat
 
         assert doors[0].works["take"] == asked
 
-    play_shared(tmp_path, scene, 1)
+    run_shared_scenario(tmp_path, scenario, 1)
 
 
 def test_most_requests_of_a_high_rate_pass_without_asking_the_store(tmp_path: Path) -> None:
-    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
         for _ in range(500):
             assert (await limiters[0].take(1, 1000)).is_granted
             await asyncio.sleep(0.001)
 
         assert doors[0].works["take"] <= 60
 
-    play_shared(tmp_path, scene, 1)
+    run_shared_scenario(tmp_path, scenario, 1)
 
 
 def test_what_was_taken_ahead_is_forgotten_after_a_second(tmp_path: Path) -> None:
-    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
         await limiters[0].take(1, 1000)  # nine more are in its purse
         await asyncio.sleep(AHEAD_FOR / SECOND)
         for _ in range(1000):
@@ -216,11 +216,11 @@ def test_what_was_taken_ahead_is_forgotten_after_a_second(tmp_path: Path) -> Non
 
         assert not (await limiters[0].take(1, 1000)).is_granted
 
-    play_shared(tmp_path, scene, 2)
+    run_shared_scenario(tmp_path, scenario, 2)
 
 
 def test_the_figures_of_a_shared_bucket_are_those_of_one_that_is_not(tmp_path: Path) -> None:
-    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
         one, two = limiters
         found = [await each.take(1, 4) for each in (one, two, one, two)]
         assert [(each.is_granted, each.limit, each.remaining) for each in found] == [
@@ -238,20 +238,20 @@ def test_the_figures_of_a_shared_bucket_are_those_of_one_that_is_not(tmp_path: P
 
         assert (await one.take(1, 4)).is_granted
 
-    play_shared(tmp_path, scene, 2)
+    run_shared_scenario(tmp_path, scenario, 2)
 
 
 def test_more_keys_than_there_are_purses_are_served_all_the_same(tmp_path: Path) -> None:
-    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
         for some in range(0, MAX_BUCKETS + 500, 500):
             found = await asyncio.gather(*(limiters[0].take(key, 1) for key in range(some, some + 500)))
             assert all(each.is_granted for each in found)
 
-    play_shared(tmp_path, scene, 1)
+    run_shared_scenario(tmp_path, scenario, 1)
 
 
 def test_a_clock_that_is_set_back_by_an_hour_closes_a_key_for_a_second_at_most(tmp_path: Path) -> None:
-    async def scene(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
         for _ in range(5):
             await limiters[0].take(1, 4)
 
@@ -261,14 +261,14 @@ def test_a_clock_that_is_set_back_by_an_hour_closes_a_key_for_a_second_at_most(t
 
         assert [(await limiters[0].take(1, 4)).is_granted for _ in range(5)] == [True] * 4 + [False]
 
-    play_shared(tmp_path, scene, 1)
+    run_shared_scenario(tmp_path, scenario, 1)
 
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 def test_while_the_store_is_away_a_limited_key_is_told_so(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         web = await crowd.join("web", delivers=False)
-        caller = await web.town.caller(rate=5)
+        caller = await web.env.caller(rate=5)
         passed = await caller("message/list", {"receivers": "010-1234-5678"})
         assert (passed.status, passed.headers["ratelimit-limit"]) == (200, "5")
         await crowd.wait(0.5)  # its key is still known, and nothing is left in its purse
@@ -280,18 +280,18 @@ def test_while_the_store_is_away_a_limited_key_is_told_so(tmp_path: Path) -> Non
         web.door.is_away = False
         assert (await caller("message/list", {"receivers": "010-1234-5678"})).result == "SUCCESS"
 
-    play_crowd(tmp_path, scene)
+    run_cluster_scenario(tmp_path, scenario)
 
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 def test_a_keys_rate_holds_for_all_processes_together(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one, two = [await crowd.join(name, delivers=False) for name in ("one", "two")]
-        caller = await one.town.caller(rate=6)
-        other = type(caller)(two.town.service, caller.key)
+        caller = await one.env.caller(rate=6)
+        other = type(caller)(two.env.service, caller.key)
         found = [await each("message/list", {"receivers": "010-1234-5678"}) for each in [caller, other] * 5]
 
         assert [each.result for each in found] == ["SUCCESS"] * 6 + ["RATE_LIMITED"] * 4
         assert int(found[-1].headers["retry-after"]) >= 1
 
-    play_crowd(tmp_path, scene)
+    run_cluster_scenario(tmp_path, scenario)

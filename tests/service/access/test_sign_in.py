@@ -13,8 +13,8 @@ from pabal.service.access.sign_in import IDLE, LASTS, MOST_OF_BOTH, MOST_OF_NAME
 from pabal.store import accounts
 from pabal.store.engine.base import Tx
 from tests.fixtures.audit import latest
-from tests.fixtures.service import Play
-from tests.fixtures.virtual import Town, VirtualWorld
+from tests.fixtures.service import RunScenario
+from tests.fixtures.virtual import Environment, VirtualWorld
 from tests.fixtures.web import world_at_noon
 
 WORD = "correct horse battery"
@@ -22,56 +22,58 @@ HERE, THERE = ip_address("192.0.2.1"), ip_address("198.51.100.7")
 SECOND = 1000
 
 
-async def make(town: Town, name: str = "kim", account: str | None = "acme", role: Role = Role.OWNER) -> None:
-    hash = passwords.hashed(WORD, town.world)
-    await town.store.write(users.create, account, name, role, hash, town.world.now())
+async def make(env: Environment, name: str = "kim", account: str | None = "acme", role: Role = Role.OWNER) -> None:
+    hash = passwords.hashed(WORD, env.world)
+    await env.store.write(users.create, account, name, role, hash, env.world.now())
 
 
-async def enter(town: Town, name: str = "kim", word: str = WORD, address: Any = HERE) -> Signed | None:
-    return await sign_in.sign_in(town.context, Beside(town.world), name, word, address)
+async def enter(env: Environment, name: str = "kim", word: str = WORD, address: Any = HERE) -> Signed | None:
+    return await sign_in.sign_in(env.context, Beside(env.world), name, word, address)
 
 
-async def is_locked(town: Town, **given: Any) -> bool:
+async def is_locked(env: Environment, **given: Any) -> bool:
     """Say whether a right password has to wait, and that it is told for how long."""
     try:
-        await enter(town, **given)
+        await enter(env, **given)
     except Refused as refused:
         wait_s = refused.retry_after_s or 0
         return refused.code is Code.RATE_LIMITED and 0 < wait_s <= WINDOW / SECOND
     return False
 
 
-def test_who_knows_the_password_is_signed_in_and_recognised_until_signing_out(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await make(town)
+def test_who_knows_the_password_is_signed_in_and_recognised_until_signing_out(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await make(env)
 
-        signed = await enter(town, " KIM ")
+        signed = await enter(env, " KIM ")
         assert signed is not None
-        session = await sign_in.recognise(town.context, signed.token)
+        session = await sign_in.recognise(env.context, signed.token)
         assert session is not None
-        await sign_in.sign_out(town.context, signed.token, session)
-        after = await sign_in.recognise(town.context, signed.token)
+        await sign_in.sign_out(env.context, signed.token, session)
+        after = await sign_in.recognise(env.context, signed.token)
 
         assert (session.user.name, session.account) == ("kim", "acme")
         assert after is None
-        done = [deed.what for deed in await town.store.read(latest, session.account_id, 10)]
+        done = [deed.what for deed in await env.store.read(latest, session.account_id, 10)]
         assert done == ["session.end", "session.begin", "user.create"]
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_two_sign_ins_share_neither_token_nor_form_secret_and_only_hashes_are_kept(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await make(town)
-        first, second = await enter(town), await enter(town)
+def test_two_sign_ins_share_neither_token_nor_form_secret_and_only_hashes_are_kept(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        await make(env)
+        first, second = await enter(env), await enter(env)
         assert first is not None
         assert second is not None
 
         def everything(tx: Tx) -> str:
             return repr([tx.rows("select * from sessions"), tx.rows("select * from users")])
 
-        kept = await town.store.read(everything)
-        sessions = [await sign_in.recognise(town.context, each.token) for each in (first, second)]
+        kept = await env.store.read(everything)
+        sessions = [await sign_in.recognise(env.context, each.token) for each in (first, second)]
 
         assert first.token != second.token
         assert len({each.csrf for each in sessions if each}) == 2
@@ -79,22 +81,22 @@ def test_two_sign_ins_share_neither_token_nor_form_secret_and_only_hashes_are_ke
         assert WORD not in kept
         assert "$argon2id$" in kept
 
-    play(scene)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("who", ["wrong password", "unknown", "no name at all", "disabled", "account disabled"])
-def test_whoever_may_not_enter_gets_the_same_nothing(play: Play, who: str) -> None:
-    async def scene(town: Town) -> None:
-        await make(town)
+def test_whoever_may_not_enter_gets_the_same_nothing(run_scenario: RunScenario, who: str) -> None:
+    async def scenario(env: Environment) -> None:
+        await make(env)
         if who == "disabled":
-            await town.store.write(users.set_disabled, "kim", True, town.world.now())
+            await env.store.write(users.set_disabled, "kim", True, env.world.now())
         if who == "account disabled":
-            await town.store.write(accounts.set_disabled, "acme", town.world.now())
+            await env.store.write(accounts.set_disabled, "acme", env.world.now())
         name = {"unknown": "lee", "no name at all": "<b>"}.get(who, "kim")
 
-        assert await enter(town, name, "wrong" if who == "wrong password" else WORD) is None
+        assert await enter(env, name, "wrong" if who == "wrong password" else WORD) is None
 
-    play(scene)
+    run_scenario(scenario)
 
 
 def test_a_hash_is_checked_also_for_who_is_unknown() -> None:
@@ -103,117 +105,119 @@ def test_a_hash_is_checked_also_for_who_is_unknown() -> None:
     assert passwords._nobodys().split("$")[1:4] == passwords.hashed(WORD, VirtualWorld()).split("$")[1:4]
 
 
-def test_after_a_few_wrong_tries_even_the_right_password_has_to_wait(play: Play) -> None:
+def test_after_a_few_wrong_tries_even_the_right_password_has_to_wait(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        await make(town)
+    async def scenario(env: Environment) -> None:
+        await make(env)
         for _ in range(MOST_OF_BOTH):
-            assert await enter(town, word="wrong") is None
+            assert await enter(env, word="wrong") is None
 
-        assert await is_locked(town)
-        assert not await is_locked(town, address=THERE), "the owner is not locked out by someone elsewhere"
+        assert await is_locked(env)
+        assert not await is_locked(env, address=THERE), "the owner is not locked out by someone elsewhere"
         world.leap(WINDOW / SECOND)
-        assert await enter(town) is not None
+        assert await enter(env) is not None
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
 @pytest.mark.slow
-def test_a_name_is_not_guessed_from_many_addresses_nor_many_names_from_one(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await make(town)
+def test_a_name_is_not_guessed_from_many_addresses_nor_many_names_from_one(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await make(env)
         for number in range(MOST_OF_NAME):
-            assert await enter(town, word="wrong", address=ip_address(f"203.0.113.{number}")) is None
-        assert await is_locked(town, address=THERE)
+            assert await enter(env, word="wrong", address=ip_address(f"203.0.113.{number}")) is None
+        assert await is_locked(env, address=THERE)
 
         for number in range(MOST_OF_NAME):
-            assert await enter(town, f"user{number}", "wrong", ip_address("2001:db8::1")) is None
-        assert await is_locked(town, name="lee", address=ip_address("2001:db8::ffff"))
+            assert await enter(env, f"user{number}", "wrong", ip_address("2001:db8::1")) is None
+        assert await is_locked(env, name="lee", address=ip_address("2001:db8::ffff"))
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_signing_in_rightly_is_never_throttled(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await make(town)
+def test_signing_in_rightly_is_never_throttled(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await make(env)
         for _ in range(MOST_OF_BOTH + 1):
-            assert await enter(town) is not None
+            assert await enter(env) is not None
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_session_is_over_when_nobody_used_it_for_long_and_after_a_day_s_work_in_any_case(play: Play) -> None:
+def test_a_session_is_over_when_nobody_used_it_for_long_and_after_a_day_s_work_in_any_case(
+    run_scenario: RunScenario,
+) -> None:
     world = world_at_noon()
 
-    async def scene(town: Town) -> None:
-        await make(town)
-        idle, busy = await enter(town), await enter(town)
+    async def scenario(env: Environment) -> None:
+        await make(env)
+        idle, busy = await enter(env), await enter(env)
         assert idle is not None
         assert busy is not None
 
         seen = []
         for _ in range(LASTS // (IDLE // 2)):
             world.leap(IDLE / 2 / SECOND)
-            looked = await sign_in.recognise(town.context, idle.token, is_use=False)
-            seen.append((looked is not None, await sign_in.recognise(town.context, busy.token) is not None))
+            looked = await sign_in.recognise(env.context, idle.token, is_use=False)
+            seen.append((looked is not None, await sign_in.recognise(env.context, busy.token) is not None))
 
         assert seen == [(True, True)] + [(False, True)] * (len(seen) - 2) + [(False, False)]
 
-    play(scene, world=world)
+    run_scenario(scenario, world=world)
 
 
 @pytest.mark.parametrize("what", ["disable", "password", "account"])
 def test_a_session_is_over_at_once_when_its_user_is_disabled_or_gets_another_password(
-    play: Play, what: str
+    run_scenario: RunScenario, what: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        await make(town)
-        signed = await enter(town)
+    async def scenario(env: Environment) -> None:
+        await make(env)
+        signed = await enter(env)
         assert signed is not None
-        now = town.world.now()
+        now = env.world.now()
 
         if what == "disable":
-            await town.store.write(users.set_disabled, "kim", True, now)
+            await env.store.write(users.set_disabled, "kim", True, now)
         elif what == "password":
-            await town.store.write(users.change_password, "kim", passwords.hashed("another word", town.world), now)
+            await env.store.write(users.change_password, "kim", passwords.hashed("another word", env.world), now)
         else:
-            await town.store.write(accounts.set_disabled, "acme", now)
+            await env.store.write(accounts.set_disabled, "acme", now)
 
-        assert await sign_in.recognise(town.context, signed.token) is None
+        assert await sign_in.recognise(env.context, signed.token) is None
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_an_operator_looks_at_any_account_but_not_at_one_that_is_not(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        await make(town, "op", None, Role.OPERATOR)
-        other = await town.store.write(accounts.ensure_account, "other", town.world.now())
-        signed = await enter(town, "op")
+def test_an_operator_looks_at_any_account_but_not_at_one_that_is_not(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await make(env, "op", None, Role.OPERATOR)
+        other = await env.store.write(accounts.ensure_account, "other", env.world.now())
+        signed = await enter(env, "op")
         assert signed is not None
-        session = await sign_in.recognise(town.context, signed.token)
+        session = await sign_in.recognise(env.context, signed.token)
         assert session is not None
 
-        assert not await sign_in.look_at(town.context, signed.token, session, 999)
-        assert await sign_in.look_at(town.context, signed.token, session, other)
+        assert not await sign_in.look_at(env.context, signed.token, session, 999)
+        assert await sign_in.look_at(env.context, signed.token, session, other)
 
-        looking = await sign_in.recognise(town.context, signed.token)
+        looking = await sign_in.recognise(env.context, signed.token)
         assert looking is not None
         assert looking.account == "other"
 
-    play(scene)
+    run_scenario(scenario)
 
 
-def test_a_user_of_an_account_has_one_and_an_operator_has_none(play: Play) -> None:
-    async def scene(town: Town) -> None:
+def test_a_user_of_an_account_has_one_and_an_operator_has_none(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
         for account, role in ((None, Role.OWNER), ("acme", Role.OPERATOR)):
             with pytest.raises(Refused):
-                await make(town, account=account, role=role)
-        await make(town)
+                await make(env, account=account, role=role)
+        await make(env)
         with pytest.raises(Refused) as taken:
-            await make(town, account="other")
+            await make(env, account="other")
 
         assert taken.value.code is Code.DUPLICATE
-        assert [each.name for each in await town.store.read(accounts.accounts)] == ["acme"]
+        assert [each.name for each in await env.store.read(accounts.accounts)] == ["acme"]
 
-    play(scene)
+    run_scenario(scenario)

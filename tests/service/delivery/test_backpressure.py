@@ -8,12 +8,12 @@ from pabal.carriers.base import BATCH, Busy, Taken, Verdict
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.service.delivery.backpressure import PAUSE_S, Throttle
 from tests.fixtures.engines import embedded
-from tests.fixtures.service import POST, Play, Post, ends, send, sms
-from tests.fixtures.virtual import Town, VirtualWorld, in_virtual_time
+from tests.fixtures.service import POST, Post, RunScenario, ends, send, sms
+from tests.fixtures.virtual import Environment, VirtualWorld, in_virtual_time
 
 
 def test_it_closes_and_halves_when_most_is_refused_and_grows_when_hardly_any_is() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         throttle = Throttle(VirtualWorld(), BATCH)
         assert (throttle.most, throttle.pause_s) == (BATCH, 0)
 
@@ -27,21 +27,23 @@ def test_it_closes_and_halves_when_most_is_refused_and_grows_when_hardly_any_is(
         throttle.note(1, 10)
         assert throttle.most == 63
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 def test_a_few_refusals_close_nothing() -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         throttle = Throttle(VirtualWorld(), BATCH)
         throttle.note(4, 4)
         assert (throttle.most, throttle.pause_s) == (BATCH, 0)
 
-    in_virtual_time(scene())
+    in_virtual_time(scenario())
 
 
 @embedded
 @pytest.mark.slow
-def test_a_campaign_at_a_carrier_that_takes_fifty_a_second_is_delivered_without_a_rate(play: Play) -> None:
+def test_a_campaign_at_a_carrier_that_takes_fifty_a_second_is_delivered_without_a_rate(
+    run_scenario: RunScenario,
+) -> None:
     lately: deque[float] = deque(maxlen=50)
     post = Post(window=1000)
 
@@ -54,15 +56,15 @@ def test_a_campaign_at_a_carrier_that_takes_fifty_a_second_is_delivered_without_
 
     post.answer = answer
 
-    async def scene(town: Town) -> None:
+    async def scenario(env: Environment) -> None:
         requests = [
-            await send(town, sms(*(f"010{20_000_000 + k * 500 + n}" for n in range(500)))) for k in range(20)
+            await send(env, sms(*(f"010{20_000_000 + k * 500 + n}" for n in range(500)))) for k in range(20)
         ]
 
-        await town.wait(1200)
+        await env.wait(1200)
 
-        ended = [end for request_id in requests for end in await ends(town, request_id)]
+        ended = [end for request_id in requests for end in await ends(env, request_id)]
         assert ended == [(Status.COMPLETED, Outcome.DELIVERED)] * 10_000
         assert len(post.handed) < 3 * len(ended)
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})

@@ -18,8 +18,8 @@ from pabal.store.engine.base import Store, StoreAway
 from tests.fixtures.service import (
     PHONE,
     POST,
-    Play,
     Post,
+    RunScenario,
     add_profile,
     alimtalk,
     counted,
@@ -28,11 +28,11 @@ from tests.fixtures.service import (
     job,
     later,
     of,
-    play_with,
+    run_scenario_with,
     send,
     sms,
 )
-from tests.fixtures.virtual import NOON, Town, VirtualWorld, in_virtual_time, open_store
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, in_virtual_time, open_store
 
 WAITING, SENDING, DONE, FAILED = Status.WAITING, Status.SENDING, Status.COMPLETED, Status.FAIL
 GOOD = Outcome.DELIVERED
@@ -56,25 +56,25 @@ def two_posts(
     return one, Post("two", taking)
 
 
-async def told(town: Town) -> dict[str, CarrierState]:
+async def told(env: Environment) -> dict[str, CarrierState]:
     """Return what the store tells operators of each carrier."""
-    return {each.name: each for each in await town.store.read(carrier_states.states)}
+    return {each.name: each for each in await env.store.read(carrier_states.states)}
 
 
-def shown(town: Town, name: str) -> tuple[float, float]:
+def shown(env: Environment, name: str) -> tuple[float, float]:
     """Return whether the metrics show a carrier as up, and as set aside."""
-    return counted(town, "pabal_carrier_up", carrier=name), counted(town, "pabal_carrier_aside", carrier=name)
+    return counted(env, "pabal_carrier_up", carrier=name), counted(env, "pabal_carrier_aside", carrier=name)
 
 
 # The watch over one carrier.
 
 
-def watched(scene: Callable[[Health, Post], Awaitable[None]]) -> None:
-    """Play a scene with a carrier that has a minute's patience, and the watch over it."""
+def watched(scenario: Callable[[Health, Post], Awaitable[None]]) -> None:
+    """Run a scenario with a carrier that has a minute's patience, and the watch over it."""
 
     async def whole() -> None:
         post = Post()
-        await scene(Health(post, VirtualWorld()), post)
+        await scenario(Health(post, VirtualWorld()), post)
 
     in_virtual_time(whole())
 
@@ -86,7 +86,7 @@ def seen(health: Health) -> tuple[State, str]:
 
 
 def test_a_carrier_that_is_gone_is_down_and_after_its_patience_aside_and_up_when_it_is_back() -> None:
-    async def scene(health: Health, post: Post) -> None:
+    async def scenario(health: Health, post: Post) -> None:
         assert seen(health) == (State.UP, "")
         post.is_connected = False
         assert seen(health) == (State.DOWN, "told to be away")
@@ -98,11 +98,11 @@ def test_a_carrier_that_is_gone_is_down_and_after_its_patience_aside_and_up_when
         post.is_connected = True
         assert seen(health) == (State.UP, "")
 
-    watched(scene)
+    watched(scenario)
 
 
 def test_each_time_a_carrier_goes_its_patience_begins_anew() -> None:
-    async def scene(health: Health, post: Post) -> None:
+    async def scenario(health: Health, post: Post) -> None:
         for _ in range(5):
             post.is_connected = False
             health.look()
@@ -114,14 +114,14 @@ def test_each_time_a_carrier_goes_its_patience_begins_anew() -> None:
 
         assert health.state is State.UP
 
-    watched(scene)
+    watched(scenario)
 
 
 @pytest.mark.parametrize("verdicts", [[Busy()], [Unknown()], [Away()], [Busy(), Unknown(), Away()]])
 def test_a_carrier_that_fails_at_everything_is_aside_after_its_patience_and_then_on_trial(
     verdicts: list[Verdict],
 ) -> None:
-    async def scene(health: Health, post: Post) -> None:
+    async def scenario(health: Health, post: Post) -> None:
         for _ in range(59):
             health.note(verdicts)
             assert (seen(health)[0], health.is_on_trial) == (State.UP, False)
@@ -136,14 +136,14 @@ def test_a_carrier_that_fails_at_everything_is_aside_after_its_patience_and_then
         health.note(verdicts)
         assert seen(health)[0] is State.ASIDE
 
-    watched(scene)
+    watched(scenario)
 
 
 @pytest.mark.parametrize(
     "word", [Taken("r"), Taken(None), Rejected(Outcome.SPAM), Declined(Outcome.SPAM)], ids=lambda word: repr(word)
 )
 def test_any_clear_word_shows_that_a_carrier_works(word: Verdict) -> None:
-    async def scene(health: Health, post: Post) -> None:
+    async def scenario(health: Health, post: Post) -> None:
         health.note([Busy()])
         await asyncio.sleep(60)
         health.note([Busy()])
@@ -155,11 +155,11 @@ def test_any_clear_word_shows_that_a_carrier_works(word: Verdict) -> None:
         health.note([Busy()])
         assert seen(health)[0] is State.UP  # its patience begins anew
 
-    watched(scene)
+    watched(scenario)
 
 
 def test_no_word_is_no_sign() -> None:
-    async def scene(health: Health, post: Post) -> None:
+    async def scenario(health: Health, post: Post) -> None:
         health.note([Busy()])
         await asyncio.sleep(60)
         health.note([])
@@ -169,11 +169,11 @@ def test_no_word_is_no_sign() -> None:
         health.note([])
         assert seen(health)[0] is State.ASIDE
 
-    watched(scene)
+    watched(scenario)
 
 
 def test_a_carrier_that_is_aside_stays_so_when_it_loses_its_connection() -> None:
-    async def scene(health: Health, post: Post) -> None:
+    async def scenario(health: Health, post: Post) -> None:
         health.note([Busy()])
         await asyncio.sleep(60)
         health.note([Busy()])
@@ -182,7 +182,7 @@ def test_a_carrier_that_is_aside_stays_so_when_it_loses_its_connection() -> None
         post.is_connected = False
         assert seen(health) == (State.ASIDE, "told to be away")
 
-    watched(scene)
+    watched(scenario)
 
 
 # A carrier that is gone.
@@ -193,141 +193,141 @@ def test_the_due_messages_of_a_carrier_that_is_gone_for_too_long_move_to_the_nex
 ) -> None:
     one, two = two_posts(is_up=False)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * 1200))
-        await town.wait(59)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * 1200))
+        await env.wait(59)
         assert two.handed == []
 
-        await town.wait(3)
+        await env.wait(3)
 
         assert one.handed == []
         assert len(two.handed) == len(set(two.ids)) == 1200
         assert {attempt.tries for _, attempt in two.handed} == {0}
-        assert await ends(town, request_id) == [(DONE, GOOD)] * 1200
+        assert await ends(env, request_id) == [(DONE, GOOD)] * 1200
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH, max_receivers=2000)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH, max_receivers=2000)
 
 
 def test_new_sends_go_to_the_next_carrier_at_once_while_the_first_is_aside(tmp_path: Path) -> None:
     one, two = two_posts(is_up=False)
 
-    async def scene(town: Town) -> None:
-        await town.wait(70)
+    async def scenario(env: Environment) -> None:
+        await env.wait(70)
 
-        request_id = await send(town, sms())
-        found = await job(town, first(request_id))
-        await town.wait(0.2)
+        request_id = await send(env, sms())
+        found = await job(env, first(request_id))
+        await env.wait(0.2)
 
         assert found is not None
         assert found[0] == "two"
         assert two.ids == [first(request_id)]
-        assert await ends(town, request_id) == [(DONE, GOOD)]
+        assert await ends(env, request_id) == [(DONE, GOOD)]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_what_stands_in_for_a_failed_message_goes_to_the_next_carrier_too(tmp_path: Path) -> None:
     one, two = two_posts(is_up=False)
     talk = Post("talk", lambda attempt: Rejected(Outcome.NOT_A_USER))
 
-    async def scene(town: Town) -> None:
-        await town.wait(70)
+    async def scenario(env: Environment) -> None:
+        await env.wait(70)
 
-        request_id = await send(town, alimtalk(await add_profile(town), resend="대신"))
-        await town.wait(OFFLINE_S + 0.5)
+        request_id = await send(env, alimtalk(await add_profile(env), resend="대신"))
+        await env.wait(OFFLINE_S + 0.5)
 
-        assert await ends(town, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+        assert await ends(env, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
         assert (len(one.handed), len(two.handed)) == (0, 1)
 
     routes = {"alimTalk": ["talk"], **BOTH}
-    play_with(tmp_path, scene, {"one": one, "two": two, "talk": talk}, routes)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two, "talk": talk}, routes)
 
 
 def test_what_comes_due_while_its_carrier_is_aside_moves_then_and_not_before(tmp_path: Path) -> None:
     one, two = two_posts()
 
-    async def scene(town: Town) -> None:
-        soon = await send(town, sms(scheduled_at=later(NOON, 300)))
-        much_later = await send(town, sms(scheduled_at=later(NOON, 3600)))
+    async def scenario(env: Environment) -> None:
+        soon = await send(env, sms(scheduled_at=later(NOON, 300)))
+        much_later = await send(env, sms(scheduled_at=later(NOON, 3600)))
         one.is_connected = False
-        await town.wait(299)
-        assert (await job(town, first(soon)) or ("",))[0] == "one"
+        await env.wait(299)
+        assert (await job(env, first(soon)) or ("",))[0] == "one"
 
-        await town.wait(1 + OFFLINE_S + 0.2)
+        await env.wait(1 + OFFLINE_S + 0.2)
 
         assert two.ids == [first(soon)]
-        assert (await job(town, first(much_later)) or ("",))[0] == "one"
+        assert (await job(env, first(much_later)) or ("",))[0] == "one"
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_a_carrier_that_is_back_is_used_again_and_what_had_moved_stays_where_it_went(tmp_path: Path) -> None:
     one, two = two_posts(is_up=False)
 
-    async def scene(town: Town) -> None:
-        moved = await send(town, sms())
-        await town.wait(70.5)
+    async def scenario(env: Environment) -> None:
+        moved = await send(env, sms())
+        await env.wait(70.5)
         one.is_connected = True
-        await town.wait(OFFLINE_S + 0.1)
+        await env.wait(OFFLINE_S + 0.1)
 
-        request_id = await send(town, sms())
-        await town.wait(0.5)
+        request_id = await send(env, sms())
+        await env.wait(0.5)
 
         assert two.ids == [first(moved)]
         assert one.ids == [first(request_id)]
-        assert await ends(town, request_id) == [(DONE, GOOD)]
+        assert await ends(env, request_id) == [(DONE, GOOD)]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_a_carrier_that_is_gone_for_a_moment_keeps_its_messages(tmp_path: Path) -> None:
     one, two = two_posts(is_up=False)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * 20))
-        await town.wait(58)
-        assert await ends(town, request_id) == [(WAITING, None)] * 20
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * 20))
+        await env.wait(58)
+        assert await ends(env, request_id) == [(WAITING, None)] * 20
 
         one.is_connected = True
-        await town.wait(OFFLINE_S + 0.5)
+        await env.wait(OFFLINE_S + 0.5)
 
         assert (len(one.handed), len(two.handed)) == (20, 0)
-        assert await ends(town, request_id) == [(DONE, GOOD)] * 20
+        assert await ends(env, request_id) == [(DONE, GOOD)] * 20
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_the_patience_is_each_carriers_own(tmp_path: Path) -> None:
     one, two = two_posts(is_up=False, patience_s=5)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(7)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(7)
 
         assert two.ids == [first(request_id)]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
-def test_without_another_carrier_messages_wait_for_the_one_that_is_gone(play: Play) -> None:
+def test_without_another_carrier_messages_wait_for_the_one_that_is_gone(run_scenario: RunScenario) -> None:
     post = Post(answer=taking)
     post.is_connected = False
 
-    async def scene(town: Town) -> None:
-        early = await send(town, sms(*[PHONE] * 15))
-        await town.wait(600)
-        late = await send(town, sms())
-        await town.wait(600)
+    async def scenario(env: Environment) -> None:
+        early = await send(env, sms(*[PHONE] * 15))
+        await env.wait(600)
+        late = await send(env, sms())
+        await env.wait(600)
         assert post.handed == []
 
         post.is_connected = True
-        await town.wait(OFFLINE_S + 0.5)
+        await env.wait(OFFLINE_S + 0.5)
 
-        assert await ends(town, early) == [(DONE, GOOD)] * 15
-        assert await ends(town, late) == [(DONE, GOOD)]
+        assert await ends(env, early) == [(DONE, GOOD)] * 15
+        assert await ends(env, late) == [(DONE, GOOD)]
         assert {(attempt.number, attempt.tries) for _, attempt in post.handed} == {(1, 0)}
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 @pytest.mark.parametrize("back", ["one", "two"])
@@ -338,87 +338,87 @@ def test_when_every_carrier_of_a_route_is_gone_the_first_to_come_back_gets_what_
     for post in posts.values():
         post.is_connected = False
 
-    async def scene(town: Town) -> None:
-        await town.wait(20)
-        request_id = await send(town, sms())
-        await town.wait(20.5)
-        assert await ends(town, request_id) == [(WAITING, None)]
+    async def scenario(env: Environment) -> None:
+        await env.wait(20)
+        request_id = await send(env, sms())
+        await env.wait(20.5)
+        assert await ends(env, request_id) == [(WAITING, None)]
 
         posts[back].is_connected = True
-        await town.wait(2 * OFFLINE_S + 0.5)
+        await env.wait(2 * OFFLINE_S + 0.5)
 
         assert [name for name, post in posts.items() if post.handed] == [back]
-        assert await ends(town, request_id) == [(DONE, GOOD)]
+        assert await ends(env, request_id) == [(DONE, GOOD)]
 
-    play_with(tmp_path, scene, posts, BOTH)
+    run_scenario_with(tmp_path, scenario, posts, BOTH)
 
 
 def test_products_without_another_carrier_stay_while_the_others_move(tmp_path: Path) -> None:
     one, two = two_posts(is_up=False)
     three = Post("three", taking)
 
-    async def scene(town: Town) -> None:
-        text, long = await send(town, sms()), await send(town, sms(product=Product.LMS))
-        picture = await send(town, sms(product=Product.MMS))
-        await town.wait(70.5)
+    async def scenario(env: Environment) -> None:
+        text, long = await send(env, sms()), await send(env, sms(product=Product.LMS))
+        picture = await send(env, sms(product=Product.MMS))
+        await env.wait(70.5)
 
         assert (two.ids, three.ids) == ([first(text)], [first(long)])
-        assert await ends(town, picture) == [(WAITING, None)]
+        assert await ends(env, picture) == [(WAITING, None)]
         one.is_connected = True
-        await town.wait(2)
+        await env.wait(2)
         assert one.ids == [first(picture)]
-        assert await ends(town, picture) == [(DONE, GOOD)]
+        assert await ends(env, picture) == [(DONE, GOOD)]
 
     routes = {"sms": ["one", "two"], "lms": ["one", "three"], "mms": ["one"]}
-    play_with(tmp_path, scene, {"one": one, "two": two, "three": three}, routes)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two, "three": three}, routes)
 
 
 def test_a_carrier_that_is_aside_itself_is_passed_over(tmp_path: Path) -> None:
     posts = {name: Post(name, taking, patience_s=5) for name in ("one", "two", "three")}
     posts["one"].is_connected = posts["two"].is_connected = False
 
-    async def scene(town: Town) -> None:
-        old = await send(town, sms())
-        await town.wait(10)
-        new = await send(town, sms())
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        old = await send(env, sms())
+        await env.wait(10)
+        new = await send(env, sms())
+        await env.wait(1)
 
         assert posts["three"].ids == [first(old), first(new)]
 
-    play_with(tmp_path, scene, posts, {"sms": list(posts)})
+    run_scenario_with(tmp_path, scenario, posts, {"sms": list(posts)})
 
 
 def test_nothing_is_sent_twice_by_moving(tmp_path: Path) -> None:
     one, two = two_posts(window=10, takes_s=8, patience_s=5)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * 100))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * 100))
+        await env.wait(1)
         assert len(one.handed) == 10
         one.is_connected = False  # it answers what it has, and takes no more
-        await town.wait(30)
+        await env.wait(30)
 
         handed = one.ids + two.ids
         assert (len(one.handed), len(two.handed)) == (10, 90)
         assert len(handed) == len(set(handed))
-        assert await ends(town, request_id) == [(DONE, GOOD)] * 100
+        assert await ends(env, request_id) == [(DONE, GOOD)] * 100
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_what_a_carrier_holds_in_doubt_does_not_move(tmp_path: Path) -> None:
     one, two = two_posts(lambda attempt: Unknown(), holds_doubt=True, patience_s=5)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * 10))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * 10))
+        await env.wait(1)
         one.is_connected = False
-        await town.wait(60)
+        await env.wait(60)
 
         assert (len(one.handed), two.handed) == (10, [])
-        assert await ends(town, request_id) == [(SENDING, None)] * 10
+        assert await ends(env, request_id) == [(SENDING, None)] * 10
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 # What operators see.
@@ -437,33 +437,33 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
             if each.name == "pabal.deliver" and vars(each).get("carrier") == "one"
         ]
 
-    async def scene(town: Town) -> None:
-        await town.wait(0.1)
-        assert (await told(town))["one"] == CarrierState("one", "up", NOON, "")
-        assert shown(town, "one") == (1, 0)
+    async def scenario(env: Environment) -> None:
+        await env.wait(0.1)
+        assert (await told(env))["one"] == CarrierState("one", "up", NOON, "")
+        assert shown(env, "one") == (1, 0)
 
         one.is_connected = False
-        await town.wait(PROBE_S + 0.1)
-        down = (await told(town))["one"]
+        await env.wait(PROBE_S + 0.1)
+        down = (await told(env))["one"]
         assert (down.state, down.reason) == ("down", "told to be away")
         assert NOON < down.since <= later(NOON, PROBE_S)
-        assert shown(town, "one") == (0, 0)
-        assert town.context.open_circuits == set()
+        assert shown(env, "one") == (0, 0)
+        assert env.context.open_circuits == set()
 
-        await send(town, sms())
-        await town.wait(60 + OFFLINE_S)
-        aside = (await told(town))["one"]
+        await send(env, sms())
+        await env.wait(60 + OFFLINE_S)
+        aside = (await told(env))["one"]
         assert (aside.state, aside.reason) == ("aside", "told to be away")
         assert aside.since >= later(NOON, 60)
-        assert shown(town, "one") == (0, 1)
-        assert town.context.open_circuits == {"one"}
+        assert shown(env, "one") == (0, 1)
+        assert env.context.open_circuits == {"one"}
 
         one.is_connected = True
-        await town.wait(OFFLINE_S + 0.1)
-        assert (await told(town))["one"].state == "up"
-        assert shown(town, "one") == (1, 0)
-        assert town.context.open_circuits == set()
-        assert shown(town, "two") == (1, 0)
+        await env.wait(OFFLINE_S + 0.1)
+        assert (await told(env))["one"].state == "up"
+        assert shown(env, "one") == (1, 0)
+        assert env.context.open_circuits == set()
+        assert shown(env, "two") == (1, 0)
         assert [each for each in said() if "is" in each[1].split()] == [
             ("WARNING", "a carrier is down", "one", "told to be away"),
             ("WARNING", "a carrier is aside", "one", "told to be away"),
@@ -471,24 +471,24 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
         ]
         assert ("WARNING", "messages move on to the next carrier", "one", "") in said()
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
-def test_what_the_last_run_said_of_a_carrier_does_not_outlive_it(play: Play) -> None:
+def test_what_the_last_run_said_of_a_carrier_does_not_outlive_it(run_scenario: RunScenario) -> None:
     gone = Post(patience_s=5)
     gone.is_connected = False
 
-    async def until_aside(town: Town) -> None:
-        await town.wait(10)
-        assert (await told(town))[POST].state == "aside"
+    async def until_aside(env: Environment) -> None:
+        await env.wait(10)
+        assert (await told(env))[POST].state == "aside"
 
-    async def next_start(town: Town) -> None:
-        await town.wait(1)
+    async def next_start(env: Environment) -> None:
+        await env.wait(1)
 
-        assert (await told(town))[POST][:4] == CarrierState(POST, "up", later(NOON, 60), "")[:4]
+        assert (await told(env))[POST][:4] == CarrierState(POST, "up", later(NOON, 60), "")[:4]
 
-    play(until_aside, carriers={POST: gone})
-    play(next_start, carriers={POST: Post()}, world=VirtualWorld(1, later(NOON, 60)))
+    run_scenario(until_aside, carriers={POST: gone})
+    run_scenario(next_start, carriers={POST: Post()}, world=VirtualWorld(1, later(NOON, 60)))
 
 
 class Unreliable:
@@ -507,24 +507,26 @@ class Unreliable:
         return await self._store.write(work, *args, **kwargs)
 
 
-def test_a_state_that_could_not_be_kept_is_kept_when_the_store_is_back(play: Play, tmp_path: Path) -> None:
+def test_a_state_that_could_not_be_kept_is_kept_when_the_store_is_back(
+    run_scenario: RunScenario, tmp_path: Path
+) -> None:
     world = VirtualWorld()
     store = Unreliable(open_store(tmp_path, world))
     post = Post()
 
-    async def scene(town: Town) -> None:
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        await env.wait(1)
         store.is_away = True
         post.is_connected = False
-        await town.wait(20)
-        assert (await told(town))[POST].state == "up"
+        await env.wait(20)
+        assert (await told(env))[POST].state == "up"
 
         store.is_away = False
-        await town.wait(2)
+        await env.wait(2)
 
-        assert (await told(town))[POST].state == "down"
+        assert (await told(env))[POST].state == "down"
 
-    play(scene, world=world, store=store, carriers={POST: post})
+    run_scenario(scenario, world=world, store=store, carriers={POST: post})
 
 
 # A carrier that fails at everything.
@@ -536,38 +538,38 @@ def test_a_carrier_that_fails_at_everything_for_too_long_is_set_aside_and_the_ne
 ) -> None:
     one, two = two_posts(lambda attempt: word, patience_s=20)
 
-    async def scene(town: Town) -> None:
+    async def scenario(env: Environment) -> None:
         sent = []
         for _ in range(60):
-            sent.append(await send(town, sms()))
-            await town.wait(1)
+            sent.append(await send(env, sms()))
+            await env.wait(1)
 
         handed_after = [at for at in one.times if at > 22]
-        assert town.context.open_circuits == {"one"}
-        assert (await told(town))["one"].reason == "it takes nothing"
-        assert shown(town, "one") == (0, 1)
+        assert env.context.open_circuits == {"one"}
+        assert (await told(env))["one"].reason == "it takes nothing"
+        assert shown(env, "one") == (0, 1)
         assert len(handed_after) <= 60 / PROBE_S  # a single one every so often
-        await town.wait(60)  # some were to be tried again only then
-        assert [await ends(town, one_sent) for one_sent in sent] == [[(DONE, GOOD)]] * 60
+        await env.wait(60)  # some were to be tried again only then
+        assert [await ends(env, one_sent) for one_sent in sent] == [[(DONE, GOOD)]] * 60
         assert len(two.ids) == len(set(two.ids)) == 60
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_a_carrier_that_fails_for_a_shorter_time_keeps_its_messages(tmp_path: Path) -> None:
     one, two = two_posts(refusing, patience_s=20)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * 5))
-        await town.wait(10)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * 5))
+        await env.wait(10)
 
         one.answer = taking
-        await town.wait(60)
+        await env.wait(60)
 
         assert two.handed == []
-        assert await ends(town, request_id) == [(DONE, GOOD)] * 5
+        assert await ends(env, request_id) == [(DONE, GOOD)] * 5
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_a_carrier_that_fails_is_probed_with_single_messages_and_used_again_once_it_takes_one(
@@ -575,31 +577,31 @@ def test_a_carrier_that_fails_is_probed_with_single_messages_and_used_again_once
 ) -> None:
     one, two = two_posts(refusing, patience_s=20)
 
-    async def scene(town: Town) -> None:
+    async def scenario(env: Environment) -> None:
         for _ in range(25):
-            await send(town, sms(*[PHONE] * 10))
-            await town.wait(1)
-        assert town.context.open_circuits == {"one"}
+            await send(env, sms(*[PHONE] * 10))
+            await env.wait(1)
+        assert env.context.open_circuits == {"one"}
         handed = len(one.handed)
         for _ in range(round(ASIDE_S) + 10):  # so that its turn comes again while it still fails
-            await send(town, sms(*[PHONE] * 10))
-            await town.wait(1)
+            await send(env, sms(*[PHONE] * 10))
+            await env.wait(1)
         probes = one.times[handed:]
         assert 1 <= len(probes) == len(set(probes)) <= 10
 
         one.answer = taking
         for _ in range(round(ASIDE_S) + 10):
-            await send(town, sms(*[PHONE] * 10))
-            await town.wait(1)
+            await send(env, sms(*[PHONE] * 10))
+            await env.wait(1)
 
-        assert town.context.open_circuits == set()
-        assert (await told(town))["one"].state == "up"
-        request_id = await send(town, sms(*[PHONE] * 10))
-        await town.wait(0.5)
+        assert env.context.open_circuits == set()
+        assert (await told(env))["one"].state == "up"
+        request_id = await send(env, sms(*[PHONE] * 10))
+        await env.wait(0.5)
         assert one.ids[-10:] == [first(request_id, number) for number in range(1, 11)]
         assert one.lots[-1] == 10
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 @pytest.mark.parametrize("word", [Busy(), Unknown(), Away()])
@@ -608,16 +610,16 @@ def test_a_lone_message_does_not_wait_for_a_carrier_that_has_failed_for_too_long
 ) -> None:
     one, two = two_posts(lambda attempt: word, patience_s=20)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(40)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(40)
 
         assert one.times[-1] >= 20
         assert two.ids == [first(request_id)]
         assert two.times[0] - one.times[-1] < 0.5
-        assert await ends(town, request_id) == [(DONE, GOOD)]
+        assert await ends(env, request_id) == [(DONE, GOOD)]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 @pytest.mark.parametrize("word", [Busy(), Unknown(), Away()])
@@ -626,57 +628,57 @@ def test_what_a_carrier_is_given_to_see_how_it_does_goes_on_at_once_if_it_is_not
 ) -> None:
     one, two = two_posts(lambda attempt: word, patience_s=20)
 
-    async def scene(town: Town) -> None:
-        await send(town, sms())
-        await town.wait(40)
+    async def scenario(env: Environment) -> None:
+        await send(env, sms())
+        await env.wait(40)
         handed = len(one.handed)
-        await town.wait(ASIDE_S)
-        assert town.context.open_circuits == set()  # it is its turn again
+        await env.wait(ASIDE_S)
+        assert env.context.open_circuits == set()  # it is its turn again
 
-        request_id = await send(town, sms())
-        await town.wait(0.5)
+        request_id = await send(env, sms())
+        await env.wait(0.5)
 
         assert one.ids[handed:] == [first(request_id)]
         assert two.ids[1:] == [first(request_id)]
-        assert await ends(town, request_id) == [(DONE, GOOD)]
-        assert town.context.open_circuits == {"one"}
+        assert await ends(env, request_id) == [(DONE, GOOD)]
+        assert env.context.open_circuits == {"one"}
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_without_another_carrier_messages_wait_for_the_one_that_fails_and_few_of_their_tries_are_spent(
-    play: Play,
+    run_scenario: RunScenario,
 ) -> None:
     post = Post(answer=refusing, patience_s=20)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * 100))
-        await town.wait(30)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * 100))
+        await env.wait(30)
         before = len(post.handed)
-        await town.wait(60)
+        await env.wait(60)
         assert len(post.handed) - before <= 60 / PROBE_S + 1
-        assert [each.status for each in await of(town, request_id)] == [SENDING] * 100
+        assert [each.status for each in await of(env, request_id)] == [SENDING] * 100
 
         post.answer = taking
-        await town.wait(60)
+        await env.wait(60)
 
-        assert await ends(town, request_id) == [(DONE, GOOD)] * 100
+        assert await ends(env, request_id) == [(DONE, GOOD)] * 100
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 def test_one_refusal_among_yeses_sets_nobody_aside(tmp_path: Path) -> None:
     one, two = two_posts(lambda attempt: Busy() if attempt.receiver == PHONE else Taken(None), patience_s=20)
 
-    async def scene(town: Town) -> None:
+    async def scenario(env: Environment) -> None:
         for _ in range(40):
-            await send(town, sms(PHONE, "01099998888"))
-            await town.wait(1)
+            await send(env, sms(PHONE, "01099998888"))
+            await env.wait(1)
 
-        assert town.context.open_circuits == set()
+        assert env.context.open_circuits == set()
         assert two.handed == []
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 # A carrier that stalls.
@@ -685,46 +687,46 @@ def test_one_refusal_among_yeses_sets_nobody_aside(tmp_path: Path) -> None:
 def test_a_carrier_that_stalls_delays_nobody_else_and_is_set_aside_in_the_end(tmp_path: Path) -> None:
     stalled, two = two_posts(takes_s=1000, answer_s=10, window=5, patience_s=20)
 
-    async def scene(town: Town) -> None:
-        waiting = await send(town, sms(*[PHONE] * 30))
-        await town.wait(0.2)
+    async def scenario(env: Environment) -> None:
+        waiting = await send(env, sms(*[PHONE] * 30))
+        await env.wait(0.2)
         for _ in range(10):
-            other = await send(town, sms(product=Product.LMS))
-            await town.wait(0.2)
-            assert await ends(town, other) == [(DONE, GOOD)]
+            other = await send(env, sms(product=Product.LMS))
+            await env.wait(0.2)
+            assert await ends(env, other) == [(DONE, GOOD)]
         assert len(stalled.handed) == 5
         assert two.times[-1] - two.times[0] < 3
 
-        await town.wait(40)
+        await env.wait(40)
 
-        assert town.context.open_circuits == {"one"}
-        new = await send(town, sms())
-        await town.wait(0.2)
-        assert await ends(town, new) == [(DONE, GOOD)]
+        assert env.context.open_circuits == {"one"}
+        new = await send(env, sms())
+        await env.wait(0.2)
+        assert await ends(env, new) == [(DONE, GOOD)]
         assert stalled.most_in_hand <= 5
-        await town.wait(300)
-        assert await ends(town, waiting) == [(DONE, GOOD)] * 30
+        await env.wait(300)
+        assert await ends(env, waiting) == [(DONE, GOOD)] * 30
 
     routes = {"sms": ["one", "two"], "lms": ["two"]}
-    play_with(tmp_path, scene, {"one": stalled, "two": two}, routes, stop_seconds=1)
+    run_scenario_with(tmp_path, scenario, {"one": stalled, "two": two}, routes, stop_seconds=1)
 
 
 def test_while_a_silent_carrier_is_tried_out_new_sends_go_to_the_next(tmp_path: Path) -> None:
     one, two = two_posts(lambda attempt: Unknown(), takes_s=25, patience_s=30)
 
-    async def scene(town: Town) -> None:
-        await send(town, sms())
-        await town.wait(120)
+    async def scenario(env: Environment) -> None:
+        await send(env, sms())
+        await env.wait(120)
         before = len(two.ids)
         slow = 0
         for _ in range(60):
-            request_id = await send(town, sms())
-            await town.wait(2)
+            request_id = await send(env, sms())
+            await env.wait(2)
             slow += first(request_id) not in two.ids
         assert len(two.ids) > before
         assert slow <= 4  # the ones it is tried out with
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_what_was_never_tried_goes_back_up_the_route_when_its_carrier_is_gone(tmp_path: Path) -> None:
@@ -733,14 +735,14 @@ def test_what_was_never_tried_goes_back_up_the_route_when_its_carrier_is_gone(tm
     two.window = 1
     two.takes_s = 20
 
-    async def scene(town: Town) -> None:
-        requests = [await send(town, sms()) for _ in range(10)]
-        await town.wait(15)
+    async def scenario(env: Environment) -> None:
+        requests = [await send(env, sms()) for _ in range(10)]
+        await env.wait(15)
         one.is_connected, two.is_connected = True, False
 
-        await town.wait(60)
+        await env.wait(60)
 
-        assert [await ends(town, each) for each in requests] == [[(DONE, GOOD)]] * 10
+        assert [await ends(env, each) for each in requests] == [[(DONE, GOOD)]] * 10
         assert len(one.ids) >= 8
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, BOTH)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)

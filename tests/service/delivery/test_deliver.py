@@ -24,8 +24,8 @@ from pabal.store.engine.base import Tx
 from tests.fixtures.service import (
     PHONE,
     POST,
-    Play,
     Post,
+    RunScenario,
     account,
     add_profile,
     alimtalk,
@@ -37,11 +37,11 @@ from tests.fixtures.service import (
     later,
     of,
     only,
-    play_with,
+    run_scenario_with,
     send,
     sms,
 )
-from tests.fixtures.virtual import NOON, Town, VirtualWorld
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 WAITING, SENDING, DONE, FAILED = Status.WAITING, Status.SENDING, Status.COMPLETED, Status.FAIL
 SEOUL = ZoneInfo("Asia/Seoul")
@@ -59,43 +59,43 @@ def away() -> Post:
     return post
 
 
-def test_the_attempt_is_written_before_the_carrier_is_called(play: Play) -> None:
+def test_the_attempt_is_written_before_the_carrier_is_called(run_scenario: RunScenario) -> None:
     class Nosy(Post):
         seen: tuple[Status, int] | None = None
 
         async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
             request_id = attempts[0].message_id[:13]
-            found = await job(self.town, attempts[0].message_id)
+            found = await job(self.env, attempts[0].message_id)
             assert found is not None
-            self.seen = (await only(self.town, request_id)).status, found[3]
+            self.seen = (await only(self.env, request_id)).status, found[3]
             return await super().send(attempts)
 
-        town: Town
+        env: Environment
 
     post = Nosy()
 
-    async def scene(town: Town) -> None:
-        post.town = town
-        await send(town, sms())
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        post.env = env
+        await send(env, sms())
+        await env.wait(1)
 
         assert post.seen == (SENDING, 1)
         assert post.handed[0][1].number == 1
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_carrier_is_handed_the_message_as_its_receiver_gets_it(play: Play) -> None:
+def test_a_carrier_is_handed_the_message_as_its_receiver_gets_it(run_scenario: RunScenario) -> None:
     post = Post()
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(content="안녕"))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(content="안녕"))
+        await env.wait(1)
 
         (_, attempt), *_ = post.handed
         assert attempt == Attempt(first(request_id), 1, 1, Product.SMS, PHONE, "0212345678", None, "안녕", tries=0)
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 @pytest.mark.parametrize(
@@ -108,53 +108,57 @@ def test_a_carrier_is_handed_the_message_as_its_receiver_gets_it(play: Play) -> 
         (Unknown(), (SENDING, None)),
     ],
 )
-def test_a_carriers_word_decides(play: Play, verdict: Verdict, end: tuple[Status, Outcome | None]) -> None:
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(0.5)
+def test_a_carriers_word_decides(
+    run_scenario: RunScenario, verdict: Verdict, end: tuple[Status, Outcome | None]
+) -> None:
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(0.5)
 
-        assert await ends(town, request_id) == [end]
+        assert await ends(env, request_id) == [end]
         word = type(verdict).__name__.lower()
-        assert counted(town, "pabal_carrier_verdicts_total", carrier=POST, verdict=word) == 1
+        assert counted(env, "pabal_carrier_verdicts_total", carrier=POST, verdict=word) == 1
 
-    play(scene, carriers={POST: Post(answer=lambda attempt: verdict)})
+    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: verdict)})
 
 
-def test_what_a_carrier_has_taken_is_not_handed_to_it_again(play: Play) -> None:
+def test_what_a_carrier_has_taken_is_not_handed_to_it_again(run_scenario: RunScenario) -> None:
     post = Post()
 
-    async def scene(town: Town) -> None:
-        await send(town, sms())
-        await town.wait(3600)
+    async def scenario(env: Environment) -> None:
+        await send(env, sms())
+        await env.wait(3600)
 
         assert len(post.handed) == 1
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_carrier_that_does_not_answer_in_time_leaves_the_outcome_unknown_and_is_asked_again(play: Play) -> None:
+def test_a_carrier_that_does_not_answer_in_time_leaves_the_outcome_unknown_and_is_asked_again(
+    run_scenario: RunScenario,
+) -> None:
     post = Post(takes_s=1000, answer_s=5)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(4.9)
-        held = await job(town, first(request_id))
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(4.9)
+        held = await job(env, first(request_id))
         assert held is not None
-        assert held[2] > town.world.now()  # still leased: nobody else may have it
-        await town.wait(0.5)
-        assert counted(town, "pabal_carrier_verdicts_total", carrier=POST, verdict="unknown") == 1
+        assert held[2] > env.world.now()  # still leased: nobody else may have it
+        await env.wait(0.5)
+        assert counted(env, "pabal_carrier_verdicts_total", carrier=POST, verdict="unknown") == 1
 
         post.takes_s = 0
-        await town.wait(6)
+        await env.wait(6)
 
         assert [attempt.number for _, attempt in post.handed] == [1, 2]
         assert 5.8 <= post.times[1] - post.times[0] <= 6.3
-        assert await ends(town, request_id) == [(SENDING, None)]
+        assert await ends(env, request_id) == [(SENDING, None)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_carrier_that_raises_leaves_the_outcome_unknown_and_is_asked_again(play: Play) -> None:
+def test_a_carrier_that_raises_leaves_the_outcome_unknown_and_is_asked_again(run_scenario: RunScenario) -> None:
     class Clumsy(Post):
         async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
             said = await super().send(attempts)
@@ -164,33 +168,33 @@ def test_a_carrier_that_raises_leaves_the_outcome_unknown_and_is_asked_again(pla
 
     post = Clumsy()
 
-    async def scene(town: Town) -> None:
-        await send(town, sms())
-        await town.wait(3)
+    async def scenario(env: Environment) -> None:
+        await send(env, sms())
+        await env.wait(3)
 
         assert [(attempt.number, attempt.tries) for _, attempt in post.handed] == [(1, 0), (2, 1)]
-        assert counted(town, "pabal_carrier_verdicts_total", carrier=POST, verdict="unknown") == 1
+        assert counted(env, "pabal_carrier_verdicts_total", carrier=POST, verdict="unknown") == 1
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_message_that_cannot_be_put_together_fails_alone(play: Play) -> None:
+def test_a_message_that_cannot_be_put_together_fails_alone(run_scenario: RunScenario) -> None:
     post = Post(answer=lambda attempt: Taken(None))
 
-    async def scene(town: Town) -> None:
+    async def scenario(env: Environment) -> None:
         spoiled = [Receiver(PHONE, ("값",)), Receiver(PHONE, ("하나", "둘이나")), Receiver(PHONE, ("값",))]
-        request_id = await send(town, sms(content="#{x}", variables=("x",), receivers=spoiled))
-        other = await send(town, sms())
-        await town.wait(5)
+        request_id = await send(env, sms(content="#{x}", variables=("x",), receivers=spoiled))
+        other = await send(env, sms())
+        await env.wait(5)
 
         well, ill = (DONE, Outcome.DELIVERED), (FAILED, Outcome.UNDELIVERABLE)
-        assert await ends(town, request_id) == [well, ill, well]
-        assert await ends(town, other) == [well]
+        assert await ends(env, request_id) == [well, ill, well]
+        assert await ends(env, other) == [well]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_batch_that_a_carrier_answers_by_halves_counts_as_unknown(play: Play) -> None:
+def test_a_batch_that_a_carrier_answers_by_halves_counts_as_unknown(run_scenario: RunScenario) -> None:
     class Careless(Post):
         async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
             said = await super().send(attempts)
@@ -198,15 +202,15 @@ def test_a_batch_that_a_carrier_answers_by_halves_counts_as_unknown(play: Play) 
 
     post = Careless(answer=lambda attempt: Taken(None), answer_s=2)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(PHONE, PHONE))
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(PHONE, PHONE))
+        await env.wait(60)
 
-        assert await ends(town, request_id) == [(DONE, Outcome.DELIVERED)] * 2
+        assert await ends(env, request_id) == [(DONE, Outcome.DELIVERED)] * 2
         assert [attempt.number for _, attempt in post.handed] == [1, 1, 2, 2]
-        assert counted(town, "pabal_carrier_verdicts_total", carrier=POST, verdict="unknown") == 2
+        assert counted(env, "pabal_carrier_verdicts_total", carrier=POST, verdict="unknown") == 2
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 def test_a_lease_outlasts_the_carriers_time_to_answer() -> None:
@@ -216,356 +220,364 @@ def test_a_lease_outlasts_the_carriers_time_to_answer() -> None:
 
 @pytest.mark.parametrize(("verdict", "outcome"), [(Busy(), Outcome.CARRIER_ERROR), (Unknown(), Outcome.UNKNOWN)])
 def test_a_refusal_for_now_is_tried_again_after_1_2_4_seconds_ten_times_in_all(
-    play: Play, verdict: Verdict, outcome: Outcome
+    run_scenario: RunScenario, verdict: Verdict, outcome: Outcome
 ) -> None:
     post = Post(answer=lambda attempt: verdict)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(3600)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(3600)
 
         pauses = [after - before for before, after in itertools.pairwise(post.times)]
         assert len(post.handed) == retry.MAX_TRIES == 10
         for number, pause in enumerate(pauses):
             assert 0.79 * 2**number <= pause <= 1.21 * 2**number
         assert [attempt.tries for _, attempt in post.handed] == list(range(10))
-        assert await ends(town, request_id) == [(FAILED, outcome)]
-        assert await job(town, first(request_id)) is None
+        assert await ends(env, request_id) == [(FAILED, outcome)]
+        assert await job(env, first(request_id)) is None
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_message_keeps_one_of_its_tries_noted_for_each_attempt_without_yes_or_no(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(10)
+def test_a_message_keeps_one_of_its_tries_noted_for_each_attempt_without_yes_or_no(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(10)
 
         def noted(tx: Tx) -> list[tuple[int, str]]:
             return [(row[0], row[1]) for row in tx.rows("select number, verdict from attempts order by number")]
 
-        assert await town.store.read(noted) == [(1, "busy"), (2, "unknown")]
-        assert await ends(town, request_id) == [(DONE, Outcome.DELIVERED)]
+        assert await env.store.read(noted) == [(1, "busy"), (2, "unknown")]
+        assert await ends(env, request_id) == [(DONE, Outcome.DELIVERED)]
 
-    play(scene, carriers={POST: Post(answer=in_turn(Busy(), Unknown(), Taken(None)))})
+    run_scenario(scenario, carriers={POST: Post(answer=in_turn(Busy(), Unknown(), Taken(None)))})
 
 
 def test_after_the_last_try_the_next_carrier_of_the_route_gets_it(tmp_path: Path) -> None:
     one = Post("one", lambda attempt: Busy(), patience_s=3600)
     two = Post("two", lambda attempt: Taken(None))
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(3600)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(3600)
 
         assert (len(one.handed), len(two.handed)) == (10, 1)
         assert two.handed[0][1].number == 11
         assert two.handed[0][1].tries == 0
-        assert await ends(town, request_id) == [(DONE, Outcome.DELIVERED)]
+        assert await ends(env, request_id) == [(DONE, Outcome.DELIVERED)]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, {"sms": ["one", "two"]})
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, {"sms": ["one", "two"]})
 
 
 def test_when_no_carrier_of_the_route_takes_it_the_last_ones_word_is_the_end(tmp_path: Path) -> None:
     one = Post("one", lambda attempt: Busy(), patience_s=3600)
     two = Post("two", lambda attempt: Unknown())
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(3600)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(3600)
 
         assert (len(one.handed), len(two.handed)) == (10, 10)
-        assert await ends(town, request_id) == [(FAILED, Outcome.UNKNOWN)]
+        assert await ends(env, request_id) == [(FAILED, Outcome.UNKNOWN)]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, {"sms": ["one", "two"]})
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, {"sms": ["one", "two"]})
 
 
 def test_a_final_refusal_is_not_tried_elsewhere(tmp_path: Path) -> None:
     one, two = Post("one", lambda attempt: Rejected(Outcome.SPAM)), Post("two")
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(60)
 
-        assert await ends(town, request_id) == [(FAILED, Outcome.SPAM)]
+        assert await ends(env, request_id) == [(FAILED, Outcome.SPAM)]
         assert two.handed == []
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, {"sms": ["one", "two"]})
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, {"sms": ["one", "two"]})
 
 
 def test_a_stalled_carrier_delays_nobody_else(tmp_path: Path) -> None:
     stalled, well = Post("stalled", takes_s=25, window=1), Post("well", lambda attempt: Taken(None))
 
-    async def scene(town: Town) -> None:
+    async def scenario(env: Environment) -> None:
         for _ in range(20):
-            await send(town, sms())
-        request_id = await send(town, sms(product=Product.LMS))
-        await town.wait(1)
+            await send(env, sms())
+        request_id = await send(env, sms(product=Product.LMS))
+        await env.wait(1)
 
         assert len(stalled.handed) == 1
-        assert await ends(town, request_id) == [(DONE, Outcome.DELIVERED)]
+        assert await ends(env, request_id) == [(DONE, Outcome.DELIVERED)]
 
-    play_with(tmp_path, scene, {"stalled": stalled, "well": well}, {"sms": ["stalled"], "lms": ["well"]})
+    run_scenario_with(tmp_path, scenario, {"stalled": stalled, "well": well}, {"sms": ["stalled"], "lms": ["well"]})
 
 
-def test_a_carrier_that_is_not_connected_is_given_nothing_and_it_costs_no_try(play: Play) -> None:
+def test_a_carrier_that_is_not_connected_is_given_nothing_and_it_costs_no_try(run_scenario: RunScenario) -> None:
     post = away()
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(300)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(300)
         assert post.handed == []
-        assert await ends(town, request_id) == [(WAITING, None)]
+        assert await ends(env, request_id) == [(WAITING, None)]
 
         post.is_connected = True
-        await town.wait(OFFLINE_S + 0.1)
+        await env.wait(OFFLINE_S + 0.1)
 
         assert [(attempt.number, attempt.tries) for _, attempt in post.handed] == [(1, 0)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_word_on_an_attempt_that_is_no_longer_the_current_one_changes_nothing(play: Play) -> None:
+def test_a_word_on_an_attempt_that_is_no_longer_the_current_one_changes_nothing(run_scenario: RunScenario) -> None:
     post = Post(takes_s=1000, answer_s=900)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(PHONE, "01099998888"))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(PHONE, "01099998888"))
+        await env.wait(1)
         old = [attempt for _, attempt in post.handed]
-        lease_ends = town.world.now() + lease_of(post)
-        await town.store.write(queue.claim, [each.message_id for each in old], lease_ends, lease_ends + HOUR)
-        before = [await job(town, each.message_id) for each in old]
+        lease_ends = env.world.now() + lease_of(post)
+        await env.store.write(queue.claim, [each.message_id for each in old], lease_ends, lease_ends + HOUR)
+        before = [await job(env, each.message_id) for each in old]
 
         for verdict in (Taken(None), Taken("r"), Rejected(Outcome.SPAM), Busy(), Unknown()):
             said = Verdicts(POST, [(each, verdict) for each in old])
-            finished = await town.store.write(settle, said, town.context.policy, 0.5, town.world.now())
+            finished = await env.store.write(settle, said, env.context.policy, 0.5, env.world.now())
             assert finished.ended == []
 
-        assert [await job(town, each.message_id) for each in old] == before
-        assert await ends(town, request_id) == [(SENDING, None)] * 2
+        assert [await job(env, each.message_id) for each in old] == before
+        assert await ends(env, request_id) == [(SENDING, None)] * 2
 
-    play(scene, carriers={POST: post}, stop_seconds=1)
+    run_scenario(scenario, carriers={POST: post}, stop_seconds=1)
 
 
-def test_a_window_is_never_exceeded_and_always_used(play: Play) -> None:
+def test_a_window_is_never_exceeded_and_always_used(run_scenario: RunScenario) -> None:
     post = Post(window=7, takes_s=1, answer=lambda attempt: Taken(None))
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * 70))
-        await town.wait(10.5)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * 70))
+        await env.wait(10.5)
 
         assert post.most_in_hand == 7
-        assert await ends(town, request_id) == [(DONE, Outcome.DELIVERED)] * 70
+        assert await ends(env, request_id) == [(DONE, Outcome.DELIVERED)] * 70
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_small_send_does_not_wait_behind_a_campaign(play: Play) -> None:
+def test_a_small_send_does_not_wait_behind_a_campaign(run_scenario: RunScenario) -> None:
     post = Post(window=20, takes_s=0.5, answer=lambda attempt: Taken(None))
 
-    async def scene(town: Town) -> None:
-        campaign = await send(town, sms(*[PHONE] * 5000))
-        await town.wait(5)
+    async def scenario(env: Environment) -> None:
+        campaign = await send(env, sms(*[PHONE] * 5000))
+        await env.wait(5)
         begun = asyncio.get_running_loop().time()
 
-        small = await send(town, sms("01099998888"))
-        await town.wait(2)
+        small = await send(env, sms("01099998888"))
+        await env.wait(2)
 
         waited = post.times[post.ids.index(first(small))] - begun
         assert waited <= 1
-        assert WAITING in [each.status for each in await of(town, campaign)]
+        assert WAITING in [each.status for each in await of(env, campaign)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_campaign_goes_on_under_a_stream_of_small_sends(play: Play) -> None:
+def test_a_campaign_goes_on_under_a_stream_of_small_sends(run_scenario: RunScenario) -> None:
     post = Post(window=20, takes_s=1, answer=lambda attempt: Taken(None))
 
-    async def scene(town: Town) -> None:
-        campaign = await send(town, sms(*[PHONE] * 100))
+    async def scenario(env: Environment) -> None:
+        campaign = await send(env, sms(*[PHONE] * 100))
         for _ in range(60):
-            await send(town, sms(*["01099998888"] * 10))
-        await town.wait(5.5)
+            await send(env, sms(*["01099998888"] * 10))
+        await env.wait(5.5)
 
         of_campaign = [one for one in post.ids if one[:13] == campaign]
         assert len(of_campaign) >= 5 * 20 // 4
         assert len(of_campaign) < len(post.ids) / 2
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_nothing_is_sent_before_its_time_and_all_of_it_then(play: Play) -> None:
+def test_nothing_is_sent_before_its_time_and_all_of_it_then(run_scenario: RunScenario) -> None:
     post = Post(answer=lambda attempt: Taken(None))
 
-    async def scene(town: Town) -> None:
+    async def scenario(env: Environment) -> None:
         due_at = later(NOON, 3600)
-        request_id = await send(town, sms(scheduled_at=due_at))
-        await town.wait(3599.9)
+        request_id = await send(env, sms(scheduled_at=due_at))
+        await env.wait(3599.9)
         assert post.handed == []
-        assert await ends(town, request_id) == [(WAITING, None)]
+        assert await ends(env, request_id) == [(WAITING, None)]
 
-        await town.wait(0.2)
+        await env.wait(0.2)
 
         assert len(post.handed) == 1
         assert NOON + post.times[0] * SECOND >= due_at
-        assert await ends(town, request_id) == [(DONE, Outcome.DELIVERED)]
+        assert await ends(env, request_id) == [(DONE, Outcome.DELIVERED)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_stopping_finishes_what_is_in_hand_and_leaves_the_rest(play: Play) -> None:
+def test_stopping_finishes_what_is_in_hand_and_leaves_the_rest(run_scenario: RunScenario) -> None:
     post = Post(window=10, takes_s=5, answer=lambda attempt: Taken(None))
     sent: list[bytes] = []
 
-    async def stop_amidst(town: Town) -> None:
-        sent.append(await send(town, sms(*[PHONE] * 30)))
-        await town.wait(1)
+    async def stop_amidst(env: Environment) -> None:
+        sent.append(await send(env, sms(*[PHONE] * 30)))
+        await env.wait(1)
 
-    async def look(town: Town) -> None:
-        statuses = [each.status for each in await of(town, sent[0])]
+    async def look(env: Environment) -> None:
+        statuses = [each.status for each in await of(env, sent[0])]
         assert statuses == [DONE] * 10 + [WAITING] * 20
 
-    play(stop_amidst, carriers={POST: post})
+    run_scenario(stop_amidst, carriers={POST: post})
     assert len(post.handed) == 10
-    play(look, carriers={POST: away()}, world=VirtualWorld(1))
+    run_scenario(look, carriers={POST: away()}, world=VirtualWorld(1))
 
 
 @pytest.mark.parametrize("turns", range(6))
-def test_what_a_carrier_took_while_the_service_stopped_is_known_after_it(play: Play, turns: int) -> None:
+def test_what_a_carrier_took_while_the_service_stopped_is_known_after_it(
+    run_scenario: RunScenario, turns: int
+) -> None:
     post = Post(takes_s=1, answer=lambda attempt: Taken(None))
 
-    async def stop_at_once(town: Town) -> None:
-        await send(town, sms())
-        await town.wait(0.9)
-        await send(town, sms())
+    async def stop_at_once(env: Environment) -> None:
+        await send(env, sms())
+        await env.wait(0.9)
+        await send(env, sms())
         for _ in range(turns):  # so that the stop falls into every moment of a claim
             await asyncio.sleep(0)
 
-    play(stop_at_once, carriers={POST: post})
+    run_scenario(stop_at_once, carriers={POST: post})
     handed = set(post.ids)
 
-    async def look(town: Town) -> None:
+    async def look(env: Environment) -> None:
         def completed(tx: Tx) -> set[bytes]:
             return {row[0] for row in tx.rows("select id from messages where status = ?", (DONE.number,))}
 
-        assert await town.store.read(completed) == handed
+        assert await env.store.read(completed) == handed
 
-    play(look, carriers={POST: away()}, world=VirtualWorld(1))
+    run_scenario(look, carriers={POST: away()}, world=VirtualWorld(1))
 
 
-def test_stopping_does_not_wait_for_ever(play: Play) -> None:
+def test_stopping_does_not_wait_for_ever(run_scenario: RunScenario) -> None:
     post = Post(takes_s=10_000, answer_s=9_000)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(1)
-        began = town.world.now()
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(1)
+        began = env.world.now()
 
-        await town.service.stop()
+        await env.service.stop()
 
-        assert town.world.now() - began <= 20 * SECOND
+        assert env.world.now() - began <= 20 * SECOND
         assert post.ids == [first(request_id)]
 
-    play(scene, carriers={POST: post}, stop_seconds=20)
+    run_scenario(scenario, carriers={POST: post}, stop_seconds=20)
 
 
-def test_what_was_in_hand_at_a_crash_is_handed_over_again_at_the_next_start(play: Play) -> None:
+def test_what_was_in_hand_at_a_crash_is_handed_over_again_at_the_next_start(run_scenario: RunScenario) -> None:
     post = Post(takes_s=1000, answer_s=900)
 
-    async def crash(town: Town) -> None:
-        await send(town, sms())
-        await town.wait(1)
+    async def crash(env: Environment) -> None:
+        await send(env, sms())
+        await env.wait(1)
 
-    async def next_start(town: Town) -> None:
-        await town.wait(0.5)
+    async def next_start(env: Environment) -> None:
+        await env.wait(0.5)
 
         assert [attempt.number for _, attempt in again.handed] == [2]
 
     again = Post(answer_s=900)
-    play(crash, carriers={POST: post}, stop_seconds=1)
-    play(next_start, carriers={POST: again}, world=VirtualWorld(1, later(NOON, 2)))
+    run_scenario(crash, carriers={POST: post}, stop_seconds=1)
+    run_scenario(next_start, carriers={POST: again}, world=VirtualWorld(1, later(NOON, 2)))
 
 
-def test_the_waiting_messages_of_a_deleted_profile_are_cancelled_when_they_come_due(play: Play) -> None:
+def test_the_waiting_messages_of_a_deleted_profile_are_cancelled_when_they_come_due(
+    run_scenario: RunScenario,
+) -> None:
     post = away()
 
-    async def scene(town: Town) -> None:
-        profile = await add_profile(town)
-        request_id = await send(town, alimtalk(profile))
-        await delete(town.context, await account(town), f"{profile:040x}", None)
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        request_id = await send(env, alimtalk(profile))
+        await delete(env.context, await account(env), f"{profile:040x}", None)
         post.is_connected = True
-        await town.wait(60)
+        await env.wait(60)
 
         assert post.handed == []
-        assert await ends(town, request_id) == [(Status.CANCEL, None)]
-        assert (await only(town, request_id)).completed_at is not None
-        assert await job(town, first(request_id)) is None
+        assert await ends(env, request_id) == [(Status.CANCEL, None)]
+        assert (await only(env, request_id)).completed_at is not None
+        assert await job(env, first(request_id)) is None
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 def test_a_deleted_profiles_message_that_a_carrier_refused_for_now_fails_and_nothing_stands_in_for_it(
-    play: Play,
+    run_scenario: RunScenario,
 ) -> None:
     post = Post(answer=lambda attempt: Busy())
 
-    async def scene(town: Town) -> None:
-        profile = await add_profile(town)
-        request_id = await send(town, alimtalk(profile, resend="대신"))
-        await town.wait(0.1)
-        await delete(town.context, await account(town), f"{profile:040x}", None)
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        request_id = await send(env, alimtalk(profile, resend="대신"))
+        await env.wait(0.1)
+        await delete(env.context, await account(env), f"{profile:040x}", None)
         handed_before = len(post.handed)
-        await town.wait(60)
+        await env.wait(60)
 
         assert len(post.handed) == handed_before
-        assert await ends(town, request_id) == [(FAILED, Outcome.UNDELIVERABLE)]
+        assert await ends(env, request_id) == [(FAILED, Outcome.UNDELIVERABLE)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 def friendtalk_ad(profile_id: int) -> Sending:
     return alimtalk(profile_id, product=Product.FRIENDTALK_TEXT, is_ad=True, content="(광고) 할인")
 
 
-def test_an_advertisement_that_comes_due_at_night_is_not_sent_but_a_notice_is(play: Play) -> None:
+def test_an_advertisement_that_comes_due_at_night_is_not_sent_but_a_notice_is(run_scenario: RunScenario) -> None:
     post = Post(answer=lambda attempt: Taken(None))
 
-    async def scene(town: Town) -> None:
-        profile = await add_profile(town)
-        ad = await send(town, friendtalk_ad(profile)._replace(scheduled_at=at(20, 50)))
-        notice = await send(town, alimtalk(profile, scheduled_at=at(20, 50)))
-        await town.wait(600)
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        ad = await send(env, friendtalk_ad(profile)._replace(scheduled_at=at(20, 50)))
+        notice = await send(env, alimtalk(profile, scheduled_at=at(20, 50)))
+        await env.wait(600)
 
         assert post.ids == [first(notice)]
-        assert await ends(town, ad) == [(WAITING, None)]
+        assert await ends(env, ad) == [(WAITING, None)]
 
-    play(scene, carriers={POST: post}, world=VirtualWorld(0, at(20, 49)))
+    run_scenario(scenario, carriers={POST: post}, world=VirtualWorld(0, at(20, 49)))
 
 
-def test_an_advertisement_of_the_night_goes_out_at_eight_and_may_be_cancelled_until_then(play: Play) -> None:
+def test_an_advertisement_of_the_night_goes_out_at_eight_and_may_be_cancelled_until_then(
+    run_scenario: RunScenario,
+) -> None:
     post = Post(answer=lambda attempt: Taken(None))
     begins_at = at(7, 55)
 
-    async def scene(town: Town) -> None:
-        profile = await add_profile(town)
-        kept, dropped = await send(town, friendtalk_ad(profile)), await send(town, friendtalk_ad(profile))
-        await town.wait(60)
-        cancelled = await cancel_request(town.context, await account(town), dropped, None)
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        kept, dropped = await send(env, friendtalk_ad(profile)), await send(env, friendtalk_ad(profile))
+        await env.wait(60)
+        cancelled = await cancel_request(env.context, await account(env), dropped, None)
         assert cancelled == (1, 1)
-        await town.wait(300)
+        await env.wait(300)
 
         assert post.ids == [first(kept)]
         assert at(8) <= begins_at + post.times[0] * SECOND <= at(8) + SECOND
 
-    play(scene, carriers={POST: post}, world=VirtualWorld(0, begins_at))
+    run_scenario(scenario, carriers={POST: post}, world=VirtualWorld(0, begins_at))
 
 
-def test_an_advertisement_of_the_day_goes_out_at_once(play: Play) -> None:
+def test_an_advertisement_of_the_day_goes_out_at_once(run_scenario: RunScenario) -> None:
     post = Post()
 
-    async def scene(town: Town) -> None:
-        await send(town, friendtalk_ad(await add_profile(town)))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        await send(env, friendtalk_ad(await add_profile(env)))
+        await env.wait(1)
 
         assert len(post.handed) == 1
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})

@@ -21,8 +21,8 @@ from tests.fixtures.service import (
     PHONE,
     POST,
     SENDER,
-    Play,
     Post,
+    RunScenario,
     account,
     add_profile,
     alimtalk,
@@ -31,11 +31,11 @@ from tests.fixtures.service import (
     ends,
     first,
     of,
-    play_with,
+    run_scenario_with,
     send,
     sms,
 )
-from tests.fixtures.virtual import Town, VirtualWorld
+from tests.fixtures.virtual import Environment, VirtualWorld
 
 DONE, FAILED, WAITING = Status.COMPLETED, Status.FAIL, Status.WAITING
 GOOD = Outcome.DELIVERED
@@ -55,123 +55,125 @@ def texts(post: Post) -> list[Attempt]:
     return [attempt for _, attempt in post.handed if attempt.product.is_text]
 
 
-def test_a_text_stands_in_for_a_refused_message(play: Play) -> None:
+def test_a_text_stands_in_for_a_refused_message(run_scenario: RunScenario) -> None:
     post = Post(answer=refuse_talk)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, alimtalk(await add_profile(town)))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, alimtalk(await add_profile(env)))
+        await env.wait(1)
 
-        origin, stand_in = await of(town, request_id)
+        origin, stand_in = await of(env, request_id)
         assert (origin.status, origin.outcome) == (FAILED, Outcome.NOT_A_USER)
         assert (stand_in.status, stand_in.outcome, stand_in.product) == (DONE, GOOD, Product.SMS)
         assert stand_in.receiver == origin.receiver
-        kept = (await town.store.read(requests.get, [request_id]))[request_id]
+        kept = (await env.store.read(requests.get, [request_id]))[request_id]
         assert compose.origin_of(stand_in, kept) == origin.id
         assert compose.origin_of(origin, kept) is None
         (text,) = texts(post)
         assert (text.sender, text.receiver, text.content) == (SENDER, PHONE, "주문하셨습니다")
         assert (text.subject, text.buttons, text.image_of) == (None, (), None)
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 @pytest.mark.parametrize("outcome", [Outcome.NOT_A_USER, Outcome.BLOCKED_BY_USER, Outcome.UNDELIVERABLE])
-def test_a_text_stands_in_for_a_message_that_is_reported_as_failed(play: Play, outcome: Outcome) -> None:
+def test_a_text_stands_in_for_a_message_that_is_reported_as_failed(
+    run_scenario: RunScenario, outcome: Outcome
+) -> None:
     post = Post(answer=take_talk)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, alimtalk(await add_profile(town)))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, alimtalk(await add_profile(env)))
+        await env.wait(1)
         await post.report((first(request_id).hex(), outcome))
-        await town.wait(1)
+        await env.wait(1)
 
-        assert await ends(town, request_id) == [(FAILED, outcome), (DONE, GOOD)]
+        assert await ends(env, request_id) == [(FAILED, outcome), (DONE, GOOD)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_text_stands_in_for_a_message_whose_tries_are_used_up(play: Play) -> None:
+def test_a_text_stands_in_for_a_message_whose_tries_are_used_up(run_scenario: RunScenario) -> None:
     post = Post(answer=lambda attempt: Taken(None) if attempt.product.is_text else Busy())
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, alimtalk(await add_profile(town)))
-        await town.wait(1200)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, alimtalk(await add_profile(env)))
+        await env.wait(1200)
 
-        assert await ends(town, request_id) == [(FAILED, Outcome.CARRIER_ERROR), (DONE, GOOD)]
+        assert await ends(env, request_id) == [(FAILED, Outcome.CARRIER_ERROR), (DONE, GOOD)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 def test_nothing_stands_in_for_a_message_that_arrived_nor_where_it_is_not_wanted_nor_for_a_text(
-    play: Play,
+    run_scenario: RunScenario,
 ) -> None:
     post = Post(answer=lambda attempt: Rejected(Outcome.SPAM) if attempt.content == "스팸" else Taken(None))
 
-    async def scene(town: Town) -> None:
-        profile = await add_profile(town)
-        arrived = await send(town, alimtalk(profile))
-        unwanted = await send(town, alimtalk(profile, resend=None, content="스팸"))
-        a_text = await send(town, sms(content="스팸"))
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        arrived = await send(env, alimtalk(profile))
+        unwanted = await send(env, alimtalk(profile, resend=None, content="스팸"))
+        a_text = await send(env, sms(content="스팸"))
+        await env.wait(60)
 
-        assert await ends(town, arrived) == [(DONE, GOOD)]
-        assert await ends(town, unwanted) == [(FAILED, Outcome.SPAM)]
-        assert await ends(town, a_text) == [(FAILED, Outcome.SPAM)]
+        assert await ends(env, arrived) == [(DONE, GOOD)]
+        assert await ends(env, unwanted) == [(FAILED, Outcome.SPAM)]
+        assert await ends(env, a_text) == [(FAILED, Outcome.SPAM)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_there_is_one_fallback_whatever_repeats(play: Play) -> None:
+def test_there_is_one_fallback_whatever_repeats(run_scenario: RunScenario) -> None:
     post = Post(answer=take_talk)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, alimtalk(await add_profile(town), PHONE, "01099998888"))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, alimtalk(await add_profile(env), PHONE, "01099998888"))
+        await env.wait(1)
         bad = [(one.hex(), Outcome.NOT_A_USER) for one in post.ids]
 
         await asyncio.gather(*(post.report(*bad) for _ in range(3)), post.report(*bad, *bad))
-        await town.store.write(finish, [(first(request_id), Outcome.SPAM)], town.context.policy, town.world.now())
-        await town.wait(10)
+        await env.store.write(finish, [(first(request_id), Outcome.SPAM)], env.context.policy, env.world.now())
+        await env.wait(10)
         await post.report(*bad)
-        await town.wait(10)
+        await env.wait(10)
 
-        assert await ends(town, request_id) == [(FAILED, Outcome.NOT_A_USER)] * 2 + [(DONE, GOOD)] * 2
+        assert await ends(env, request_id) == [(FAILED, Outcome.NOT_A_USER)] * 2 + [(DONE, GOOD)] * 2
         assert len(texts(post)) == 2
-        assert counted(town, "pabal_messages_ended_total", product="alimTalk", code="3019") == 2
-        assert counted(town, "pabal_messages_ended_total", product="sms", code="1000") == 2
-        assert await count(town, "jobs") == 0
+        assert counted(env, "pabal_messages_ended_total", product="alimTalk", code="3019") == 2
+        assert counted(env, "pabal_messages_ended_total", product="sms", code="1000") == 2
+        assert await count(env, "jobs") == 0
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_nothing_stands_in_for_a_message_of_a_profile_that_was_deleted_meanwhile(play: Play) -> None:
+def test_nothing_stands_in_for_a_message_of_a_profile_that_was_deleted_meanwhile(run_scenario: RunScenario) -> None:
     post = Post(answer=take_talk)
 
-    async def scene(town: Town) -> None:
-        profile = await add_profile(town)
-        request_id = await send(town, alimtalk(profile))
-        await town.wait(1)
-        await delete(town.context, await account(town), f"{profile:040x}", None)
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        request_id = await send(env, alimtalk(profile))
+        await env.wait(1)
+        await delete(env.context, await account(env), f"{profile:040x}", None)
 
         await post.report((first(request_id).hex(), Outcome.NOT_A_USER))
-        await town.wait(10)
+        await env.wait(10)
 
-        assert await ends(town, request_id) == [(FAILED, Outcome.NOT_A_USER)]
+        assert await ends(env, request_id) == [(FAILED, Outcome.NOT_A_USER)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_nothing_stands_in_for_a_failed_fallback(play: Play) -> None:
+def test_nothing_stands_in_for_a_failed_fallback(run_scenario: RunScenario) -> None:
     post = Post(answer=lambda attempt: Rejected(Outcome.NUMBER_NOT_ASSIGNED))
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, alimtalk(await add_profile(town)))
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, alimtalk(await add_profile(env)))
+        await env.wait(60)
 
-        assert await ends(town, request_id) == [(FAILED, Outcome.NUMBER_NOT_ASSIGNED)] * 2
+        assert await ends(env, request_id) == [(FAILED, Outcome.NUMBER_NOT_ASSIGNED)] * 2
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 BUTTONS = (
@@ -214,16 +216,16 @@ BUTTONS = (
     ],
     ids=["its text", "its text and web links", "a text of its own", "one receiver's text", "own text wins"],
 )
-def test_the_text_that_stands_in(play: Play, fields: dict[str, Any], expected: str) -> None:
+def test_the_text_that_stands_in(run_scenario: RunScenario, fields: dict[str, Any], expected: str) -> None:
     post = Post(answer=refuse_talk)
 
-    async def scene(town: Town) -> None:
-        await send(town, alimtalk(await add_profile(town), **fields))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        await send(env, alimtalk(await add_profile(env), **fields))
+        await env.wait(1)
 
         assert [text.content for text in texts(post)] == [expected]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 @pytest.mark.parametrize(
@@ -235,151 +237,155 @@ def test_the_text_that_stands_in(play: Play, fields: dict[str, Any], expected: s
     ],
 )
 def test_it_is_an_sms_if_it_fits_and_else_an_lms_with_the_channel_as_its_subject(
-    play: Play, text: str, product: Product, subject: str | None
+    run_scenario: RunScenario, text: str, product: Product, subject: str | None
 ) -> None:
     post = Post(answer=refuse_talk)
 
-    async def scene(town: Town) -> None:
-        await send(town, alimtalk(await add_profile(town), resend=text))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        await send(env, alimtalk(await add_profile(env), resend=text))
+        await env.wait(1)
 
         assert [(each.product, each.subject, each.content) for each in texts(post)] == [(product, subject, text)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 @pytest.mark.parametrize("text", ["안녕 🙂", "가" * 1000 + "."])
-def test_one_that_cannot_be_sent_as_a_text_is_recorded_as_such(play: Play, text: str) -> None:
+def test_one_that_cannot_be_sent_as_a_text_is_recorded_as_such(run_scenario: RunScenario, text: str) -> None:
     post = Post(answer=refuse_talk)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, alimtalk(await add_profile(town), resend=text))
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, alimtalk(await add_profile(env), resend=text))
+        await env.wait(60)
 
-        _, stand_in = await of(town, request_id)
+        _, stand_in = await of(env, request_id)
         assert (stand_in.status, stand_in.outcome) == (FAILED, Outcome.NOT_SENDABLE_AS_TEXT)
         assert stand_in.completed_at is not None
         assert texts(post) == []
-        assert counted(town, "pabal_messages_ended_total", product="lms", code="9002") == 1
+        assert counted(env, "pabal_messages_ended_total", product="lms", code="9002") == 1
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_where_characters_are_replaced_they_are_in_fallbacks_too(play: Play) -> None:
+def test_where_characters_are_replaced_they_are_in_fallbacks_too(run_scenario: RunScenario) -> None:
     post = Post(answer=refuse_talk)
 
-    async def scene(town: Town) -> None:
-        await send(town, alimtalk(await add_profile(town), resend="안녕 🙂"))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        await send(env, alimtalk(await add_profile(env), resend="안녕 🙂"))
+        await env.wait(1)
 
         assert [text.content for text in texts(post)] == ["안녕 ?"]
 
-    play(scene, carriers={POST: post}, unsupported_characters="replace")
+    run_scenario(scenario, carriers={POST: post}, unsupported_characters="replace")
 
 
 def test_without_a_route_for_texts_the_fallback_is_recorded_as_undeliverable(tmp_path: Path) -> None:
     post = Post("post", refuse_talk)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, alimtalk(await add_profile(town)))
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, alimtalk(await add_profile(env)))
+        await env.wait(60)
 
-        assert await ends(town, request_id) == [
+        assert await ends(env, request_id) == [
             (FAILED, Outcome.NOT_A_USER),
             (FAILED, Outcome.UNDELIVERABLE),
         ]
-        assert await count(town, "jobs") == 0
+        assert await count(env, "jobs") == 0
 
-    play_with(tmp_path, scene, {"post": post}, {"alimTalk": ["post"]})
+    run_scenario_with(tmp_path, scenario, {"post": post}, {"alimTalk": ["post"]})
 
 
 def test_the_fallback_goes_to_the_carrier_of_its_own_product_at_once(tmp_path: Path) -> None:
     talks, posts = Post("talks", refuse_talk), Post("posts", lambda attempt: Taken(None))
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, alimtalk(await add_profile(town)))
-        await town.wait(0.1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, alimtalk(await add_profile(env)))
+        await env.wait(0.1)
 
-        assert await ends(town, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+        assert await ends(env, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
         assert len(posts.handed) == 1
 
-    play_with(tmp_path, scene, {"talks": talks, "posts": posts}, {"alimTalk": ["talks"], "sms": ["posts"]})
+    run_scenario_with(
+        tmp_path, scenario, {"talks": talks, "posts": posts}, {"alimTalk": ["talks"], "sms": ["posts"]}
+    )
 
 
 @pytest.mark.parametrize(("waited_s", "stand_ins"), [(3600, 1), (3601, 0)])
-def test_it_is_sent_only_within_an_hour_of_the_scheduled_time(play: Play, waited_s: int, stand_ins: int) -> None:
+def test_it_is_sent_only_within_an_hour_of_the_scheduled_time(
+    run_scenario: RunScenario, waited_s: int, stand_ins: int
+) -> None:
     post = Post(answer=take_talk)
 
-    async def scene(town: Town) -> None:
-        due_at = town.world.now() + 60 * SECOND
-        request_id = await send(town, alimtalk(await add_profile(town), scheduled_at=due_at))
-        await town.wait(60 + waited_s)
+    async def scenario(env: Environment) -> None:
+        due_at = env.world.now() + 60 * SECOND
+        request_id = await send(env, alimtalk(await add_profile(env), scheduled_at=due_at))
+        await env.wait(60 + waited_s)
 
         await post.report((first(request_id).hex(), Outcome.NOT_A_USER))
 
-        assert len(await of(town, request_id)) == 1 + stand_ins
+        assert len(await of(env, request_id)) == 1 + stand_ins
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_how_late_it_may_be_is_a_setting(play: Play) -> None:
+def test_how_late_it_may_be_is_a_setting(run_scenario: RunScenario) -> None:
     post = Post(answer=take_talk)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, alimtalk(await add_profile(town)))
-        await town.wait(61)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, alimtalk(await add_profile(env)))
+        await env.wait(61)
 
         await post.report((first(request_id).hex(), Outcome.NOT_A_USER))
 
-        assert len(await of(town, request_id)) == 1
+        assert len(await of(env, request_id)) == 1
 
-    play(scene, carriers={POST: post}, fallback_within_minutes=1)
+    run_scenario(scenario, carriers={POST: post}, fallback_within_minutes=1)
 
 
-def test_of_an_advertisement_it_waits_for_the_morning(play: Play) -> None:
+def test_of_an_advertisement_it_waits_for_the_morning(run_scenario: RunScenario) -> None:
     evening = round(datetime(2026, 11, 15, 20, 49, tzinfo=ZoneInfo("Asia/Seoul")).timestamp() * 1000)
     eight = evening + 11 * HOUR + 11 * MINUTE
     post = Post(answer=take_talk)
     ads: list[bytes] = []
 
-    async def in_the_evening(town: Town) -> None:
-        profile = await add_profile(town)
-        ads.append(await send(town, alimtalk(profile, product=Product.FRIENDTALK_TEXT, is_ad=True)))
-        notice = await send(town, alimtalk(profile))
-        await town.wait(70)
+    async def in_the_evening(env: Environment) -> None:
+        profile = await add_profile(env)
+        ads.append(await send(env, alimtalk(profile, product=Product.FRIENDTALK_TEXT, is_ad=True)))
+        notice = await send(env, alimtalk(profile))
+        await env.wait(70)
         await post.report(*((one.hex(), Outcome.NOT_A_USER) for one in post.ids))
-        await town.wait(60)
+        await env.wait(60)
 
-        assert await ends(town, notice) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
-        assert await ends(town, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
+        assert await ends(env, notice) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+        assert await ends(env, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
 
-    async def in_the_morning(town: Town) -> None:
-        await town.wait(59.9)
-        assert await ends(town, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
+    async def in_the_morning(env: Environment) -> None:
+        await env.wait(59.9)
+        assert await ends(env, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
 
-        await town.wait(1)
+        await env.wait(1)
 
-        assert await ends(town, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+        assert await ends(env, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
 
-    play(in_the_evening, carriers={POST: post}, world=VirtualWorld(0, evening))
-    play(in_the_morning, carriers={POST: Post(answer=take_talk)}, world=VirtualWorld(1, eight - MINUTE))
+    run_scenario(in_the_evening, carriers={POST: post}, world=VirtualWorld(0, evening))
+    run_scenario(in_the_morning, carriers={POST: Post(answer=take_talk)}, world=VirtualWorld(1, eight - MINUTE))
 
 
-def test_the_fallbacks_of_a_campaign_travel_as_a_campaign(play: Play) -> None:
+def test_the_fallbacks_of_a_campaign_travel_as_a_campaign(run_scenario: RunScenario) -> None:
     post = Post(answer=take_talk, window=1000)
 
-    async def scene(town: Town) -> None:
-        profile = await add_profile(town)
-        small = await send(town, alimtalk(profile, *[PHONE] * 10))
-        campaign = await send(town, alimtalk(profile, *[PHONE] * 11))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        small = await send(env, alimtalk(profile, *[PHONE] * 10))
+        campaign = await send(env, alimtalk(profile, *[PHONE] * 11))
+        await env.wait(1)
         post.is_connected = False
-        await town.wait(31)
+        await env.wait(31)
         await post.report(*((one.hex(), Outcome.NOT_A_USER) for one in post.ids))
 
         def lanes(tx: Any) -> dict[bytes, int]:
             return dict(tx.rows("select substr(id, 1, 13), lane from jobs group by 1, 2"))
 
-        assert await town.store.read(lanes) == {small: 0, campaign: 1}
+        assert await env.store.read(lanes) == {small: 0, campaign: 1}
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})

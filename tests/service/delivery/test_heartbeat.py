@@ -15,7 +15,7 @@ from pabal.service.delivery.heartbeat import BEAT_S, MISSED_BEATS
 from pabal.service.upkeep.housekeeping import HOUSEKEEPING_SLOT, ROUND_S, ROUNDS_A_THOROUGH_ONE
 from pabal.store import queue
 from pabal.store.engine.base import Tx
-from tests.fixtures.cluster import Crowd, Process, play
+from tests.fixtures.cluster import Crowd, Process, run_scenario
 from tests.fixtures.service import POST, Post, count, ends, first, send, sms
 
 SETTLED_S = 3.5
@@ -49,13 +49,13 @@ def handed(*processes: Process) -> Counter[bytes]:
 
 async def send_many(process: Process, number: int = 40) -> list[bytes]:
     """Send so many messages, each in a slot that chance chose; return their ids."""
-    return [first(await send(process.town, sms())) for _ in range(number)]
+    return [first(await send(process.env, sms())) for _ in range(number)]
 
 
 async def send_to_slot(process: Process, slot: int, *phones: str) -> bytes:
     """Send something that lies in a slot; return its request's id."""
     while True:
-        request = await send(process.town, sms(*phones, scheduled_at=process.town.world.now()))
+        request = await send(process.env, sms(*phones, scheduled_at=process.env.world.now()))
         if identifiers.slot_of(request) == slot:
             return request
 
@@ -71,7 +71,7 @@ def shares(*processes: Process) -> list[int]:
 def test_any_number_of_processes_share_the_slots_evenly_and_hand_each_message_over_once(
     tmp_path: Path, number: int
 ) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         every = [await crowd.join(f"host:{each}") for each in range(number)]
         await crowd.wait(SETTLED_S)
         sent = [one for each in every for one in await send_many(each, 100 // number)]
@@ -83,13 +83,13 @@ def test_any_number_of_processes_share_the_slots_evenly_and_hand_each_message_ov
         assert handed(*every) == Counter(sent)
         assert all(bool(post(each).ids) == bool(each.held) for each in every)
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_one_that_is_added_takes_its_share_within_about_two_seconds_and_nothing_is_handed_over_twice(
     tmp_path: Path,
 ) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one = await crowd.join("one")
         await crowd.wait(2)
         sent = await send_many(one)
@@ -102,11 +102,11 @@ def test_one_that_is_added_takes_its_share_within_about_two_seconds_and_nothing_
         await crowd.wait(2)
         assert handed(one, two) == Counter(sent)
 
-    play(tmp_path, scene, carriers=posts(takes_s=0.7))
+    run_scenario(tmp_path, scenario, carriers=posts(takes_s=0.7))
 
 
 def test_what_a_dead_one_had_in_hand_goes_out_by_another_when_it_is_missed(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one, two = await crowd.join("one"), await crowd.join("two")
         await crowd.wait(SETTLED_S)
         post(one).takes_s = 25.0
@@ -125,13 +125,13 @@ def test_what_a_dead_one_had_in_hand_goes_out_by_another_when_it_is_missed(tmp_p
         assert handed(two) == Counter(sent)
         assert shares(two) == [SLOTS]
         assert list((await crowd.workers()).values()) == ["two"]
-        assert await count(two.town, "jobs") == 0
+        assert await count(two.env, "jobs") == 0
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_where_doubt_is_held_what_a_dead_one_had_in_hand_waits_for_its_receipt(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one, two = await crowd.join("one"), await crowd.join("two")
         await crowd.wait(SETTLED_S)
         post(one).takes_s = 25.0
@@ -145,9 +145,9 @@ def test_where_doubt_is_held_what_a_dead_one_had_in_hand_waits_for_its_receipt(t
         assert set(handed(two)) == set(sent) - in_hand
         assert max(handed(two).values()) == 1
         assert set(await crowd.store.read(lane, queue.TAKEN)) == in_hand
-        assert await count(two.town, "jobs") == len(in_hand)
+        assert await count(two.env, "jobs") == len(in_hand)
 
-    play(tmp_path, scene, carriers=posts(holds_doubt=True))
+    run_scenario(tmp_path, scenario, carriers=posts(holds_doubt=True))
 
 
 def lane(tx: Tx, number: int) -> list[bytes]:
@@ -155,7 +155,7 @@ def lane(tx: Tx, number: int) -> list[bytes]:
 
 
 def test_one_that_leaves_hands_its_slots_over_at_once_and_finishes_what_it_has_in_hand(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one, two = await crowd.join("one"), await crowd.join("two")
         await crowd.wait(SETTLED_S)
         post(one).takes_s = 6.0
@@ -175,20 +175,20 @@ def test_one_that_leaves_hands_its_slots_over_at_once_and_finishes_what_it_has_i
 
         assert set(handed(one)) == in_hand
         assert max(handed(one, two).values()) == 1
-        assert await count(two.town, "jobs") == 0
+        assert await count(two.env, "jobs") == 0
         assert list((await crowd.workers()).values()) == ["two"]
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_one_that_was_paused_for_too_long_changes_nothing_when_it_wakes_and_joins_anew(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one, two = await crowd.join("one"), await crowd.join("two")
         await crowd.wait(SETTLED_S)
         before = await crowd.workers()
         post(one).takes_s = 5.0
         post(one).answer = lambda attempt: Rejected(Outcome.UNDELIVERABLE)
-        requests = [await send(one.town, sms()) for _ in range(40)]
+        requests = [await send(one.env, sms()) for _ in range(40)]
         await crowd.wait(1)
         in_hand = set(handed(one))
         assert in_hand
@@ -205,7 +205,7 @@ def test_one_that_was_paused_for_too_long_changes_nothing_when_it_wakes_and_join
         assert one.held == ()
         await crowd.wait(20)
 
-        assert [await ends(two.town, each) for each in requests] == [[DELIVERED]] * 40
+        assert [await ends(two.env, each) for each in requests] == [[DELIVERED]] * 40
         assert set(handed(one)) == in_hand, "from slots of others nothing is claimed"
         assert all(handed(two)[each] == 1 for each in late)
         assert shares(one, two) == [4, 4]
@@ -213,13 +213,13 @@ def test_one_that_was_paused_for_too_long_changes_nothing_when_it_wakes_and_join
         assert sorted(after.values()) == ["one", "two"]
         assert len(set(before) & set(after)) == 1
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_one_that_falls_asleep_over_a_slot_that_it_puts_in_order_voids_nobodys_leases_when_it_wakes(
     tmp_path: Path,
 ) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one, two = await crowd.join("one"), await crowd.join("two")
         await crowd.wait(SETTLED_S)
         await one.die()
@@ -238,13 +238,13 @@ def test_one_that_falls_asleep_over_a_slot_that_it_puts_in_order_voids_nobodys_l
         await crowd.wait(40)
 
         assert handed(two, three) == Counter(sent)
-        assert await count(three.town, "jobs") == 0
+        assert await count(three.env, "jobs") == 0
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_one_that_leaves_over_a_slot_that_it_puts_in_order_voids_nobodys_leases(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one, two, three = [await crowd.join(each) for each in ("one", "two", "three")]
         await crowd.wait(SETTLED_S)
         post(three).takes_s = 15.0
@@ -258,13 +258,13 @@ def test_one_that_leaves_over_a_slot_that_it_puts_in_order_voids_nobodys_leases(
         assert handed(two, three) == Counter(sent)
         assert shares(three) == [SLOTS]
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_what_a_dead_one_had_in_hand_goes_out_soon_though_who_took_its_slots_left_before_they_were_in_order(
     tmp_path: Path,
 ) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one, two = await crowd.join("one"), await crowd.join("two")
         await crowd.wait(SETTLED_S)
         post(one).takes_s = 25.0
@@ -283,11 +283,11 @@ def test_what_a_dead_one_had_in_hand_goes_out_soon_though_who_took_its_slots_lef
         assert shares(three) == [SLOTS]
         assert handed(two, three) == Counter(sent)
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_while_the_store_is_away_nobody_is_given_up_for_dead(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         every = [await crowd.join(f"host:{each}") for each in range(3)]
         await crowd.wait(SETTLED_S)
         before, held = await crowd.workers(), [each.held for each in every]
@@ -305,11 +305,11 @@ def test_while_the_store_is_away_nobody_is_given_up_for_dead(tmp_path: Path) -> 
         assert [each.held for each in every] == held
         assert handed(*every) == Counter(sent)
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_one_that_is_cut_off_from_the_store_is_missed_and_comes_back(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one, two = await crowd.join("one"), await crowd.join("two")
         await crowd.wait(SETTLED_S)
 
@@ -326,13 +326,13 @@ def test_one_that_is_cut_off_from_the_store_is_missed_and_comes_back(tmp_path: P
         await crowd.wait(2)
         assert handed(one, two) == Counter(sent)
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_one_that_is_killed_and_starts_again_at_once_delivers_all_slots_when_it_has_missed_itself(
     tmp_path: Path,
 ) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one = await crowd.join("one")
         await crowd.wait(SETTLED_S)
         post(one).takes_s = 25.0
@@ -346,17 +346,17 @@ def test_one_that_is_killed_and_starts_again_at_once_delivers_all_slots_when_it_
         assert shares(again) == [SLOTS]
         assert handed(again) == Counter(sent)
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_what_a_process_without_delivery_accepts_another_delivers_within_its_poll(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         web = await crowd.join("web", delivers=False)
         one, two = await crowd.join("one"), await crowd.join("two")
         await crowd.wait(SETTLED_S)
         waited = []
         for _ in range(20):
-            sent = first(await send(web.town, sms()))
+            sent = first(await send(web.env, sms()))
             sent_s = crowd.world.stopwatch()
             await crowd.wait(0.37)
             (at,) = [at for each in (one, two) for at, attempt in post(each).handed if attempt.message_id == sent]
@@ -367,11 +367,11 @@ def test_what_a_process_without_delivery_accepts_another_delivers_within_its_pol
         assert not handed(web)
         assert sorted((await crowd.workers()).values()) == ["one", "two"]
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_what_need_be_done_once_for_all_is_done_by_the_holder_of_one_slot_also_when_it_dies(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         every = [await crowd.join(f"host:{each}") for each in range(3)]
         await crowd.wait(SETTLED_S)
         for each in every:
@@ -390,11 +390,11 @@ def test_what_need_be_done_once_for_all_is_done_by_the_holder_of_one_slot_also_w
         (heir,) = [each for each in others if HOUSEKEEPING_SLOT in each.held]
         assert [each for each in others if each.door.works["forget_workers"]] == [heir]
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_jobs_of_a_carrier_that_is_no_more_are_given_to_others_in_every_slot(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         before = await crowd.join("before", delivers=False)
         sent = await send_many(before)
         assert len({identifiers.slot_of(one) for one in sent}) == SLOTS
@@ -404,9 +404,9 @@ def test_jobs_of_a_carrier_that_is_no_more_are_given_to_others_in_every_slot(tmp
         await crowd.wait(SETTLED_S)
 
         assert handed(one, two) == Counter(sent)
-        assert await count(one.town, "jobs") == 0
+        assert await count(one.env, "jobs") == 0
 
-    play(tmp_path, scene, carriers=posts())
+    run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def give_all_to(tx: Tx, carrier: str) -> None:

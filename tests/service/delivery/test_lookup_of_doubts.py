@@ -15,12 +15,24 @@ from pabal.service.delivery.settle import MAX_ASKS
 from pabal.store.engine.base import Tx
 from tests.fixtures import cluster
 from tests.fixtures.cluster import Crowd
-from tests.fixtures.service import POST, Play, Post, ends, first, in_turn, job, only, play_with, send, sms
+from tests.fixtures.service import (
+    POST,
+    Post,
+    RunScenario,
+    ends,
+    first,
+    in_turn,
+    job,
+    only,
+    run_scenario_with,
+    send,
+    sms,
+)
 from tests.fixtures.virtual import (
     NOON,
-    Town,
+    Environment,
     VirtualWorld,
-    build_town,
+    build_environment,
     in_virtual_time,
     open_store,
     settings_for,
@@ -39,87 +51,87 @@ def doubts(post: Post) -> list[bool]:
     return [attempt.is_in_doubt for _, attempt in post.handed]
 
 
-async def noted(town: Town) -> list[tuple[int, str, str]]:
+async def noted(env: Environment) -> list[tuple[int, str, str]]:
     """Return number, carrier and verdict of the attempts that ended in neither yes nor no."""
 
     def look(tx: Tx) -> list[tuple[int, str, str]]:
         return list(tx.rows("select number, carrier, verdict from attempts order by message_id, number"))
 
-    return [(number, carrier, verdict) for number, carrier, verdict in await town.store.read(look)]
+    return [(number, carrier, verdict) for number, carrier, verdict in await env.store.read(look)]
 
 
-async def asked_before(town: Town, times: int) -> None:
+async def asked_before(env: Environment, times: int) -> None:
     """Have the one message be as if it had been asked about so often already."""
-    await town.store.write(lambda tx: tx.run("update jobs set tries = ?", (times,)))
+    await env.store.write(lambda tx: tx.run("update jobs set tries = ?", (times,)))
 
 
 # What it is told.
 
 
-def test_an_attempt_that_nobody_knows_the_end_of_is_in_doubt_from_then_on(play: Play) -> None:
+def test_an_attempt_that_nobody_knows_the_end_of_is_in_doubt_from_then_on(run_scenario: RunScenario) -> None:
     post = Post(answer=in_turn(Busy(), Unknown(), Busy(), Taken(None)), asks=True)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms())
-        await town.wait(30)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms())
+        await env.wait(30)
 
         assert doubts(post) == [False, False, True, True]
-        assert await noted(town) == [(1, POST, "busy"), (2, POST, "unknown"), (3, POST, "busy")]
-        assert await ends(town, sent) == [DELIVERED]
+        assert await noted(env) == [(1, POST, "busy"), (2, POST, "unknown"), (3, POST, "busy")]
+        assert await ends(env, sent) == [DELIVERED]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 @pytest.mark.parametrize("verdict", [Busy(), Away()])
-def test_what_it_surely_did_not_take_is_in_no_doubt(play: Play, verdict: Verdict) -> None:
+def test_what_it_surely_did_not_take_is_in_no_doubt(run_scenario: RunScenario, verdict: Verdict) -> None:
     post = Post(answer=in_turn(verdict, verdict, Taken(None)), asks=True)
 
-    async def scene(town: Town) -> None:
-        await send(town, sms())
-        await town.wait(30)
+    async def scenario(env: Environment) -> None:
+        await send(env, sms())
+        await env.wait(30)
 
         assert doubts(post) == [False, False, False]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_one_that_cannot_ask_is_told_of_no_doubt(play: Play) -> None:
+def test_one_that_cannot_ask_is_told_of_no_doubt(run_scenario: RunScenario) -> None:
     post = Post(answer=in_turn(Unknown(), Taken(None)))
 
-    async def scene(town: Town) -> None:
-        await send(town, sms())
-        await town.wait(30)
+    async def scenario(env: Environment) -> None:
+        await send(env, sms())
+        await env.wait(30)
 
         assert doubts(post) == [False, False]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_only_those_of_a_batch_are_in_doubt_that_nobody_knows_of(play: Play) -> None:
+def test_only_those_of_a_batch_are_in_doubt_that_nobody_knows_of(run_scenario: RunScenario) -> None:
     words: dict[str, Verdict] = {"01000000011": Busy(), "01000000012": Unknown(), "01000000013": Away()}
     post = Post(answer=lambda attempt: words[attempt.receiver] if attempt.number == 1 else Taken(None), asks=True)
 
-    async def scene(town: Town) -> None:
-        await send(town, sms(*words))
-        await town.wait(30)
+    async def scenario(env: Environment) -> None:
+        await send(env, sms(*words))
+        await env.wait(30)
 
         again = {attempt.receiver: attempt.is_in_doubt for _, attempt in post.handed if attempt.number > 1}
         assert again == {"01000000011": False, "01000000012": True, "01000000013": False}
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 def test_doubt_is_of_one_carrier_only(tmp_path: Path) -> None:
     one, two = Post("one", in_turn(Unknown(), Declined(Outcome.SPAM)), asks=True), Post("two", taking, asks=True)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms())
-        await town.wait(30)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms())
+        await env.wait(30)
 
         assert (doubts(one), doubts(two)) == ([False, True], [False])
-        assert await ends(town, sent) == [DELIVERED]
+        assert await ends(env, sent) == [DELIVERED]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, ONE_TWO)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
 
 
 # Where it goes.
@@ -128,37 +140,37 @@ def test_doubt_is_of_one_carrier_only(tmp_path: Path) -> None:
 def test_what_is_in_doubt_goes_to_no_other_carrier_however_often_it_is_asked(tmp_path: Path) -> None:
     one, two = Post("one", lambda _: Unknown(), asks=True), Post("two", taking)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms())
-        await town.wait(0.5)
-        await asked_before(town, MAX_TRIES)
-        await town.wait(2 * LONGEST_PAUSE / SECOND)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms())
+        await env.wait(0.5)
+        await asked_before(env, MAX_TRIES)
+        await env.wait(2 * LONGEST_PAUSE / SECOND)
 
         assert one.handed[-1][1].tries > MAX_TRIES
         assert two.handed == []
-        assert await ends(town, sent) == [SENDING]
+        assert await ends(env, sent) == [SENDING]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, ONE_TWO)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
 
 
 def test_what_is_in_doubt_stays_when_its_carrier_is_gone_and_the_others_move_on(tmp_path: Path) -> None:
     one, two = Post("one", in_turn(Unknown(), Taken(None)), asks=True, patience_s=60), Post("two", taking)
 
-    async def scene(town: Town) -> None:
-        doubtful = await send(town, sms())
-        await town.wait(0.5)
+    async def scenario(env: Environment) -> None:
+        doubtful = await send(env, sms())
+        await env.wait(0.5)
         one.is_connected = False
-        sure = await send(town, sms("01087654321"))
-        await town.wait(600)
+        sure = await send(env, sms("01087654321"))
+        await env.wait(600)
 
         assert [attempt.receiver for _, attempt in two.handed] == ["01087654321"]
-        assert (await ends(town, sure), await ends(town, doubtful)) == ([DELIVERED], [SENDING])
+        assert (await ends(env, sure), await ends(env, doubtful)) == ([DELIVERED], [SENDING])
         one.is_connected = True
-        await town.wait(60)
-        assert await ends(town, doubtful) == [DELIVERED]
+        await env.wait(60)
+        assert await ends(env, doubtful) == [DELIVERED]
         assert doubts(one) == [False, True]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, ONE_TWO)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
 
 
 def test_what_is_in_doubt_stays_though_a_carrier_set_aside_says_it_has_not_left_our_hands_again(
@@ -168,111 +180,111 @@ def test_what_is_in_doubt_stays_though_a_carrier_set_aside_says_it_has_not_left_
     one = Post("one", in_turn(Unknown(), *[Away()] * 500, Taken(None)), asks=True, patience_s=5)
     two = Post("two", taking)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms())
-        await town.wait(120)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms())
+        await env.wait(120)
 
         assert len(one.handed) > 10
         assert two.handed == []
-        assert await ends(town, sent) == [SENDING]
+        assert await ends(env, sent) == [SENDING]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, ONE_TWO)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
 
 
 def test_what_it_surely_does_not_have_goes_to_the_next_carrier(tmp_path: Path) -> None:
     one, two = Post("one", in_turn(Unknown(), Busy()), asks=True), Post("two", taking)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms())
-        await town.wait(0.5)
-        await asked_before(town, MAX_TRIES)
-        await town.wait(3)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms())
+        await env.wait(0.5)
+        await asked_before(env, MAX_TRIES)
+        await env.wait(3)
 
         assert (doubts(one), len(two.handed)) == ([False, True], 1)
-        assert await ends(town, sent) == [DELIVERED]
+        assert await ends(env, sent) == [DELIVERED]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, ONE_TWO)
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
 
 
 # How it ends.
 
 
-def test_after_so_many_questions_it_ends_as_unknown(play: Play) -> None:
+def test_after_so_many_questions_it_ends_as_unknown(run_scenario: RunScenario) -> None:
     post = Post(answer=lambda _: Unknown(), asks=True)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms())
-        await town.wait(0.5)
-        await asked_before(town, MAX_ASKS - 2)
-        await town.wait(3)
-        assert await ends(town, sent) == [SENDING]
-        await town.wait(LONGEST_PAUSE / SECOND)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms())
+        await env.wait(0.5)
+        await asked_before(env, MAX_ASKS - 2)
+        await env.wait(3)
+        assert await ends(env, sent) == [SENDING]
+        await env.wait(LONGEST_PAUSE / SECOND)
 
-        assert await ends(town, sent) == [(Status.FAIL, Outcome.UNKNOWN)]
+        assert await ends(env, sent) == [(Status.FAIL, Outcome.UNKNOWN)]
         assert [attempt.tries for _, attempt in post.handed] == [0, MAX_ASKS - 2, MAX_ASKS - 1]
-        assert await job(town, first(sent)) is None
+        assert await job(env, first(sent)) is None
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_questions_do_not_use_up_the_tries_of_one_that_is_busy_afterwards(play: Play) -> None:
+def test_questions_do_not_use_up_the_tries_of_one_that_is_busy_afterwards(run_scenario: RunScenario) -> None:
     post = Post(answer=in_turn(Unknown(), Busy(), Busy(), Taken(None)), asks=True)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms())
-        await town.wait(0.5)
-        await asked_before(town, MAX_TRIES + 2)
-        await town.wait(3 * LONGEST_PAUSE / SECOND)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms())
+        await env.wait(0.5)
+        await asked_before(env, MAX_TRIES + 2)
+        await env.wait(3 * LONGEST_PAUSE / SECOND)
 
-        assert await ends(town, sent) == [DELIVERED]
+        assert await ends(env, sent) == [DELIVERED]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_one_that_is_asked_and_busy_for_ever_ends(play: Play) -> None:
+def test_one_that_is_asked_and_busy_for_ever_ends(run_scenario: RunScenario) -> None:
     post = Post(answer=lambda attempt: Busy() if attempt.number % 2 else Unknown(), asks=True)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms())
-        await town.wait(5)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms())
+        await env.wait(5)
         assert len(post.handed) > 2
-        await asked_before(town, MAX_ASKS - 2)
-        await town.wait(3 * LONGEST_PAUSE / SECOND)
+        await asked_before(env, MAX_ASKS - 2)
+        await env.wait(3 * LONGEST_PAUSE / SECOND)
 
-        ((status, _),) = await ends(town, sent)
+        ((status, _),) = await ends(env, sent)
         assert status is Status.FAIL
-        assert await job(town, first(sent)) is None
+        assert await job(env, first(sent)) is None
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 @pytest.mark.parametrize(
     ("word", "end"),
     [(Taken(None), Outcome.DELIVERED), (Rejected(Outcome.PHONE_OFF), Outcome.PHONE_OFF)],
 )
-def test_what_it_finds_out_ends_the_message(play: Play, word: Verdict, end: Outcome) -> None:
+def test_what_it_finds_out_ends_the_message(run_scenario: RunScenario, word: Verdict, end: Outcome) -> None:
     post = Post(answer=in_turn(Unknown(), word), asks=True)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms())
-        await town.wait(5)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms())
+        await env.wait(5)
 
-        assert (await only(town, sent)).outcome is end
+        assert (await only(env, sent)).outcome is end
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_what_it_has_is_awaited_under_the_name_it_found(play: Play) -> None:
+def test_what_it_has_is_awaited_under_the_name_it_found(run_scenario: RunScenario) -> None:
     post = Post(answer=in_turn(Unknown(), Taken("found")), asks=True)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms())
-        await town.wait(5)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms())
+        await env.wait(5)
         await post.report(("found", Outcome.PHONE_OFF))
 
-        assert (await only(town, sent)).outcome is Outcome.PHONE_OFF
+        assert (await only(env, sent)).outcome is Outcome.PHONE_OFF
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 # Leases that are lost.
@@ -282,29 +294,31 @@ def test_after_a_crash_what_was_in_hand_is_in_doubt_and_nothing_else(tmp_path: P
     async def whole() -> None:
         world = VirtualWorld()
         before = Post(takes_s=20.0, answer_s=30.0, asks=True, window=2)
-        town = await build_town(tmp_path, world=world, carriers={POST: before}, settings=settings_for(tmp_path))
-        in_hand = await send(town, sms("01000000011", "01000000012"))
-        await town.wait(1)
-        waiting = await send(town, sms("01000000013"))
-        await town.wait(1)
+        env = await build_environment(
+            tmp_path, world=world, carriers={POST: before}, settings=settings_for(tmp_path)
+        )
+        in_hand = await send(env, sms("01000000011", "01000000012"))
+        await env.wait(1)
+        waiting = await send(env, sms("01000000013"))
+        await env.wait(1)
         assert len(before.handed) == 2
-        await killed(town)
+        await killed(env)
 
         after = Post(answer=taking, asks=True)
-        town = await build_town(
+        env = await build_environment(
             tmp_path,
             world=world,
             store=open_store(tmp_path, world),
             carriers={POST: after},
             settings=settings_for(tmp_path),
         )
-        await town.wait(lease_of(after) / SECOND + 10)
+        await env.wait(lease_of(after) / SECOND + 10)
 
         told = {attempt.receiver: (attempt.is_in_doubt, attempt.number) for _, attempt in after.handed}
         assert told == {"01000000011": (True, 2), "01000000012": (True, 2), "01000000013": (False, 1)}
-        assert await noted(town) == [(1, POST, "unknown"), (1, POST, "unknown")]
-        assert await ends(town, in_hand) + await ends(town, waiting) == [DELIVERED] * 3
-        await town.service.stop()
+        assert await noted(env) == [(1, POST, "unknown"), (1, POST, "unknown")]
+        assert await ends(env, in_hand) + await ends(env, waiting) == [DELIVERED] * 3
+        await env.service.stop()
 
     in_virtual_time(whole())
 
@@ -313,13 +327,13 @@ def test_what_a_dead_process_had_in_hand_is_in_doubt_for_who_takes_it_over(tmp_p
     def carriers() -> Mapping[str, Carrier]:
         return {POST: Post(answer=taking, asks=True)}
 
-    async def scene(processes: Crowd) -> None:
+    async def scenario(processes: Crowd) -> None:
         one = await processes.join("one")
         await processes.wait(3)
         post = one.carriers[POST]
         assert isinstance(post, Post)
         post.takes_s = 20.0
-        sent = await send(one.town, sms())
+        sent = await send(one.env, sms())
         await processes.wait(1)
         assert len(post.handed) == 1
         two = await processes.join("two")
@@ -329,20 +343,20 @@ def test_what_a_dead_process_had_in_hand_is_in_doubt_for_who_takes_it_over(tmp_p
         other = two.carriers[POST]
         assert isinstance(other, Post)
         assert doubts(other) == [True]
-        assert await ends(two.town, sent) == [DELIVERED]
+        assert await ends(two.env, sent) == [DELIVERED]
 
-    cluster.play(tmp_path, scene, carriers=carriers)
+    cluster.run_scenario(tmp_path, scenario, carriers=carriers)
 
 
-async def killed(town: Town) -> None:
+async def killed(env: Environment) -> None:
     """End a service as a killed process ends: nothing in hand is finished, nothing more is kept."""
-    work = town.service._work
+    work = env.service._work
     assert work is not None
     tasks = [*work._tasks, *(task for each in work._deliverers for task in each._tasks)]
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    await town.store.close()
+    await env.store.close()
 
 
 def test_an_advertisement_in_doubt_is_so_in_the_morning_too(tmp_path: Path) -> None:
@@ -350,21 +364,21 @@ def test_an_advertisement_in_doubt_is_so_in_the_morning_too(tmp_path: Path) -> N
         world = VirtualWorld(begins_at=NOON + 8 * HOUR + 49 * MINUTE)
         before = Post(takes_s=20.0, answer_s=30.0, asks=True)
         settings = settings_for(tmp_path)
-        town = await build_town(tmp_path, world=world, carriers={POST: before}, settings=settings)
-        await send(town, sms("01000000011", "01000000012")._replace(is_ad=True))
-        await town.wait(1)
+        env = await build_environment(tmp_path, world=world, carriers={POST: before}, settings=settings)
+        await send(env, sms("01000000011", "01000000012")._replace(is_ad=True))
+        await env.wait(1)
         assert len(before.handed) == 2
-        await killed(town)
+        await killed(env)
         await asyncio.sleep(120)
         after = Post(answer=taking, asks=True)
         store = open_store(tmp_path, world)
-        town = await build_town(tmp_path, world=world, store=store, carriers={POST: after}, settings=settings)
-        await town.wait(60)
+        env = await build_environment(tmp_path, world=world, store=store, carriers={POST: after}, settings=settings)
+        await env.wait(60)
         assert after.handed == []
         world.begins_at += 11 * HOUR
-        await town.wait(600)
+        await env.wait(600)
 
         assert doubts(after) == [True, True]
-        await town.service.stop()
+        await env.service.stop()
 
     in_virtual_time(whole())

@@ -20,8 +20,8 @@ from pabal.store.queue import SMALL, TAKEN
 from tests.fixtures.service import (
     PHONE,
     POST,
-    Play,
     Post,
+    RunScenario,
     add_profile,
     alimtalk,
     count,
@@ -32,11 +32,11 @@ from tests.fixtures.service import (
     in_turn,
     job,
     later,
-    play_with,
+    run_scenario_with,
     send,
     sms,
 )
-from tests.fixtures.virtual import NOON, Town, VirtualWorld
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 WAITING, SENDING, DONE, FAILED = Status.WAITING, Status.SENDING, Status.COMPLETED, Status.FAIL
 GOOD, BAD = Outcome.DELIVERED, Outcome.PHONE_OFF
@@ -55,14 +55,14 @@ def doubting(attempt: Attempt) -> Verdict:
     return Unknown()
 
 
-async def noted(town: Town) -> list[tuple[int, str, str]]:
+async def noted(env: Environment) -> list[tuple[int, str, str]]:
     """Return number, carrier and verdict of the attempts that ended in neither yes nor no."""
 
     def look(tx: Tx) -> list[tuple[int, str, str]]:
         rows = tx.rows("select number, carrier, verdict from attempts order by message_id, number")
         return [(number, carrier, verdict) for number, carrier, verdict in rows]
 
-    return await town.store.read(look)
+    return await env.store.read(look)
 
 
 # What a carrier does not carry.
@@ -71,47 +71,47 @@ async def noted(town: Town) -> list[tuple[int, str, str]]:
 def test_what_one_carrier_declines_goes_to_the_next_at_once_and_is_not_tried_again_there(tmp_path: Path) -> None:
     one, two = Post("one", declining), Post("two", in_turn(Busy(), Taken(None)))
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(0.3)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(0.3)
         assert len(two.handed) == 1
-        await town.wait(5)
+        await env.wait(5)
 
         assert len(one.handed) == 1
         assert [(attempt.number, attempt.tries) for _, attempt in two.handed] == [(2, 0), (3, 1)]
-        assert await ends(town, request_id) == [(DONE, GOOD)]
-        assert await noted(town) == [(1, "one", "declined"), (2, "two", "busy")]
-        assert counted(town, "pabal_carrier_verdicts_total", carrier="one", verdict="declined") == 1
+        assert await ends(env, request_id) == [(DONE, GOOD)]
+        assert await noted(env) == [(1, "one", "declined"), (2, "two", "busy")]
+        assert counted(env, "pabal_carrier_verdicts_total", carrier="one", verdict="declined") == 1
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, {"sms": ["one", "two"]})
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, {"sms": ["one", "two"]})
 
 
-def test_what_the_only_carrier_declines_ends_with_its_word(play: Play) -> None:
+def test_what_the_only_carrier_declines_ends_with_its_word(run_scenario: RunScenario) -> None:
     post = Post(answer=declining)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(60)
 
         assert len(post.handed) == 1
-        assert await ends(town, request_id) == [(FAILED, SPAM)]
-        assert await count(town, "jobs") == 0
+        assert await ends(env, request_id) == [(FAILED, SPAM)]
+        assert await count(env, "jobs") == 0
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 def test_what_every_carrier_of_the_route_declines_ends_with_the_last_ones_word(tmp_path: Path) -> None:
     posts = {name: Post(name, declining) for name in ("one", "two", "three")}
     posts["three"].answer = lambda attempt: Declined(BAD)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(5)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(5)
 
         assert [len(post.handed) for post in posts.values()] == [1, 1, 1]
-        assert await ends(town, request_id) == [(FAILED, BAD)]
+        assert await ends(env, request_id) == [(FAILED, BAD)]
 
-    play_with(tmp_path, scene, posts, {"sms": list(posts)})
+    run_scenario_with(tmp_path, scenario, posts, {"sms": list(posts)})
 
 
 def test_what_is_declined_goes_rather_to_a_carrier_that_is_not_set_aside(tmp_path: Path) -> None:
@@ -119,15 +119,15 @@ def test_what_is_declined_goes_rather_to_a_carrier_that_is_not_set_aside(tmp_pat
     posts["one"].answer = declining
     posts["two"].is_connected = False
 
-    async def scene(town: Town) -> None:
-        await town.wait(10)
-        request_id = await send(town, sms())
-        await town.wait(0.5)
+    async def scenario(env: Environment) -> None:
+        await env.wait(10)
+        request_id = await send(env, sms())
+        await env.wait(0.5)
 
         assert [len(post.handed) for post in posts.values()] == [1, 0, 1]
-        assert await ends(town, request_id) == [(DONE, GOOD)]
+        assert await ends(env, request_id) == [(DONE, GOOD)]
 
-    play_with(tmp_path, scene, posts, {"sms": list(posts)})
+    run_scenario_with(tmp_path, scenario, posts, {"sms": list(posts)})
 
 
 def test_in_one_batch_each_message_goes_its_own_way(tmp_path: Path) -> None:
@@ -141,55 +141,55 @@ def test_in_one_batch_each_message_goes_its_own_way(tmp_path: Path) -> None:
     }
     one, two = Post("one", lambda attempt: words[attempt.receiver]), Post("two", taking)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*words))
-        await town.wait(0.5)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*words))
+        await env.wait(0.5)
 
         well, ill, on = (DONE, GOOD), (FAILED, BAD), (SENDING, None)
-        assert await ends(town, request_id) == [well, ill, well, on, on, on]
+        assert await ends(env, request_id) == [well, ill, well, on, on, on]
         assert [attempt.receiver for _, attempt in two.handed] == ["01000000013"]
-        left = [await job(town, first(request_id, number)) for number in (4, 5, 6)]
+        left = [await job(env, first(request_id, number)) for number in (4, 5, 6)]
         assert [(each[0], each[1], each[4]) for each in left if each] == [
             ("one", SMALL, 1),
             ("one", SMALL, 0),
             ("one", SMALL, 1),
         ]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, {"sms": ["one", "two"]})
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, {"sms": ["one", "two"]})
 
 
 # What never left our hands.
 
 
-def test_what_never_left_our_hands_comes_back_after_a_second_and_costs_no_try(play: Play) -> None:
+def test_what_never_left_our_hands_comes_back_after_a_second_and_costs_no_try(run_scenario: RunScenario) -> None:
     post = Post(answer=in_turn(*[Away()] * (MAX_TRIES + 5), Busy(), Taken(None)))
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(MAX_TRIES + 5.5)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(MAX_TRIES + 5.5)
         pauses = [after - before for before, after in itertools.pairwise(post.times)]
         assert all(1 <= pause <= 1.1 for pause in pauses)
         assert {attempt.tries for _, attempt in post.handed} == {0}
-        assert await ends(town, request_id) == [(SENDING, None)]
-        await town.wait(5)
+        assert await ends(env, request_id) == [(SENDING, None)]
+        await env.wait(5)
 
-        assert await ends(town, request_id) == [(DONE, GOOD)]
+        assert await ends(env, request_id) == [(DONE, GOOD)]
         assert [attempt.tries for _, attempt in post.handed[-2:]] == [0, 1]
-        assert [verdict for _, _, verdict in await noted(town)] == ["busy"]
+        assert [verdict for _, _, verdict in await noted(env)] == ["busy"]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_what_never_left_our_hands_does_not_begin_its_tries_anew(play: Play) -> None:
+def test_what_never_left_our_hands_does_not_begin_its_tries_anew(run_scenario: RunScenario) -> None:
     post = Post(answer=in_turn(Busy(), Busy(), Away(), Away(), Busy(), Taken(None)))
 
-    async def scene(town: Town) -> None:
-        await send(town, sms())
-        await town.wait(20)
+    async def scenario(env: Environment) -> None:
+        await send(env, sms())
+        await env.wait(20)
 
         assert [attempt.tries for _, attempt in post.handed] == [0, 1, 2, 2, 2, 3]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 # What is in doubt.
@@ -200,107 +200,113 @@ def test_a_message_in_doubt_waits_where_the_carrier_holds_doubt_and_is_never_han
 ) -> None:
     one, two = Post("one", doubting, holds_doubt=True), Post("two")
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(1800)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(1800)
 
         assert (len(one.handed), len(two.handed)) == (1, 0)
-        assert await ends(town, request_id) == [(SENDING, None)]
-        found = await job(town, first(request_id))
+        assert await ends(env, request_id) == [(SENDING, None)]
+        found = await job(env, first(request_id))
         assert found is not None
         assert found[:2] == ("one", TAKEN)
-        assert await noted(town) == [(1, "one", "unknown")]
+        assert await noted(env) == [(1, "one", "unknown")]
 
-    play_with(tmp_path, scene, {"one": one, "two": two}, {"sms": ["one", "two"]})
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, {"sms": ["one", "two"]})
 
 
 @pytest.mark.parametrize(("outcome", "status"), [(GOOD, DONE), (BAD, FAILED)])
-def test_a_receipt_that_names_the_message_in_doubt_ends_it(play: Play, outcome: Outcome, status: Status) -> None:
+def test_a_receipt_that_names_the_message_in_doubt_ends_it(
+    run_scenario: RunScenario, outcome: Outcome, status: Status
+) -> None:
     post = Post(answer=doubting, holds_doubt=True)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(60)
 
         await post.report(("never heard of", outcome, doubt(first(request_id))))
 
-        assert await ends(town, request_id) == [(status, outcome)]
-        assert await count(town, "jobs") == 0
-        assert await count(town, "receipts") == 0
-        assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 0
+        assert await ends(env, request_id) == [(status, outcome)]
+        assert await count(env, "jobs") == 0
+        assert await count(env, "receipts") == 0
+        assert counted(env, "pabal_receipts_unmatched_total", carrier=POST) == 0
         await post.report(("never heard of", BAD, doubt(first(request_id))))
-        assert await ends(town, request_id) == [(status, outcome)]
+        assert await ends(env, request_id) == [(status, outcome)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 @pytest.mark.parametrize(("outcome", "status"), [(GOOD, DONE), (BAD, FAILED)])
 def test_a_receipt_that_is_here_before_its_message_is_in_doubt_ends_it_once_it_is(
-    play: Play, outcome: Outcome, status: Status
+    run_scenario: RunScenario, outcome: Outcome, status: Status
 ) -> None:
     post = Post(answer=doubting, takes_s=5, holds_doubt=True)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(1)
         opposite = BAD if outcome is GOOD else GOOD
         await post.report(
             ("a", outcome, doubt(first(request_id))), ("b", opposite, doubt(first(request_id)))
         )  # the first counts
-        assert await ends(town, request_id) == [(SENDING, None)]
-        assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 2
-        await town.wait(5)
+        assert await ends(env, request_id) == [(SENDING, None)]
+        assert counted(env, "pabal_receipts_unmatched_total", carrier=POST) == 2
+        await env.wait(5)
 
-        assert await ends(town, request_id) == [(status, outcome)]
-        assert await count(town, "jobs") == 0
-        assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 2
-        await town.wait(UNMATCHED_FOR / SECOND + 120)
-        assert await count(town, "receipts") == 0
+        assert await ends(env, request_id) == [(status, outcome)]
+        assert await count(env, "jobs") == 0
+        assert counted(env, "pabal_receipts_unmatched_total", carrier=POST) == 2
+        await env.wait(UNMATCHED_FOR / SECOND + 120)
+        assert await count(env, "receipts") == 0
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_receipt_that_is_here_before_a_crash_ends_its_message_at_the_next_start(play: Play) -> None:
+def test_a_receipt_that_is_here_before_a_crash_ends_its_message_at_the_next_start(
+    run_scenario: RunScenario,
+) -> None:
     post = Post(takes_s=1000, answer_s=900, holds_doubt=True)
     sent: list[bytes] = []
 
-    async def scene(town: Town) -> None:
-        sent.append(await send(town, sms()))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        sent.append(await send(env, sms()))
+        await env.wait(1)
         await post.report(("x", GOOD, doubt(first(sent[0]))))
 
-    async def next_start(town: Town) -> None:
-        await town.wait(20)
+    async def next_start(env: Environment) -> None:
+        await env.wait(20)
 
-        assert await ends(town, sent[0]) == [(DONE, GOOD)]
+        assert await ends(env, sent[0]) == [(DONE, GOOD)]
 
-    play(scene, carriers={POST: post}, stop_seconds=1)
+    run_scenario(scenario, carriers={POST: post}, stop_seconds=1)
     again = Post(holds_doubt=True)
-    play(next_start, carriers={POST: again}, world=VirtualWorld(1, later(NOON, 3 * 3600)))
+    run_scenario(next_start, carriers={POST: again}, world=VirtualWorld(1, later(NOON, 3 * 3600)))
     assert again.handed == []
 
 
-def test_an_early_receipt_that_has_a_reference_and_a_name_ends_a_message_that_is_taken_as_usual(play: Play) -> None:
+def test_an_early_receipt_that_has_a_reference_and_a_name_ends_a_message_that_is_taken_as_usual(
+    run_scenario: RunScenario,
+) -> None:
     post = Post(takes_s=5, holds_doubt=True)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(1)
         await post.report((first(request_id).hex(), BAD, doubt(first(request_id))))
-        await town.wait(5)
+        await env.wait(5)
 
-        assert await ends(town, request_id) == [(FAILED, BAD)]
-        assert counted(town, "pabal_messages_ended_total", product="sms", code=str(BAD.number)) == 1
+        assert await ends(env, request_id) == [(FAILED, BAD)]
+        assert counted(env, "pabal_messages_ended_total", product="sms", code=str(BAD.number)) == 1
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_receipt_that_names_another_message_leaves_the_one_in_doubt_alone(play: Play) -> None:
+def test_a_receipt_that_names_another_message_leaves_the_one_in_doubt_alone(run_scenario: RunScenario) -> None:
     post = Post(answer=doubting, holds_doubt=True)
 
-    async def scene(town: Town) -> None:
-        request_id, other = await send(town, sms()), await send(town, sms("01099998888"))
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id, other = await send(env, sms()), await send(env, sms("01099998888"))
+        await env.wait(60)
 
         await post.report(
             ("a", GOOD),
@@ -309,60 +315,62 @@ def test_a_receipt_that_names_another_message_leaves_the_one_in_doubt_alone(play
             ("d", GOOD, doubt(first(other), "01099998888")),
         )
 
-        assert await ends(town, request_id) == [(SENDING, None)]
-        assert await ends(town, other) == [(DONE, GOOD)]
-        assert counted(town, "pabal_receipts_unmatched_total", carrier=POST) == 3
+        assert await ends(env, request_id) == [(SENDING, None)]
+        assert await ends(env, other) == [(DONE, GOOD)]
+        assert counted(env, "pabal_receipts_unmatched_total", carrier=POST) == 3
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_without_a_receipt_what_is_in_doubt_ends_as_unknown_and_what_was_taken_as_timed_out(play: Play) -> None:
+def test_without_a_receipt_what_is_in_doubt_ends_as_unknown_and_what_was_taken_as_timed_out(
+    run_scenario: RunScenario,
+) -> None:
     post = Post(answer=lambda attempt: Unknown() if attempt.receiver == PHONE else Taken("r"), holds_doubt=True)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(PHONE, "01099998888"))
-        await town.wait(3600 - 20)
-        assert await ends(town, request_id) == [(SENDING, None)] * 2
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(PHONE, "01099998888"))
+        await env.wait(3600 - 20)
+        assert await ends(env, request_id) == [(SENDING, None)] * 2
 
-        await town.wait(40)
+        await env.wait(40)
 
-        assert await ends(town, request_id) == [(FAILED, Outcome.UNKNOWN), (FAILED, Outcome.TIMED_OUT)]
-        assert await count(town, "receipts") == 0
-        assert counted(town, "pabal_messages_ended_total", product="sms", code="9001") == 1
-        assert counted(town, "pabal_messages_ended_total", product="sms", code="2000") == 1
+        assert await ends(env, request_id) == [(FAILED, Outcome.UNKNOWN), (FAILED, Outcome.TIMED_OUT)]
+        assert await count(env, "receipts") == 0
+        assert counted(env, "pabal_messages_ended_total", product="sms", code="9001") == 1
+        assert counted(env, "pabal_messages_ended_total", product="sms", code="2000") == 1
 
-    play(scene, carriers={POST: post}, sms_timeout_hours=1)
+    run_scenario(scenario, carriers={POST: post}, sms_timeout_hours=1)
 
 
-def test_a_carrier_that_does_not_answer_at_all_leaves_the_whole_batch_in_doubt(play: Play) -> None:
+def test_a_carrier_that_does_not_answer_at_all_leaves_the_whole_batch_in_doubt(run_scenario: RunScenario) -> None:
     post = Post(takes_s=1000, answer_s=5, holds_doubt=True)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * 3))
-        await town.wait(600)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * 3))
+        await env.wait(600)
         assert len(post.handed) == 3
 
         await post.report(("x", GOOD, doubt(first(request_id, 2))))
 
-        assert await ends(town, request_id) == [(SENDING, None), (DONE, GOOD), (SENDING, None)]
+        assert await ends(env, request_id) == [(SENDING, None), (DONE, GOOD), (SENDING, None)]
 
-    play(scene, carriers={POST: post}, stop_seconds=1)
+    run_scenario(scenario, carriers={POST: post}, stop_seconds=1)
 
 
-def test_a_failed_alimtalk_that_was_in_doubt_has_its_text_stand_in_for_it(play: Play) -> None:
+def test_a_failed_alimtalk_that_was_in_doubt_has_its_text_stand_in_for_it(run_scenario: RunScenario) -> None:
     post = Post(answer=in_turn(Unknown()), holds_doubt=True)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, alimtalk(await add_profile(town), resend="대신"))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, alimtalk(await add_profile(env), resend="대신"))
+        await env.wait(1)
         post.answer = taking
 
         await post.report(("x", Outcome.NOT_A_USER, doubt(first(request_id))))
-        await town.wait(1)
+        await env.wait(1)
 
-        assert await ends(town, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+        assert await ends(env, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 class Careless(Post):
@@ -375,116 +383,118 @@ class Careless(Post):
 
 
 @pytest.mark.parametrize("holds", [True, False])
-def test_a_lease_that_ran_out_leaves_its_message_in_doubt(play: Play, holds: bool) -> None:
+def test_a_lease_that_ran_out_leaves_its_message_in_doubt(run_scenario: RunScenario, holds: bool) -> None:
     post = Careless(answer=taking, answer_s=2, holds_doubt=holds)
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(PHONE, PHONE))
-        await town.wait(lease_of(post) / SECOND + 1)
-        other = await send(town, sms())
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(PHONE, PHONE))
+        await env.wait(lease_of(post) / SECOND + 1)
+        other = await send(env, sms())
+        await env.wait(60)
 
-        assert await ends(town, other) == [(DONE, GOOD)]
+        assert await ends(env, other) == [(DONE, GOOD)]
         if not holds:
             assert [attempt.number for _, attempt in post.handed] == [1, 1, 2, 2, 1]
-            assert await ends(town, request_id) == [(DONE, GOOD)] * 2
+            assert await ends(env, request_id) == [(DONE, GOOD)] * 2
             return
         assert post.ids == [first(request_id, 1), first(request_id, 2), first(other)]
         await post.report(("x", GOOD, doubt(first(request_id, 2))))
-        await town.wait(3600)
-        assert await ends(town, request_id) == [(FAILED, Outcome.UNKNOWN), (DONE, GOOD)]
+        await env.wait(3600)
+        assert await ends(env, request_id) == [(FAILED, Outcome.UNKNOWN), (DONE, GOOD)]
         assert len(post.handed) == 3
 
-    play(scene, carriers={POST: post}, sms_timeout_hours=1)
+    run_scenario(scenario, carriers={POST: post}, sms_timeout_hours=1)
 
 
-def test_an_advertisement_in_doubt_is_held_at_night_too_and_not_sent_again_in_the_morning(play: Play) -> None:
+def test_an_advertisement_in_doubt_is_held_at_night_too_and_not_sent_again_in_the_morning(
+    run_scenario: RunScenario,
+) -> None:
     evening = round(datetime(2026, 11, 15, 20, 49, 55, tzinfo=ZoneInfo("Asia/Seoul")).timestamp() * 1000)
     post = Careless(answer=taking, answer_s=2, holds_doubt=True)
 
-    async def scene(town: Town) -> None:
-        ad = alimtalk(await add_profile(town), product=Product.FRIENDTALK_TEXT, is_ad=True, content="(광고) 할인")
-        request_id = await send(town, ad)
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        ad = alimtalk(await add_profile(env), product=Product.FRIENDTALK_TEXT, is_ad=True, content="(광고) 할인")
+        request_id = await send(env, ad)
+        await env.wait(60)
 
         assert post.ids == [first(request_id)]
-        found = await job(town, first(request_id))
+        found = await job(env, first(request_id))
         assert found is not None
         assert found[1] == TAKEN
 
-    play(scene, carriers={POST: post}, world=VirtualWorld(0, evening))
+    run_scenario(scenario, carriers={POST: post}, world=VirtualWorld(0, evening))
 
 
 # A crash with a full window.
 
 
-def crash(play: Play, post: Post, messages: int, **settings: Any) -> bytes:
+def crash(run_scenario: RunScenario, post: Post, messages: int, **settings: Any) -> bytes:
     """Send more than a carrier's window holds, and let the service die while it is full."""
     sent: list[bytes] = []
 
-    async def scene(town: Town) -> None:
-        sent.append(await send(town, sms(*[PHONE] * messages)))
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        sent.append(await send(env, sms(*[PHONE] * messages)))
+        await env.wait(1)
         assert len(post.handed) == post.window
 
-    play(scene, carriers={POST: post}, stop_seconds=1, **settings)
+    run_scenario(scenario, carriers={POST: post}, stop_seconds=1, **settings)
     return sent[0]
 
 
 @pytest.mark.parametrize("pause_s", [2, 3600], ids=["within the lease", "long after it"])
 def test_after_a_crash_the_window_is_handed_over_again_where_the_carrier_does_not_hold_doubt(
-    play: Play, pause_s: int
+    run_scenario: RunScenario, pause_s: int
 ) -> None:
-    request_id = crash(play, Post(window=10, takes_s=1000, answer_s=900), 25)
+    request_id = crash(run_scenario, Post(window=10, takes_s=1000, answer_s=900), 25)
     again = Post(answer=taking, window=10, answer_s=900)
 
-    async def next_start(town: Town) -> None:
-        await town.wait(900 + 60)
+    async def next_start(env: Environment) -> None:
+        await env.wait(900 + 60)
 
         assert len(again.handed) == len(set(again.ids)) == 25
         assert sorted(attempt.number for _, attempt in again.handed) == [1] * 15 + [2] * 10
-        assert await ends(town, request_id) == [(DONE, GOOD)] * 25
+        assert await ends(env, request_id) == [(DONE, GOOD)] * 25
 
-    play(next_start, carriers={POST: again}, world=VirtualWorld(1, later(NOON, pause_s)))
+    run_scenario(next_start, carriers={POST: again}, world=VirtualWorld(1, later(NOON, pause_s)))
 
 
 @pytest.mark.parametrize("pause_s", [2, 1800], ids=["within the lease", "long after it"])
 def test_after_a_crash_the_window_is_held_where_the_carrier_holds_doubt_and_the_rest_is_sent(
-    play: Play, pause_s: int
+    run_scenario: RunScenario, pause_s: int
 ) -> None:
     post = Post(window=10, takes_s=1000, answer_s=900, holds_doubt=True)
-    request_id = crash(play, post, 25, sms_timeout_hours=1)
+    request_id = crash(run_scenario, post, 25, sms_timeout_hours=1)
     again = Post(answer=taking, window=10, answer_s=900, holds_doubt=True)
 
-    async def next_start(town: Town) -> None:
-        await town.wait(60)
+    async def next_start(env: Environment) -> None:
+        await env.wait(60)
         assert set(again.ids).isdisjoint(post.ids)
         assert len(again.handed) == len(set(again.ids)) == 15
-        statuses = [status for status, _ in await ends(town, request_id)]
+        statuses = [status for status, _ in await ends(env, request_id)]
         assert (statuses.count(SENDING), statuses.count(DONE)) == (10, 15)
 
         await again.report(*((f"r{number}", GOOD, doubt(one)) for number, one in enumerate(post.ids[:4])))
-        await town.wait(3600)
+        await env.wait(3600)
 
         assert len(again.handed) == 15
-        outcomes = [outcome for _, outcome in await ends(town, request_id)]
+        outcomes = [outcome for _, outcome in await ends(env, request_id)]
         assert (outcomes.count(GOOD), outcomes.count(Outcome.UNKNOWN)) == (19, 6)
-        assert await count(town, "jobs") == 0
-        assert await count(town, "receipts") == 0
+        assert await count(env, "jobs") == 0
+        assert await count(env, "receipts") == 0
 
     world = VirtualWorld(1, later(NOON, pause_s))
-    play(next_start, carriers={POST: again}, world=world, sms_timeout_hours=1)
+    run_scenario(next_start, carriers={POST: again}, world=world, sms_timeout_hours=1)
 
 
-def test_more_than_one_round_of_messages_in_doubt_are_all_held(play: Play) -> None:
+def test_more_than_one_round_of_messages_in_doubt_are_all_held(run_scenario: RunScenario) -> None:
     post = Post(window=1200, takes_s=1000, answer_s=900, holds_doubt=True)
-    request_id = crash(play, post, 1200, max_receivers=2000)
+    request_id = crash(run_scenario, post, 1200, max_receivers=2000)
     again = Post(window=1200, holds_doubt=True)
 
-    async def next_start(town: Town) -> None:
-        await town.wait(60)
+    async def next_start(env: Environment) -> None:
+        await env.wait(60)
 
         assert again.handed == []
-        assert await ends(town, request_id) == [(SENDING, None)] * 1200
+        assert await ends(env, request_id) == [(SENDING, None)] * 1200
 
-    play(next_start, carriers={POST: again}, world=VirtualWorld(1, later(NOON, 2)))
+    run_scenario(next_start, carriers={POST: again}, world=VirtualWorld(1, later(NOON, 2)))

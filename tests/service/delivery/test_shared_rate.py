@@ -11,7 +11,7 @@ from pabal.domain.dates import SECOND
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Tx
-from tests.fixtures.cluster import Crowd, Process, play
+from tests.fixtures.cluster import Crowd, Process, run_scenario
 from tests.fixtures.service import POST, first, send, sms
 from tests.fixtures.virtual import NOON, settings_for
 
@@ -33,7 +33,7 @@ async def send_in_every_slot(process: Process, slots: int, count: int) -> set[by
     """Send campaigns of so many until there is one in each slot; return the ids of the requests."""
     found: dict[bytes, int] = {}
     while len(set(found.values())) < slots:
-        request = await send(process.town, sms(*phones(count)))
+        request = await send(process.env, sms(*phones(count)))
         found[request] = identifiers.slot_of(request)
     return set(found)
 
@@ -54,7 +54,7 @@ def most_within(times: list[float], seconds: float) -> int:
 
 @pytest.mark.parametrize("rate", [30, pytest.param(400, marks=pytest.mark.torture)])
 def test_while_processes_come_and_go_all_of_them_together_keep_to_the_rate(tmp_path: Path, rate: int) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one = await crowd.join("one")
         await send_in_every_slot(one, 8, 3 * rate)
         await crowd.wait(4)
@@ -77,11 +77,11 @@ def test_while_processes_come_and_go_all_of_them_together_keep_to_the_rate(tmp_p
         assert most_within(times, 1.0) <= 1.1 * rate + 1
         assert len(times) >= 0.8 * 30 * rate  # one that is dead sends nothing until it is missed
 
-    play(tmp_path, scene, settings=at_rate(tmp_path, rate))
+    run_scenario(tmp_path, scenario, settings=at_rate(tmp_path, rate))
 
 
 def test_one_that_is_alone_has_all_of_the_rate_from_its_first_beat_on(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one = await crowd.join("one")
         await send_in_every_slot(one, 8, 25)
         await crowd.wait(5)
@@ -89,21 +89,21 @@ def test_one_that_is_alone_has_all_of_the_rate_from_its_first_beat_on(tmp_path: 
         times = [at for at, _ in await taken(crowd)]
         assert 0.94 * 50 * 5 <= len(times) <= 50 * 5 + 5
 
-    play(tmp_path, scene, settings=at_rate(tmp_path, 50))
+    run_scenario(tmp_path, scenario, settings=at_rate(tmp_path, 50))
 
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_small_send_does_not_wait_for_campaigns_in_other_slots_and_they_are_not_starved(
     tmp_path: Path, number: int
 ) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         every = [await crowd.join(f"host:{each}") for each in range(number)]
         await crowd.wait(SETTLED_S)
         campaigns = await send_in_every_slot(every[0], 8, 60)
         await crowd.wait(2)
         sent = {}
         for _ in range(80):  # about 16 a second: in most slots there always is one
-            sent[first(await send(every[0].town, sms()))] = crowd.world.stopwatch()
+            sent[first(await send(every[0].env, sms()))] = crowd.world.stopwatch()
             await crowd.wait(0.061)
         await crowd.wait(3)
 
@@ -114,21 +114,21 @@ def test_a_small_send_does_not_wait_for_campaigns_in_other_slots_and_they_are_no
         of_campaigns = sum(1 for one in went if one not in sent)
         assert of_campaigns >= 0.9 * 50 * 10 - len(sent)
 
-    play(tmp_path, scene, settings=at_rate(tmp_path, 50))
+    run_scenario(tmp_path, scenario, settings=at_rate(tmp_path, 50))
 
 
 def test_a_flood_of_small_sends_leaves_campaigns_in_other_slots_their_part(tmp_path: Path) -> None:
-    async def scene(crowd: Crowd) -> None:
+    async def scenario(crowd: Crowd) -> None:
         one = await crowd.join("one")
         await crowd.wait(1)
-        campaign = await send(one.town, sms(*phones(500)))
+        campaign = await send(one.env, sms(*phones(500)))
         for _ in range(40):  # more than the rate, all the time
             for _ in range(15):
-                await send(one.town, sms())
+                await send(one.env, sms())
             await crowd.wait(0.25)
 
         went = [identifiers.request_of(each) for _, each in await taken(crowd)]
         assert went.count(campaign) >= 0.1 * len(went)
         assert len(went) >= 0.94 * 50 * 10
 
-    play(tmp_path, scene, settings=at_rate(tmp_path, 50))
+    run_scenario(tmp_path, scenario, settings=at_rate(tmp_path, 50))

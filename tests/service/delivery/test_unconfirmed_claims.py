@@ -12,8 +12,8 @@ from pabal.domain.message import Outcome, Status
 from pabal.service.delivery.claim import Claim
 from pabal.service.delivery.settle import settle
 from pabal.store.engine.base import Store, StoreAway
-from tests.fixtures.service import PHONE, POST, Play, Post, ends, send, sms
-from tests.fixtures.virtual import Town, VirtualWorld, open_store
+from tests.fixtures.service import PHONE, POST, Post, RunScenario, ends, send, sms
+from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 
 class Forgetful:
@@ -36,20 +36,20 @@ class Forgetful:
 @pytest.mark.parametrize("holds_doubt", [False, True])
 @pytest.mark.parametrize("lost", [1, 3])
 def test_what_an_unseen_claim_took_is_handed_over_at_once_and_is_in_no_doubt(
-    play: Play, tmp_path: Path, holds_doubt: bool, lost: int
+    run_scenario: RunScenario, tmp_path: Path, holds_doubt: bool, lost: int
 ) -> None:
     post, world = Post(answer=lambda _: Taken(None), answer_s=60, holds_doubt=holds_doubt), VirtualWorld()
     store = Forgetful(open_store(tmp_path, world), lost)
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms(PHONE, "01087654321"))
-        await town.wait(lost * 1.0 + 2)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms(PHONE, "01087654321"))
+        await env.wait(lost * 1.0 + 2)
 
         assert store.left == 0
-        assert await ends(town, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+        assert await ends(env, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
         assert len(post.handed) == 2
 
-    play(scene, carriers={POST: post}, world=world, store=store)
+    run_scenario(scenario, carriers={POST: post}, world=world, store=store)
 
 
 class Away:
@@ -78,15 +78,15 @@ class Away:
 
 @pytest.mark.parametrize("holds_doubt", [False, True])
 def test_what_a_carrier_took_before_the_store_went_away_for_long_is_not_handed_over_again(
-    play: Play, tmp_path: Path, holds_doubt: bool
+    run_scenario: RunScenario, tmp_path: Path, holds_doubt: bool
 ) -> None:
     post, world = Post(answer=lambda _: Taken(None), answer_s=2, holds_doubt=holds_doubt), VirtualWorld()
 
-    async def scene(town: Town) -> None:
-        sent = await send(town, sms(PHONE, "01087654321"))
-        await town.wait(100)
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, sms(PHONE, "01087654321"))
+        await env.wait(100)
 
-        assert await ends(town, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+        assert await ends(env, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
         assert len(post.handed) == 2
 
-    play(scene, carriers={POST: post}, world=world, store=Away(open_store(tmp_path, world), 60))
+    run_scenario(scenario, carriers={POST: post}, world=world, store=Away(open_store(tmp_path, world), 60))

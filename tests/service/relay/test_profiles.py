@@ -14,8 +14,8 @@ from pabal.domain.template import Design, Review
 from pabal.service.relay.profiles import authenticate, delete, register
 from pabal.store import profiles
 from pabal.store.engine.base import Tx
-from tests.fixtures.service import PHONE, POST, Play, Post, account
-from tests.fixtures.virtual import NOON, Town, VirtualWorld
+from tests.fixtures.service import PHONE, POST, Post, RunScenario, account
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 SHOP = Registration("@shop", "00100010001", PHONE)
 KEY = re.compile(r"[0-9a-f]{40}")
@@ -45,17 +45,17 @@ class Operator:
 
 
 class Stage:
-    """A town whose channels have an operator."""
+    """An environment whose channels have an operator."""
 
-    def __init__(self, play: Play) -> None:
-        self._play = play
+    def __init__(self, run_scenario: RunScenario) -> None:
+        self._play = run_scenario
         self.operator = Operator()
         self.post = Post()
         desk: Desk = self.operator
         self.post.desk = desk
 
-    def play(self, scene: object, **options: object) -> None:
-        self._play(scene, carriers={POST: self.post}, **options)
+    def run(self, scenario: object, **options: object) -> None:
+        self._play(scenario, carriers={POST: self.post}, **options)
 
     @property
     def token(self) -> str:
@@ -69,8 +69,8 @@ class Stage:
 
 
 @pytest.fixture
-def stage(play: Play) -> Stage:
-    return Stage(play)
+def stage(run_scenario: RunScenario) -> Stage:
+    return Stage(run_scenario)
 
 
 async def refusal(work: object) -> Refused:
@@ -79,290 +79,290 @@ async def refusal(work: object) -> Refused:
     return refused.value
 
 
-async def auth(town: Town, token: str, channel: str = "@shop", name: str = "acme") -> None:
-    await authenticate(town.context, await account(town, name), channel, token)
+async def auth(env: Environment, token: str, channel: str = "@shop", name: str = "acme") -> None:
+    await authenticate(env.context, await account(env, name), channel, token)
 
 
-async def begin(town: Town, registration: Registration = SHOP, name: str = "acme") -> Profile:
-    return await register(town.context, await account(town, name), registration)
+async def begin(env: Environment, registration: Registration = SHOP, name: str = "acme") -> Profile:
+    return await register(env.context, await account(env, name), registration)
 
 
-async def find(town: Town, channel: str = "@shop", name: str = "acme") -> Profile | None:
-    return await town.store.read(profiles.by_channel, await account(town, name), channel)
+async def find(env: Environment, channel: str = "@shop", name: str = "acme") -> Profile | None:
+    return await env.store.read(profiles.by_channel, await account(env, name), channel)
 
 
 def test_a_registered_profile_waits_and_its_administrator_gets_a_token(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        profile = await begin(town)
+    async def scenario(env: Environment) -> None:
+        profile = await begin(env)
 
         assert (profile.status, profile.sender_key, profile.channel_id) == (AuthStatus.WAITING, None, "@shop")
         (sent,) = stage.operator.sent
-        assert (sent.account_id, sent.cellphone, sent.channel_id) == (await account(town), PHONE, "@shop")
+        assert (sent.account_id, sent.cellphone, sent.channel_id) == (await account(env), PHONE, "@shop")
         assert re.fullmatch(r"[0-9]{6}", sent.token)
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_the_token_is_kept_only_as_a_hash(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
 
         def everything(tx: Tx) -> str:
             return repr(tx.rows("select * from tokens")) + repr(tx.rows("select * from profiles"))
 
-        assert stage.token not in await town.store.read(everything)
+        assert stage.token not in await env.store.read(everything)
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_the_right_token_approves_and_gives_a_sender_key(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
 
-        await auth(town, stage.token)
+        await auth(env, stage.token)
 
-        profile = await find(town)
+        profile = await find(env)
         assert profile is not None
         assert profile.status is AuthStatus.APPROVAL
         assert profile.sender_key is not None
         assert KEY.fullmatch(profile.sender_key)
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize(
     "spelling", ["", "12345", "1234567", "abcdef", " ", "１２３４５６", "\ud800", "0" * 10_000]
 )
 def test_a_token_of_any_other_shape_is_just_not_right(stage: Stage, spelling: str) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
 
-        assert (await refusal(auth(town, spelling))).code is Code.TOKEN_INVALID
+        assert (await refusal(auth(env, spelling))).code is Code.TOKEN_INVALID
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_after_five_wrong_tries_even_the_right_token_is_locked_out(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
         for _ in range(5):
-            assert (await refusal(auth(town, stage.wrong))).code is Code.TOKEN_INVALID
+            assert (await refusal(auth(env, stage.wrong))).code is Code.TOKEN_INVALID
 
-        assert (await refusal(auth(town, stage.token))).code is Code.TOKEN_LOCKED
-        assert (await refusal(auth(town, stage.wrong))).code is Code.TOKEN_LOCKED
+        assert (await refusal(auth(env, stage.token))).code is Code.TOKEN_LOCKED
+        assert (await refusal(auth(env, stage.wrong))).code is Code.TOKEN_LOCKED
 
-        await begin(town)
-        await auth(town, stage.token)
-        profile = await find(town)
+        await begin(env)
+        await auth(env, stage.token)
+        profile = await find(env)
         assert profile is not None
         assert profile.status is AuthStatus.APPROVAL
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_four_wrong_tries_do_not_lock_out(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
         for _ in range(4):
-            await refusal(auth(town, stage.wrong))
+            await refusal(auth(env, stage.wrong))
 
-        await auth(town, stage.token)
+        await auth(env, stage.token)
 
-        profile = await find(town)
+        profile = await find(env)
         assert profile is not None
         assert profile.status is AuthStatus.APPROVAL
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_token_is_valid_for_half_an_hour(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
-        await town.wait(30 * 60 - 1)
-        assert (await refusal(auth(town, stage.wrong))).code is Code.TOKEN_INVALID
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
+        await env.wait(30 * 60 - 1)
+        assert (await refusal(auth(env, stage.wrong))).code is Code.TOKEN_INVALID
+        await env.wait(1)
 
-        assert (await refusal(auth(town, stage.token))).code is Code.TOKEN_EXPIRED
+        assert (await refusal(auth(env, stage.token))).code is Code.TOKEN_EXPIRED
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_how_long_a_token_is_valid_is_a_setting(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
+        await env.wait(60)
 
-        assert (await refusal(auth(town, stage.token))).code is Code.TOKEN_EXPIRED
+        assert (await refusal(auth(env, stage.token))).code is Code.TOKEN_EXPIRED
 
-    stage.play(scene, token_minutes=1)
+    stage.run(scenario, token_minutes=1)
 
 
 def test_a_token_long_forgotten_has_expired(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
 
-    async def a_day_later(town: Town) -> None:
-        await town.wait(1)
-        assert (await refusal(auth(town, "123456"))).code is Code.TOKEN_EXPIRED
+    async def a_day_later(env: Environment) -> None:
+        await env.wait(1)
+        assert (await refusal(auth(env, "123456"))).code is Code.TOKEN_EXPIRED
 
-    stage.play(scene)
-    stage.play(a_day_later, world=VirtualWorld(1, NOON + DAY))
+    stage.run(scenario)
+    stage.run(a_day_later, world=VirtualWorld(1, NOON + DAY))
 
 
 def test_registering_again_voids_the_old_token_and_takes_over_what_is_new(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        before = await begin(town)
+    async def scenario(env: Environment) -> None:
+        before = await begin(env)
         old = stage.token
-        after = await begin(town, SHOP._replace(category="00100010002", cellphone="01099998888"))
+        after = await begin(env, SHOP._replace(category="00100010002", cellphone="01099998888"))
 
         assert after.id == before.id
         assert (after.category, after.cellphone) == ("00100010002", "01099998888")
         assert stage.operator.sent[-1].cellphone == "01099998888"
         if old != stage.token:
-            assert (await refusal(auth(town, old))).code is Code.TOKEN_INVALID
-        await auth(town, stage.token)
+            assert (await refusal(auth(env, old))).code is Code.TOKEN_INVALID
+        await auth(env, stage.token)
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_an_approved_channel_is_not_registered_again_nor_authenticated_again(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
-        await auth(town, stage.token)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
+        await auth(env, stage.token)
 
-        again = await refusal(begin(town))
+        again = await refusal(begin(env))
         assert (again.code, again.problems[0].field) == (Code.DUPLICATE, "channelId")
-        assert (await refusal(auth(town, stage.token))).code is Code.INVALID_STATE
+        assert (await refusal(auth(env, stage.token))).code is Code.INVALID_STATE
         assert len(stage.operator.sent) == 1
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_an_unknown_category_is_refused_before_anything_is_sent(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        refused = await refusal(begin(town, SHOP._replace(category="99999999999")))
+    async def scenario(env: Environment) -> None:
+        refused = await refusal(begin(env, SHOP._replace(category="99999999999")))
 
         assert refused.code is Code.CATEGORY_NOT_FOUND
         assert stage.operator.sent == []
-        assert await find(town) is None
+        assert await find(env) is None
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_channel_gets_at_most_five_tokens_an_hour(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
+    async def scenario(env: Environment) -> None:
         for number in range(5):
-            await begin(town, SHOP._replace(cellphone=f"0101111222{number}"))
+            await begin(env, SHOP._replace(cellphone=f"0101111222{number}"))
 
-        refused = await refusal(begin(town, SHOP._replace(cellphone="01099998888")))
+        refused = await refusal(begin(env, SHOP._replace(cellphone="01099998888")))
         assert (refused.code, refused.problems[0].field) == (Code.RATE_LIMITED, "channelId")
         assert refused.retry_after_s is not None
         assert len(stage.operator.sent) == 5
-        await town.wait(3600)
-        await begin(town)
+        await env.wait(3600)
+        await begin(env)
         assert len(stage.operator.sent) == 6
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_phone_gets_at_most_five_tokens_an_hour_whatever_the_channel(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
+    async def scenario(env: Environment) -> None:
         for number in range(5):
-            await begin(town, SHOP._replace(channel_id=f"@shop{number}"))
+            await begin(env, SHOP._replace(channel_id=f"@shop{number}"))
 
-        refused = await refusal(begin(town, SHOP._replace(channel_id="@another")))
+        refused = await refusal(begin(env, SHOP._replace(channel_id="@another")))
 
         assert (refused.code, refused.problems[0].field) == (Code.RATE_LIMITED, "cellphone")
-        assert await find(town, "@another") is None
+        assert await find(env, "@another") is None
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_deleting_and_registering_anew_does_not_get_around_the_limit(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
+    async def scenario(env: Environment) -> None:
         for _ in range(5):
-            await begin(town)
-            await delete(town.context, await account(town), None, "@shop")
+            await begin(env)
+            await delete(env.context, await account(env), None, "@shop")
 
-        assert (await refusal(begin(town))).code is Code.RATE_LIMITED
+        assert (await refusal(begin(env))).code is Code.RATE_LIMITED
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_two_accounts_may_register_one_channel_each_with_its_own_token_and_key(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
         mine = stage.token
-        await begin(town, name="other")
+        await begin(env, name="other")
         theirs = stage.token
 
         if mine != theirs:
-            assert (await refusal(auth(town, mine, name="other"))).code is Code.TOKEN_INVALID
-        await auth(town, mine)
-        await auth(town, theirs, name="other")
+            assert (await refusal(auth(env, mine, name="other"))).code is Code.TOKEN_INVALID
+        await auth(env, mine)
+        await auth(env, theirs, name="other")
 
-        keys = {each.sender_key for name in ("acme", "other") if (each := await find(town, name=name))}
+        keys = {each.sender_key for name in ("acme", "other") if (each := await find(env, name=name))}
         assert len(keys) == 2
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_an_unknown_channel_and_another_accounts_are_not_found(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
 
         for work in (
-            auth(town, stage.token, "@nobody"),
-            auth(town, stage.token, name="other"),
-            delete(town.context, await account(town, "other"), None, "@shop"),
-            delete(town.context, await account(town), "f" * 40, None),
-            delete(town.context, await account(town), None, None),
+            auth(env, stage.token, "@nobody"),
+            auth(env, stage.token, name="other"),
+            delete(env.context, await account(env, "other"), None, "@shop"),
+            delete(env.context, await account(env), "f" * 40, None),
+            delete(env.context, await account(env), None, None),
         ):
             assert (await refusal(work)).code is Code.SENDER_NOT_FOUND
-        assert await find(town) is not None
+        assert await find(env) is not None
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_deleted_channel_can_be_registered_anew_with_a_new_key(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
-        await auth(town, stage.token)
-        old = await find(town)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
+        await auth(env, stage.token)
+        old = await find(env)
         assert old is not None
 
-        await delete(town.context, await account(town), old.sender_key, None)
-        assert await find(town) is None
-        await begin(town)
-        await auth(town, stage.token)
+        await delete(env.context, await account(env), old.sender_key, None)
+        assert await find(env) is None
+        await begin(env)
+        await auth(env, stage.token)
 
-        new = await find(town)
+        new = await find(env)
         assert new is not None
         assert new.id != old.id
         assert new.sender_key != old.sender_key
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_key_and_channel_must_agree_where_both_are_given(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begin(town)
-        await auth(town, stage.token)
-        profile = await find(town)
+    async def scenario(env: Environment) -> None:
+        await begin(env)
+        await auth(env, stage.token)
+        profile = await find(env)
         assert profile is not None
-        owner = await account(town)
+        owner = await account(env)
 
-        refused = await refusal(delete(town.context, owner, profile.sender_key, "@another"))
+        refused = await refusal(delete(env.context, owner, profile.sender_key, "@another"))
         assert refused.code is Code.SENDER_NOT_FOUND
-        await delete(town.context, owner, profile.sender_key, "@shop")
-        assert await find(town) is None
+        await delete(env.context, owner, profile.sender_key, "@shop")
+        assert await find(env) is None
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
-def test_without_someone_who_looks_after_channels_none_is_registered(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        assert (await refusal(begin(town))).code is Code.PRODUCT_NOT_AVAILABLE
-        assert await find(town) is None
+def test_without_someone_who_looks_after_channels_none_is_registered(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        assert (await refusal(begin(env))).code is Code.PRODUCT_NOT_AVAILABLE
+        assert await find(env) is None
 
-    play(scene, carriers={POST: Post()})
+    run_scenario(scenario, carriers={POST: Post()})

@@ -21,7 +21,7 @@ from tests.fixtures.relay import (
     template_of,
     written,
 )
-from tests.fixtures.virtual import Answer, Caller, Town
+from tests.fixtures.virtual import Answer, Caller, Environment
 from tests.fixtures.web import accepted, channel, told
 
 pytestmark = pytest.mark.slow  # each is quick, but they are many
@@ -53,10 +53,10 @@ def check_away(answer: Answer, words: str) -> None:
         assert secret not in str(answer.body)
 
 
-async def quiet(town: Town, stage: Stage) -> Caller:
+async def quiet(env: Environment, stage: Stage) -> Caller:
     """Return a caller in English, when the relay has been looked at and will not be for a while."""
-    await begun(town)
-    return await town.caller(language="en")
+    await begun(env)
+    return await env.caller(language="en")
 
 
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)
@@ -64,8 +64,8 @@ async def quiet(town: Town, stage: Stage) -> Caller:
 def test_a_registration_that_does_not_reach_the_relay_leaves_nothing(
     stage: Stage, step: str, kind: str, how: dict[str, Any], words: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         stage.relay.meddle(kind, step, **how)
 
         check_away(await call("sender/create", channel()), words)
@@ -74,7 +74,7 @@ def test_a_registration_that_does_not_reach_the_relay_leaves_nothing(
         assert stage.relay.tokens_sent == []
         assert await stage.opened(call)
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)
@@ -82,8 +82,8 @@ def test_a_registration_that_does_not_reach_the_relay_leaves_nothing(
 def test_a_token_that_does_not_reach_the_relay_is_still_good(
     stage: Stage, step: str, kind: str, how: dict[str, Any], words: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
         stage.relay.meddle(kind, step, **how)
 
@@ -92,51 +92,51 @@ def test_a_token_that_does_not_reach_the_relay_is_still_good(
         assert (await sender(call))["authStatus"]["value"] == "waiting"
         await accepted(call, "sender/auth", right(stage))
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize("kind", TAKEN)
 def test_a_profile_that_was_proved_though_its_answer_was_lost_is_the_operators_to_adopt(
     stage: Stage, kind: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
         proof = right(stage)
         stage.relay.meddle(kind, "POST")
 
         check_away(await call("sender/auth", proof), "did not answer")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         again = await call("sender/auth", proof)
 
         assert told(again) == ("DUPLICATE", {"channelId": "DUPLICATE"})
         assert "pabal profile adopt" in again.body["resultMessage"]
         assert (await sender(call))["authStatus"]["value"] == "waiting"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_two_wrong_tokens_at_once_take_over_nothing_either(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
         stage.profile().token = None  # somebody has proved it in the console, for another account
         stage.relay.meddle("slow", "GET", times=3, seconds=0.05)
         wrong = {"channelId": CHANNEL, "token": "1"}
         first = asyncio.ensure_future(call("sender/auth", wrong))
-        await town.wait(0.02)
+        await env.wait(0.02)
         second = await call("sender/auth", {**wrong, "token": "2"})
-        await town.wait(2 * A_ROUND_S)
+        await env.wait(2 * A_ROUND_S)
 
         assert ((await first).result, second.result) == ("DUPLICATE", "DUPLICATE")
         assert (await sender(call))["authStatus"]["value"] == "waiting"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_many_guesses_at_once_are_no_more_than_one_after_the_other(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
         stage.relay.meddle("slow", "POST", times=1e9, seconds=1)
         guesses = [call("sender/auth", {"channelId": CHANNEL, "token": str(one)}) for one in range(1, 21)]
@@ -144,30 +144,30 @@ def test_many_guesses_at_once_are_no_more_than_one_after_the_other(stage: Stage)
 
         assert results == {"TOKEN_INVALID": 5, "TOKEN_LOCKED": 15}
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_wrong_token_never_takes_over_what_was_registered_in_the_console_meanwhile(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
         stage.profile().token = None  # somebody has proved it in the console
 
         answer = await call("sender/auth", {"channelId": CHANNEL, "token": "1"})
-        await town.wait(2 * A_ROUND_S)
+        await env.wait(2 * A_ROUND_S)
 
         assert told(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
         assert (await sender(call))["authStatus"]["value"] == "waiting"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)
 def test_a_deletion_that_does_not_reach_the_relay_deletes_nothing(
     stage: Stage, kind: str, how: dict[str, Any], words: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         key = await stage.opened(call)
         await accepted(call, "template/create", written(key))
         stage.relay.meddle(kind, "DELETE", times=2, **how)
@@ -181,26 +181,26 @@ def test_a_deletion_that_does_not_reach_the_relay_deletes_nothing(
         await accepted(call, "sender/delete", {"senderKey": key})
         assert (await call("sender/list")).items == []
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize("kind", TAKEN)
 def test_a_profile_that_was_deleted_though_the_answer_was_lost_is_out_of_use_and_can_be_deleted(
     stage: Stage, kind: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         key = await stage.opened(call)
         stage.relay.meddle(kind, "DELETE")
 
         check_away(await call("sender/delete", {"senderKey": key}), "did not answer")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         assert (await sender(call))["disabledReason"]["value"] == "gone"
         await accepted(call, "sender/delete", {"senderKey": key})
         assert (await call("sender/list")).items == []
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)
@@ -208,11 +208,11 @@ def test_a_profile_that_was_deleted_though_the_answer_was_lost_is_out_of_use_and
 def test_a_template_that_does_not_reach_the_relay_stays_registered(
     stage: Stage, step: str, passed: int, kind: str, how: dict[str, Any], words: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         key = await stage.opened(call)
         if step == "PUT" or passed:
-            await stage.approved(town, call, key)
+            await stage.approved(env, call, key)
             await accepted(call, "template/update", written(key, content="새 글"))
         else:
             await accepted(call, "template/create", written(key))
@@ -227,7 +227,7 @@ def test_a_template_that_does_not_reach_the_relay_stays_registered(
         await requested(call, key)
         assert await state_of(call) == "inspecting"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize("kind", TAKEN)
@@ -236,11 +236,11 @@ def test_a_template_that_does_not_reach_the_relay_stays_registered(
 def test_a_template_that_was_handed_in_though_the_answer_was_lost_is_handed_in_once(
     stage: Stage, does_ask_again: bool, step: str, kind: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         key = await stage.opened(call)
         if step == "PUT":
-            await stage.approved(town, call, key)
+            await stage.approved(env, call, key)
             await accepted(call, "template/update", written(key, content="새 글"))
         else:
             await accepted(call, "template/create", written(key))
@@ -252,13 +252,13 @@ def test_a_template_that_was_handed_in_though_the_answer_was_lost_is_handed_in_o
             await accepted(call, "template/request", place)
             assert await state_of(call) == "inspecting"
         stage.relay.console.approve(key, "T1")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         assert stage.calls(step, "templates" if step == "POST" else "{templateCode}") == 1
         assert await state_of(call) == "approved"
         assert (await send(call, key)).result == "SUCCESS"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize(("kind", "how", "words"), AWAY)
@@ -266,28 +266,28 @@ def test_a_template_that_was_handed_in_though_the_answer_was_lost_is_handed_in_o
 def test_a_relay_that_does_not_say_what_it_has_changes_nothing_here(
     stage: Stage, step: str, kind: str, how: dict[str, Any], words: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         key = await stage.opened(call)
-        await stage.approved(town, call, key)
+        await stage.approved(env, call, key)
         before = await sender(call), await template_of(call)
         meddle = stage.relay.meddle(kind, step, times=AGAIN, **how)
 
-        await town.wait(5 * A_ROUND_S)
+        await env.wait(5 * A_ROUND_S)
 
         assert meddle.done > 1
         assert (await sender(call), await template_of(call)) == before
         meddle.times = 0
         stage.relay.console.block_profile(key)
-        await town.wait(2 * A_ROUND_S)
+        await env.wait(2 * A_ROUND_S)
         assert (await sender(call))["enable"] is False
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_profile_that_gives_trouble_does_not_hold_up_the_others(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         keys = [
             await stage.opened(call, channelId=f"@shop{number}", cellphone=f"010-9999-000{number}")
             for number in range(5)
@@ -296,96 +296,96 @@ def test_a_profile_that_gives_trouble_does_not_hold_up_the_others(stage: Stage) 
             stage.relay.meddle("garbage", f"/senders/{key}", times=AGAIN)
         stage.relay.add_template(keys[4], "T1", "글")
 
-        await town.wait(3 * A_ROUND_S)
+        await env.wait(3 * A_ROUND_S)
 
         assert await state_of(call) == "approved"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_an_answer_of_another_shape_changes_nothing(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         key = await stage.opened(call)
-        await stage.approved(town, call, key)
+        await stage.approved(env, call, key)
         stage.template().current.fields["templateName"] = None
         stage.relay.profiles["odd"] = Profile("@odd", "odd", "01012345678", "00100010001", 0)
 
-        await town.wait(3 * A_ROUND_S)
+        await env.wait(3 * A_ROUND_S)
 
         assert (await template_of(call))["enable"] is True
         assert len((await call("sender/list")).items) == 1
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_what_is_deleted_while_the_relay_is_being_looked_at_does_not_come_back(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         key = await stage.opened(call)
         await accepted(call, "template/create", written(key))
         await requested(call, key)
         stage.relay.console.reject(key, "T1")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         stage.relay.meddle("slow", f"senders/{key}/templates", seconds=4)
         while not stage.relay.meddling.meddles[-1].done:
-            await town.wait(0.5)
+            await env.wait(0.5)
 
         await accepted(call, "template/delete", {"senderKey": key, "templateCode": "T1"})
-        await town.wait(6)
+        await env.wait(6)
 
         assert (await call("template/list")).items == []
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_profile_that_is_kept_here_alone_is_told_to_be_registered_anew(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
-        account_id = await town.store.write(accounts.ensure_account, "acme", town.world.now())
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
+        account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
 
         def keep(tx: Tx) -> None:
-            number = profiles.add(tx, account_id, "@old", "00100010001", "01012345678", town.world.now())
-            profiles.approve(tx, number, "a" * 40, town.world.now())
+            number = profiles.add(tx, account_id, "@old", "00100010001", "01012345678", env.world.now())
+            profiles.approve(tx, number, "a" * 40, env.world.now())
 
-        await town.store.write(keep)
+        await env.store.write(keep)
         await accepted(call, "template/create", written("a" * 40))
 
         answer = await call("template/request", {"senderKey": "a" * 40, "templateCode": "T1"})
 
         assert told(answer) == ("INVALID_STATE", {"senderKey": "INVALID_STATE"})
-        await town.wait(2 * A_ROUND_S)
+        await env.wait(2 * A_ROUND_S)
         assert (await sender(call, "@old"))["enable"] is True
-        assert len(await town.store.read(templates.everyone)) == 1
+        assert len(await env.store.read(templates.everyone)) == 1
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_an_answer_that_was_lost_long_ago_gives_nobody_a_channel_that_another_has_proved_since(
     stage: Stage,
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
         stage.relay.meddle("lose request", "POST")
         check_away(await call("sender/auth", right(stage)), "did not answer")
-        await town.wait(31 * 60)
+        await env.wait(31 * 60)
         stage.profile().token = None  # the operator has proved it in the console
 
-        await town.wait(2 * A_ROUND_S)
+        await env.wait(2 * A_ROUND_S)
 
         assert (await sender(call))["authStatus"]["value"] == "waiting"
         assert (await call("sender/auth", {"channelId": CHANNEL, "token": "1"})).result == "TOKEN_EXPIRED"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize(("step", "operation"), [("DELETE", "sender/delete"), ("POST", "template/request")])
 def test_what_the_relay_did_while_the_store_was_away_is_found_when_it_is_back(
     stage: Stage, step: str, operation: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
         await accepted(call, "sender/auth", right(stage))
         key = stage.profile().sender_key
@@ -393,31 +393,31 @@ def test_what_the_relay_did_while_the_store_was_away_is_found_when_it_is_back(
         body = {"senderKey": key, "templateCode": "T1"} if step == "POST" else {"senderKey": key}
         stage.relay.meddle("slow", f"{step} /alimtalk", seconds=2)
         asked = asyncio.ensure_future(call(operation, body))
-        await town.wait(1)
+        await env.wait(1)
         stage.store.write_trouble = StoreAway("told to be")
 
         assert (await asked).result == "SERVICE_UNAVAILABLE"
         stage.store.write_trouble = None
-        await town.wait(2 * A_ROUND_S)
+        await env.wait(2 * A_ROUND_S)
 
         if operation == "sender/delete":
             assert (await sender(call))["disabledReason"]["value"] == "gone"
         else:
             assert await state_of(call) == "inspecting"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_relay_that_refuses_our_keys_is_the_operators_to_mend(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await quiet(town, stage)
+    async def scenario(env: Environment) -> None:
+        call = await quiet(env, stage)
         key = await stage.opened(call)
         stage.relay.talk_secret_key = "another"
 
         answer = await call("sender/create", channel(channelId="@other"))
-        await town.wait(5 * A_ROUND_S)
+        await env.wait(5 * A_ROUND_S)
 
         check_away(answer, "tell the operator")
         assert (await sender(call))["senderKey"] == key
@@ -427,4 +427,4 @@ def test_a_relay_that_refuses_our_keys_is_the_operators_to_mend(
         ]
 
     with caplog.at_level("WARNING"):
-        stage.play(scene)
+        stage.run(scenario)

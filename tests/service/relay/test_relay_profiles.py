@@ -16,7 +16,7 @@ from pabal.settings.settings import load
 from pabal.store import accounts
 from pabal.store import profiles as kept_profiles
 from tests.fixtures.relay import A_ROUND_S, CARRIER, CHANNEL, Stage, Unlisted, begun, send, sender, written
-from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import accepted, channel, told
 
 PROOF = {"channelId": CHANNEL}
@@ -31,8 +31,8 @@ async def names(call: Caller) -> list[str]:
 
 
 def test_a_profile_lives_at_the_relay_from_its_registration_to_its_deletion(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
 
         created = await accepted(call, "sender/create", channel())
         assert created.item["authStatus"]["value"] == "waiting"
@@ -49,12 +49,12 @@ def test_a_profile_lives_at_the_relay_from_its_registration_to_its_deletion(stag
         assert stage.relay.profiles == {}
         assert await names(call) == []
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_wrong_token_is_the_relays_word_and_five_lock_it(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         await accepted(call, "sender/create", channel())
 
         for _ in range(5):
@@ -68,26 +68,26 @@ def test_a_wrong_token_is_the_relays_word_and_five_lock_it(stage: Stage) -> None
         await accepted(call, "sender/create", channel())
         await accepted(call, "sender/auth", {**PROOF, "token": str(stage.relay.last_token)})
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize("spelling", ["abc", "１２３４５６", "0" * 200, "-1", "1.5"])
 def test_a_token_that_is_no_number_does_not_reach_the_relay(stage: Stage, spelling: str) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         await accepted(call, "sender/create", channel())
 
         assert (await call("sender/auth", {**PROOF, "token": spelling})).result == "TOKEN_INVALID"
         assert stage.calls("POST", "sender/token") == 0
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_of_a_registration_that_the_relay_refuses_nothing_is_kept(stage: Stage) -> None:
     stage.relay.unknown_channels.add(CHANNEL)
 
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
 
         answer = await call("sender/create", channel())
 
@@ -95,12 +95,12 @@ def test_of_a_registration_that_the_relay_refuses_nothing_is_kept(stage: Stage) 
         assert "Vender request API is failed. (-7000)" in answer.body["errors"][0]["message"]
         assert await names(call) == []
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_registration_that_is_refused_does_not_change_the_one_before(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         await accepted(call, "sender/create", channel())
         stage.relay.meddle("throttle", "POST", times=1)
 
@@ -110,13 +110,13 @@ def test_a_registration_that_is_refused_does_not_change_the_one_before(stage: St
         assert (await sender(call))["cellphone"] == "010-9999-0000"
         await accepted(call, "sender/auth", {**PROOF, "token": str(stage.relay.last_token)})
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_the_second_account_that_asks_for_a_channel_is_told_that_it_is_taken(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
-        other = await town.caller("other", "en")
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
+        other = await env.caller("other", "en")
         await accepted(other, "sender/create", channel(cellphone="010-5555-6666"))
         await stage.opened(call)
 
@@ -127,41 +127,41 @@ def test_the_second_account_that_asks_for_a_channel_is_told_that_it_is_taken(sta
             assert told(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
             assert "one sender key for each" in answer.body["errors"][0]["message"]
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_channel_that_was_registered_in_the_relays_console_is_for_the_operator_to_give(stage: Stage) -> None:
     stage.relay.add_profile(CHANNEL)
 
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         answer = await call("sender/create", channel())
 
         assert told(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
         assert "pabal profile adopt" in answer.body["errors"][0]["message"]
         assert await names(call) == []
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
-async def adopt(town: Town, name: str = "acme", channel_id: str = CHANNEL) -> None:
-    account_id = await town.store.write(accounts.ensure_account, name, town.world.now())
-    await profiles.adopt(town.context, account_id, CARRIER, channel_id)
+async def adopt(env: Environment, name: str = "acme", channel_id: str = CHANNEL) -> None:
+    account_id = await env.store.write(accounts.ensure_account, name, env.world.now())
+    await profiles.adopt(env.context, account_id, CARRIER, channel_id)
 
 
 def test_an_adopted_profile_is_approved_and_its_templates_follow(stage: Stage) -> None:
     key = stage.relay.add_profile(CHANNEL).sender_key
     stage.relay.add_template(key, "T1", "배송이 시작되었습니다.")
 
-    async def scene(town: Town) -> None:
-        call = await begun(town)
-        await adopt(town)
-        await adopt(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
+        await adopt(env)
+        await adopt(env)
 
         known = await sender(call)
         assert (known["senderKey"], known["authStatus"]["value"]) == (key, "approval")
         assert (known["cellphone"], known["enable"]) == ("", True)
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         assert (await send(call, key)).result == "SUCCESS"
 
         for name, channel_id, code in (
@@ -169,21 +169,21 @@ def test_an_adopted_profile_is_approved_and_its_templates_follow(stage: Stage) -
             ("acme", "@nothing", Code.SENDER_NOT_FOUND),
         ):
             with pytest.raises(Refused) as refused:
-                await adopt(town, name, channel_id)
+                await adopt(env, name, channel_id)
             assert refused.value.code is code
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_profile_that_waits_for_its_token_at_the_relay_cannot_be_adopted(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await accepted(await begun(town), "sender/create", channel())
+    async def scenario(env: Environment) -> None:
+        await accepted(await begun(env), "sender/create", channel())
 
         with pytest.raises(Refused) as refused:
-            await adopt(town, "other")
+            await adopt(env, "other")
         assert refused.value.code is Code.SENDER_NOT_FOUND
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def block(stage: Stage, key: str, is_so: bool) -> None:
@@ -211,14 +211,14 @@ def vanish(stage: Stage, key: str, is_so: bool) -> None:
 def test_what_the_console_does_to_a_profile_is_seen_within_a_minute_and_so_is_its_end(
     stage: Stage, happen: Any, reason: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         key = await stage.opened(call)
-        await stage.approved(town, call, key)
+        await stage.approved(env, call, key)
         assert (await send(call, key)).result == "SUCCESS"
 
         happen(stage, key, True)
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         known = await sender(call)
         assert (known["enable"], known["disabledReason"]["value"]) == (False, reason)
@@ -227,47 +227,47 @@ def test_what_the_console_does_to_a_profile_is_seen_within_a_minute_and_so_is_it
         assert known["disabledReason"]["label"] in refused.body["errors"][0]["message"]
 
         happen(stage, key, False)
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         known = await sender(call)
         assert known["enable"] is True
         assert "disabledReason" not in known
         assert (await send(call, key)).result == "SUCCESS"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_what_the_operator_has_disabled_stays_so_whatever_the_relay_says(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         key = await stage.opened(call)
         profile_id = int((await sender(call))["id"])
-        await town.store.write(kept_profiles.set_enabled, profile_id, False, town.world.now())
+        await env.store.write(kept_profiles.set_enabled, profile_id, False, env.world.now())
 
         for is_blocked in (True, False):
             block(stage, key, is_blocked)
-            await town.wait(A_ROUND_S)
+            await env.wait(A_ROUND_S)
             assert (await sender(call))["disabledReason"]["value"] == "operator"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_list_that_lacks_a_profile_is_not_believed_while_the_relay_has_it(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         await stage.opened(call)
         there = stage.relay.profiles
         stage.relay.profiles = Unlisted(there)
 
-        await town.wait(3 * A_ROUND_S)
+        await env.wait(3 * A_ROUND_S)
 
         assert (await sender(call))["enable"] is True
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_deleted_profile_that_the_relay_has_no_more_is_deleted_here_too(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         key = await stage.opened(call)
         stage.relay.console.remove_profile(key)
 
@@ -276,13 +276,13 @@ def test_a_deleted_profile_that_the_relay_has_no_more_is_deleted_here_too(stage:
         assert await names(call) == []
         assert await stage.opened(call) != key
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_the_relays_categories_take_the_place_of_ours_in_every_process(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await town.caller()
-        await town.wait(1)
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await env.wait(1)
 
         known = {each["code"]: each["name"] for each in (await call("sender/categories", {})).items}
         assert known["00200010009"] == "교육,학원,등대지기 학원"
@@ -294,25 +294,25 @@ def test_the_relays_categories_take_the_place_of_ours_in_every_process(stage: St
         assert groups
         assert (await sender(call))["category"]["label"] == "교육,학원,등대지기 학원"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_while_the_relay_has_not_said_its_categories_ours_are_known(stage: Stage) -> None:
     stage.relay.meddle("throttle", "categories", times=1e9)
 
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
 
         assert len((await call("sender/categories", {})).items) > 4
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_lists_are_read_page_by_page(stage: Stage) -> None:
     stage.most_a_page = 2
 
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         for number in range(5):
             await stage.opened(call, channelId=f"@shop{number}", cellphone=f"010-9999-000{number}")
         key = (await sender(call, "@shop3"))["senderKey"]
@@ -320,52 +320,52 @@ def test_lists_are_read_page_by_page(stage: Stage) -> None:
             stage.relay.add_template(key, f"T{number}", "글", categoryCode=written(key)["category"])
         block(stage, key, True)
 
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         assert [each["enable"] for each in (await call("sender/list")).items] == [True, False, True, True, True]
         assert len((await call("template/list")).items) == 4
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_process_that_does_not_deliver_knows_what_the_keeper_has_seen(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         asked = stage.calls("GET", "categories")
-        desk_only = build_context(load({}), town.store, town.world, Metrics(), {CARRIER: stage.carrier()})
+        desk_only = build_context(load({}), env.store, env.world, Metrics(), {CARRIER: stage.carrier()})
 
         assert "00200010009" in await categories.of_senders(desk_only)
         assert "002009" in await categories.of_templates(desk_only)
         assert stage.calls("GET", "categories") == asked
         assert (await call("sender/list")).items == []
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_only_who_keeps_house_looks_at_the_relay(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        await begun(town)
+    async def scenario(env: Environment) -> None:
+        await begun(env)
         before = len(stage.relay.calls)
         other = Slots(2, worker="other")
-        context = dataclasses.replace(town.context, slots=other)
+        context = dataclasses.replace(env.context, slots=other)
 
         looking = asyncio.ensure_future(keep_in_step(context))
-        await town.wait(20)
+        await env.wait(20)
 
         assert not other.held
         assert not any("categories" in each.path for each in stage.relay.calls[before:])
         looking.cancel()
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_profile_whose_carrier_is_configured_no_more_can_be_deleted_but_not_proved(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call = await begun(town)
+    async def scenario(env: Environment) -> None:
+        call = await begun(env)
         key = await stage.opened(call)
         await accepted(call, "sender/create", channel(channelId="@other"))
-        account_id = await town.store.write(accounts.ensure_account, "acme", town.world.now())
-        context = dataclasses.replace(town.context, carriers={})
+        account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
+        context = dataclasses.replace(env.context, carriers={})
 
         with pytest.raises(Refused) as refused:
             await profiles.authenticate(context, account_id, "@other", "1")
@@ -373,4 +373,4 @@ def test_a_profile_whose_carrier_is_configured_no_more_can_be_deleted_but_not_pr
         await profiles.delete(context, account_id, key, None)
         assert await names(call) == ["@other"]
 
-    stage.play(scene)
+    stage.run(scenario)

@@ -19,7 +19,7 @@ from tests.fixtures.relay import (
     template_of,
     written,
 )
-from tests.fixtures.virtual import Caller, Town
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import BUTTON, accepted, picture, told
 
 NEW = "배송이 끝났습니다."
@@ -27,21 +27,21 @@ OLD = "배송이 시작되었습니다."
 ONE_MINUTE_S = 60
 
 
-async def opened(stage: Stage, town: Town) -> tuple[Caller, str]:
-    call = await begun(town)
+async def opened(stage: Stage, env: Environment) -> tuple[Caller, str]:
+    call = await begun(env)
     return call, await stage.opened(call)
 
 
-async def handed_in(stage: Stage, town: Town, **changes: Any) -> tuple[Caller, str]:
-    call, key = await opened(stage, town)
+async def handed_in(stage: Stage, env: Environment, **changes: Any) -> tuple[Caller, str]:
+    call, key = await opened(stage, env)
     await accepted(call, "template/create", written(key, **changes))
     await requested(call, key)
     return call, key
 
 
 def test_a_template_is_registered_there_when_its_review_is_requested(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
         await accepted(call, "template/create", written(key, buttons=[BUTTON]))
         assert stage.relay.templates == {}
 
@@ -52,19 +52,19 @@ def test_a_template_is_registered_there_when_its_review_is_requested(stage: Stag
         assert (fields["templateContent"], fields["categoryCode"]) == (OLD, "001001")
         assert [(each["type"], each["linkMo"]) for each in fields["buttons"]] == [("WL", BUTTON["mobileUrl"])]
         assert (await send(call, key)).result == "TEMPLATE_NOT_APPROVED"
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         assert await state_of(call) == "inspecting"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_an_approval_is_seen_within_a_minute(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await handed_in(stage, town, buttons=[BUTTON])
+    async def scenario(env: Environment) -> None:
+        call, key = await handed_in(stage, env, buttons=[BUTTON])
         before = await template_of(call)
 
         stage.relay.console.approve(key, "T1")
-        await town.wait(ONE_MINUTE_S)
+        await env.wait(ONE_MINUTE_S)
 
         assert await template_of(call) == {
             **before,
@@ -72,62 +72,62 @@ def test_an_approval_is_seen_within_a_minute(stage: Stage) -> None:
             "changed": (await template_of(call))["changed"],
         }
         assert (await send(call, key)).result == "SUCCESS"
-        await town.wait(5)
+        await env.wait(5)
         assert [each.content for each in stage.relay.messages] == [OLD]
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_rejection_comes_with_its_comment_and_the_edit_is_reviewed_anew(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await handed_in(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await handed_in(stage, env)
         stage.relay.console.reject(key, "T1", "내용이 모자랍니다.")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         rejected = await template_of(call)
         assert (rejected["status"]["value"], rejected["comment"]) == ("rejected", "내용이 모자랍니다.")
 
         await accepted(call, "template/update", written(key, content=NEW))
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         assert await state_of(call) == "registered"
         await requested(call, key)
         assert stage.template().current.fields["templateContent"] == NEW
         stage.relay.console.approve(key, "T1")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         approved = await template_of(call)
         assert (approved["status"]["value"], approved["content"]) == ("approved", NEW)
         assert "comment" not in approved
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize("is_approved", [True, False])
 def test_an_edited_text_that_was_approved_stays_in_use_until_the_edit_is(stage: Stage, is_approved: bool) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
-        await stage.approved(town, call, key)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        await stage.approved(env, call, key)
 
         await accepted(call, "template/update", written(key, content=NEW))
         await requested(call, key)
-        await town.wait(5 * ONE_MINUTE_S)
+        await env.wait(5 * ONE_MINUTE_S)
         assert await state_of(call) == "inspecting"
         await accepted(call, "message/sendAlimtalk", sending(key))
-        await town.wait(5)
+        await env.wait(5)
         if is_approved:
             stage.relay.console.approve(key, "T1")
         else:
             stage.relay.console.reject(key, "T1", "아직입니다.")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         decided = await template_of(call)
         await accepted(call, "message/sendAlimtalk", sending(key))
-        await town.wait(5)
+        await env.wait(5)
 
         assert (decided["content"], decided["status"]["value"]) == (NEW, "approved" if is_approved else "rejected")
         assert decided.get("comment") == (None if is_approved else "아직입니다.")
         assert [each.content for each in stage.relay.messages] == [OLD, NEW if is_approved else OLD]
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def sending(sender_key: str) -> dict[str, Any]:
@@ -135,34 +135,34 @@ def sending(sender_key: str) -> dict[str, Any]:
 
 
 def test_what_the_console_makes_changes_and_removes_is_seen_within_a_minute(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
         console = stage.relay.console
 
         stage.relay.add_template(key, "made", OLD, categoryCode="002009", buttons=[link("보기")])
-        await town.wait(ONE_MINUTE_S)
+        await env.wait(ONE_MINUTE_S)
         made = await template_of(call, "made")
         assert (made["content"], made["category"], made["status"]["value"]) == (OLD, "002009", "approved")
         assert [(each["buttonType"], each["name"]) for each in made["buttons"]] == [("webLink", "보기")]
         assert (await send(call, key, "made")).result == "SUCCESS"
 
         console.change_template(key, "made", templateContent=NEW, buttons=[])
-        await town.wait(ONE_MINUTE_S)
+        await env.wait(ONE_MINUTE_S)
         changed = await template_of(call, "made")
         assert (changed["id"], changed["content"], changed["buttons"]) == (made["id"], NEW, [])
 
         console.remove_template(key, "made")
-        await town.wait(ONE_MINUTE_S)
+        await env.wait(ONE_MINUTE_S)
         gone = await template_of(call, "made")
         assert (gone["enable"], gone["disabledReason"]["value"]) == (False, "gone")
         refused = await send(call, key, "made")
         assert told(refused) == ("TEMPLATE_NOT_APPROVED", {"templateCode": "TEMPLATE_NOT_APPROVED"})
 
         stage.relay.add_template(key, "made", NEW)
-        await town.wait(ONE_MINUTE_S)
+        await env.wait(ONE_MINUTE_S)
         assert (await send(call, key, "made")).result == "SUCCESS"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def link(name: str, **changes: Any) -> dict[str, Any]:
@@ -173,17 +173,17 @@ def link(name: str, **changes: Any) -> dict[str, Any]:
 def test_a_template_that_is_blocked_or_dormant_is_out_of_use_until_it_is_so_no_more(
     stage: Stage, happen: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
-        await stage.approved(town, call, key)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        await stage.approved(env, call, key)
 
         for is_so in (True, False):
             getattr(stage.relay.console, happen)(key, "T1", is_so)
-            await town.wait(ONE_MINUTE_S)
+            await env.wait(ONE_MINUTE_S)
             assert (await template_of(call))["enable"] is not is_so
             assert (await send(call, key)).result == ("TEMPLATE_NOT_APPROVED" if is_so else "SUCCESS")
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize(
@@ -202,88 +202,88 @@ def test_a_template_that_is_blocked_or_dormant_is_out_of_use_until_it_is_so_no_m
 def test_a_template_with_parts_that_cannot_be_sent_is_listed_with_the_reason(
     stage: Stage, fields: dict[str, Any], reason: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
         stage.relay.add_template(key, "T1", OLD, **fields)
 
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         found = await template_of(call)
         assert (found["enable"], found["disabledReason"]["value"]) == (False, reason)
         assert (await send(call, key)).result == "TEMPLATE_NOT_APPROVED"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_parts_that_are_there_but_empty_are_none(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
         nothing = {"linkMo": None, "linkPc": "", "schemeIos": None, "schemeAndroid": None}
         items = {"list": [], "summary": {"title": None, "description": ""}}
         stage.relay.add_template(key, "T1", OLD, templateRepresentLink=nothing, templateItem=items)
 
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         assert (await send(call, key)).result == "SUCCESS"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_template_is_deleted_there_too(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await handed_in(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await handed_in(stage, env)
         place = {"senderKey": key, "templateCode": "T1"}
         assert (await call("template/delete", place)).result == "INVALID_STATE"
         stage.relay.console.reject(key, "T1")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         await accepted(call, "template/delete", place)
 
         assert stage.relay.templates == {}
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         assert (await call("template/list")).items == []
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_template_that_is_gone_there_can_be_deleted_or_handed_in_again(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
         for code in ("T1", "T2"):
-            await stage.approved(town, call, key, templateCode=code, name=code)
+            await stage.approved(env, call, key, templateCode=code, name=code)
             stage.relay.console.remove_template(key, code)
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         await accepted(call, "template/delete", {"senderKey": key, "templateCode": "T1"})
         await accepted(call, "template/update", written(key, templateCode="T2", name="T2", content=NEW))
         await requested(call, key, "T2")
         stage.relay.console.approve(key, "T2")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         assert [each["templateCode"] for each in (await call("template/list")).items] == ["T2"]
         assert (await send(call, key, "T2")).result == "SUCCESS"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_one_that_is_removed_under_review_can_be_handed_in_again(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await handed_in(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await handed_in(stage, env)
         stage.relay.console.remove_template(key, "T1")
-        await town.wait(3 * ONE_MINUTE_S)
+        await env.wait(3 * ONE_MINUTE_S)
 
         assert await state_of(call) == "registered"
         await requested(call, key)
         stage.relay.console.approve(key, "T1")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         assert (await send(call, key)).result == "SUCCESS"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_picture_goes_along(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
         body = written(key, emphasisType="image", image=picture(fileName="그림"))
         await accepted(call, "template/create", body)
 
@@ -293,10 +293,10 @@ def test_a_picture_goes_along(stage: Stage) -> None:
         assert fields["templateImageName"] == "그림.jpg"
         assert fields["templateImageUrl"] in stage.relay.pictures
         stage.relay.console.approve(key, "T1")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         assert (await template_of(call))["image"]["fileName"] == "그림"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 WHOLE = {
@@ -315,9 +315,9 @@ WHOLE = {
 
 
 def test_every_field_goes_there_and_what_has_no_place_there_stays_as_it_was_written(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
-        await stage.approved(town, call, key, **WHOLE)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        await stage.approved(env, call, key, **WHOLE)
 
         fields = stage.template().current.fields
         kept = {name: fields[name] for name in ("templateMessageType", "templateEmphasizeType", "securityFlag")}
@@ -331,7 +331,7 @@ def test_every_field_goes_there_and_what_has_no_place_there_stays_as_it_was_writ
         assert {name: found[name] for name in WHOLE} == WHOLE
         assert found["status"]["value"] == "approved"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 @pytest.mark.parametrize(
@@ -353,8 +353,8 @@ def test_every_field_goes_there_and_what_has_no_place_there_stays_as_it_was_writ
 def test_what_the_relay_does_not_take_is_refused_with_its_reason_and_stays_registered(
     stage: Stage, changes: dict[str, Any], code: str, field: str
 ) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
         stage.relay.add_template(key, "other", OLD, templateName="taken")
         await accepted(call, "template/create", written(key, **changes))
 
@@ -364,17 +364,17 @@ def test_what_the_relay_does_not_take_is_refused_with_its_reason_and_stays_regis
         assert await state_of(call) == "registered"
         assert list(stage.relay.templates) == [(key, "other")]
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_another_change_that_is_under_review_there_is_not_overwritten(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
-        await stage.approved(town, call, key)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        await stage.approved(env, call, key)
         await accepted(call, "template/update", written(key, content=NEW))
         await requested(call, key)
         stage.relay.console.reject(key, "T1")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
         theirs = stage.template().edits[0]
         theirs.status = "TSC02"
         await accepted(call, "template/update", written(key, content="셋째 글"))
@@ -383,24 +383,24 @@ def test_another_change_that_is_under_review_there_is_not_overwritten(stage: Sta
 
         assert told(answer) == ("INVALID_STATE", {"templateCode": "INVALID_STATE"})
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_no_operator_decides_on_what_the_relay_reviews(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, _ = await handed_in(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, _ = await handed_in(stage, env)
         number = int((await template_of(call))["id"])
 
         with pytest.raises(Refused) as refused:
-            await town.store.write(templates.decide, number, Review(True), town.world.now())
+            await env.store.write(templates.decide, number, Review(True), env.world.now())
         assert refused.value.code is Code.INVALID_STATE
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_templates_of_a_profile_that_was_blocked_there_cannot_be_handed_in(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
         await accepted(call, "template/create", written(key))
         stage.relay.console.block_profile(stage.profile(CHANNEL).sender_key)
 
@@ -408,33 +408,33 @@ def test_templates_of_a_profile_that_was_blocked_there_cannot_be_handed_in(stage
 
         assert told(answer) == ("SENDER_NOT_APPROVED", {"senderKey": "SENDER_NOT_APPROVED"})
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_text_that_was_not_handed_in_stays_whatever_the_console_does(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
-        await stage.approved(town, call, key)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        await stage.approved(env, call, key)
         await accepted(call, "template/update", written(key, content=NEW))
 
         stage.relay.console.change_template(key, "T1", templateContent="셋째 글")
-        await town.wait(A_ROUND_S)
+        await env.wait(A_ROUND_S)
 
         mine = await template_of(call)
         assert (mine["content"], mine["status"]["value"]) == (NEW, "registered")
         await accepted(call, "message/sendAlimtalk", sending(key))
-        await town.wait(5)
+        await env.wait(5)
         assert [each.content for each in stage.relay.messages] == ["셋째 글"]
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_what_was_sent_with_lately_is_not_deleted_there_and_stays_here(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
-        await stage.approved(town, call, key)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        await stage.approved(env, call, key)
         await accepted(call, "message/sendAlimtalk", sending(key))
-        await town.wait(5)
+        await env.wait(5)
         await accepted(call, "template/update", written(key, content=NEW))
 
         answer = await call("template/delete", {"senderKey": key, "templateCode": "T1"})
@@ -443,17 +443,17 @@ def test_what_was_sent_with_lately_is_not_deleted_there_and_stays_here(stage: St
         assert "recently sent" in answer.body["errors"][0]["message"]
         assert await state_of(call) == "registered"
 
-    stage.play(scene)
+    stage.run(scenario)
 
 
 def test_a_list_that_lacks_a_template_is_not_believed_while_the_relay_has_it(stage: Stage) -> None:
-    async def scene(town: Town) -> None:
-        call, key = await opened(stage, town)
-        await stage.approved(town, call, key)
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        await stage.approved(env, call, key)
         stage.relay.templates = Unlisted(stage.relay.templates)
 
-        await town.wait(3 * A_ROUND_S)
+        await env.wait(3 * A_ROUND_S)
 
         assert (await send(call, key)).result == "SUCCESS"
 
-    stage.play(scene)
+    stage.run(scenario)

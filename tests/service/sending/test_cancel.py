@@ -14,8 +14,8 @@ from pabal.service.sending.cancel import SWEEP_REQUESTS, Cancelled, cancel_reque
 from tests.fixtures.service import (
     PHONE,
     POST,
-    Play,
     Post,
+    RunScenario,
     account,
     add_profile,
     alimtalk,
@@ -28,74 +28,74 @@ from tests.fixtures.service import (
     send,
     sms,
 )
-from tests.fixtures.virtual import NOON, Town, VirtualWorld
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 WAITING, SENDING, DONE, CANCEL = Status.WAITING, Status.SENDING, Status.COMPLETED, Status.CANCEL
 LATER = later(NOON, 3600)
 
 
-async def cancel(town: Town, request_id: bytes | None, message_id: bytes | None = None) -> Cancelled:
-    return await cancel_request(town.context, await account(town), request_id, message_id)
+async def cancel(env: Environment, request_id: bytes | None, message_id: bytes | None = None) -> Cancelled:
+    return await cancel_request(env.context, await account(env), request_id, message_id)
 
 
-def test_what_waits_is_cancelled_and_never_handed_over(play: Play) -> None:
+def test_what_waits_is_cancelled_and_never_handed_over(run_scenario: RunScenario) -> None:
     post = Post()
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(PHONE, PHONE, scheduled_at=LATER))
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
+        await env.wait(60)
 
-        assert await cancel(town, request_id) == Cancelled(2, 2)
+        assert await cancel(env, request_id) == Cancelled(2, 2)
 
-        for message in await of(town, request_id):
-            assert (message.status, message.outcome, message.completed_at) == (CANCEL, None, town.world.now())
-        assert await count(town, "jobs") == 0
-        await town.wait(2 * 3600)
+        for message in await of(env, request_id):
+            assert (message.status, message.outcome, message.completed_at) == (CANCEL, None, env.world.now())
+        assert await count(env, "jobs") == 0
+        await env.wait(2 * 3600)
         assert post.handed == []
-        assert counted(town, "pabal_messages_cancelled_total") == 2
+        assert counted(env, "pabal_messages_cancelled_total") == 2
 
-    play(scene, carriers={POST: post})
-
-
-def test_one_message_can_be_cancelled_alone(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(PHONE, PHONE, scheduled_at=LATER))
-
-        assert await cancel(town, request_id, first(request_id, 2)) == Cancelled(1, 1)
-
-        assert [status for status, _ in await ends(town, request_id)] == [WAITING, CANCEL]
-        assert await cancel(town, request_id, first(request_id, 2)) == Cancelled(1, 0)
-        assert await cancel(town, request_id) == Cancelled(2, 1)
-
-    play(scene, carriers={POST: Post()})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_what_a_carrier_has_had_in_hand_is_not_cancelled(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(1)  # it was refused for now, and nobody has it in hand
+def test_one_message_can_be_cancelled_alone(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
 
-        assert await cancel(town, request_id) == Cancelled(1, 0)
-        assert await ends(town, request_id) == [(SENDING, None)]
+        assert await cancel(env, request_id, first(request_id, 2)) == Cancelled(1, 1)
 
-    play(scene, carriers={POST: Post(answer=lambda attempt: Busy())})
+        assert [status for status, _ in await ends(env, request_id)] == [WAITING, CANCEL]
+        assert await cancel(env, request_id, first(request_id, 2)) == Cancelled(1, 0)
+        assert await cancel(env, request_id) == Cancelled(2, 1)
 
-
-def test_what_has_ended_is_not_cancelled(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(1)
-
-        assert await cancel(town, request_id) == Cancelled(1, 0)
-        assert await ends(town, request_id) == [(DONE, Outcome.DELIVERED)]
-
-    play(scene, carriers={POST: Post(answer=lambda attempt: Taken(None))})
+    run_scenario(scenario, carriers={POST: Post()})
 
 
-def test_what_does_not_exist_or_is_another_accounts_cannot_be_cancelled(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        mine = await send(town, sms(scheduled_at=LATER))
-        foreign = await accept(town.context, await account(town, "other"), sms(scheduled_at=LATER))
+def test_what_a_carrier_has_had_in_hand_is_not_cancelled(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(1)  # it was refused for now, and nobody has it in hand
+
+        assert await cancel(env, request_id) == Cancelled(1, 0)
+        assert await ends(env, request_id) == [(SENDING, None)]
+
+    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: Busy())})
+
+
+def test_what_has_ended_is_not_cancelled(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(1)
+
+        assert await cancel(env, request_id) == Cancelled(1, 0)
+        assert await ends(env, request_id) == [(DONE, Outcome.DELIVERED)]
+
+    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: Taken(None))})
+
+
+def test_what_does_not_exist_or_is_another_accounts_cannot_be_cancelled(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        mine = await send(env, sms(scheduled_at=LATER))
+        foreign = await accept(env.context, await account(env, "other"), sms(scheduled_at=LATER))
 
         for request_id, message_id in (
             (None, None),
@@ -106,85 +106,85 @@ def test_what_does_not_exist_or_is_another_accounts_cannot_be_cancelled(play: Pl
             (mine, first(mine, 2)),
         ):
             with pytest.raises(Refused) as refusal:
-                await cancel(town, request_id, message_id)
+                await cancel(env, request_id, message_id)
             assert refusal.value.code is Code.REQUEST_NOT_FOUND
-        assert await ends(town, foreign) == [(WAITING, None)]
-        assert await ends(town, mine) == [(WAITING, None)]
+        assert await ends(env, foreign) == [(WAITING, None)]
+        assert await ends(env, mine) == [(WAITING, None)]
 
-    play(scene, carriers={POST: Post()})
+    run_scenario(scenario, carriers={POST: Post()})
 
 
 @pytest.mark.parametrize("turns", range(8))
-def test_of_a_cancel_and_a_claim_whichever_commits_first_wins(play: Play, turns: int) -> None:
+def test_of_a_cancel_and_a_claim_whichever_commits_first_wins(run_scenario: RunScenario, turns: int) -> None:
     post = Post(window=3, answer=lambda attempt: Taken(None))
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * 8))
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * 8))
         for _ in range(turns):
             await asyncio.sleep(0)
 
-        done = await cancel(town, request_id)
-        await town.wait(60)
+        done = await cancel(env, request_id)
+        await env.wait(60)
 
         handed = set(post.ids)
-        cancelled = {each.id for each in await of(town, request_id) if each.status is CANCEL}
+        cancelled = {each.id for each in await of(env, request_id) if each.status is CANCEL}
         assert len(cancelled) == done.canceled
         assert handed.isdisjoint(cancelled)
         assert len(handed) + len(cancelled) == 8
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_many_cancels_at_once_cancel_each_message_once(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * 5, scheduled_at=LATER))
+def test_many_cancels_at_once_cancel_each_message_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * 5, scheduled_at=LATER))
 
-        done = await asyncio.gather(*(cancel(town, request_id) for _ in range(4)))
+        done = await asyncio.gather(*(cancel(env, request_id) for _ in range(4)))
 
         assert sorted(each.canceled for each in done) == [0, 0, 0, 5]
 
-    play(scene, carriers={POST: Post()})
+    run_scenario(scenario, carriers={POST: Post()})
 
 
-def test_deleting_a_profile_cancels_all_that_waits_for_it_and_nothing_else(play: Play) -> None:
+def test_deleting_a_profile_cancels_all_that_waits_for_it_and_nothing_else(run_scenario: RunScenario) -> None:
     post = Post()
 
-    async def scene(town: Town) -> None:
-        profile, other = await add_profile(town), await add_profile(town, "@other")
+    async def scenario(env: Environment) -> None:
+        profile, other = await add_profile(env), await add_profile(env, "@other")
         soon = NOON + HOUR
-        doomed = [await send(town, alimtalk(profile, scheduled_at=soon)) for _ in range(SWEEP_REQUESTS + 5)]
-        doomed += [await send(town, alimtalk(profile, scheduled_at=soon + day * DAY)) for day in range(30)]
-        kept = await send(town, alimtalk(other, scheduled_at=soon))
-        a_text = await send(town, sms(scheduled_at=soon))
+        doomed = [await send(env, alimtalk(profile, scheduled_at=soon)) for _ in range(SWEEP_REQUESTS + 5)]
+        doomed += [await send(env, alimtalk(profile, scheduled_at=soon + day * DAY)) for day in range(30)]
+        kept = await send(env, alimtalk(other, scheduled_at=soon))
+        a_text = await send(env, sms(scheduled_at=soon))
 
-        await delete(town.context, await account(town), f"{profile:040x}", None)
+        await delete(env.context, await account(env), f"{profile:040x}", None)
 
         for request_id in doomed:
-            assert await ends(town, request_id) == [(CANCEL, None)]
-        await town.wait(3700)
+            assert await ends(env, request_id) == [(CANCEL, None)]
+        await env.wait(3700)
         assert sorted(post.ids) == sorted([first(kept), first(a_text)])
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_a_sweep_that_a_crash_cut_short_is_finished_by_housekeeping(play: Play) -> None:
+def test_a_sweep_that_a_crash_cut_short_is_finished_by_housekeeping(run_scenario: RunScenario) -> None:
     sent: list[bytes] = []
 
-    async def scene(town: Town) -> None:
-        profile = await add_profile(town)
-        sent.extend([await send(town, alimtalk(profile, scheduled_at=NOON + DAY)) for _ in range(50)])
-        deleting = asyncio.ensure_future(delete(town.context, await account(town), f"{profile:040x}", None))
-        while await count(town, "profiles where deleted_at is not null") == 0:
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        sent.extend([await send(env, alimtalk(profile, scheduled_at=NOON + DAY)) for _ in range(50)])
+        deleting = asyncio.ensure_future(delete(env.context, await account(env), f"{profile:040x}", None))
+        while await count(env, "profiles where deleted_at is not null") == 0:
             pass  # looking takes a turn of the loop, in which the deletion goes on
         deleting.cancel()
         await asyncio.gather(deleting, return_exceptions=True)
-        assert (WAITING, None) in [(await ends(town, request_id))[0] for request_id in sent]
+        assert (WAITING, None) in [(await ends(env, request_id))[0] for request_id in sent]
 
-    async def next_start(town: Town) -> None:
-        await town.wait(1)
+    async def next_start(env: Environment) -> None:
+        await env.wait(1)
 
-        assert {(await ends(town, request_id))[0] for request_id in sent} == {(CANCEL, None)}
-        assert await count(town, "profiles where is_swept = 0") == 0
+        assert {(await ends(env, request_id))[0] for request_id in sent} == {(CANCEL, None)}
+        assert await count(env, "profiles where is_swept = 0") == 0
 
-    play(scene, carriers={POST: Post()})
-    play(next_start, carriers={POST: Post()}, world=VirtualWorld(1, later(NOON, 60)))
+    run_scenario(scenario, carriers={POST: Post()})
+    run_scenario(next_start, carriers={POST: Post()}, world=VirtualWorld(1, later(NOON, 60)))

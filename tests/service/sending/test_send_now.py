@@ -12,8 +12,8 @@ from pabal.service.sending.accept import accept
 from pabal.service.sending.cancel import cancel_request
 from pabal.service.sending.send_now import Hurried, send_now
 from pabal.store import requests
-from tests.fixtures.service import PHONE, POST, Play, Post, account, ends, first, later, send, sms
-from tests.fixtures.virtual import NOON, Town, VirtualWorld
+from tests.fixtures.service import PHONE, POST, Post, RunScenario, account, ends, first, later, send, sms
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 LATER = later(NOON, 300)
 
@@ -23,82 +23,84 @@ def at_once() -> Post:
 
 
 @pytest.mark.parametrize("receivers", [2, 25])
-def test_what_waits_is_sent_at_once_and_not_again_at_its_time(play: Play, receivers: int) -> None:
+def test_what_waits_is_sent_at_once_and_not_again_at_its_time(run_scenario: RunScenario, receivers: int) -> None:
     post = at_once()
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(*[PHONE] * receivers, scheduled_at=LATER))
-        await town.wait(60)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(*[PHONE] * receivers, scheduled_at=LATER))
+        await env.wait(60)
 
-        hurried = await send_now(town.context, await account(town), request_id)
+        hurried = await send_now(env.context, await account(env), request_id)
 
         assert hurried == Hurried(receivers, frozenset({POST}))
-        await town.wait(6)
-        assert {status for status, _ in await ends(town, request_id)} == {Status.COMPLETED}
-        kept = (await town.store.read(requests.get, [request_id]))[request_id]
+        await env.wait(6)
+        assert {status for status, _ in await ends(env, request_id)} == {Status.COMPLETED}
+        kept = (await env.store.read(requests.get, [request_id]))[request_id]
         assert kept.scheduled_at == NOON + 60_000
-        await town.wait(600)
+        await env.wait(600)
         assert len(post.handed) == receivers
-        assert (await send_now(town.context, await account(town), request_id)).messages == 0
+        assert (await send_now(env.context, await account(env), request_id)).messages == 0
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_what_was_cancelled_stays_so(play: Play) -> None:
+def test_what_was_cancelled_stays_so(run_scenario: RunScenario) -> None:
     post = at_once()
 
-    async def scene(town: Town) -> None:
-        owner = await account(town)
-        request_id = await send(town, sms(PHONE, PHONE, scheduled_at=LATER))
-        await cancel_request(town.context, owner, request_id, first(request_id, 1))
+    async def scenario(env: Environment) -> None:
+        owner = await account(env)
+        request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
+        await cancel_request(env.context, owner, request_id, first(request_id, 1))
 
-        assert (await send_now(town.context, owner, request_id)).messages == 1
-        await town.wait(10)
+        assert (await send_now(env.context, owner, request_id)).messages == 1
+        await env.wait(10)
         assert post.ids == [first(request_id, 2)]
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
 @pytest.mark.parametrize("turns", range(8))
-def test_of_a_hurry_a_cancel_and_the_clock_each_message_goes_once_or_never(play: Play, turns: int) -> None:
+def test_of_a_hurry_a_cancel_and_the_clock_each_message_goes_once_or_never(
+    run_scenario: RunScenario, turns: int
+) -> None:
     post = at_once()
 
-    async def scene(town: Town) -> None:
-        owner = await account(town)
-        request_id = await send(town, sms(*[PHONE] * 12, scheduled_at=later(NOON, 10)))
-        await town.wait(9.999)
+    async def scenario(env: Environment) -> None:
+        owner = await account(env)
+        request_id = await send(env, sms(*[PHONE] * 12, scheduled_at=later(NOON, 10)))
+        await env.wait(9.999)
 
         async def after(count: int) -> None:
             for _ in range(count):
                 await asyncio.sleep(0)
-            await send_now(town.context, owner, request_id)
+            await send_now(env.context, owner, request_id)
 
-        _, done = await asyncio.gather(after(turns), cancel_request(town.context, owner, request_id, None))
-        await town.wait(60)
+        _, done = await asyncio.gather(after(turns), cancel_request(env.context, owner, request_id, None))
+        await env.wait(60)
 
         assert len(post.ids) == len(set(post.ids)) == 12 - done.canceled
 
-    play(scene, carriers={POST: post})
+    run_scenario(scenario, carriers={POST: post})
 
 
-def test_what_is_not_there_or_anothers_cannot_be_sent(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        foreign = await accept(town.context, await account(town, "other"), sms(scheduled_at=LATER))
+def test_what_is_not_there_or_anothers_cannot_be_sent(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        foreign = await accept(env.context, await account(env, "other"), sms(scheduled_at=LATER))
         for request_id in (None, bytes(13), foreign):
             with pytest.raises(Refused) as refusal:
-                await send_now(town.context, await account(town), request_id)
+                await send_now(env.context, await account(env), request_id)
             assert refusal.value.code is Code.REQUEST_NOT_FOUND
-        assert await ends(town, foreign) == [(Status.WAITING, None)]
+        assert await ends(env, foreign) == [(Status.WAITING, None)]
 
-    play(scene, carriers={POST: at_once()})
+    run_scenario(scenario, carriers={POST: at_once()})
 
 
-def test_an_advertisement_waits_for_the_morning(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        at = town.world.now() + 12 * HOUR
-        request_id = await send(town, sms(product=Product.FRIENDTALK_TEXT, is_ad=True, scheduled_at=at))
+def test_an_advertisement_waits_for_the_morning(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        at = env.world.now() + 12 * HOUR
+        request_id = await send(env, sms(product=Product.FRIENDTALK_TEXT, is_ad=True, scheduled_at=at))
         with pytest.raises(Refused) as refusal:
-            await send_now(town.context, await account(town), request_id)
+            await send_now(env.context, await account(env), request_id)
         assert refusal.value.code is Code.NIGHT_AD_RESTRICTED
 
-    play(scene, carriers={POST: at_once()}, world=VirtualWorld(begins_at=NOON + 10 * HOUR))
+    run_scenario(scenario, carriers={POST: at_once()}, world=VirtualWorld(begins_at=NOON + 10 * HOUR))

@@ -20,8 +20,8 @@ from tests.fixtures.engines import embedded
 from tests.fixtures.service import (
     PHONE,
     POST,
-    Play,
     Post,
+    RunScenario,
     account,
     add_profile,
     alimtalk,
@@ -31,132 +31,134 @@ from tests.fixtures.service import (
     first,
     of,
     only,
-    play_with,
+    run_scenario_with,
     send,
     sms,
 )
-from tests.fixtures.virtual import NOON, Town, VirtualWorld
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 WAITING, SENDING, DONE, FAILED = Status.WAITING, Status.SENDING, Status.COMPLETED, Status.FAIL
 
 
 def after(milliseconds: int) -> VirtualWorld:
-    """Return the world so long after the first scene, for a service that starts then."""
+    """Return the world so long after the first scenario, for a service that starts then."""
     return VirtualWorld(1, NOON + milliseconds)
 
 
 @pytest.mark.parametrize(("product", "hours"), [(Product.SMS, 25), (Product.LMS, 80), (Product.ALIMTALK, 80)])
-def test_a_message_without_a_receipt_fails_when_its_time_is_out(play: Play, product: Product, hours: int) -> None:
+def test_a_message_without_a_receipt_fails_when_its_time_is_out(
+    run_scenario: RunScenario, product: Product, hours: int
+) -> None:
     sent: list[bytes] = []
 
-    async def begin(town: Town) -> None:
-        profile = await add_profile(town)
+    async def begin(env: Environment) -> None:
+        profile = await add_profile(env)
         sending = sms() if product.is_text else alimtalk(profile)
-        sent.append(await send(town, sending._replace(product=product)))
-        await town.wait(1)
+        sent.append(await send(env, sending._replace(product=product)))
+        await env.wait(1)
 
-    async def just_before(town: Town) -> None:
-        await town.wait(5)
-        assert await ends(town, sent[0]) == [(SENDING, None)]
+    async def just_before(env: Environment) -> None:
+        await env.wait(5)
+        assert await ends(env, sent[0]) == [(SENDING, None)]
 
-    async def just_after(town: Town) -> None:
-        await town.wait(5)
-        message = await only(town, sent[0])
+    async def just_after(env: Environment) -> None:
+        await env.wait(5)
+        message = await only(env, sent[0])
         assert (message.status, message.outcome) == (FAILED, Outcome.TIMED_OUT)
         assert message.completed_at is not None
-        assert await count(town, "jobs") == 0
-        assert await count(town, "receipts") == 0
-        assert counted(town, "pabal_messages_ended_total", product=product.word, code="2000") == 1
+        assert await count(env, "jobs") == 0
+        assert await count(env, "receipts") == 0
+        assert counted(env, "pabal_messages_ended_total", product=product.word, code="2000") == 1
 
-    play(begin, carriers={POST: Post()})
-    play(just_before, carriers={POST: Post()}, world=after(hours * HOUR - MINUTE))
-    play(just_after, carriers={POST: Post()}, world=after(hours * HOUR + MINUTE))
-
-
-def test_the_time_a_receipt_may_take_is_a_setting(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(3600 + 20)
-
-        assert await ends(town, request_id) == [(FAILED, Outcome.TIMED_OUT)]
-
-    play(scene, carriers={POST: Post()}, sms_timeout_hours=1)
+    run_scenario(begin, carriers={POST: Post()})
+    run_scenario(just_before, carriers={POST: Post()}, world=after(hours * HOUR - MINUTE))
+    run_scenario(just_after, carriers={POST: Post()}, world=after(hours * HOUR + MINUTE))
 
 
-def test_more_messages_than_one_round_takes_all_end(play: Play) -> None:
+def test_the_time_a_receipt_may_take_is_a_setting(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(3600 + 20)
+
+        assert await ends(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
+
+    run_scenario(scenario, carriers={POST: Post()}, sms_timeout_hours=1)
+
+
+def test_more_messages_than_one_round_takes_all_end(run_scenario: RunScenario) -> None:
     sent: list[bytes] = []
 
-    async def begin(town: Town) -> None:
-        sent.append(await send(town, sms(*[PHONE] * 1200)))
-        await town.wait(5)
+    async def begin(env: Environment) -> None:
+        sent.append(await send(env, sms(*[PHONE] * 1200)))
+        await env.wait(5)
 
-    async def a_day_later(town: Town) -> None:
-        await town.wait(1)
-        assert await ends(town, sent[0]) == [(FAILED, Outcome.TIMED_OUT)] * 1200
+    async def a_day_later(env: Environment) -> None:
+        await env.wait(1)
+        assert await ends(env, sent[0]) == [(FAILED, Outcome.TIMED_OUT)] * 1200
 
-    play(begin, carriers={POST: Post(window=2000)})
-    play(a_day_later, carriers={POST: Post()}, world=after(26 * HOUR))
+    run_scenario(begin, carriers={POST: Post(window=2000)})
+    run_scenario(a_day_later, carriers={POST: Post()}, world=after(26 * HOUR))
 
 
-def test_a_receipt_that_comes_after_the_time_is_out_changes_nothing(play: Play) -> None:
+def test_a_receipt_that_comes_after_the_time_is_out_changes_nothing(run_scenario: RunScenario) -> None:
     post = Post()
 
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms())
-        await town.wait(3600 + 20)
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(3600 + 20)
 
         await post.report((first(request_id).hex(), Outcome.DELIVERED))
 
-        assert await ends(town, request_id) == [(FAILED, Outcome.TIMED_OUT)]
+        assert await ends(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
 
-    play(scene, carriers={POST: post}, sms_timeout_hours=1)
+    run_scenario(scenario, carriers={POST: post}, sms_timeout_hours=1)
 
 
-def test_an_idempotency_key_is_remembered_for_a_day(play: Play) -> None:
+def test_an_idempotency_key_is_remembered_for_a_day(run_scenario: RunScenario) -> None:
     repeatable = Repeatable("key", b"digest")
     sent: list[bytes] = []
 
-    async def begin(town: Town) -> None:
-        sent.append(await accept(town.context, await account(town), sms(), repeatable))
+    async def begin(env: Environment) -> None:
+        sent.append(await accept(env.context, await account(env), sms(), repeatable))
 
-    async def nearly_a_day_later(town: Town) -> None:
-        await town.wait(1)
-        assert await answered_before(town.context, await account(town), repeatable) == sent[0]
+    async def nearly_a_day_later(env: Environment) -> None:
+        await env.wait(1)
+        assert await answered_before(env.context, await account(env), repeatable) == sent[0]
 
-    async def a_day_later(town: Town) -> None:
-        await town.wait(1)
-        assert await answered_before(town.context, await account(town), repeatable) is None
-        assert await count(town, "answers") == 0
+    async def a_day_later(env: Environment) -> None:
+        await env.wait(1)
+        assert await answered_before(env.context, await account(env), repeatable) is None
+        assert await count(env, "answers") == 0
 
-    play(begin)
-    play(nearly_a_day_later, world=after(DAY - MINUTE))
-    play(a_day_later, world=after(DAY + MINUTE))
+    run_scenario(begin)
+    run_scenario(nearly_a_day_later, world=after(DAY - MINUTE))
+    run_scenario(a_day_later, world=after(DAY + MINUTE))
 
 
-def test_tokens_are_forgotten_when_they_count_no_more(play: Play) -> None:
-    async def begin(town: Town) -> None:
-        await register(town.context, await account(town), Registration("@shop", "00100010001", PHONE))
+def test_tokens_are_forgotten_when_they_count_no_more(run_scenario: RunScenario) -> None:
+    async def begin(env: Environment) -> None:
+        await register(env.context, await account(env), Registration("@shop", "00100010001", PHONE))
 
-    async def look(town: Town, left: int) -> None:
-        await town.wait(1)
-        assert await count(town, "tokens") == left
+    async def look(env: Environment, left: int) -> None:
+        await env.wait(1)
+        assert await count(env, "tokens") == left
 
-    play(begin)
-    play(lambda town: look(town, 1), world=after(HOUR + 30 * MINUTE))
-    play(lambda town: look(town, 0), world=after(3 * HOUR))
+    run_scenario(begin)
+    run_scenario(lambda env: look(env, 1), world=after(HOUR + 30 * MINUTE))
+    run_scenario(lambda env: look(env, 0), world=after(3 * HOUR))
 
 
 @embedded
-def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(play: Play) -> None:
+def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(run_scenario: RunScenario) -> None:
     old: list[bytes] = []
     young: list[bytes] = []
     picture = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
 
-    async def begin(town: Town) -> None:
+    async def begin(env: Environment) -> None:
         receivers = [Receiver(PHONE, ("길동",), None, "ref"), Receiver("01000000001", ("길순",), "따로", None)]
         old.append(
             await send(
-                town,
+                env,
                 sms(
                     content="#{name}님",
                     subject="제목",
@@ -167,106 +169,106 @@ def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(play:
                 ),
             )
         )
-        old.extend([await send(town, sms()) for _ in range(BLANK_REQUESTS + 5)])
-        await town.wait(5)
+        old.extend([await send(env, sms()) for _ in range(BLANK_REQUESTS + 5)])
+        await env.wait(5)
 
-    async def a_day_later(town: Town) -> None:
-        young.append(await send(town, sms(content="새 글")))
-        await town.wait(5)
+    async def a_day_later(env: Environment) -> None:
+        young.append(await send(env, sms(content="새 글")))
+        await env.wait(5)
 
-    async def just_before(town: Town) -> None:
-        await town.wait(1)
-        assert (await of(town, old[0]))[0].receiver == PHONE
+    async def just_before(env: Environment) -> None:
+        await env.wait(1)
+        assert (await of(env, old[0]))[0].receiver == PHONE
 
-    async def half_a_year_later(town: Town) -> None:
-        await town.wait(1)
-        owner = await account(town)
+    async def half_a_year_later(env: Environment) -> None:
+        await env.wait(1)
+        owner = await account(env)
 
-        assert [(each.receiver, each.values, each.content, each.reference) for each in await of(town, old[0])] == [
+        assert [(each.receiver, each.values, each.content, each.reference) for each in await of(env, old[0])] == [
             ("", (), None, None)
         ] * 2
         for request_id in old:
-            kept = (await town.store.read(requests.get, [request_id]))[request_id]
+            kept = (await env.store.read(requests.get, [request_id]))[request_id]
             assert (kept.content, kept.subject, kept.sender, kept.variables) == ("", None, "", ())
-            assert await town.store.read(requests.image, request_id) is None
-        outlook = await history.outlook(town.context, owner, old[0], 1, 10)
+            assert await env.store.read(requests.image, request_id) is None
+        outlook = await history.outlook(env.context, owner, old[0], 1, 10)
         assert outlook.counts == {DONE: 1, FAILED: 1}
-        found = await history.find(town.context, Filter(owner, receiver=PHONE), 1, 100)
+        found = await history.find(env.context, Filter(owner, receiver=PHONE), 1, 100)
         assert [message.id for message, _ in found.found] == [first(young[0])]
-        assert (await town.store.read(requests.get, young))[young[0]].content == "새 글"
+        assert (await env.store.read(requests.get, young))[young[0]].content == "새 글"
 
-    play(begin)
-    play(a_day_later, world=after(DAY))
-    play(just_before, world=VirtualWorld(2, NOON + 180 * DAY - MINUTE))
-    play(half_a_year_later, world=VirtualWorld(3, NOON + 180 * DAY + MINUTE))
+    run_scenario(begin)
+    run_scenario(a_day_later, world=after(DAY))
+    run_scenario(just_before, world=VirtualWorld(2, NOON + 180 * DAY - MINUTE))
+    run_scenario(half_a_year_later, world=VirtualWorld(3, NOON + 180 * DAY + MINUTE))
 
 
 @embedded
-def test_what_has_been_blanked_is_not_gone_through_again(play: Play) -> None:
-    async def begin(town: Town) -> None:
-        await send(town, sms())
-        await town.wait(5)
+def test_what_has_been_blanked_is_not_gone_through_again(run_scenario: RunScenario) -> None:
+    async def begin(env: Environment) -> None:
+        await send(env, sms())
+        await env.wait(5)
 
-    async def later(town: Town) -> None:
-        await town.wait(1)
-        before = await town.store.read(cursors.get, "blanked")
-        await go_round(town.context)
+    async def later(env: Environment) -> None:
+        await env.wait(1)
+        before = await env.store.read(cursors.get, "blanked")
+        await go_round(env.context)
 
         assert before is not None
-        assert before == await town.store.read(cursors.get, "blanked")
+        assert before == await env.store.read(cursors.get, "blanked")
 
-    play(begin)
-    play(later, world=after(181 * DAY))
+    run_scenario(begin)
+    run_scenario(later, world=after(181 * DAY))
 
 
-def test_what_the_simulators_phones_hold_is_bounded_but_what_is_still_owed_stays(play: Play) -> None:
-    async def scene(town: Town) -> None:
+def test_what_the_simulators_phones_hold_is_bounded_but_what_is_still_owed_stays(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
         for _ in range(4):
-            await send(town, sms(*[PHONE] * 10))
-        await town.wait(30)
-        assert await count(town, "simulated") == 40  # a repeated hand-over is known by its row for a while
+            await send(env, sms(*[PHONE] * 10))
+        await env.wait(30)
+        assert await count(env, "simulated") == 40  # a repeated hand-over is known by its row for a while
 
-        await town.wait(60)
+        await env.wait(60)
 
-        assert await count(town, "simulated") == 25
+        assert await count(env, "simulated") == 25
 
-    play(scene, simulator_messages=25)
+    run_scenario(scenario, simulator_messages=25)
 
 
 def test_the_jobs_of_a_carrier_that_is_no_more_go_to_the_first_of_their_route(tmp_path: Path) -> None:
     old, new = Post("old", lambda attempt: Busy()), Post("new", lambda attempt: Taken(None))
     sent: list[bytes] = []
 
-    async def begin(town: Town) -> None:
-        sent.append(await send(town, sms(*[PHONE] * 600)))
-        sent.append(await send(town, sms(scheduled_at=NOON + 2 * HOUR)))
-        await town.wait(0.5)
+    async def begin(env: Environment) -> None:
+        sent.append(await send(env, sms(*[PHONE] * 600)))
+        sent.append(await send(env, sms(scheduled_at=NOON + 2 * HOUR)))
+        await env.wait(0.5)
 
-    async def with_another(town: Town) -> None:
-        await town.wait(60)
+    async def with_another(env: Environment) -> None:
+        await env.wait(60)
 
-        assert await ends(town, sent[0]) == [(DONE, Outcome.DELIVERED)] * 600
-        assert await ends(town, sent[1]) == [(WAITING, None)]
+        assert await ends(env, sent[0]) == [(DONE, Outcome.DELIVERED)] * 600
+        assert await ends(env, sent[1]) == [(WAITING, None)]
         assert {attempt.tries for _, attempt in new.handed} == {0}
 
-    play_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
-    play_with(tmp_path, with_another, {"new": new}, {"sms": ["new"]}, world=after(HOUR))
+    run_scenario_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
+    run_scenario_with(tmp_path, with_another, {"new": new}, {"sms": ["new"]}, world=after(HOUR))
 
 
 def test_without_a_route_such_jobs_end_as_undeliverable(tmp_path: Path) -> None:
     old = Post("old", lambda attempt: Busy())
     sent: list[bytes] = []
 
-    async def begin(town: Town) -> None:
-        sent.append(await send(town, sms(scheduled_at=NOON + 2 * HOUR)))
+    async def begin(env: Environment) -> None:
+        sent.append(await send(env, sms(scheduled_at=NOON + 2 * HOUR)))
 
-    async def without(town: Town) -> None:
-        assert await ends(town, sent[0]) == [(FAILED, Outcome.UNDELIVERABLE)]
-        assert await count(town, "jobs") == 0
-        assert counted(town, "pabal_messages_ended_total", product="sms", code="3018") == 1
+    async def without(env: Environment) -> None:
+        assert await ends(env, sent[0]) == [(FAILED, Outcome.UNDELIVERABLE)]
+        assert await count(env, "jobs") == 0
+        assert counted(env, "pabal_messages_ended_total", product="sms", code="3018") == 1
 
-    play_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
-    play_with(tmp_path, without, {"new": Post("new")}, {"lms": ["new"]}, world=after(HOUR))
+    run_scenario_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
+    run_scenario_with(tmp_path, without, {"new": Post("new")}, {"lms": ["new"]}, world=after(HOUR))
 
 
 def test_what_a_carrier_that_is_no_more_had_taken_waits_for_its_time_out_and_is_not_sent_again(
@@ -275,34 +277,36 @@ def test_what_a_carrier_that_is_no_more_had_taken_waits_for_its_time_out_and_is_
     old, new = Post("old"), Post("new", lambda attempt: Taken(None))
     sent: list[bytes] = []
 
-    async def begin(town: Town) -> None:
-        sent.append(await send(town, sms()))
-        await town.wait(1)
+    async def begin(env: Environment) -> None:
+        sent.append(await send(env, sms()))
+        await env.wait(1)
 
-    async def with_another(town: Town) -> None:
-        await town.wait(60)
+    async def with_another(env: Environment) -> None:
+        await env.wait(60)
         assert new.handed == []
-        assert await ends(town, sent[0]) == [(SENDING, None)]
+        assert await ends(env, sent[0]) == [(SENDING, None)]
 
-    async def a_day_later(town: Town) -> None:
-        await town.wait(60)
+    async def a_day_later(env: Environment) -> None:
+        await env.wait(60)
         assert new.handed == []
-        assert await ends(town, sent[0]) == [(FAILED, Outcome.TIMED_OUT)]
-        assert await count(town, "receipts") == 0
+        assert await ends(env, sent[0]) == [(FAILED, Outcome.TIMED_OUT)]
+        assert await count(env, "receipts") == 0
 
-    play_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
-    play_with(tmp_path, with_another, {"new": new}, {"sms": ["new"]}, world=after(HOUR))
-    play_with(tmp_path, a_day_later, {"new": new}, {"sms": ["new"]}, world=VirtualWorld(2, NOON + 26 * HOUR))
+    run_scenario_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
+    run_scenario_with(tmp_path, with_another, {"new": new}, {"sms": ["new"]}, world=after(HOUR))
+    run_scenario_with(
+        tmp_path, a_day_later, {"new": new}, {"sms": ["new"]}, world=VirtualWorld(2, NOON + 26 * HOUR)
+    )
 
 
-def test_a_round_with_nothing_to_do_changes_nothing(play: Play) -> None:
-    async def scene(town: Town) -> None:
-        request_id = await send(town, sms(scheduled_at=NOON + HOUR))
+def test_a_round_with_nothing_to_do_changes_nothing(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(scheduled_at=NOON + HOUR))
 
-        await go_round(town.context)
-        await go_round(town.context)
+        await go_round(env.context)
+        await go_round(env.context)
 
-        assert await ends(town, request_id) == [(WAITING, None)]
-        assert town.world.now() - NOON < SECOND
+        assert await ends(env, request_id) == [(WAITING, None)]
+        assert env.world.now() - NOON < SECOND
 
-    play(scene)
+    run_scenario(scenario)

@@ -17,7 +17,7 @@ from pabal.store.engine.base import StoreAway, Tx
 from pabal.store.engine.postgres import MOST_RERUNS, PostgresStore
 from pabal.store.receipts import Arrived
 from pabal.world import RealWorld
-from tests.fixtures.postgres_store import counted, outside, play, promise, words_in
+from tests.fixtures.postgres_store import counted, outside, promise, run_scenario, words_in
 from tests.fixtures.rows import ACCOUNT, CARRIER, message_id
 from tests.fixtures.store_modes import put, words
 from tests.fixtures.virtual import NOON
@@ -38,12 +38,12 @@ def test_a_write_that_collides_with_another_is_run_again_on_what_the_other_left(
         change(tx, "c")
         return words(tx)
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(put, "a")
 
         assert await store.write(collide) == ["bc"]
 
-    play(address, scene)
+    run_scenario(address, scenario)
     assert (len(runs), words_in(address)) == (2, ["bc"])
 
 
@@ -56,7 +56,7 @@ def test_a_write_that_collides_again_and_again_is_given_up_and_leaves_nothing(ad
         outside(address, "update words set word = 'b'")
         change(tx, "c")
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(put, "a")
 
         with pytest.raises(StoreAway, match="SerializationFailure"):
@@ -64,7 +64,7 @@ def test_a_write_that_collides_again_and_again_is_given_up_and_leaves_nothing(ad
 
         await store.write(put, "next")
 
-    play(address, scene)
+    run_scenario(address, scenario)
     assert (len(runs), words_in(address)) == (1 + MOST_RERUNS, ["b", "next"])
 
 
@@ -86,7 +86,7 @@ def test_of_two_who_wait_for_each_other_ours_is_run_again(address: str) -> None:
         is_waiting.set()
         tx.run("update words set word = word || '?' where number = 2")
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(put, "x")
         await store.write(put, "y")
         thread = threading.Thread(target=other)
@@ -97,7 +97,7 @@ def test_of_two_who_wait_for_each_other_ours_is_run_again(address: str) -> None:
 
         thread.join()
 
-    play(address, scene)
+    run_scenario(address, scenario)
     assert len(runs) >= 2
     assert words_in(address) == ["x!?", "y!?"]
 
@@ -113,7 +113,7 @@ def test_of_two_with_the_same_key_at_the_same_time_one_is_kept_and_both_get_its_
             both_looked.wait()
         return accept.keep(tx, promise)
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         other = PostgresStore(address, RealWorld())
         first, second = await asyncio.gather(
             store.write(keep_after_both_looked, promise(1, "k1")),
@@ -124,7 +124,7 @@ def test_of_two_with_the_same_key_at_the_same_time_one_is_kept_and_both_get_its_
         assert first.request_id == second.request_id
         assert {first.is_new, second.is_new} == {True, False}
 
-    play(address, scene)
+    run_scenario(address, scenario)
     assert counted(address) == (1, 2, 2)
 
 
@@ -140,7 +140,7 @@ def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_t
         shop = Registration(channel_id, "00100010001", "01012345678")
         _register(tx, account_id, shop, None, b"", NOON, NOON + HOUR)
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         account_id = await store.write(accounts.ensure_account, "acme", NOON)
         for number in range(MAX_TOKENS_AN_HOUR - 1):
             looked.add(f"@{number}")
@@ -153,7 +153,7 @@ def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_t
 
         assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "Refused"]
 
-    play(address, scene)
+    run_scenario(address, scenario)
     assert outside(address, "select count(*) from tokens") == [(MAX_TOKENS_AN_HOUR,)]
 
 
@@ -168,7 +168,7 @@ def test_of_two_parts_reported_at_the_same_time_the_second_report_ends_the_messa
             both_looked.wait()
         return receipts.arrive(tx, CARRIER, [(reference, Outcome.DELIVERED)], NOON)
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         one = message_id(1)
         await store.write(accept.keep, promise(1))
         await store.write(receipts.expect, CARRIER, [("r1", one, 2), ("r2", one, 2)])
@@ -178,4 +178,4 @@ def test_of_two_parts_reported_at_the_same_time_the_second_report_ends_the_messa
 
         assert first.ended + second.ended == [(one, Outcome.DELIVERED)]
 
-    play(address, scene)
+    run_scenario(address, scenario)

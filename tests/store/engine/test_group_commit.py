@@ -33,12 +33,12 @@ from tests.fixtures.store_modes import (
 
 
 def test_a_write_is_on_disk_when_it_is_answered(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await store.write(put, "kept")
 
         assert modes.on_disk() == ["kept"]
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_write_is_still_there_when_the_store_is_opened_again(modes: Modes) -> None:
@@ -48,42 +48,42 @@ def test_a_write_is_still_there_when_the_store_is_opened_again(modes: Modes) -> 
     async def look(store: GroupedStore) -> None:
         assert await store.read(words) == ["kept"]
 
-    modes.play(write)
-    modes.play(look)
+    modes.run(write)
+    modes.run(look)
 
 
 def test_a_write_gives_its_caller_what_its_function_returned(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         numbers = await asyncio.gather(*(store.write(put, word) for word in "abc"))
 
         assert numbers == [1, 2, 3]
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_write_takes_arguments_by_place_and_by_name(modes: Modes) -> None:
     def remember(tx: Tx, first: str, *, second: str) -> str:
         return first + second
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         assert await store.write(remember, "a", second="b") == "ab"
         assert await store.read(remember, "a", second="b") == "ab"
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_write_that_raises_leaves_nothing_behind(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         with pytest.raises(LookupError, match="gone"):
             await store.write(put_then_fail, "gone")
 
         assert modes.on_disk() == []
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_write_that_breaks_a_rule_of_the_schema_says_so_to_its_caller_alone(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await store.write(put, "once")
 
         answers = await asyncio.gather(
@@ -96,24 +96,24 @@ def test_a_write_that_breaks_a_rule_of_the_schema_says_so_to_its_caller_alone(mo
         assert isinstance(answers[1], BROKEN_RULE)
         assert modes.on_disk() == ["once", "before", "after"]
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_write_with_a_statement_that_makes_no_sense_says_so_and_not_that_the_store_is_away(modes: Modes) -> None:
     def nonsense(tx: Tx) -> None:
         tx.run("select nothing from nowhere")
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         with pytest.raises(NONSENSE):
             await store.write(nonsense)
         with pytest.raises(NONSENSE):
             await store.read(nonsense)
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_write_whose_caller_has_gone_is_kept_all_the_same(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         impatient = asyncio.ensure_future(store.write(put, "kept"))
         await asyncio.sleep(0)
         impatient.cancel()
@@ -122,18 +122,18 @@ def test_a_write_whose_caller_has_gone_is_kept_all_the_same(modes: Modes) -> Non
         await store.close()
         assert modes.on_disk() == ["kept"]
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_many_callers_share_few_commits(modes: Modes) -> None:
     batches: list[Batch] = []
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await asyncio.gather(*(store.write(put, f"{number}") for number in range(400)))
 
         assert modes.on_disk() == [f"{number}" for number in range(400)]
 
-    modes.play(scene, watch=batches.append)
+    modes.run(scenario, watch=batches.append)
     assert sum(batch.callers for batch in batches) == 401
     assert len(batches) < 100
     assert max(batch.callers for batch in batches) <= MAX_COMMIT_CALLERS
@@ -143,16 +143,16 @@ def test_many_callers_share_few_commits(modes: Modes) -> None:
 def test_a_commit_takes_in_no_more_callers_than_it_may(tmp_path: Path) -> None:
     batches: list[Batch] = []
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await asyncio.gather(*(store.write(put, f"{number}") for number in range(MAX_COMMIT_CALLERS + 10)))
 
-    Modes(tmp_path / "kept.db", INLINE).play(scene, watch=batches.append)
+    Modes(tmp_path / "kept.db", INLINE).run(scenario, watch=batches.append)
 
     assert [batch.callers for batch in batches] == [1, MAX_COMMIT_CALLERS, 10]
 
 
 def test_one_that_raises_undoes_only_itself(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         answers = await asyncio.gather(
             *(store.write(put_then_fail if number % 3 == 0 else put, f"{number}") for number in range(30)),
             return_exceptions=True,
@@ -163,20 +163,20 @@ def test_one_that_raises_undoes_only_itself(modes: Modes) -> None:
         assert modes.on_disk() == [f"{number}" for number in range(30) if number % 3]
         assert [answer for answer in answers if isinstance(answer, int)] == await store.read(numbers)
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_later_callers_of_a_commit_see_what_earlier_ones_did(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         _, seen = await asyncio.gather(store.write(put, "first"), store.write(words))
 
         assert seen == ["first"]
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_more_callers_than_may_wait_are_told_so_at_once(tmp_path: Path) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         answers = await asyncio.gather(
             *(store.write(put, f"{number}") for number in range(5)), return_exceptions=True
         )
@@ -184,11 +184,11 @@ def test_more_callers_than_may_wait_are_told_so_at_once(tmp_path: Path) -> None:
         assert [type(answer) for answer in answers] == [int, int, int, StoreAway, StoreAway]
         assert await store.write(put, "later") == 4
 
-    Modes(tmp_path / "kept.db", INLINE).play(scene, most_waiting=3)
+    Modes(tmp_path / "kept.db", INLINE).run(scenario, most_waiting=3)
 
 
 def test_a_closed_store_takes_nothing_any_more(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await store.close()
 
         with pytest.raises(StoreAway):
@@ -196,12 +196,12 @@ def test_a_closed_store_takes_nothing_any_more(modes: Modes) -> None:
         with pytest.raises(StoreAway):
             await store.read(words)
 
-    modes.play(scene)
+    modes.run(scenario)
     assert modes.on_disk() == []
 
 
 def test_closing_finishes_what_is_under_way(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         under_way = [asyncio.ensure_future(store.write(put, f"{number}")) for number in range(20)]
         await asyncio.sleep(0)
 
@@ -209,16 +209,16 @@ def test_closing_finishes_what_is_under_way(modes: Modes) -> None:
 
         assert await asyncio.gather(*under_way) == list(range(1, 21))
 
-    modes.play(scene)
+    modes.run(scenario)
     assert modes.on_disk() == [f"{number}" for number in range(20)]
 
 
 def test_closing_twice_is_the_same_as_once(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await store.close()
         await store.close()
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_read_sees_only_what_is_committed(modes: Modes) -> None:
@@ -228,13 +228,13 @@ def test_a_read_sees_only_what_is_committed(modes: Modes) -> None:
         put(tx, "not yet")
         seen.append(modes.on_disk())
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await store.write(put_and_look_from_outside)
 
         assert seen == [[]]
         assert await store.read(words) == ["not yet"]
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_read_sees_one_view_even_while_others_write(modes: Modes) -> None:
@@ -243,23 +243,23 @@ def test_a_read_sees_one_view_even_while_others_write(modes: Modes) -> None:
         modes.outside("insert into words (word) values ('meanwhile')")
         return before, words(tx)
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await store.write(put, "kept")
 
         assert await store.read(look_twice) == (["kept"], ["kept"])
         assert await store.read(words) == ["kept", "meanwhile"]
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_read_keeps_nothing_of_what_its_function_writes(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         with contextlib.suppress(psycopg.errors.ReadOnlySqlTransaction):  # one engine says so, the other undoes it
             await store.read(put, "not kept")
 
         assert await store.read(words) == []
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def look_then_fail(tx: Tx) -> None:
@@ -268,24 +268,24 @@ def look_then_fail(tx: Tx) -> None:
 
 
 def test_a_read_raises_what_its_function_raises_and_works_on(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         with pytest.raises(LookupError):
             await store.read(look_then_fail)
 
         assert await store.read(words) == []
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_many_reads_at_once_are_all_answered(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await store.write(put, "kept")
 
         answers = await asyncio.gather(*(store.read(words) for _ in range(50)))
 
         assert answers == [["kept"]] * 50
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 @pytest.mark.parametrize("count", [0, 1, ROWS_A_STATEMENT, ROWS_A_STATEMENT + 1, 1000])
@@ -298,13 +298,13 @@ def test_every_row_is_written_once_and_its_answer_returned(modes: Modes, count: 
         )
         return [row[0] for row in found]
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         answered = await store.write(put_all)
 
         assert answered == [f"no. {number}!" for number in range(count)]
         assert modes.on_disk() == answered
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_an_iterator_will_do(modes: Modes) -> None:
@@ -312,10 +312,10 @@ def test_an_iterator_will_do(modes: Modes) -> None:
         sql = "insert into words (word) values {rows} returning word"
         return len(tx.rows_each(sql, ((f"{number}",) for number in range(250))))
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         assert await store.write(put_all) == 250
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_rows_come_in_chunks_of_the_size_asked_for() -> None:
@@ -334,10 +334,10 @@ def test_run_says_how_many_rows_it_changed(modes: Modes) -> None:
             put(tx, word)
         return tx.run("update words set word = word || '!' where word < 'c'"), tx.run("delete from words")
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         assert await store.write(change) == (2, 3)
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_run_says_none_where_nothing_fits_whatever_was_changed_before(modes: Modes) -> None:
@@ -345,10 +345,10 @@ def test_run_says_none_where_nothing_fits_whatever_was_changed_before(modes: Mod
         put(tx, "a")
         return tx.run("delete from words where word = 'nobody'")
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         assert await store.write(change) == 0
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_row_is_the_first_or_none(modes: Modes) -> None:
@@ -357,10 +357,10 @@ def test_row_is_the_first_or_none(modes: Modes) -> None:
         put(tx, "b")
         return tx.row("select word from words order by word"), tx.row("select 1 from words where word = 'z'")
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         assert await store.write(look) == (("a",), None)
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_words_in_braces_are_the_engines_own_and_rows_stay() -> None:
@@ -386,11 +386,11 @@ def test_every_word_of_this_engine_is_understood_by_it(modes: Modes) -> None:
         tx.rows("select name, {schema_lock} from {tables} as t")
         raise LookupError
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         with pytest.raises(LookupError):
             await store.write(use_all)
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_work_that_is_done_alone_shares_its_transaction_with_nobody(tmp_path: Path) -> None:
@@ -401,7 +401,7 @@ def test_a_work_that_is_done_alone_shares_its_transaction_with_nobody(tmp_path: 
     def alone(tx: Tx) -> int:
         return put(tx, "alone")
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         batches.clear()
         await asyncio.gather(*[store.write(work) for work in (first, also, alone, last)])
 
@@ -416,5 +416,5 @@ def test_a_work_that_is_done_alone_shares_its_transaction_with_nobody(tmp_path: 
     def last(tx: Tx) -> int:
         return put(tx, "last")
 
-    modes.play(scene, watch=batches.append)
+    modes.run(scenario, watch=batches.append)
     assert modes.on_disk() == ["first", "also", "alone", "last"]

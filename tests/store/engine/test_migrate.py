@@ -193,7 +193,7 @@ def test_a_step_that_fails_half_way_leaves_nothing(place: str) -> None:
         migrate(tx, NOON)
         raise LookupError
 
-    async def scene() -> None:
+    async def scenario() -> None:
         store = opened(place)
         try:
             with pytest.raises(LookupError):
@@ -204,7 +204,7 @@ def test_a_step_that_fails_half_way_leaves_nothing(place: str) -> None:
         finally:
             await store.close()
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
 def test_comments_and_blank_lines_are_no_statements() -> None:

@@ -16,7 +16,7 @@ from pabal.world import RealWorld
 from tests.fixtures import postgres
 from tests.fixtures.cutting_proxy import Cut, Cutter
 from tests.fixtures.postgres import Server
-from tests.fixtures.postgres_store import counted, outside, play, promise, words_in
+from tests.fixtures.postgres_store import counted, outside, promise, run_scenario, words_in
 from tests.fixtures.rows import request_id
 from tests.fixtures.store_modes import make_table, put, put_then_fail, words
 from tests.store.conftest import with_words
@@ -29,7 +29,7 @@ def cut_all(address: str) -> None:
 
 
 def test_a_connection_that_was_lost_while_nobody_used_it_is_made_again(address: str) -> None:
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(put, "a")
         assert await store.read(words) == ["a"]
         cut_all(address)
@@ -39,7 +39,7 @@ def test_a_connection_that_was_lost_while_nobody_used_it_is_made_again(address: 
 
         assert await store.read(words) == ["a", "b"]
 
-    play(address, scene, writers=1, readers=1)
+    run_scenario(address, scenario, writers=1, readers=1)
 
 
 def test_a_write_whose_connection_is_lost_before_its_commit_is_run_again(address: str) -> None:
@@ -53,10 +53,10 @@ def test_a_write_whose_connection_is_lost_before_its_commit_is_run_again(address
         words(tx)
         return number
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(lose_it)
 
-    play(address, scene)
+    run_scenario(address, scenario)
     assert (len(runs), words_in(address)) == (2, ["once"])
 
 
@@ -70,14 +70,14 @@ def address() -> str:
 def test_of_a_commit_that_nobody_saw_end_the_caller_is_told_so(
     address: str, cutter: Cutter, cut: Cut, left: list[str]
 ) -> None:
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         cutter.cuts.append(cut)
         with pytest.raises(StoreAway):
             await store.write(put, "nobody knows")
 
         await store.write(put, "next")
 
-    play(cutter.address(address), scene)
+    run_scenario(cutter.address(address), scenario)
     assert words_in(address) == [*left, "next"]
 
 
@@ -86,7 +86,7 @@ def test_of_a_commit_that_nobody_saw_end_the_caller_is_told_so(
 def test_a_send_whose_commit_nobody_saw_end_is_kept_once_and_answered_as_kept(
     address: str, cutter: Cutter, cuts: list[Cut], key: str | None
 ) -> None:
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         cutter.cuts.extend(cuts)
 
         first, second = await asyncio.gather(
@@ -95,7 +95,7 @@ def test_a_send_whose_commit_nobody_saw_end_is_kept_once_and_answered_as_kept(
 
         assert (first, second) == (Kept(request_id(1), True), Kept(request_id(2), True))
 
-    play(cutter.address(address), scene)
+    run_scenario(cutter.address(address), scenario)
     assert cutter.cuts == []
     assert counted(address) == (2, 4, 4)
 
@@ -112,11 +112,11 @@ def test_a_send_that_was_delivered_before_it_was_answered_is_not_sent_again(addr
                 pass
         return accept.keep(tx, promise)
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         cutter.cuts.append(Cut.AFTER)
         assert await store.write(knows_itself(deliver_first), promise(1)) == Kept(request_id(1), True)
 
-    play(cutter.address(address), scene)
+    run_scenario(cutter.address(address), scenario)
     assert counted(address) == (1, 2, 0)
 
 
@@ -125,7 +125,7 @@ def test_while_the_server_is_down_the_store_is_away_and_comes_back_by_itself() -
     server.make()
     server.start()
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(make_table)
         await store.write(put, "before")
         await asyncio.to_thread(server.stop, "immediate")
@@ -140,7 +140,7 @@ def test_while_the_server_is_down_the_store_is_away_and_comes_back_by_itself() -
         assert await store.read(words) == ["before", "after"]
 
     try:
-        play(server.address(), scene)
+        run_scenario(server.address(), scenario)
         with pytest.raises(StoreAway) as away:
             PostgresStore(f"{server.address('absent')}&password=secret", RealWorld())
     finally:
@@ -169,7 +169,7 @@ def test_a_statement_that_was_to_be_prepared_behind_one_that_failed_is_not_belie
         tx.rows_each("insert into words (word) select v.column1 || '' from (values {rows}) as v", [("a",)])
         add(tx, "behind")
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         with pytest.raises(LookupError):
             await store.write(put_then_fail, "nothing")  # else the next roll-back makes psycopg forget all
         await store.write(add, "a", "b", "c", "d", "e")
@@ -178,7 +178,7 @@ def test_a_statement_that_was_to_be_prepared_behind_one_that_failed_is_not_belie
 
         await store.write(add, "f")
 
-    play(address, scene, writers=1)
+    run_scenario(address, scenario, writers=1)
     assert words_in(address) == ["a", "b", "c", "d", "e", "f"]
 
 
@@ -187,14 +187,14 @@ def test_what_is_answered_is_on_disk_even_where_the_database_says_otherwise(addr
         row = tx.row(f"show {name}")
         return row[0] if row else None
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         assert await store.write(setting, "synchronous_commit") == "on"
         assert await store.write(setting, "transaction_isolation") == "repeatable read"
         assert await store.read(setting, "transaction_isolation") == "repeatable read"
         assert await store.read(setting, "transaction_read_only") == "on"
 
     assert outside(address, "show synchronous_commit") == [("off",)]
-    play(address, scene)
+    run_scenario(address, scenario)
 
 
 def test_the_queue_leaves_room_for_changes_and_is_tidied_up_eagerly(address: str) -> None:
@@ -208,12 +208,12 @@ def test_texts_that_cannot_be_kept_are_a_fault_of_the_caller(address: str) -> No
     def put_each(tx: Tx, word: str) -> None:
         tx.rows_each("insert into words (word) values {rows}", [(word,)])
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         for work in (put, put_each):
             with pytest.raises(psycopg.DataError):
                 await store.write(work, "a\0b")
 
-    play(address, scene)
+    run_scenario(address, scenario)
     assert words_in(address) == []
 
 
@@ -223,7 +223,7 @@ def test_many_rows_keep_their_nothings(address: str) -> None:
     def look(tx: Tx) -> list[tuple[Any, ...]]:
         return tx.rows_each("select v.* from (values {rows}) as v", rows)
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         assert await store.read(look) == rows
 
-    play(address, scene)
+    run_scenario(address, scenario)

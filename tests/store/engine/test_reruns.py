@@ -25,7 +25,7 @@ from pabal.store.engine.postgres import PostgresStore, connected
 from pabal.store.engine.postgres_tx import PostgresTx
 from tests.fixtures import postgres
 from tests.fixtures.cutting_proxy import Cut, Cutter
-from tests.fixtures.postgres_store import outside, play, promise
+from tests.fixtures.postgres_store import outside, promise, run_scenario
 from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, message_id, request_id
 from tests.fixtures.virtual import NOON
 from tests.store.conftest import with_words
@@ -170,11 +170,11 @@ def test_a_work_that_is_collided_with_is_done_as_if_it_came_later(address: str, 
                 case.other(PostgresTx(connection))
         return case.work(tx)
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(case.before)
         await store.write(collide)
 
-    play(address, scene)
+    run_scenario(address, scenario)
     assert len(runs) == 2, "it has collided"
     assert outside(address, case.seen) == case.left
 
@@ -186,7 +186,7 @@ def test_a_work_that_is_asked_for_again_after_its_commit_was_cut_is_done_once(
 ) -> None:
     case = CASES[name]
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         await store.write(case.before)
         cutter.cuts.append(cut)
         try:
@@ -197,7 +197,7 @@ def test_a_work_that_is_asked_for_again_after_its_commit_was_cut_is_done_once(
             with contextlib.suppress(Refused):  # what is deleted is not found
                 await store.write(case.work)
 
-    play(cutter.address(address), scene)
+    run_scenario(cutter.address(address), scenario)
     assert cutter.cuts == []
     assert outside(address, case.seen) == case.left
 
@@ -207,11 +207,11 @@ def test_a_migration_whose_commit_was_cut_is_done_all_the_same(cutter: Cutter, c
     name = f"migrated_{os.getpid()}"
     address = postgres.fresh(name, "template1")
 
-    async def scene(store: PostgresStore) -> None:
+    async def scenario(store: PostgresStore) -> None:
         cutter.cuts.append(cut)
         await store.write(migrate, NOON)
         assert await store.read(pending) == []
 
-    play(cutter.address(address), scene)
+    run_scenario(cutter.address(address), scenario)
     postgres.drop(name)
     assert cutter.cuts == []

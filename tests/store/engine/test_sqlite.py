@@ -44,7 +44,7 @@ def test_a_commit_that_fails_answers_all_its_callers_and_keeps_nothing_of_them(
 ) -> None:
     batches: list[Batch] = []
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         failing_commits.are_on = True
         answers = await asyncio.gather(
             *(store.write(put, f"{number}") for number in range(10)),
@@ -56,12 +56,12 @@ def test_a_commit_that_fails_answers_all_its_callers_and_keeps_nothing_of_them(
         assert [type(answer) for answer in answers] == [StoreAway] * 11
         assert modes.on_disk() == []
 
-    modes.play(scene, watch=batches.append)
+    modes.run(scenario, watch=batches.append)
     assert sum(batch.callers for batch in batches) == 12
 
 
 def test_after_a_failed_commit_the_next_one_works(modes: Modes, failing_commits: FailingCommits) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         failing_commits.are_on = True
         with pytest.raises(StoreAway):
             await store.write(put, "refused")
@@ -71,7 +71,7 @@ def test_after_a_failed_commit_the_next_one_works(modes: Modes, failing_commits:
 
         assert modes.on_disk() == ["kept"]
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_full_disk_answers_everyone_and_is_over_when_there_is_room_again(modes: Modes) -> None:
@@ -83,7 +83,7 @@ def test_a_full_disk_answers_everyone_and_is_over_when_there_is_room_again(modes
     def make_room(tx: Tx) -> None:
         tx.rows("pragma max_page_count = 1000000")
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await store.write(put, "small")
         await store.write(leave_no_room)
 
@@ -97,14 +97,14 @@ def test_a_full_disk_answers_everyone_and_is_over_when_there_is_room_again(modes
         await store.write(put, "large" * 20_000)
         assert len(modes.on_disk()) == 2
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_file_that_someone_else_holds_is_away_and_comes_back_by_itself(modes: Modes) -> None:
     def be_impatient(tx: Tx) -> None:
         tx.rows("pragma busy_timeout = 1")
 
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         await store.write(be_impatient)
         with contextlib.closing(apsw.Connection(str(modes.path))) as other:
             other.execute("begin immediate")
@@ -116,7 +116,7 @@ def test_a_file_that_someone_else_holds_is_away_and_comes_back_by_itself(modes: 
         await store.write(put, "kept")
         assert modes.on_disk() == ["kept"]
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_a_file_that_is_no_store_is_said_to_be_away(modes: Modes) -> None:
@@ -139,7 +139,7 @@ def test_of_two_who_open_a_fresh_file_at_once_the_second_waits_for_the_first(tmp
     def watch(connection: apsw.Connection) -> None:
         connection.exec_trace = be_done_when_waited_for
 
-    async def scene() -> None:
+    async def scenario() -> None:
         apsw.connection_hooks.append(watch)
         try:
             store = SqliteStore(path, VirtualWorld())
@@ -149,23 +149,23 @@ def test_of_two_who_open_a_fresh_file_at_once_the_second_waits_for_the_first(tmp
         await store.close()
 
     with contextlib.closing(first):
-        in_virtual_time(scene())
+        in_virtual_time(scenario())
 
 
 def test_in_production_every_commit_is_forced_to_disk(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         assert await store.write(pragma, "journal_mode") == "wal"
         assert await store.write(pragma, "synchronous") == 2
         assert await store.read(pragma, "journal_mode") == "wal"
 
-    modes.play(scene)
+    modes.run(scenario)
 
 
 def test_only_where_it_is_asked_for_commits_are_not_forced_to_disk(modes: Modes) -> None:
-    async def scene(store: GroupedStore) -> None:
+    async def scenario(store: GroupedStore) -> None:
         assert await store.write(pragma, "synchronous") == 0
 
-    modes.play(scene, is_durable=False)
+    modes.run(scenario, is_durable=False)
 
 
 def pragma(tx: Tx, name: str) -> Any:
@@ -178,11 +178,11 @@ def test_no_index_is_made_up_for_a_single_statement(tmp_path: Path) -> None:
     def said(tx: Tx) -> object:
         return tx.row("pragma automatic_index")
 
-    async def scene() -> object:
+    async def scenario() -> object:
         store = SqliteStore(tmp_path / "kept.db", RealWorld())
         try:
             return await store.write(said)
         finally:
             await store.close()
 
-    assert asyncio.run(scene()) == (0,), "one over all messages would be made at every send"
+    assert asyncio.run(scenario()) == (0,), "one over all messages would be made at every send"
