@@ -8,7 +8,7 @@ from bench.figures import Figure
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.looking import reading, until_no_job
 from bench.server import DoesNotWork, Place, say
-from pabal.carriers.base import BATCH, Receipt, Taken
+from pabal.carriers.base import DEFAULT_BATCH_SIZE, Accepted, Receipt
 from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Outcome
 from pabal.service.delivery.claim import claim
@@ -68,10 +68,10 @@ def measure(place: Place, *, is_settled_enough: bool = False) -> list[Figure]:
 async def deliver_bare(store: Store, slot: int) -> tuple[int, Bare]:
     """Claim from a slot, settle and receive by the transactions alone; return how many ended, and the times."""
     began = time.perf_counter()
-    claimed = await store.write(claim, slot, CARRIER, BATCH, MINUTE, POLICY, WORLD.now())
+    claimed = await store.write(claim, slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, POLICY, WORLD.now())
     claimed_s = time.perf_counter() - began
     attempts = [attempt_of(message, request, lease) for lease, message, request in claimed.leased]
-    taken = Verdicts(CARRIER, [(each, Taken(each.message_id.hex())) for each in attempts])
+    taken = Verdicts(CARRIER, [(each, Accepted(each.message_id.hex())) for each in attempts])
     receipts = [Receipt(each.message_id.hex(), Outcome.DELIVERED) for each in attempts]
     began = time.perf_counter()
     await store.write(settle, taken, POLICY, 0.5, WORLD.now())

@@ -7,7 +7,7 @@ from bench import bodies, load
 from bench.figures import Figure, middle, milliseconds
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.server import Place, say
-from pabal.carriers.base import BATCH
+from pabal.carriers.base import DEFAULT_BATCH_SIZE
 from pabal.domain.dates import HOUR, MINUTE
 from pabal.service.delivery.claim import claim
 from pabal.store.engine.base import Store
@@ -44,7 +44,10 @@ def measure(place: Place) -> list[Figure]:
             in_many += _looked_up(place, among_many.port)
     say(f"  a page among {MANY:,}: {milliseconds(in_many)}; among {FEW:,}: {milliseconds(in_few)}")
     from_many, from_few = _claimed(many), _claimed(few)
-    say(f"  a claim of {BATCH} among {MANY:,}: {milliseconds(from_many)}; among {FEW:,}: {milliseconds(from_few)}")
+    say(
+        f"  a claim of {DEFAULT_BATCH_SIZE} among {MANY:,}: {milliseconds(from_many)};"
+        f" among {FEW:,}: {milliseconds(from_few)}"
+    )
     return [
         Figure(
             "history",
@@ -78,9 +81,9 @@ def _claimed(data: Path) -> list[float]:
         now = WORLD.now() + 2 * LATER
         for _ in range(CLAIMS):
             began = time.perf_counter()
-            claimed = await store.write(claim, 0, CARRIER, BATCH, MINUTE, POLICY, now)
+            claimed = await store.write(claim, 0, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, POLICY, now)
             found.append(time.perf_counter() - began)
-            assert len(claimed.leased) == BATCH
+            assert len(claimed.leased) == DEFAULT_BATCH_SIZE
         return found
 
     return with_store(data, work)

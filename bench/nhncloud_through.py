@@ -14,7 +14,7 @@ from bench.server import SETTINGS_FILE, DoesNotWork, Place, Server, say
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
 from tests.fakes.nhncloud import channel, subprocess_server
-from tests.fakes.nhncloud.subprocess_server import RELAY, Apart
+from tests.fakes.nhncloud.subprocess_server import RELAY, ServerProcess
 
 AIM = 5000
 ROUNDS = 2
@@ -109,7 +109,7 @@ def _campaigns(place: Place, engine: str, *, has_webhooks: bool) -> Pace:
 
 
 @contextmanager
-def _before_the_relay(place: Place, *, has_webhooks: bool) -> Iterator[tuple[Apart, Path, Server]]:
+def _before_the_relay(place: Place, *, has_webhooks: bool) -> Iterator[tuple[ServerProcess, Path, Server]]:
     """Run a new server, and before it the service with an account that has a channel there."""
     data = place.fresh()
     file = data / SETTINGS_FILE
@@ -131,7 +131,7 @@ def _plan(place: Place, server: Server, path: str, requests: list[bytes], connec
     )
 
 
-def _paced(data: Path, server: Server, relay: Apart, plans: list[load.Plan], messages: int) -> Pace:
+def _paced(data: Path, server: Server, relay: ServerProcess, plans: list[load.Plan], messages: int) -> Pace:
     before, far_before = server.cpu_s(), relay.figures().cpu_s
     with ExitStack() as stack:
         loads = [stack.enter_context(load.begin(plan)) for plan in plans]

@@ -14,7 +14,7 @@ from bench.figures import Figure, middle, milliseconds
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, campaigns, ready_to_keep, slots_of, with_store
 from bench.looking import settings_of
 from bench.server import DoesNotWork, Place, say
-from pabal.carriers.base import BATCH
+from pabal.carriers.base import DEFAULT_BATCH_SIZE
 from pabal.domain.dates import MINUTE
 from pabal.service.delivery.claim import claim
 from pabal.service.delivery.watermarks import Floors
@@ -51,7 +51,7 @@ def measure(place: Place) -> list[Figure]:
 def _figure(what: str, found: list[float], fresh: list[float], aim: float | None = None) -> Figure:
     return Figure(
         "queue",
-        f"time of a claim of {BATCH} {what}",
+        f"time of a claim of {DEFAULT_BATCH_SIZE} {what}",
         middle(found) / middle(fresh),
         aim=aim,
         side="at most",
@@ -109,8 +109,12 @@ async def _claim(store: Store, floors: Floors, number: int) -> float:
     lanes = floors.lanes(range(total), now)
     floors.note(lanes, await store.read(queue.next_due, CARRIER, lanes), now)
     slot = number % total
-    claimed = await store.write(claim, slot, CARRIER, BATCH, MINUTE, POLICY, WORLD.now(), since=floors.of(slot))
+    claimed = await store.write(
+        claim, slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, POLICY, WORLD.now(), since=floors.of(slot)
+    )
     took_s = time.perf_counter() - began
-    if len(claimed.leased) != BATCH:
-        raise DoesNotWork(f"{BATCH - len(claimed.leased)} of {BATCH} messages were not claimed")
+    if len(claimed.leased) != DEFAULT_BATCH_SIZE:
+        raise DoesNotWork(
+            f"{DEFAULT_BATCH_SIZE - len(claimed.leased)} of {DEFAULT_BATCH_SIZE} messages were not claimed"
+        )
     return took_s

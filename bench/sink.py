@@ -260,14 +260,14 @@ class _Connection(asyncio.Protocol):
 
     def _take_in_rare(self, command: int, sequence: int) -> None:
         if command in (pdu.BIND_TRANSCEIVER, pdu.BIND_TRANSMITTER, pdu.BIND_RECEIVER):
-            self._transport.write(pdu.frame(command | pdu.RESPONSE, sequence, pdu.id_body("sink")))
+            self._transport.write(pdu.encode_pdu(command | pdu.RESPONSE, sequence, pdu.encode_message_id("sink")))
             self._tally.figures.binds += 1
             if command != pdu.BIND_TRANSMITTER:
                 self._tally.receivers.append(self)
         elif command in (pdu.ENQUIRE_LINK, pdu.UNBIND):
-            self._transport.write(pdu.frame(command | pdu.RESPONSE, sequence))
+            self._transport.write(pdu.encode_pdu(command | pdu.RESPONSE, sequence))
         elif not command & pdu.RESPONSE:
-            self._transport.write(pdu.frame(pdu.GENERIC_NACK, sequence, status=pdu.RINVCMDID))
+            self._transport.write(pdu.encode_pdu(pdu.GENERIC_NACK, sequence, status=pdu.RINVCMDID))
         if command == pdu.UNBIND:
             self._transport.close()
 

@@ -12,8 +12,8 @@ from bench.fill import SENDER, TEXT, WORLD
 from bench.server import say
 from bench.sink import Sink
 from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.session import Bind, Lot, Session
-from pabal.carriers.smpp.submits import Writer
+from pabal.carriers.smpp.session import BindRequest, SmppSession, SubmitGroup
+from pabal.carriers.smpp.submits import SubmitWriter
 from pabal.domain.message import Attempt, Product
 from pabal.settings.carriers import SmppSettings
 
@@ -38,7 +38,7 @@ class Pace(NamedTuple):
 
 def measure(far_end: Sink) -> list[Figure]:
     """Measure in turn, several times: texts that are written as they go, and bodies made before."""
-    writer = Writer(SmppSettings(name="sink", host="127.0.0.1", system_id="bench", receipts=False))
+    writer = SubmitWriter(SmppSettings(name="sink", host="127.0.0.1", system_id="bench", receipts=False))
     attempts = [_attempt(place) for place in range(LOT)]
 
     def written() -> list[bytes]:
@@ -84,10 +84,10 @@ def _paced(far_end: Sink, bodies: Bodies, what: str) -> Pace:
 
 async def _run(port: int, bodies: Bodies) -> tuple[int, float]:
     """Return how many submits were answered, and in how many seconds."""
-    bind = Bind(pdu.BIND_TRANSCEIVER, pdu.bind_body("bench", ""))
+    bind = BindRequest(pdu.BIND_TRANSCEIVER, pdu.encode_bind("bench", ""))
     loop = asyncio.get_running_loop()
     _, session = await loop.create_connection(
-        lambda: Session(bind, WINDOW, ENQUIRE_S, WORLD, _ignore, _ignore, _ignore), "127.0.0.1", port
+        lambda: SmppSession(bind, WINDOW, ENQUIRE_S, WORLD, _ignore, _ignore, _ignore), "127.0.0.1", port
     )
     await session.bound
     began = time.perf_counter()
@@ -97,11 +97,11 @@ async def _run(port: int, bodies: Bodies) -> tuple[int, float]:
     return sum(counts), seconds
 
 
-async def _keep_busy(session: Session, bodies: Bodies, until: float) -> int:
+async def _keep_busy(session: SmppSession, bodies: Bodies, until: float) -> int:
     """Submit lot after lot, each when the one before has all its answers; return how many were taken."""
     taken = 0
     while time.perf_counter() < until:
-        lot = Lot(LOT)
+        lot = SubmitGroup(LOT)
         session.submit(bodies(), lot, 0)
         await lot.has_all
         taken += sum(isinstance(answer, str) for answer in lot.answers)

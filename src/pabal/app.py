@@ -19,7 +19,7 @@ from pabal.service.access.limits import Limiter, SharedLimiter
 from pabal.service.context import Context
 from pabal.service.metrics import Metrics
 from pabal.service.policy import policy_from
-from pabal.service.simulator_store import StoredCursor, StoredMemory
+from pabal.service.simulator_store import StoredCursor, StoredSimulatorState
 from pabal.service.slots import Slots
 from pabal.service.work import Work
 from pabal.settings.carriers import CarrierSettings, NhnCloudSettings, SimulatorSettings, SmppSettings
@@ -129,9 +129,9 @@ def _carrier(settings: CarrierSettings, store: Store, world: World, metrics: Met
         return SmppCarrier(settings, world, lambda what: metrics.oddities.add(1, settings.name, what))
     if isinstance(settings, NhnCloudSettings):
         from pabal.carriers.nhncloud.build import build  # costs the start 0.1 s
-        from pabal.carriers.nhncloud.carrier import Surroundings
+        from pabal.carriers.nhncloud.carrier import Dependencies
 
-        around = Surroundings(
+        around = Dependencies(
             world,
             lambda request_id: store.read(requests.image, request_id),
             StoredCursor(store, settings.name, slots),
@@ -139,7 +139,7 @@ def _carrier(settings: CarrierSettings, store: Store, world: World, metrics: Met
         )
         return build(settings, around)
     assert isinstance(settings, SimulatorSettings)
-    return Simulator(settings, StoredMemory(store, settings.name, slots), world)
+    return Simulator(settings, StoredSimulatorState(store, settings.name, slots), world)
 
 
 class Beside:

@@ -6,23 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from pabal.carriers.base import Carrier
-from pabal.carriers.nhncloud.carrier import NhnCloud, Surroundings
-from pabal.carriers.nhncloud.client import Client
+from pabal.carriers.nhncloud.carrier import Dependencies, NhnCloudCarrier
+from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import SmppCarrier
-from pabal.carriers.smpp.pdu import Pdu, Submit
+from pabal.carriers.smpp.pdu import Pdu, ShortMessage
 from pabal.domain.simulated_message import Arrival
 from pabal.settings.carriers import NhnCloudSettings, SimulatorSettings, SmppSettings
 from pabal.world import World
-from tests.carriers.test_simulator import Notebook
-from tests.fakes.nhncloud.server import Relay, Transport
+from tests.carriers.test_simulator import InMemorySimulatorStore
+from tests.fakes.nhncloud.server import FakeNhnCloud, FakeNhnCloudTransport
 from tests.fakes.nhncloud.state import Message, Profile
 from tests.fakes.smsc.scripted import (
     BINDS,
     DELIVER_ANSWER,
-    Line,
-    Smsc,
+    ScriptedSmsc,
+    SmscConnection,
     answer,
     receipt,
     refuse,
@@ -91,7 +91,7 @@ class Adapter(ABC):
         return 0
 
 
-class SlowNotebook(Notebook):
+class BlockingSimulatorStore(InMemorySimulatorStore):
     """The simulator's memory, which may be told to hang."""
 
     def __init__(self) -> None:
@@ -99,11 +99,11 @@ class SlowNotebook(Notebook):
         self.is_silent = False
         self.given_at: list[float] = []
 
-    async def take(self, arrivals: Sequence[Arrival]) -> None:
-        self.given_at += [asyncio.get_running_loop().time()] * len(arrivals)
+    async def store_messages(self, messages: Sequence[Arrival]) -> None:
+        self.given_at += [asyncio.get_running_loop().time()] * len(messages)
         if self.is_silent:
             await asyncio.Event().wait()
-        await super().take(arrivals)
+        await super().store_messages(messages)
 
 
 class SimulatorAdapter(Adapter):
@@ -118,7 +118,7 @@ class SimulatorAdapter(Adapter):
     }
 
     def __init__(self) -> None:
-        self._memory = SlowNotebook()
+        self._memory = BlockingSimulatorStore()
 
     def build(self, world: World, *, window: int, rate: int) -> Carrier:
         return Simulator(SimulatorSettings(name="it", window=window, rate=rate), self._memory, world)
@@ -149,8 +149,8 @@ class SmppAdapter(Adapter):
     further: ClassVar[Mapping[str, object]] = {}
 
     def __init__(self) -> None:
-        self._smsc = Smsc()
-        self._reports: dict[int, Submit] = {}
+        self._smsc = ScriptedSmsc()
+        self._reports: dict[int, ShortMessage] = {}
         self._sequence = 0
         self.come_back()
 
@@ -174,7 +174,7 @@ class SmppAdapter(Adapter):
 
     def come_back(self) -> None:
         self._smsc.is_down = False
-        self._smsc.acts = Smsc().acts | dict.fromkeys(BINDS, self._bind)
+        self._smsc.acts = ScriptedSmsc().acts | dict.fromkeys(BINDS, self._bind)
         self._smsc.acts[pdu.SUBMIT_SM] = self._decide
         self._smsc.acts[DELIVER_ANSWER] = self._strike_out
 
@@ -194,14 +194,14 @@ class SmppAdapter(Adapter):
     def connections(self) -> int:
         return len(self._smsc.open_lines)
 
-    def _bind(self, line: Line, one: Pdu) -> None:
+    def _bind(self, line: SmscConnection, one: Pdu) -> None:
         answer(line, one)
         if one.command in EARS:
             for sequence, report in self._reports.items():
                 line.deliver(sequence, report)
 
-    def _decide(self, line: Line, one: Pdu) -> None:
-        receiver = pdu.read_submit(one.body).destination.digits
+    def _decide(self, line: SmscConnection, one: Pdu) -> None:
+        receiver = pdu.decode_submit(one.body).destination.digits
         if receiver == REFUSED:
             refuse(pdu.RINVDSTADR)(line, one)
         elif receiver == BUSY:
@@ -209,7 +209,7 @@ class SmppAdapter(Adapter):
         else:
             _later(ANSWER_AFTER_S, lambda: self._take(line, one))
 
-    def _take(self, line: Line, one: Pdu) -> None:
+    def _take(self, line: SmscConnection, one: Pdu) -> None:
         if not line.is_up:
             return
         take(line, one)
@@ -223,7 +223,7 @@ class SmppAdapter(Adapter):
         if ears and sequence in self._reports:
             ears[0].deliver(sequence, self._reports[sequence])
 
-    def _strike_out(self, line: Line, one: Pdu) -> None:
+    def _strike_out(self, line: SmscConnection, one: Pdu) -> None:
         self._reports.pop(one.sequence, None)
 
 
@@ -234,7 +234,7 @@ class SmppPairAdapter(SmppAdapter):
     further: ClassVar[Mapping[str, object]] = {"bind": "pair", "binds": 2, "long_messages": "parts"}
 
 
-class Notes:
+class InMemoryCursor:
     """How far results have been read, as the store keeps it."""
 
     is_ours = True
@@ -249,12 +249,12 @@ class Notes:
         self.at[source] = at
 
 
-class CountedRelay(Relay):
+class CountedRelay(FakeNhnCloud):
     """The documented server, which counts when it was given what."""
 
     def __init__(self) -> None:
         super().__init__(virtual_clock, seed=1)
-        self.manners.refusals = {REFUSED: -6001, BUSY: -2052}
+        self.behavior.refusals = {REFUSED: -6001, BUSY: -2052}
         self.add_number("0212345678")
         self.given_at: list[float] = []
 
@@ -277,8 +277,8 @@ class NhnCloudAdapter(Adapter):
         self._relay = CountedRelay()
         self._relay.profiles[SENDER_KEY] = Profile("@shop", SENDER_KEY, "01012345678", "00100010001", 0)
         self._relay.add_template(SENDER_KEY, TEMPLATE_CODE, "안녕하세요")
-        self._notes = Notes()
-        self._transports: list[Transport] = []
+        self._notes = InMemoryCursor()
+        self._transports: list[FakeNhnCloudTransport] = []
         self._is_gone = False
 
     def build(self, world: World, *, window: int, rate: int) -> Carrier:
@@ -293,17 +293,17 @@ class NhnCloudAdapter(Adapter):
             talk_app_key=talk_key,
             talk_secret_key=talk_secret,
         )
-        self._transports = [Transport(relay), Transport(relay)]
+        self._transports = [FakeNhnCloudTransport(relay), FakeNhnCloudTransport(relay)]
         texts, talk = (
-            Client("http://127.0.0.1", key, secret, transport=transport)
+            NhnCloudClient("http://127.0.0.1", key, secret, transport=transport)
             for key, secret, transport in zip(
                 (sms_key, talk_key), (sms_secret, talk_secret), self._transports, strict=True
             )
         )
-        return NhnCloud(settings, Surroundings(world, _no_picture, self._notes, lambda _: None), texts, talk)
+        return NhnCloudCarrier(settings, Dependencies(world, _no_picture, self._notes, lambda _: None), texts, talk)
 
     def fall_silent(self) -> None:
-        self._relay.meddle("slow to take", "POST", times=1e9, seconds=1e6)
+        self._relay.inject_fault("slow to take", "POST", times=1e9, seconds=1e6)
 
     def go_away(self) -> None:
         for transport in self._transports:
@@ -313,7 +313,7 @@ class NhnCloudAdapter(Adapter):
         self._relay.sms_app_key = self._relay.talk_app_key = "another"
 
     def come_back(self) -> None:
-        self._relay.meddling.meddles.clear()
+        self._relay.faults.faults.clear()
         self._relay.sms_app_key, self._relay.talk_app_key = self.secrets[0], self.secrets[2]
         for transport in self._transports:
             transport.is_gone = False

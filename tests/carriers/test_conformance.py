@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 import pytest
 
-from pabal.carriers.base import Away, Busy, Carrier, Declined, Receipt, Rejected, Taken, Unknown, Verdict
+from pabal.carriers.base import Accepted, Busy, Carrier, Declined, NotSent, Receipt, Rejected, Unknown, Verdict
 from pabal.carriers.pace import ROUNDING_S
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from tests.carriers.conformance import ADAPTERS, BUSY, REFUSED, SENDER_KEY, TEMPLATE_CODE, Adapter
@@ -57,11 +57,11 @@ class Stage:
         """Hand a batch over as the deliverer does: who takes too long to answer has said that nobody knows."""
         began = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(self.carrier.answer_s):
+            async with asyncio.timeout(self.carrier.timeout_s):
                 verdicts = list(await self.carrier.send(attempts))
         except TimeoutError:
             verdicts = [Unknown() for _ in attempts]
-        assert asyncio.get_running_loop().time() - began <= self.carrier.answer_s
+        assert asyncio.get_running_loop().time() - began <= self.carrier.timeout_s
         return verdicts
 
 
@@ -118,7 +118,9 @@ def kinds(verdicts: Sequence[Verdict]) -> list[type]:
 
 def references(verdicts: Sequence[Verdict]) -> set[str | None]:
     """Return all references that a batch was taken under."""
-    return {one for each in verdicts if isinstance(each, Taken) for one in (each.reference, *each.further)}
+    return {
+        one for each in verdicts if isinstance(each, Accepted) for one in (each.reference, *each.other_references)
+    }
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -159,7 +161,7 @@ def test_it_has_a_verdict_for_each_attempt_in_order(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         verdicts = await stage.send(text(1), text(2, REFUSED), text(3), text(4, BUSY), text(5, REFUSED), text(6))
 
-        assert [kind is Taken for kind in kinds(verdicts)] == [True, False, True, False, False, True]
+        assert [kind is Accepted for kind in kinds(verdicts)] == [True, False, True, False, False, True]
         assert kinds(verdicts)[3] is Busy
 
     run_scenario(adapter, scenario)
@@ -186,7 +188,7 @@ def test_it_carries_the_products_it_says_it_carries(adapter: Adapter) -> None:
         )
 
         assert products
-        assert kinds(verdicts) == [Taken] * len(products)
+        assert kinds(verdicts) == [Accepted] * len(products)
 
     run_scenario(adapter, scenario)
 
@@ -196,7 +198,7 @@ def test_several_batches_may_be_under_way_at_once(adapter: Adapter) -> None:
         batches = [texts(20)[first : first + 4] for first in range(0, 20, 4)]
         verdicts = await asyncio.gather(*(stage.send(*batch) for batch in batches))
 
-        assert [kinds(each) for each in verdicts] == [[Taken] * 4] * 5
+        assert [kinds(each) for each in verdicts] == [[Accepted] * 4] * 5
         assert len(references([one for each in verdicts for one in each])) == 20
 
     run_scenario(adapter, scenario)
@@ -238,11 +240,11 @@ def test_silence_ends_as_unknown_in_time_and_costs_nothing_afterwards(adapter: A
         adapter.fall_silent()
         verdicts = await stage.send(*texts(WINDOW))
 
-        assert set(kinds(verdicts)) <= {Unknown, Away}
+        assert set(kinds(verdicts)) <= {Unknown, NotSent}
         assert Unknown in kinds(verdicts)
         adapter.come_back()
         await until(lambda: stage.carrier.is_connected)
-        assert kinds(await stage.send(*texts(WINDOW))) == [Taken] * WINDOW
+        assert kinds(await stage.send(*texts(WINDOW))) == [Accepted] * WINDOW
 
     run_scenario(adapter, scenario)
 
@@ -256,7 +258,7 @@ def test_a_cancelled_hand_over_costs_nothing_afterwards(adapter: Adapter) -> Non
         await asyncio.wait([sending])
         adapter.come_back()
 
-        assert kinds(await stage.send(*texts(WINDOW))) == [Taken] * WINDOW
+        assert kinds(await stage.send(*texts(WINDOW))) == [Accepted] * WINDOW
 
     run_scenario(adapter, scenario)
 
@@ -269,7 +271,7 @@ def test_the_window_is_never_exceeded(adapter: Adapter) -> None:
         batches = [texts(3 * WINDOW), [text(99, content=LONG, product=Product.LMS)], texts(5)]
         verdicts = await asyncio.gather(*(stage.send(*batch) for batch in batches))
 
-        assert {kind for each in verdicts for kind in kinds(each)} == {Taken}
+        assert {kind for each in verdicts for kind in kinds(each)} == {Accepted}
         assert 1 < adapter.most_in_hand <= WINDOW
 
     run_scenario(adapter, scenario)
@@ -279,12 +281,12 @@ def test_the_window_is_never_exceeded(adapter: Adapter) -> None:
 def test_the_rate_is_kept_evenly_and_without_a_burst_after_a_pause(adapter: Adapter, rate: int) -> None:
     async def scenario(stage: Stage) -> None:
         assert stage.carrier.rate == rate
-        assert stage.carrier.ahead_s == 0
+        assert stage.carrier.backlog_s == 0
         share = rate // 10
         for _ in range(2):
             batches = [asyncio.create_task(stage.send(*texts(share))) for _ in range(15)]
             await asyncio.sleep(0.1)
-            assert 1.0 <= stage.carrier.ahead_s <= 1.6
+            assert 1.0 <= stage.carrier.backlog_s <= 1.6
             await asyncio.wait(batches)
             await asyncio.sleep(10)
 
@@ -318,7 +320,7 @@ def test_a_receipt_is_not_acknowledged_before_it_is_kept(adapter: Adapter) -> No
         await stage.send(*texts(3))
         await asyncio.sleep(100)
         assert (stage.asked > 0, stage.kept, adapter.unacknowledged) == (True, [], 3)
-        assert kinds(await stage.send(text(4))) == [Taken], "who is slow to keep receipts may still send"
+        assert kinds(await stage.send(text(4))) == [Accepted], "who is slow to keep receipts may still send"
         stage.may_keep.set()
         await until(lambda: adapter.unacknowledged == 0)
 
@@ -375,8 +377,8 @@ def test_before_it_is_begun_it_takes_nothing_it_could_lose(adapter: Adapter) -> 
         stage = Stage(adapter)
 
         assert not stage.carrier.is_connected
-        assert " " in stage.carrier.trouble
-        assert kinds(await stage.send(*texts(2))) == [Away, Away]
+        assert " " in stage.carrier.problem
+        assert kinds(await stage.send(*texts(2))) == [NotSent, NotSent]
 
     in_virtual_time(scenario())
 
@@ -384,18 +386,18 @@ def test_before_it_is_begun_it_takes_nothing_it_could_lose(adapter: Adapter) -> 
 def test_who_is_out_of_reach_says_so_takes_nothing_and_recovers(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         carrier = stage.carrier
-        assert (carrier.is_connected, carrier.trouble) == (True, "")
+        assert (carrier.is_connected, carrier.problem) == (True, "")
         adapter.go_away()
         await until(lambda: not carrier.is_connected)
         await asyncio.sleep(60)
 
         assert not carrier.is_connected
-        assert " " in carrier.trouble, "in words"
-        assert kinds(await stage.send(*texts(3), text(4, REFUSED), text(5, BUSY))) == [Away] * 5
+        assert " " in carrier.problem, "in words"
+        assert kinds(await stage.send(*texts(3), text(4, REFUSED), text(5, BUSY))) == [NotSent] * 5
         adapter.come_back()
         await until(lambda: carrier.is_connected)
-        await until(lambda: carrier.trouble == "")
-        assert kinds(await stage.send(*texts(3))) == [Taken] * 3
+        await until(lambda: carrier.problem == "")
+        assert kinds(await stage.send(*texts(3))) == [Accepted] * 3
 
     run_scenario(adapter, scenario)
 
@@ -408,10 +410,10 @@ def test_who_is_locked_out_says_so_without_its_secret(adapter: Adapter, caplog: 
         await until(lambda: not stage.carrier.is_connected)
         await asyncio.sleep(60)
         carrier = stage.carrier
-        shown.append(f"{carrier!r} {carrier} {vars(carrier)} {carrier.trouble}")
+        shown.append(f"{carrier!r} {carrier} {vars(carrier)} {carrier.problem}")
         assert not carrier.is_connected
-        assert " " in carrier.trouble
-        assert kinds(await stage.send(text())) == [Away]
+        assert " " in carrier.problem
+        assert kinds(await stage.send(text())) == [NotSent]
         adapter.come_back()
         await until(lambda: carrier.is_connected)
 
@@ -442,7 +444,7 @@ def test_cancelled_at_any_moment_it_leaves_nothing_behind(adapter: Adapter) -> N
         verdicts = await sending
         await asyncio.sleep(SOON_S)
 
-        assert set(kinds(verdicts)) <= {Taken, Unknown, Away}
+        assert set(kinds(verdicts)) <= {Accepted, Unknown, NotSent}
         assert asyncio.all_tasks() == before
         assert adapter.connections == 0
 

@@ -147,7 +147,7 @@ def test_after_a_stall_those_who_came_first_still_go_first_and_what_is_ahead_is_
         pacer = Pacer(50, VirtualWorld())
         going = asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.35)]), go(pacer, 25, second))
         await asyncio.sleep(0.46)
-        assert pacer.ahead_s == pytest.approx((50 - len(times(first))) / 50, abs=0.04)
+        assert pacer.backlog_s == pytest.approx((50 - len(times(first))) / 50, abs=0.04)
         await going
 
     in_virtual_time(scenario())
@@ -181,17 +181,17 @@ def test_of_two_batches_the_first_to_come_goes_first() -> None:
 def test_what_is_ahead_is_known_and_runs_out() -> None:
     async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
-        assert pacer.ahead_s == 0
+        assert pacer.backlog_s == 0
         going = asyncio.create_task(go(pacer, 100, []))
         await asyncio.sleep(0)
-        assert pacer.ahead_s == pytest.approx(2, abs=0.1)
+        assert pacer.backlog_s == pytest.approx(2, abs=0.1)
         await asyncio.sleep(1)
-        assert pacer.ahead_s == pytest.approx(1, abs=0.1)
+        assert pacer.backlog_s == pytest.approx(1, abs=0.1)
 
         await going
         await asyncio.sleep(1)
 
-        assert pacer.ahead_s == 0
+        assert pacer.backlog_s == 0
 
     in_virtual_time(scenario())
 
@@ -203,7 +203,7 @@ def test_what_is_ahead_after_a_pause_is_what_was_asked_for() -> None:
 
         pacer.reserve(100)
 
-        assert pacer.ahead_s == pytest.approx(2, abs=CREDIT_S)
+        assert pacer.backlog_s == pytest.approx(2, abs=CREDIT_S)
 
     in_virtual_time(scenario())
 
@@ -214,7 +214,7 @@ def test_without_a_rate_all_goes_at_once_and_nothing_is_ever_ahead() -> None:
     async def scenario() -> None:
         pacer = Pacer(0, VirtualWorld())
         await go(pacer, 10_000, gone)
-        assert pacer.ahead_s == 0
+        assert pacer.backlog_s == 0
 
     in_virtual_time(scenario())
     assert gone == [(0.0, 10_000)]
@@ -223,11 +223,11 @@ def test_without_a_rate_all_goes_at_once_and_nothing_is_ever_ahead() -> None:
 async def go_on(pacer: Pacer, lot: int, gone: Gone) -> None:
     """Let rows of messages go, one after the other and two at a time, as deliverers ask for them."""
     while True:
-        if pacer.ahead_s > 0.5:
-            await asyncio.sleep(pacer.ahead_s - 0.5)
+        if pacer.backlog_s > 0.5:
+            await asyncio.sleep(pacer.backlog_s - 0.5)
         going = asyncio.create_task(go(pacer, lot, gone))
         await asyncio.sleep(0.001)
-        if pacer.ahead_s > 1.2:
+        if pacer.backlog_s > 1.2:
             await going
 
 
@@ -240,7 +240,7 @@ def test_with_a_share_of_the_rate_less_goes_at_once_also_of_what_was_asked_for_b
         pacer = Pacer(rate, VirtualWorld())
         going = asyncio.create_task(go_on(pacer, rate // 4, gone))
         for share in shares:
-            pacer.keep_to(share)
+            pacer.set_share(share)
             assert pacer.rate == share * rate
             await asyncio.sleep(8)
         going.cancel()
@@ -257,8 +257,8 @@ def test_who_has_no_share_keeps_its_pace_with_what_it_has_in_hand() -> None:
 
     async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
-        pacer.keep_to(0.5)
-        pacer.keep_to(0.0)
+        pacer.set_share(0.5)
+        pacer.set_share(0.0)
         await go(pacer, 25, gone)
 
     in_virtual_time(scenario())
@@ -270,9 +270,9 @@ def test_without_a_rate_a_share_of_it_is_none_either() -> None:
 
     async def scenario() -> None:
         pacer = Pacer(0, VirtualWorld())
-        pacer.keep_to(0.25)
+        pacer.set_share(0.25)
         await go(pacer, 1000, gone)
-        assert (pacer.rate, pacer.ahead_s) == (0, 0)
+        assert (pacer.rate, pacer.backlog_s) == (0, 0)
 
     in_virtual_time(scenario())
     assert gone == [(0.0, 1000)]
@@ -285,9 +285,9 @@ def test_a_pause_before_a_change_of_share_saves_nothing_up() -> None:
         pacer = Pacer(50, VirtualWorld())
         await go(pacer, 10, [])
         await asyncio.sleep(30)
-        pacer.keep_to(0.1)
+        pacer.set_share(0.1)
         await asyncio.sleep(30)
-        pacer.keep_to(1.0)
+        pacer.set_share(1.0)
         await go(pacer, 100, gone)
 
     in_virtual_time(scenario())

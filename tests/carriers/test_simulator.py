@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pabal.carriers.base import Busy, Carrier, Receipt, Rejected, Taken
-from pabal.carriers.simulator import MAX_RECEIPTS, Simulator, fate_of
+from pabal.carriers.base import Accepted, Busy, Carrier, Receipt, Rejected
+from pabal.carriers.simulator import MAX_RECEIPTS, Simulator, outcome_for
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.profile import Registration
@@ -25,7 +25,7 @@ GOOD = Outcome.DELIVERED
 SIM = SimulatorSettings(name="sim", window=10)
 
 
-class Notebook:
+class InMemorySimulatorStore:
     """A memory that lasts as long as the test."""
 
     def __init__(self) -> None:
@@ -34,32 +34,32 @@ class Notebook:
         self.debts: list[Owed] = []
         self.busy: Counter[bytes] = Counter()
 
-    async def take(self, arrivals: Sequence[Arrival]) -> None:
-        for each in arrivals:
+    async def store_messages(self, messages: Sequence[Arrival]) -> None:
+        for each in messages:
             if each.message_id is None:
                 self.tokens.append(each)
             elif each.message_id not in self.taken:
                 self.taken[each.message_id] = each
                 self.debts += [(due_at, each.message_id, outcome) for due_at, outcome in each.receipts]
 
-    async def count_busy(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
+    async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
         self.busy.update(message_ids)
         return {one: self.busy[one] for one in message_ids}
 
-    async def owed(self, now: Instant, most: int) -> list[Owed]:
-        return sorted((each for each in self.debts if each[0] <= now), key=lambda each: each[:2])[:most]
+    async def due_receipts(self, now: Instant, limit: int) -> list[Owed]:
+        return sorted((each for each in self.debts if each[0] <= now), key=lambda each: each[:2])[:limit]
 
-    async def next_owed_at(self) -> Instant | None:
+    async def next_receipt_at(self) -> Instant | None:
         return min((due_at for due_at, _, _ in self.debts), default=None)
 
-    async def settle_owed(self, handed_over: Sequence[Owed]) -> None:
-        self.debts = [each for each in self.debts if each not in handed_over]
+    async def delete_receipts(self, receipts: Sequence[Owed]) -> None:
+        self.debts = [each for each in self.debts if each not in receipts]
 
 
 class Desk:
     """A simulator at work, and the receipts that it hands on."""
 
-    def __init__(self, memory: Notebook, begins_at: Instant = NOON) -> None:
+    def __init__(self, memory: InMemorySimulatorStore, begins_at: Instant = NOON) -> None:
         self.simulator = Simulator(
             SimulatorSettings(name="simulator", window=100), memory, VirtualWorld(begins_at=begins_at)
         )
@@ -83,17 +83,17 @@ def attempt(number: int = 1, receiver: str = PHONE, product: Product = Product.S
 
 
 def test_it_is_a_carrier_of_everything_that_knows_what_it_has_had() -> None:
-    carrier: Carrier = Simulator(SIM, Notebook(), VirtualWorld())
+    carrier: Carrier = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
     assert carrier.products == frozenset(Product)
-    assert (carrier.dedups, carrier.is_connected, carrier.window, carrier.answer_s) == (True, True, 10, 10)
-    assert carrier.desk is not None
+    assert (carrier.dedups, carrier.is_connected, carrier.window, carrier.timeout_s) == (True, True, 10, 10)
+    assert carrier.provider is not None
 
 
 def test_a_usual_message_is_taken_and_reported_as_delivered_within_a_second() -> None:
     async def scenario() -> None:
-        async with Desk(Notebook()) as desk:
-            assert await desk.simulator.send([attempt()]) == [Taken(attempt().message_id.hex())]
+        async with Desk(InMemorySimulatorStore()) as desk:
+            assert await desk.simulator.send([attempt()]) == [Accepted(attempt().message_id.hex())]
             await asyncio.sleep(1)
 
             ((at, receipt),) = desk.received
@@ -106,17 +106,17 @@ def test_a_usual_message_is_taken_and_reported_as_delivered_within_a_second() ->
 FATES = {
     ("01000000001", Product.SMS): (Rejected(Outcome.NUMBER_NOT_ASSIGNED), []),
     ("01000000001", Product.ALIMTALK): (Rejected(Outcome.NUMBER_NOT_ASSIGNED), []),
-    ("01000000002", Product.LMS): (Taken, [Outcome.PHONE_OFF]),
-    ("01000000003", Product.SMS): (Taken, [GOOD]),
-    ("01000000003", Product.ALIMTALK): (Taken, [Outcome.NOT_A_USER]),
-    ("01000000003", Product.FRIENDTALK_IMAGE): (Taken, [Outcome.NOT_A_USER]),
-    ("01000000004", Product.MMS): (Taken, [GOOD]),
+    ("01000000002", Product.LMS): (Accepted, [Outcome.PHONE_OFF]),
+    ("01000000003", Product.SMS): (Accepted, [GOOD]),
+    ("01000000003", Product.ALIMTALK): (Accepted, [Outcome.NOT_A_USER]),
+    ("01000000003", Product.FRIENDTALK_IMAGE): (Accepted, [Outcome.NOT_A_USER]),
+    ("01000000004", Product.MMS): (Accepted, [GOOD]),
     ("01000000004", Product.ALIMTALK): (Rejected(Outcome.BLOCKED_BY_USER), []),
     ("01000000004", Product.FRIENDTALK_TEXT): (Rejected(Outcome.NOT_A_FRIEND), []),
-    ("01000000006", Product.SMS): (Taken, []),
-    ("01000000007", Product.SMS): (Taken, [GOOD]),
-    ("01000000008", Product.SMS): (Taken, [GOOD, Outcome.UNDELIVERABLE]),
-    ("01000000009", Product.SMS): (Taken, [GOOD]),
+    ("01000000006", Product.SMS): (Accepted, []),
+    ("01000000007", Product.SMS): (Accepted, [GOOD]),
+    ("01000000008", Product.SMS): (Accepted, [GOOD, Outcome.UNDELIVERABLE]),
+    ("01000000009", Product.SMS): (Accepted, [GOOD]),
 }
 
 
@@ -125,7 +125,7 @@ def test_a_number_with_a_fixed_fate_meets_it(receiver: str, product: Product) ->
     verdict, outcomes = FATES[receiver, product]
 
     async def scenario() -> None:
-        async with Desk(Notebook()) as desk:
+        async with Desk(InMemorySimulatorStore()) as desk:
             (said,) = await desk.simulator.send([attempt(1, receiver, product)])
             await asyncio.sleep(60)
 
@@ -137,7 +137,7 @@ def test_a_number_with_a_fixed_fate_meets_it(receiver: str, product: Product) ->
 
 def test_the_late_number_reports_after_ten_seconds() -> None:
     async def scenario() -> None:
-        async with Desk(Notebook()) as desk:
+        async with Desk(InMemorySimulatorStore()) as desk:
             await desk.simulator.send([attempt(1, "01000000007")])
             await asyncio.sleep(60)
 
@@ -148,11 +148,11 @@ def test_the_late_number_reports_after_ten_seconds() -> None:
 
 def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
     async def scenario() -> None:
-        async with Desk(Notebook()) as desk:
+        async with Desk(InMemorySimulatorStore()) as desk:
             verdicts = [(await desk.simulator.send([attempt(1, "01000000005")]))[0] for _ in range(3)]
             await asyncio.sleep(1)
 
-            assert [type(verdict) for verdict in verdicts] == [Busy, Busy, Taken]
+            assert [type(verdict) for verdict in verdicts] == [Busy, Busy, Accepted]
             assert [receipt.outcome for _, receipt in desk.received] == [GOOD]
 
     in_virtual_time(scenario())
@@ -160,18 +160,18 @@ def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
 
 def test_verdicts_come_in_the_order_of_a_mixed_batch() -> None:
     async def scenario() -> None:
-        simulator = Simulator(SIM, Notebook(), VirtualWorld())
+        simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
         numbers = ["01000000001", PHONE, "01000000005", "01000000001", "01000000007"]
 
         verdicts = await simulator.send([attempt(number, phone) for number, phone in enumerate(numbers)])
 
-        assert [type(verdict) for verdict in verdicts] == [Rejected, Taken, Busy, Rejected, Taken]
+        assert [type(verdict) for verdict in verdicts] == [Rejected, Accepted, Busy, Rejected, Accepted]
 
     in_virtual_time(scenario())
 
 
 def test_a_message_handed_over_again_is_taken_once_and_reported_on_once() -> None:
-    memory = Notebook()
+    memory = InMemorySimulatorStore()
 
     async def scenario() -> None:
         async with Desk(memory) as desk:
@@ -189,8 +189,8 @@ def test_a_message_handed_over_again_is_taken_once_and_reported_on_once() -> Non
 
 
 def test_it_says_taken_only_when_its_memory_has_it() -> None:
-    class Forgetful(Notebook):
-        async def take(self, arrivals: Sequence[Arrival]) -> None:
+    class Forgetful(InMemorySimulatorStore):
+        async def store_messages(self, arrivals: Sequence[Arrival]) -> None:
             raise ConnectionError
 
     async def scenario() -> None:
@@ -201,7 +201,7 @@ def test_it_says_taken_only_when_its_memory_has_it() -> None:
 
 
 def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
-    memory = Notebook()
+    memory = InMemorySimulatorStore()
 
     async def refuse(arrived: Sequence[Receipt]) -> None:
         raise ConnectionError
@@ -219,7 +219,7 @@ def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
 
 
 def test_after_a_restart_it_hands_over_what_is_due() -> None:
-    memory = Notebook()
+    memory = InMemorySimulatorStore()
 
     async def before() -> None:
         simulator = Simulator(SIM, memory, VirtualWorld())
@@ -238,7 +238,7 @@ def test_after_a_restart_it_hands_over_what_is_due() -> None:
 
 def test_more_receipts_than_fit_in_one_hand_are_handed_over_one_hand_after_the_other() -> None:
     async def scenario() -> None:
-        async with Desk(Notebook()) as desk:
+        async with Desk(InMemorySimulatorStore()) as desk:
             await desk.simulator.send([attempt(number) for number in range(2 * MAX_RECEIPTS + 5)])
             await asyncio.sleep(5)
 
@@ -248,7 +248,7 @@ def test_more_receipts_than_fit_in_one_hand_are_handed_over_one_hand_after_the_o
 
 
 def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() -> None:
-    memory = Notebook()
+    memory = InMemorySimulatorStore()
 
     async def scenario() -> None:
         simulator = Simulator(SIM, memory, VirtualWorld())
@@ -270,8 +270,8 @@ def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() 
 
 
 def test_every_fate_is_decided_by_receiver_and_product_alone() -> None:
-    assert fate_of(attempt(1)) == fate_of(attempt(2))
-    assert fate_of(attempt(1, "01000000003")) == fate_of(attempt(1))
+    assert outcome_for(attempt(1)) == outcome_for(attempt(2))
+    assert outcome_for(attempt(1, "01000000003")) == outcome_for(attempt(1))
 
 
 @pytest.mark.parametrize(
@@ -284,18 +284,18 @@ def test_every_fate_is_decided_by_receiver_and_product_alone() -> None:
 )
 def test_a_template_is_reviewed_by_its_name(name: str, review: Review | None) -> None:
     async def scenario() -> None:
-        simulator = Simulator(SIM, Notebook(), VirtualWorld())
+        simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
-        assert await simulator.submit("key", "code", Design(name, "글", "999999"), None) == review
+        assert await simulator.submit_template("key", "code", Design(name, "글", "999999"), None) == review
 
     in_virtual_time(scenario())
 
 
 def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
     async def scenario() -> None:
-        simulator = Simulator(SIM, Notebook(), VirtualWorld())
+        simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
-        review = await simulator.submit("key", "code", Design("반려될 주문", "글", "999999"), None)
+        review = await simulator.submit_template("key", "code", Design("반려될 주문", "글", "999999"), None)
 
         assert review is not None
         assert not review.is_approved
@@ -308,11 +308,11 @@ def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
     "channel", ["@shop", "@shop123456", "@123456", "@20261115010", "@1234567", "@１２３４５６", "@한글채널"]
 )
 def test_a_token_is_the_only_run_of_six_digits_in_its_message(channel: str) -> None:
-    memory = Notebook()
+    memory = InMemorySimulatorStore()
 
     async def scenario() -> None:
         simulator = Simulator(SIM, memory, VirtualWorld())
-        await simulator.register(7, Registration(channel, "00100010001", PHONE), "048213")
+        await simulator.register_profile(7, Registration(channel, "00100010001", PHONE), "048213")
 
     in_virtual_time(scenario())
     (arrival,) = memory.tokens

@@ -11,7 +11,7 @@ from pabal.domain.suspension import Bar
 from pabal.service.context import Context
 from pabal.store import profiles
 from tests.cli.test_cli import Ran, Shell
-from tests.fakes.nhncloud.server import Served, serving
+from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 from tests.fixtures.virtual import NOON
 
 OTHER = """
@@ -23,9 +23,9 @@ talk_secret_key = "b"
 
 
 @pytest.fixture
-def relay() -> Iterator[Served]:
+def relay() -> Iterator[FakeNhnCloudServer]:
     """The server, in a thread of its own."""
-    found: list[Served] = []
+    found: list[FakeNhnCloudServer] = []
     is_up, may_end = threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
 
@@ -47,7 +47,7 @@ def relay() -> Iterator[Served]:
 class Office:
     """A shell whose settings name the server as a carrier."""
 
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str], relay: Served) -> None:
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str], relay: FakeNhnCloudServer) -> None:
         self.shell = Shell(folder / "data", capsys)
         self.config = folder / "pabal.toml"
         self.config.write_text(
@@ -66,11 +66,11 @@ talk_address = "{relay.address}"
 
 
 @pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], relay: Served) -> Office:
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], relay: FakeNhnCloudServer) -> Office:
     return Office(tmp_path, capsys, relay)
 
 
-def test_a_profile_of_the_relays_console_is_given_to_an_account(office: Office, relay: Served) -> None:
+def test_a_profile_of_the_relays_console_is_given_to_an_account(office: Office, relay: FakeNhnCloudServer) -> None:
     key = relay.add_profile("@shop").sender_key
 
     adopted = office.adopt("shop", "--account", "acme")
@@ -83,7 +83,7 @@ def test_a_profile_of_the_relays_console_is_given_to_an_account(office: Office, 
     assert kept.carrier == "relay"
 
 
-def test_what_cannot_be_adopted_is_told_with_what_to_do(office: Office, relay: Served) -> None:
+def test_what_cannot_be_adopted_is_told_with_what_to_do(office: Office, relay: FakeNhnCloudServer) -> None:
     relay.add_profile("@shop")
 
     for words, says in (
@@ -104,7 +104,7 @@ def test_what_cannot_be_adopted_is_told_with_what_to_do(office: Office, relay: S
     assert 'kind = "nhncloud"' in without.err
 
 
-def test_lists_say_why_something_is_out_of_use(office: Office, relay: Served) -> None:
+def test_lists_say_why_something_is_out_of_use(office: Office, relay: FakeNhnCloudServer) -> None:
     relay.add_profile("@shop")
     office.adopt("@shop", "--account", "acme")
 

@@ -16,9 +16,9 @@ import httpx
 import pytest
 
 from pabal.domain.message import Status
-from tests.fakes.smsc.peer import Line, Peer, far_end
+from tests.fakes.smsc.peer import Peer, PeerEvent, running_peer
 from tests.fixtures.live import Live
-from tests.fixtures.smpp_live import SENDER, in_front_of, until
+from tests.fixtures.smpp_live import SENDER, serve_with_smsc, wait_until
 
 KILLS = 10 if os.environ.get("PABAL_TORTURE") else 3
 WINDOW = 50
@@ -92,11 +92,11 @@ def _reckoning(folder: Path, way: Way) -> Reckoning:
     """Run a load while the far end dies and comes back, and return what became of it."""
     log = folder / "far-end.log"
     with (
-        far_end("node", log=str(log), echo_reference=way.is_echoed, answer_after_ms=ANSWER_AFTER_MS) as peer,
-        in_front_of(peer, folder, window=WINDOW, on_doubt=way.on_doubt) as live,
+        running_peer("node", log=str(log), echo_reference=way.is_echoed, answer_after_ms=ANSWER_AFTER_MS) as peer,
+        serve_with_smsc(peer, folder, window=WINDOW, on_doubt=way.on_doubt) as live,
     ):
         sent = asyncio.run(_load_while_it_dies(live, peer, Random(7)))
-        until(lambda: unsent(live), 0)
+        wait_until(lambda: unsent(live), 0)
         until_all_is_reported(peer, log)
         in_doubt = _unknown(live)
         assert live.stop() == 0
@@ -111,7 +111,7 @@ async def _load_while_it_dies(live: Live, peer: Peer, dice: Random) -> int:
     headers = {"apiKey": live.key}
     async with httpx.AsyncClient(base_url=live.base, headers=headers, timeout=30) as client:
         for _ in range(KILLS):
-            taken = len(peer.told("submit_sm")) + dice.randint(1, MOST_TAKEN_BEFORE_THE_KILL)
+            taken = len(peer.events("submit_sm")) + dice.randint(1, MOST_TAKEN_BEFORE_THE_KILL)
             async with asyncio.TaskGroup() as group:
                 group.create_task(_send(client, phones, CAMPAIGN))
                 for _ in range(CLIENTS):
@@ -159,7 +159,7 @@ def until_all_is_reported(peer: Peer, log: Path) -> None:
     """Return once the far end has an answer to its receipt for every message it took."""
     owed = {said["message_id"] for said in far_end_said(log) if said["event"] == "submit_sm"}
 
-    def is_last(line: Line) -> bool:
+    def is_last(line: PeerEvent) -> bool:
         if line["event"] == "deliver_sm_resp" and line["status"] == 0:
             owed.discard(line["message_id"])
         return not owed
@@ -176,7 +176,7 @@ def statuses(path: Path) -> dict[int, Status]:
     return {receiver: by_number[status] for receiver, status in rows}
 
 
-def far_end_said(log: Path) -> list[Line]:
+def far_end_said(log: Path) -> list[PeerEvent]:
     """Return all that the far end ever said: its log is written before it answers, and outlives it."""
     return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 

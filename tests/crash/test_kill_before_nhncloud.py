@@ -17,7 +17,7 @@ from pabal.settings.settings import load
 from pabal.world import RealWorld
 from tests.crash.clients import until_idle
 from tests.fakes.nhncloud import channel, subprocess_server
-from tests.fakes.nhncloud.subprocess_server import Apart
+from tests.fakes.nhncloud.subprocess_server import ServerProcess
 from tests.fixtures import status_checker
 from tests.fixtures.live import run, serving
 
@@ -66,7 +66,7 @@ def test_a_crash_amid_calls_neither_loses_nor_doubles_anything(tmp_path: Path, h
                 _let_go_wrong(relay)
                 before = relay.figures().messages
                 sent += asyncio.run(_send(live.base, key, phones))
-                relay.until_taken(before + TAKEN_BEFORE_THE_KILL)
+                relay.wait_until_accepted(before + TAKEN_BEFORE_THE_KILL)
                 live.process.kill()
                 live.process.wait()
         with serving(data, config=config, key_rate=0) as live:
@@ -89,7 +89,7 @@ def test_a_crash_amid_calls_neither_loses_nor_doubles_anything(tmp_path: Path, h
     assert len(doubts) > CAMPAIGN, "whole calls were in doubt"
 
 
-def _let_go_wrong(relay: Apart) -> None:
+def _let_go_wrong(relay: ServerProcess) -> None:
     relay.figures(meddles=[{**trouble, "on": path} for trouble in TROUBLES for path in SENDS])
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from pabal.domain.message import Status
 from tests.crash.test_far_end import far_end_said, statuses, unsent, until_all_is_reported
-from tests.fakes.smsc.peer import far_end
-from tests.fixtures.smpp_live import in_front_of, send, until
+from tests.fakes.smsc.peer import running_peer
+from tests.fixtures.smpp_live import send, serve_with_smsc, wait_until
 
 KILLS = 10 if os.environ.get("PABAL_TORTURE") else 3
 WINDOW = 50
@@ -26,17 +26,17 @@ def test_a_crash_with_a_full_window_loses_nothing(tmp_path: Path, on_doubt: str)
     log = tmp_path / "far-end.log"
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     key = ""
-    with far_end("node", log=str(log), answer_after_ms=ANSWER_AFTER_MS) as peer:
+    with running_peer("node", log=str(log), answer_after_ms=ANSWER_AFTER_MS) as peer:
         for number in range(1, KILLS + 1):
-            with in_front_of(peer, tmp_path, window=WINDOW, on_doubt=on_doubt) as live:
+            with serve_with_smsc(peer, tmp_path, window=WINDOW, on_doubt=on_doubt) as live:
                 key = key or live.key
                 with httpx.Client(base_url=live.base, headers={"apiKey": key}, timeout=30) as client:
                     send(client, "SMS", "파발이 달립니다", *itertools.islice(phones, CAMPAIGN))
                 peer.wait_for_many("submit_sm", number * TAKEN_BEFORE_THE_KILL)
                 live.process.kill()
                 live.process.wait()
-        with in_front_of(peer, tmp_path, window=WINDOW, on_doubt=on_doubt) as live:
-            until(lambda: unsent(live), 0)
+        with serve_with_smsc(peer, tmp_path, window=WINDOW, on_doubt=on_doubt) as live:
+            wait_until(lambda: unsent(live), 0)
             until_all_is_reported(peer, log)
             assert live.stop() == 0
 

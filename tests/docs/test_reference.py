@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from docs import generate
-from pabal.carriers.simulator import fate_of
+from pabal.carriers.simulator import outcome_for
 from pabal.domain.message import Attempt, Product
 
 SIMULATOR = generate.FOLDER / "simulator.md"
@@ -48,9 +48,9 @@ def test_the_simulator_page_tells_the_fate_of_its_numbers(number: str, product: 
     shown = f"{number[:3]}-{number[3:7]}-{number[7:]}"
     row = next(line for line in SIMULATOR.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {shown}"))
 
-    fate = fate_of(Attempt(bytes(16), 1, 1, product, number, "0212345678", None, "text"))
+    fate = outcome_for(Attempt(bytes(16), 1, 1, product, number, "0212345678", None, "text"))
 
     told = re.findall(r"\b[1239][0-9]{3}\b", row)
-    outcomes = [fate.refused] if fate.refused else [outcome for _, outcome in fate.reported]
+    outcomes = [fate.rejected] if fate.rejected else [outcome for _, outcome in fate.receipts]
     is_usual_text = product is Product.SMS and "texts arrive" in row
     assert is_usual_text or {str(outcome.number) for outcome in outcomes} <= set(told)

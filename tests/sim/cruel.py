@@ -8,19 +8,19 @@ from random import Random
 from typing import Any, Concatenate
 
 from pabal.carriers.base import (
-    Away,
+    Accepted,
     Busy,
     Carrier,
     Declined,
-    HandOn,
+    NotSent,
+    OnReceipts,
     Receipt,
     Rejected,
-    Taken,
     Unknown,
     Verdict,
 )
-from pabal.carriers.provider import Desk
-from pabal.carriers.simulator import REJECTED_NAME
+from pabal.carriers.provider import ProfileProvider
+from pabal.carriers.simulator import REJECTED_TEMPLATE_WORD
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image
@@ -131,8 +131,8 @@ class CruelCarrier(Carrier):
 
     products = frozenset(Product)
     window = 20
-    answer_s = 3.0
-    patience_s = 15.0
+    timeout_s = 3.0
+    failover_after_s = 15.0
 
     def __init__(
         self,
@@ -148,9 +148,9 @@ class CruelCarrier(Carrier):
     ) -> None:
         self.name = name
         self.dedups = dedups
-        self.holds_doubt = holds_doubt
+        self.holds_in_doubt = holds_doubt
         self._gone_until = 0
-        self.desk: Desk | None = self
+        self.provider: ProfileProvider | None = self
         self._ledger = ledger
         self._world = world
         self._random = random
@@ -178,23 +178,25 @@ class CruelCarrier(Carrier):
             note.verdict = type(verdict).__name__
         return verdicts
 
-    async def run(self, hand_on: HandOn) -> None:
+    async def run(self, on_receipts: OnReceipts) -> None:
         while True:
             now = self._world.now()
             owed = self._ledger.owed[self.name]
             due = [(at, receipt) for at, receipt in owed if at <= now]
             for entry in due:
-                await hand_on([entry[1]])
+                await on_receipts([entry[1]])
                 if not self._is_calm and self._random.random() < 0.1:
                     continue  # the acknowledgement was lost: it will come again
                 owed.remove(entry)
             await asyncio.sleep(0.2 if owed or not self._is_calm else 2)
 
-    async def register(self, account_id: int, registration: Registration, token: str | None) -> None:
+    async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         raise AssertionError("the simulation registers its profiles directly")
 
-    async def submit(self, sender_key: str, code: str, design: Design, image: Image | None) -> Review | None:
-        return Review(REJECTED_NAME not in design.name)
+    async def submit_template(
+        self, sender_key: str, code: str, design: Design, image: Image | None
+    ) -> Review | None:
+        return Review(REJECTED_TEMPLATE_WORD not in design.name)
 
     def _note(self, attempt: Attempt) -> HandOver:
         note = HandOver(self._world.now(), self._life, "none")
@@ -213,11 +215,11 @@ class CruelCarrier(Carrier):
         if roll < 0.19:
             return Declined(Outcome.UNDELIVERABLE)
         if roll < 0.22:
-            return Away()
+            return NotSent()
         references = self._take(attempt)
         if roll < 0.26:
             return Unknown()  # it has it, and never said so
-        return Taken(references[0], references[1:])
+        return Accepted(references[0], references[1:])
 
     def _take(self, attempt: Attempt) -> tuple[str, ...]:
         known = self._ledger.taken.get((self.name, attempt.message_id))

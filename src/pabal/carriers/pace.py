@@ -25,7 +25,7 @@ class Pacer:
         self._at = 0.0
         """When that place is due; those after it follow at the rate."""
 
-    def keep_to(self, share: float) -> None:
+    def set_share(self, share: float) -> None:
         """Go at so much of the rate from now on, also with what was asked for before.
 
         Who has no share has nothing to send either.
@@ -37,7 +37,7 @@ class Pacer:
             self.rate = self._whole_rate * share
 
     @property
-    def ahead_s(self) -> float:
+    def backlog_s(self) -> float:
         """How long it will take until all that was asked for may have gone."""
         return max(0.0, -self._late_s(self._next)) if self.rate else 0.0
 

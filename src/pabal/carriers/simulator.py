@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from pabal.carriers.base import Busy, Carrier, HandOn, Receipt, Rejected, Taken, Verdict
+from pabal.carriers.base import Accepted, Busy, Carrier, OnReceipts, Receipt, Rejected, Verdict
 from pabal.carriers.pace import Pacer
-from pabal.carriers.provider import Desk
+from pabal.carriers.provider import ProfileProvider
 from pabal.domain import phone
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.image import Image
@@ -28,27 +28,27 @@ REST_S = 0.05
 """Pause between two rounds of receipts, so that they travel in batches."""
 IDLE_S = 5.0
 
-REJECTED_NAME = "반려"
-HELD_NAME = "보류"
+REJECTED_TEMPLATE_WORD = "반려"
+HELD_TEMPLATE_WORD = "보류"
 
 
-class Fate(NamedTuple):
+class SimulatedOutcome(NamedTuple):
     """What becomes of a message: refused, or reported on after a while, arriving or not."""
 
-    refused: Outcome | None = None
-    reported: tuple[tuple[int, Outcome], ...] = ((RECEIPT_AFTER, Outcome.DELIVERED),)
+    rejected: Outcome | None = None
+    receipts: tuple[tuple[int, Outcome], ...] = ((RECEIPT_AFTER, Outcome.DELIVERED),)
     is_busy_at_first: bool = False
 
 
-USUAL = Fate()
+USUAL = SimulatedOutcome()
 _ALWAYS = {
-    "01000000001": Fate(refused=Outcome.NUMBER_NOT_ASSIGNED),
-    "01000000002": Fate(reported=((RECEIPT_AFTER, Outcome.PHONE_OFF),)),
-    "01000000005": Fate(is_busy_at_first=True),
-    "01000000006": Fate(reported=()),
-    "01000000007": Fate(reported=((LATE_RECEIPT_AFTER, Outcome.DELIVERED),)),
-    "01000000008": Fate(
-        reported=(
+    "01000000001": SimulatedOutcome(rejected=Outcome.NUMBER_NOT_ASSIGNED),
+    "01000000002": SimulatedOutcome(receipts=((RECEIPT_AFTER, Outcome.PHONE_OFF),)),
+    "01000000005": SimulatedOutcome(is_busy_at_first=True),
+    "01000000006": SimulatedOutcome(receipts=()),
+    "01000000007": SimulatedOutcome(receipts=((LATE_RECEIPT_AFTER, Outcome.DELIVERED),)),
+    "01000000008": SimulatedOutcome(
+        receipts=(
             (RECEIPT_AFTER, Outcome.DELIVERED),
             (RECEIPT_AFTER + SECOND_THOUGHT_AFTER, Outcome.UNDELIVERABLE),
         )
@@ -57,14 +57,14 @@ _ALWAYS = {
 _NO_USER, _NO_FRIEND = "01000000003", "01000000004"
 
 
-class Memory(Protocol):
+class SimulatorStore(Protocol):
     """Where the simulator keeps what it has taken and what it owes, so that it outlives a crash."""
 
-    async def take(self, arrivals: Sequence[Arrival]) -> None: ...
-    async def count_busy(self, message_ids: Sequence[bytes]) -> dict[bytes, int]: ...
-    async def owed(self, now: Instant, most: int) -> list[tuple[Instant, bytes, Outcome]]: ...
-    async def next_owed_at(self) -> Instant | None: ...
-    async def settle_owed(self, handed_over: Sequence[tuple[Instant, bytes, Outcome]]) -> None: ...
+    async def store_messages(self, messages: Sequence[Arrival]) -> None: ...
+    async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]: ...
+    async def due_receipts(self, now: Instant, limit: int) -> list[tuple[Instant, bytes, Outcome]]: ...
+    async def next_receipt_at(self) -> Instant | None: ...
+    async def delete_receipts(self, receipts: Sequence[tuple[Instant, bytes, Outcome]]) -> None: ...
 
 
 class Simulator(Carrier):
@@ -72,16 +72,16 @@ class Simulator(Carrier):
 
     products = frozenset(Product)
     dedups = True
-    answer_s = ANSWER_S
+    timeout_s = ANSWER_S
     is_connected = True
 
-    def __init__(self, settings: SimulatorSettings, memory: Memory, world: World) -> None:
+    def __init__(self, settings: SimulatorSettings, store: SimulatorStore, world: World) -> None:
         self.name = settings.name
         self.window = settings.window
-        self.patience_s = settings.patience_seconds
-        self.desk: Desk | None = self
+        self.failover_after_s = settings.patience_seconds
+        self.provider: ProfileProvider | None = self
         self._pacer = Pacer(settings.rate, world)
-        self._memory = memory
+        self._memory = store
         self._world = world
         self._has_taken = asyncio.Event()
 
@@ -90,11 +90,11 @@ class Simulator(Carrier):
         return self._pacer.rate
 
     @property
-    def ahead_s(self) -> float:
-        return self._pacer.ahead_s
+    def backlog_s(self) -> float:
+        return self._pacer.backlog_s
 
-    def keep_to(self, share: float) -> None:
-        self._pacer.keep_to(share)
+    def set_rate_share(self, share: float) -> None:
+        self._pacer.set_share(share)
 
     async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
         first = self._pacer.reserve(len(attempts))
@@ -107,47 +107,49 @@ class Simulator(Carrier):
 
     async def _take(self, attempts: Sequence[Attempt]) -> list[Verdict]:
         now = self._world.now()
-        fates = [fate_of(attempt) for attempt in attempts]
+        fates = [outcome_for(attempt) for attempt in attempts]
         pairs = list(zip(attempts, fates, strict=True))
         at_first = [attempt.message_id for attempt, fate in pairs if fate.is_busy_at_first]
-        times = await self._memory.count_busy(at_first) if at_first else {}
+        times = await self._memory.count_busy_attempts(at_first) if at_first else {}
         busy = {one for one, count in times.items() if count <= BUSY_TIMES}
         arrivals = [
             _arrival(attempt, fate, now)
             for attempt, fate in pairs
-            if not fate.refused and attempt.message_id not in busy
+            if not fate.rejected and attempt.message_id not in busy
         ]
         if arrivals:
-            await self._memory.take(arrivals)
+            await self._memory.store_messages(arrivals)
             self._has_taken.set()
         return [_verdict(attempt, fate, attempt.message_id in busy) for attempt, fate in pairs]
 
-    async def run(self, hand_on: HandOn) -> None:
+    async def run(self, on_receipts: OnReceipts) -> None:
         while True:
-            owed = await self._memory.owed(self._world.now(), MAX_RECEIPTS)
+            owed = await self._memory.due_receipts(self._world.now(), MAX_RECEIPTS)
             if owed:
-                await hand_on([Receipt(message_id.hex(), outcome) for _, message_id, outcome in owed])
-                await self._memory.settle_owed(owed)
+                await on_receipts([Receipt(message_id.hex(), outcome) for _, message_id, outcome in owed])
+                await self._memory.delete_receipts(owed)
             if len(owed) < MAX_RECEIPTS:
                 await asyncio.sleep(REST_S)
                 await self._until_next()
 
-    async def register(self, account_id: int, registration: Registration, token: str | None) -> None:
+    async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         now = self._world.now()
         channel_id, _, cellphone = registration
         content = f"발신 프로필 인증번호는 {token}입니다."  # without the channel's id, which may hold digits
         arrival = Arrival(None, account_id, cellphone, now, now, TOKEN, channel_id, None, content)
-        await self._memory.take([arrival])
+        await self._memory.store_messages([arrival])
 
-    async def submit(self, sender_key: str, code: str, design: Design, image: Image | None) -> Review | None:
-        if REJECTED_NAME in design.name:
+    async def submit_template(
+        self, sender_key: str, code: str, design: Design, image: Image | None
+    ) -> Review | None:
+        if REJECTED_TEMPLATE_WORD in design.name:
             return Review(False, "템플릿 이름에 '반려'가 있어 반려되었습니다.")
-        return None if HELD_NAME in design.name else Review(True)
+        return None if HELD_TEMPLATE_WORD in design.name else Review(True)
 
     async def _until_next(self) -> None:
         """Wait until the next receipt is due, or until something more has been taken."""
         self._has_taken.clear()
-        next_at = await self._memory.next_owed_at()
+        next_at = await self._memory.next_receipt_at()
         pause_s = IDLE_S if next_at is None else (next_at - self._world.now()) / SECOND
         if pause_s <= 0:
             return
@@ -158,18 +160,18 @@ class Simulator(Carrier):
             pass
 
 
-def fate_of(attempt: Attempt) -> Fate:
+def outcome_for(attempt: Attempt) -> SimulatedOutcome:
     """Return what becomes of a message, by its receiver and its kind."""
     if attempt.receiver == _NO_USER and not attempt.product.is_text:
-        return Fate(reported=((RECEIPT_AFTER, Outcome.NOT_A_USER),))
+        return SimulatedOutcome(receipts=((RECEIPT_AFTER, Outcome.NOT_A_USER),))
     if attempt.receiver == _NO_FRIEND and not attempt.product.is_text:
         is_alimtalk = attempt.product is Product.ALIMTALK
-        return Fate(refused=Outcome.BLOCKED_BY_USER if is_alimtalk else Outcome.NOT_A_FRIEND)
+        return SimulatedOutcome(rejected=Outcome.BLOCKED_BY_USER if is_alimtalk else Outcome.NOT_A_FRIEND)
     return _ALWAYS.get(attempt.receiver, USUAL)
 
 
-def _arrival(attempt: Attempt, fate: Fate, now: Instant) -> Arrival:
-    receipts = [(now + after, outcome) for after, outcome in fate.reported]
+def _arrival(attempt: Attempt, fate: SimulatedOutcome, now: Instant) -> Arrival:
+    receipts = [(now + after, outcome) for after, outcome in fate.receipts]
     arrives_at = receipts[0][0] if receipts and receipts[0][1] is Outcome.DELIVERED else None
     return Arrival(
         attempt.message_id,
@@ -187,7 +189,7 @@ def _arrival(attempt: Attempt, fate: Fate, now: Instant) -> Arrival:
     )
 
 
-def _verdict(attempt: Attempt, fate: Fate, is_busy: bool) -> Verdict:
-    if fate.refused:
-        return Rejected(fate.refused)
-    return Busy() if is_busy else Taken(attempt.message_id.hex())
+def _verdict(attempt: Attempt, fate: SimulatedOutcome, is_busy: bool) -> Verdict:
+    if fate.rejected:
+        return Rejected(fate.rejected)
+    return Busy() if is_busy else Accepted(attempt.message_id.hex())

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
-from pabal.carriers.provider import Desk, Relay
+from pabal.carriers.provider import ProfileProvider, RelayProvider
 from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.message import Product
@@ -18,16 +18,16 @@ from pabal.store.engine.base import Store
 from pabal.world import World
 
 
-class Posted(NamedTuple):
+class CarrierProvider(NamedTuple):
     """A desk, and which carrier's it is."""
 
     carrier: str
-    desk: Desk
+    provider: ProfileProvider
 
     @property
-    def keeper(self) -> str | None:
+    def relay_name(self) -> str | None:
         """The carrier, where its desk keeps profiles and templates itself."""
-        return self.carrier if isinstance(self.desk, Relay) else None
+        return self.carrier if isinstance(self.provider, RelayProvider) else None
 
 
 @dataclass(frozen=True)
@@ -65,18 +65,18 @@ class Context:
             return next((each for each in self.policy.routes.of(product) if each not in self.open_circuits), name)
         return name
 
-    def desk(self) -> Posted:
+    def provider(self) -> CarrierProvider:
         """Return who looks after sender profiles and templates: the first of Alimtalk's route that does.
 
         Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
         for name in self.policy.routes.of(Product.ALIMTALK):
-            desk = self.carriers[name].desk
+            desk = self.carriers[name].provider
             if desk is not None:
-                return Posted(name, desk)
+                return CarrierProvider(name, desk)
         raise Refused(Code.PRODUCT_NOT_AVAILABLE)
 
-    def desk_of(self, profile: Profile) -> Desk:
+    def provider_of(self, profile: Profile) -> ProfileProvider:
         """Return who looks after a profile and its templates.
 
         Raises Refused: PRODUCT_NOT_AVAILABLE, where its relay is no more; INVALID_STATE for one kept here alone,
@@ -84,12 +84,12 @@ class Context:
         """
         if profile.carrier is not None:
             return self.relay(profile.carrier)
-        posted = self.desk()
-        if posted.keeper is not None:
+        posted = self.provider()
+        if posted.relay_name is not None:
             raise Refused(Code.INVALID_STATE, "senderKey", _NOT_AT_RELAY)
-        return posted.desk
+        return posted.provider
 
-    def relay(self, carrier: str) -> Relay:
+    def relay(self, carrier: str) -> RelayProvider:
         """Return the relay of a carrier.
 
         Raises Refused(PRODUCT_NOT_AVAILABLE).
@@ -104,9 +104,11 @@ class Context:
         return relay
 
     @property
-    def relays(self) -> dict[str, Relay]:
+    def relays(self) -> dict[str, RelayProvider]:
         """The carriers that keep profiles and templates themselves."""
-        return {name: each.desk for name, each in self.carriers.items() if isinstance(each.desk, Relay)}
+        return {
+            name: each.provider for name, each in self.carriers.items() if isinstance(each.provider, RelayProvider)
+        }
 
 
 _NOT_AT_RELAY = Words(

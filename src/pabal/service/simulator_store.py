@@ -13,7 +13,7 @@ READERS_SLOT = 0
 """Whoever holds this slot reads results for all workers."""
 
 
-class StoredMemory:
+class StoredSimulatorState:
     """What the simulator has taken and owes, kept where everything is kept."""
 
     def __init__(self, store: Store, carrier: str, slots: Slots) -> None:
@@ -21,20 +21,20 @@ class StoredMemory:
         self._carrier = carrier
         self._slots = slots
 
-    async def take(self, arrivals: Sequence[Arrival]) -> None:
-        await self._store.write(simulator.take, self._carrier, arrivals)
+    async def store_messages(self, messages: Sequence[Arrival]) -> None:
+        await self._store.write(simulator.take, self._carrier, messages)
 
-    async def count_busy(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
+    async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
         return await self._store.write(simulator.count_busy, self._carrier, message_ids)
 
-    async def owed(self, now: Instant, most: int) -> list[tuple[Instant, bytes, Outcome]]:
-        return await self._store.read(simulator.owed, self._carrier, self._slots.held, now, most)
+    async def due_receipts(self, now: Instant, limit: int) -> list[tuple[Instant, bytes, Outcome]]:
+        return await self._store.read(simulator.owed, self._carrier, self._slots.held, now, limit)
 
-    async def next_owed_at(self) -> Instant | None:
+    async def next_receipt_at(self) -> Instant | None:
         return await self._store.read(simulator.next_owed_at, self._carrier, self._slots.held)
 
-    async def settle_owed(self, handed_over: Sequence[tuple[Instant, bytes, Outcome]]) -> None:
-        await self._store.write(simulator.settle_owed, self._carrier, handed_over)
+    async def delete_receipts(self, receipts: Sequence[tuple[Instant, bytes, Outcome]]) -> None:
+        await self._store.write(simulator.settle_owed, self._carrier, receipts)
 
 
 class StoredCursor:

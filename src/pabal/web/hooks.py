@@ -24,7 +24,7 @@ async def hear(context: Context, request: Request) -> None:
     async def keep(receipts: Sequence[Receipt]) -> None:
         await hand_on(context, carrier.name, receipts)
 
-    await carrier.hear(request.headers, lambda: _body(request), keep)
+    await carrier.handle_webhook(request.headers, lambda: _body(request), keep)
 
 
 async def _body(request: Request) -> bytes:

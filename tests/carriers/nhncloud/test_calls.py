@@ -8,8 +8,8 @@ from pabal.carriers.nhncloud.calls import (
     IDEMPOTENCY_HEADER,
     MOST_BYTES_TITLE,
     MOST_RECIPIENTS,
-    Call,
-    Door,
+    ProductEndpoint,
+    SendCall,
     calls_of,
     door_of,
 )
@@ -34,7 +34,7 @@ def friendtalk(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
     return alimtalk(number, request, **{"product": Product.FRIENDTALK_TEXT, "template_code": None} | fields)
 
 
-def only(*attempts: Attempt) -> Call:
+def only(*attempts: Attempt) -> SendCall:
     (call,) = calls_of(attempts, UNSUBSCRIBE)
     return call
 
@@ -128,7 +128,11 @@ def test_an_sms() -> None:
     one, two = message(1), message(2)
     call = only(one, two)
 
-    assert (call.door, call.path, call.headers) == (Door.SMS, "/sms/v3.0/appKeys/{appkey}/sender/sms", {})
+    assert (call.endpoint, call.path, call.headers) == (
+        ProductEndpoint.SMS,
+        "/sms/v3.0/appKeys/{appkey}/sender/sms",
+        {},
+    )
     assert call.body(None) == {
         "body": "안녕하세요",
         "sendNo": SENDER,
@@ -144,7 +148,7 @@ def test_an_mms_names_its_picture() -> None:
     one = message(product=Product.MMS, subject="사진", image_of=b"1")
     call = only(one)
 
-    assert (call.door, call.path) == (Door.MMS, "/sms/v3.0/appKeys/{appkey}/sender/mms")
+    assert (call.endpoint, call.path) == (ProductEndpoint.MMS, "/sms/v3.0/appKeys/{appkey}/sender/mms")
     assert call.body(4711) == {
         "body": "안녕하세요",
         "sendNo": SENDER,
@@ -160,7 +164,7 @@ def test_an_alimtalk() -> None:
     one = alimtalk(subject="제목", buttons=(button,))
     call = only(one)
 
-    assert (call.door, call.path) == (Door.ALIMTALK, "/alimtalk/v2.3/appkeys/{appkey}/raw-messages")
+    assert (call.endpoint, call.path) == (ProductEndpoint.ALIMTALK, "/alimtalk/v2.3/appkeys/{appkey}/raw-messages")
     assert call.body(None) == {
         "senderKey": KEY,
         "templateCode": "T1",
@@ -183,7 +187,7 @@ def test_a_friend_talk() -> None:
     one = friendtalk(image_of=b"1", image_link="https://shop.example", is_ad=True)
     call = only(one)
 
-    assert (call.door, call.path) == (Door.FRIENDTALK, "/friendtalk/v2.4/appkeys/{appkey}/messages")
+    assert (call.endpoint, call.path) == (ProductEndpoint.FRIENDTALK, "/friendtalk/v2.4/appkeys/{appkey}/messages")
     assert call.body("https://relay.example/1.jpg") == {
         "senderKey": KEY,
         "senderGroupingKey": "01".zfill(26),
@@ -232,7 +236,7 @@ def test_halves_have_all_messages_once(count: int) -> None:
     assert left.attempts + right.attempts == call.attempts
     assert left.attempts
     assert right.attempts
-    assert (left.path, left.shared, right.door) == (call.path, call.shared, call.door)
+    assert (left.path, left.shared, right.endpoint) == (call.path, call.shared, call.endpoint)
 
 
 # Titles and advertisements.
@@ -280,18 +284,18 @@ def test_an_advertisement_that_says_it_already_is_left_as_it_is(number: str) -> 
 
 @pytest.mark.parametrize(
     ("content", "door"),
-    [("가" * 35, Door.SMS), ("가" * 34 + "a", Door.SMS), ("가" * 36, Door.MMS)],
+    [("가" * 35, ProductEndpoint.SMS), ("가" * 34 + "a", ProductEndpoint.SMS), ("가" * 36, ProductEndpoint.MMS)],
 )
-def test_an_advertisement_that_grows_beyond_an_sms_goes_as_an_lms(content: str, door: Door) -> None:
+def test_an_advertisement_that_grows_beyond_an_sms_goes_as_an_lms(content: str, door: ProductEndpoint) -> None:
     added = len("\n무료거부 0801234567".encode("cp949"))
     one = message(is_ad=True, content=content)
 
-    assert (len(content.encode("cp949")) + added <= 90) is (door is Door.SMS)
+    assert (len(content.encode("cp949")) + added <= 90) is (door is ProductEndpoint.SMS)
     assert door_of(one, UNSUBSCRIBE) is door
-    assert only(one).path.endswith("/ad-sms" if door is Door.SMS else "/ad-mms")
-    assert ("title" in only(one).body(None)) is (door is Door.MMS)
+    assert only(one).path.endswith("/ad-sms" if door is ProductEndpoint.SMS else "/ad-mms")
+    assert ("title" in only(one).body(None)) is (door is ProductEndpoint.MMS)
 
 
 def test_what_is_no_advertisement_is_left_as_it_is() -> None:
     assert only(message(content="가" * 45)).body(None)["body"] == "가" * 45
-    assert door_of(message(content="가" * 45), UNSUBSCRIBE) is Door.SMS
+    assert door_of(message(content="가" * 45), UNSUBSCRIBE) is ProductEndpoint.SMS

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.nhncloud.client import MOST_WORDS, Client, NoAnswer, NotReached, Said, Throttled
+from pabal.carriers.nhncloud.client import MOST_WORDS, NhnCloudClient, NoAnswer, NotReached, Said, Throttled
 from pabal.settings.field import BadSetting
-from tests.fakes.nhncloud.server import Served, serving
+from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 
 TLS = Path(__file__).parents[2] / "fixtures" / "tls"
 AUTHORITY = TLS / "authority.pem"
@@ -22,12 +22,12 @@ SECRETS = ("smsAppKey0123456", "smsSecret")
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-async def ask(client: Client, path: str = PATH, within_s: float = 10.0, **more: Any) -> dict[str, Any]:
+async def ask(client: NhnCloudClient, path: str = PATH, within_s: float = 10.0, **more: Any) -> dict[str, Any]:
     return await client.ask("GET", path, within_s=within_s, **more)
 
 
 @asynccontextmanager
-async def calling(**changes: str) -> AsyncIterator[tuple[Served, Client]]:
+async def calling(**changes: str) -> AsyncIterator[tuple[FakeNhnCloudServer, NhnCloudClient]]:
     """Run the documented server, and a client of its SMS interface."""
     async with serving() as relay:
         keys: dict[str, Any] = {
@@ -35,14 +35,14 @@ async def calling(**changes: str) -> AsyncIterator[tuple[Served, Client]]:
             "app_key": relay.sms_app_key,
             "secret_key": relay.sms_secret_key,
         } | changes
-        client = Client(**keys, authority=AUTHORITY)
+        client = NhnCloudClient(**keys, authority=AUTHORITY)
         try:
             yield relay, client
         finally:
             await client.close()
 
 
-async def failure(client: Client, **more: Any) -> Exception:
+async def failure(client: NhnCloudClient, **more: Any) -> Exception:
     """Return how a call failed, after a look for secrets in everything that it tells."""
     with pytest.raises((NotReached, NoAnswer, Throttled, Said)) as caught:
         await ask(client, **more)
@@ -78,7 +78,7 @@ def test_where_nobody_listens_the_call_has_not_left() -> None:
 def test_where_several_addresses_were_tried_the_first_counts() -> None:
     async def main() -> None:
         async with calling() as (relay, _):
-            client = Client(f"http://localhost:{relay.listener.port}", *SECRETS, AUTHORITY)
+            client = NhnCloudClient(f"http://localhost:{relay.listener.port}", *SECRETS, AUTHORITY)
             await relay.gone()
             assert str(await failure(client)) == "Connection refused"
             await client.close()
@@ -126,7 +126,7 @@ def test_connections_that_the_far_end_closed_meanwhile_cost_no_call() -> None:
 def test_each_way_to_fail_is_told_apart(kind: str, more: dict[str, Any], error: type, words: str) -> None:
     async def main() -> None:
         async with calling() as (relay, client):
-            relay.meddle(kind, **more)
+            relay.inject_fault(kind, **more)
             found = await failure(client, within_s=0.5)
             assert (type(found), str(found)) == (error, words)
             await ask(client)
@@ -204,7 +204,7 @@ def whole(body: bytes, status: str = "200 OK") -> bytes:
 def test_whatever_is_answered_is_an_answer_or_one_of_those(raw: bytes, error: type) -> None:
     async def main() -> None:
         async with answering(raw) as port:
-            client = Client(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
+            client = NhnCloudClient(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
             assert type(await failure(client)) is error
             await client.close()
 
@@ -217,7 +217,7 @@ def test_what_it_says_is_told_in_one_line_cut_short_and_without_our_keys() -> No
 
     async def main() -> None:
         async with answering(whole(body)) as port:
-            client = Client(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
+            client = NhnCloudClient(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
             error = await failure(client)
             assert isinstance(error, Said)
             assert error.message.startswith("Unknown … with … xxx")
@@ -239,7 +239,7 @@ def test_a_certificate_that_is_not_its_own_is_told_in_words(host: str, authority
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(TLS / "server.pem")
         async with answering(whole(b""), context) as port:
-            client = Client(f"https://{host}:{port}", *SECRETS, TLS / authority)
+            client = NhnCloudClient(f"https://{host}:{port}", *SECRETS, TLS / authority)
             error = await failure(client)
             assert isinstance(error, NotReached)
             assert str(error).startswith(words)
@@ -255,7 +255,7 @@ def test_it_works_over_tls() -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(TLS / "server.pem")
         async with answering(whole(body), context) as port:
-            client = Client(f"https://localhost:{port}", *SECRETS, AUTHORITY)
+            client = NhnCloudClient(f"https://localhost:{port}", *SECRETS, AUTHORITY)
             assert (await ask(client))["header"]["resultMessage"] == "SUCCESS"
             await client.close()
 
@@ -265,7 +265,7 @@ def test_it_works_over_tls() -> None:
 def test_tls_where_none_is_spoken_is_not_reached() -> None:
     async def main() -> None:
         async with answering(b"HTTP/1.1 400 Bad Request\r\n\r\n", until=b"\x16\x03") as port:
-            client = Client(f"https://127.0.0.1:{port}", *SECRETS, AUTHORITY)
+            client = NhnCloudClient(f"https://127.0.0.1:{port}", *SECRETS, AUTHORITY)
             assert isinstance(await failure(client), NotReached)
             await client.close()
 
@@ -277,7 +277,7 @@ def test_an_authority_that_cannot_be_read_is_refused_at_the_start(tmp_path: Path
 
     for name in ("absent.pem", "empty.pem"):
         with pytest.raises(BadSetting, match=r"^tls_ca: cannot be read"):
-            Client("https://api.example", *SECRETS, tmp_path / name)
+            NhnCloudClient("https://api.example", *SECRETS, tmp_path / name)
 
 
 def test_no_log_record_of_any_library_holds_a_key(caplog: pytest.LogCaptureFixture) -> None:
@@ -287,7 +287,7 @@ def test_no_log_record_of_any_library_holds_a_key(caplog: pytest.LogCaptureFixtu
         async with calling() as (relay, client):
             await ask(client, query={"page": 1})
             for kind in ("lose request", "html 502", "throttle", "system error"):
-                relay.meddle(kind)
+                relay.inject_fault(kind)
                 await failure(client)
             await relay.gone()
             await failure(client)

@@ -4,7 +4,7 @@ import pytest
 
 from pabal.carriers.base import Busy, Declined, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud import codes
-from pabal.carriers.nhncloud.codes import Refusal, outcome_of, refusal_of, verdict_of
+from pabal.carriers.nhncloud.codes import ErrorKind, outcome_of, refusal_of, verdict_of
 from pabal.domain.message import Outcome
 
 NO_NUMBER = Rejected(Outcome.NUMBER_NOT_ASSIGNED)
@@ -66,7 +66,7 @@ def test_every_code_of_the_tables_is_tried_here() -> None:
 def test_an_account_that_is_not_served_is_told_from_one_that_is_busy(is_text: bool) -> None:
     known = TEXTS if is_text else TALKS
 
-    closed = {code for code in known if refusal_of(code, is_text=is_text) is Refusal.CLOSED}
+    closed = {code for code in known if refusal_of(code, is_text=is_text) is ErrorKind.CLOSED}
 
     assert closed == set(CLOSED[is_text])
 
@@ -77,10 +77,10 @@ def test_a_call_is_split_only_for_what_one_message_may_be_alone_in(is_text: bool
     assert all(refusal_of(code, is_text=is_text).is_about_one for code in ALONE[is_text])
 
 
-@pytest.mark.parametrize("refusal", Refusal)
-def test_every_refusal_has_a_verdict_and_keeps_its_name(refusal: Refusal) -> None:
+@pytest.mark.parametrize("refusal", ErrorKind)
+def test_every_refusal_has_a_verdict_and_keeps_its_name(refusal: ErrorKind) -> None:
     assert isinstance(verdict_of(refusal), Busy | Unknown | Declined | Rejected)
-    assert Refusal[refusal.name] is refusal
+    assert ErrorKind[refusal.name] is refusal
 
 
 SMS_ENDS = {

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pabal.carriers.base import Receipt, Taken, Unknown, Verdict
-from pabal.carriers.nhncloud.carrier import LAG_S, NhnCloud
+from pabal.carriers.base import Accepted, Receipt, Unknown, Verdict
+from pabal.carriers.nhncloud.carrier import LAG_S, NhnCloudCarrier
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
 from pabal.domain.message import Attempt, Product
 from pabal.domain.retry import LONGEST_PAUSE
 from pabal.store.engine.base import Store
 from pabal.store.engine.migrate import migrate
-from tests.fixtures.nhncloud import SENDER, SENDER_KEY, Scenery
+from tests.fixtures.nhncloud import SENDER, SENDER_KEY, NhnCloudFixture
 from tests.fixtures.virtual import VirtualWorld, in_virtual_time, open_store
 
 LONG_AGO_S = 60.0
@@ -26,7 +26,7 @@ async def keep(receipts: Sequence[Receipt]) -> None:
 
 
 @asynccontextmanager
-async def running(scenery: Scenery, store: Store, world: VirtualWorld) -> AsyncIterator[NhnCloud]:
+async def running(scenery: NhnCloudFixture, store: Store, world: VirtualWorld) -> AsyncIterator[NhnCloudCarrier]:
     """Run a carrier, as one of several processes does."""
     carrier = scenery.carrier(store, world)
     task = asyncio.create_task(carrier.run(keep))
@@ -47,7 +47,7 @@ def message(world: VirtualWorld, product: Product, number: int = 1) -> Attempt:
     return one._replace(sender_key=SENDER_KEY, template_code="T1") if product is Product.ALIMTALK else one
 
 
-async def word(carrier: NhnCloud, attempt: Attempt) -> Verdict:
+async def word(carrier: NhnCloudCarrier, attempt: Attempt) -> Verdict:
     (verdict,) = await carrier.send([attempt])
     return verdict
 
@@ -57,7 +57,7 @@ def test_what_another_process_handed_over_just_now_is_not_handed_over_again(
     tmp_path: Path, product: Product
 ) -> None:
     async def whole() -> None:
-        scenery, world = Scenery(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
+        scenery, world = NhnCloudFixture(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
         store = open_store(tmp_path, world)
         await store.write(migrate, world.now())
         async with running(scenery, store, world) as here, running(scenery, store, world) as there:
@@ -69,7 +69,7 @@ def test_what_another_process_handed_over_just_now_is_not_handed_over_again(
             assert await word(here, again) == Unknown()
             await asyncio.sleep(LAG_S + 1)
             assert await word(here, again._replace(number=3)) == taken
-            assert (len(scenery.taken), scenery.relay.doubles()) == (1, {})
+            assert (len(scenery.taken), scenery.relay.duplicates()) == (1, {})
         await store.close()
 
     in_virtual_time(whole())
@@ -83,7 +83,7 @@ def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
     """However long the pause between two questions is, and whatever else was in doubt meanwhile."""
 
     async def whole() -> None:
-        scenery, world = Scenery(), VirtualWorld()
+        scenery, world = NhnCloudFixture(), VirtualWorld()
         store = open_store(tmp_path, world)
         await store.write(migrate, world.now())
         async with running(scenery, store, world) as carrier:
@@ -91,10 +91,10 @@ def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
             one = message(world, product)._replace(number=2, tries=1, is_in_doubt=True)
             assert await word(carrier, one) == Unknown()
             await asyncio.sleep(pause_s)
-            scenery.relay.meddle("lose request", "POST")
+            scenery.relay.inject_fault("lose request", "POST")
             assert await word(carrier, message(world, Product.SMS, 2)) == Unknown()
 
-            assert isinstance(await word(carrier, one._replace(number=3)), Taken)
+            assert isinstance(await word(carrier, one._replace(number=3)), Accepted)
             assert [each.recipient_no for each in scenery.taken] == [one.receiver]
         await store.close()
 
@@ -103,7 +103,7 @@ def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
 
 def test_a_list_is_believed_by_when_it_was_asked_not_by_when_all_were(tmp_path: Path) -> None:
     async def whole() -> None:
-        scenery, world = Scenery(receipt_after_s=3000), VirtualWorld()
+        scenery, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
         store = open_store(tmp_path, world)
         await store.write(migrate, world.now())
         async with running(scenery, store, world) as carrier:
@@ -121,16 +121,16 @@ def test_a_list_is_believed_by_when_it_was_asked_not_by_when_all_were(tmp_path: 
                 )
                 for number in range(1, 60)
             ]
-            scenery.relay.meddle("slow to take", "POST", seconds=15)
+            scenery.relay.inject_fault("slow to take", "POST", seconds=15)
             await carrier.send(many)
             await asyncio.sleep(1)
-            scenery.relay.meddle(
+            scenery.relay.inject_fault(
                 "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=8.5
             )
             await carrier.send([each._replace(number=2, tries=1, is_in_doubt=True) for each in many])
             await asyncio.sleep(30)
 
-            assert (len(scenery.taken), scenery.relay.doubles()) == (59, {})
+            assert (len(scenery.taken), scenery.relay.duplicates()) == (59, {})
         await store.close()
 
     in_virtual_time(whole())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.nhncloud import SENDER_KEY, Scenery, run_scenario, with_channel
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import accepted, alimtalk, end, sms, to
 
@@ -18,15 +18,15 @@ async def ends(call: Caller, numbers: list[str]) -> set[str]:
     return {end(each) for one in numbers for each in (await call("message/list", {"receivers": one})).items}
 
 
-def lists(scenery: Scenery, path: str) -> int:
+def lists(scenery: NhnCloudFixture, path: str) -> int:
     """Return how many times a list was asked for."""
     return sum(each.method == "GET" and each.path == path for each in scenery.relay.calls)
 
 
 def test_what_a_request_has_in_doubt_is_asked_for_by_the_requests_name(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        scenery.relay.meddle("lose request", "/sender/sms")
+        scenery.relay.inject_fault("lose request", "/sender/sms")
         await accepted(call, "message/sendSMS", sms(*MANY))
         await env.wait(120)
 
@@ -37,11 +37,11 @@ def test_what_a_request_has_in_doubt_is_asked_for_by_the_requests_name(tmp_path:
 
 
 def test_what_went_in_one_call_is_found_with_the_first_of_it(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
         for path in ("/sender/sms", "/raw-messages"):
-            scenery.relay.meddle("lose answer", f"{path}")
+            scenery.relay.inject_fault("lose answer", f"{path}")
         for number in MANY[:100]:
             await accepted(call, "message/sendSMS", sms(number))
             await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(number, **NAMED)))
@@ -57,11 +57,13 @@ def test_what_went_in_one_call_is_found_with_the_first_of_it(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_lists_that_take_long_only_delay_what_is_in_doubt(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
-        scenery.relay.meddle("lose request", "POST", times=2)
-        scenery.relay.meddle("slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=9)
+        scenery.relay.inject_fault("lose request", "POST", times=2)
+        scenery.relay.inject_fault(
+            "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=9
+        )
         for number in MANY[:60]:
             await accepted(call, "message/sendSMS", sms(number))
         await env.wait(900)

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from pabal.carriers.nhncloud.client import Client
-from pabal.carriers.nhncloud.provider import MOST_PAGES, NhnCloudDesk
-from pabal.carriers.provider import Standing, Unsure
+from pabal.carriers.nhncloud.client import NhnCloudClient
+from pabal.carriers.nhncloud.provider import MOST_PAGES, NhnCloudProvider
+from pabal.carriers.provider import ProviderOutcomeUnknown, RemoteProfile
 
 FINE = {"resultCode": 0, "resultMessage": "SUCCESS", "isSuccessful": True}
 PAGE = 2
@@ -21,16 +21,16 @@ def sender(number: int) -> dict[str, Any]:
     return {"plusFriendId": f"@{number}", "senderKey": f"key{number}", "status": "YSC03", "categoryCode": "1"}
 
 
-def asked(answer: Answering) -> list[Standing]:
+def asked(answer: Answering) -> list[RemoteProfile]:
     """Ask for every profile of a far end that answers so to each page."""
 
-    async def scenario() -> list[Standing]:
+    async def scenario() -> list[RemoteProfile]:
         def reply(request: httpx.Request) -> httpx.Response:
             return httpx.Response(200, json={"header": FINE, **answer(int(request.url.params["pageNum"]))})
 
-        client = Client("http://127.0.0.1", "key", "secret", transport=httpx.MockTransport(reply))
+        client = NhnCloudClient("http://127.0.0.1", "key", "secret", transport=httpx.MockTransport(reply))
         try:
-            return await NhnCloudDesk(client, 1.0, PAGE).profiles()
+            return await NhnCloudProvider(client, 1.0, PAGE).list_profiles()
         finally:
             await client.close()
 
@@ -62,5 +62,5 @@ def test_a_list_is_read_to_its_end(count: int, is_counted: bool) -> None:
     ids=["fewer", "none", "no list", "fewer on two pages", "endless", "no channel", "no array", "no objects"],
 )
 def test_a_list_that_is_not_whole_is_no_answer(answer: Answering) -> None:
-    with pytest.raises(Unsure):
+    with pytest.raises(ProviderOutcomeUnknown):
         asked(answer)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.nhncloud.client import Client
-from tests.fixtures.nhncloud import RELAY, SENDER, SENDER_KEY, Scenery, run_scenario, with_channel
+from pabal.carriers.nhncloud.client import NhnCloudClient
+from tests.fixtures.nhncloud import RELAY, SENDER, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.service import counted
 from tests.fixtures.virtual import Answer, Caller, Environment
 from tests.fixtures.web import accepted, alimtalk, end, record, sms, to
@@ -25,7 +25,7 @@ async def tell(call: Caller, body: Any, signature: str | None = SIGNATURE, **opt
     return await call(HOOK, raw, headers=headers, method="POST", **options)
 
 
-def hook(scenery: Scenery, code: str = "1000", **changes: Any) -> dict[str, Any]:
+def hook(scenery: NhnCloudFixture, code: str = "1000", **changes: Any) -> dict[str, Any]:
     """Return the body of a webhook on the first message the relay took."""
     one = scenery.taken[0]
     row = {"requestId": one.request_id, "recipientSeq": one.recipient_seq, "resultCode": code}
@@ -35,7 +35,7 @@ def hook(scenery: Scenery, code: str = "1000", **changes: Any) -> dict[str, Any]
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
 def test_a_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         if kind == "sms":
             await accepted(call, "message/sendSMS", sms(MANY[0]))
@@ -52,7 +52,7 @@ def test_a_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
 
 
 def test_who_does_not_know_the_signature_ends_nothing(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(MANY[0]))
         await env.wait(6)
@@ -73,7 +73,7 @@ def test_who_does_not_know_the_signature_ends_nothing(tmp_path: Path) -> None:
     [b"", b"{", b"[]", b"null", b"7", b"{}", b'{"event": "MESSAGE_RESULT_UPDATE"}', b"\xff\xfe"],
 )
 def test_what_is_no_webhook_is_refused_in_the_envelope(tmp_path: Path, body: bytes) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         assert (await tell(call, body)).result == "INVALID_JSON"
 
@@ -82,7 +82,7 @@ def test_what_is_no_webhook_is_refused_in_the_envelope(tmp_path: Path, body: byt
 
 @pytest.mark.parametrize("rows", [None, 7, [None], [7], [{"requestId": "a", "resultCode": "1000"}]])
 def test_rows_that_are_none_are_refused_too(tmp_path: Path, rows: Any) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(MANY[0]))
         await env.wait(6)
@@ -92,7 +92,7 @@ def test_rows_that_are_none_are_refused_too(tmp_path: Path, rows: Any) -> None:
 
 
 def test_other_events_are_taken_and_change_nothing(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         body = {
             "appKey": scenery.relay.sms_app_key,
@@ -105,7 +105,7 @@ def test_other_events_are_taken_and_change_nothing(tmp_path: Path) -> None:
 
 
 def test_there_are_no_webhooks_without_a_signature_nor_for_others(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         assert (await tell(call, {}, "")).result == "NOT_FOUND"
         assert (await call("/hooks/nobody", b"{}", method="POST")).result == "NOT_FOUND"
@@ -115,7 +115,7 @@ def test_there_are_no_webhooks_without_a_signature_nor_for_others(tmp_path: Path
 
 
 def test_results_in_any_order_and_several_times_are_kept_once(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(*MANY))
         await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(*MANY, **NAMED)))
@@ -130,10 +130,12 @@ def test_results_in_any_order_and_several_times_are_kept_once(tmp_path: Path) ->
 
 
 def test_results_of_messages_that_others_sent_are_no_matter(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         relay = scenery.relay
-        someone = Client("http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=relay.transport())
+        someone = NhnCloudClient(
+            "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=relay.transport()
+        )
         body = {"body": "남의 글", "sendNo": SENDER, "recipientList": [{"recipientNo": "01012341234"}]}
         await someone.ask("POST", "/sms/v3.0/appKeys/{appkey}/sender/sms", body=body, within_s=1)
         await accepted(call, "message/sendSMS", sms(MANY[0]))
@@ -146,7 +148,7 @@ def test_results_of_messages_that_others_sent_are_no_matter(tmp_path: Path) -> N
 
 
 def test_results_are_still_read_where_webhooks_get_lost(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(MANY[0]))
         await env.wait(130)
@@ -158,7 +160,7 @@ def test_results_are_still_read_where_webhooks_get_lost(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_more_results_than_a_page_holds_are_read_to_the_end(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         sent = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(30_000_000, 30_002_500)]
         for place in range(0, 2500, 500):
@@ -174,7 +176,7 @@ def test_more_results_than_a_page_holds_are_read_to_the_end(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("minutes", [-90, -3, 3, 90])
 def test_results_are_found_by_the_clock_of_the_relay(tmp_path: Path, minutes: int) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         scenery.set_clock(minutes)
         call = await with_channel(env)
         await env.wait(10)
@@ -189,7 +191,7 @@ def test_results_are_found_by_the_clock_of_the_relay(tmp_path: Path, minutes: in
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "most"), [("sms", 30), ("alimTalk", 50)])
 def test_results_that_were_read_are_seldom_read_again(tmp_path: Path, kind: str, most: int) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
         many = [f"010-20{number // 1000:02}-{number % 10_000:04}" for number in range(3000)]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pabal.carriers.nhncloud.carrier import NhnCloud
+from pabal.carriers.nhncloud.carrier import NhnCloudCarrier
 from pabal.cli.main import main
 from tests.fakes.nhncloud.faults import KINDS
-from tests.fixtures.nhncloud import RELAY, SENDER_KEY, Scenery, run_scenario, with_channel
+from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import accepted, alimtalk, friendtalk, picture, sms, to
 
@@ -18,7 +18,7 @@ PERSONAL = ("01020000001", "010-2000-0001", "길동")
 """A number and a name: these are told to nobody either."""
 
 
-def secrets_of(scenery: Scenery) -> tuple[str, ...]:
+def secrets_of(scenery: NhnCloudFixture) -> tuple[str, ...]:
     relay = scenery.relay
     return relay.sms_app_key, relay.sms_secret_key, relay.talk_app_key, relay.talk_secret_key, SIGNATURE
 
@@ -40,10 +40,10 @@ def test_whatever_goes_wrong_no_key_is_told(
     told: list[str] = []
     secrets: list[str] = []
 
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         secrets.extend(secrets_of(scenery))
         carrier = env.context.carriers[RELAY]
-        assert isinstance(carrier, NhnCloud)
+        assert isinstance(carrier, NhnCloudCarrier)
         call = await with_channel(env)
         receiver = PERSONAL[1]
 
@@ -55,10 +55,10 @@ def test_whatever_goes_wrong_no_key_is_told(
 
         async def look() -> None:
             metrics = await call("/metrics")
-            told.extend([bytes(metrics.body).decode(), carrier.trouble, repr(carrier), str(vars(scenery)["noted"])])
+            told.extend([bytes(metrics.body).decode(), carrier.problem, repr(carrier), str(vars(scenery)["noted"])])
 
         for kind in KINDS:
-            scenery.relay.meddle(kind, times=4, seconds=15)
+            scenery.relay.inject_fault(kind, times=4, seconds=15)
             await send_all()
             await env.wait(30)
             await look()

@@ -11,7 +11,7 @@ from tests.fixtures.nhncloud import (
     SENDER_KEY,
     TEMPLATE,
     UNSUBSCRIBE,
-    Scenery,
+    NhnCloudFixture,
     build_relay_environment,
     run_scenario,
     with_channel,
@@ -59,7 +59,7 @@ async def ended(call: Any, number: str = PHONE) -> list[str]:
 
 @pytest.mark.parametrize("kind", SENDS)
 def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         operation, body = SENDS[kind]
         await accepted(call, operation, body)
@@ -85,7 +85,7 @@ def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
     ],
 )
 def test_its_codes_become_ours(tmp_path: Path, receiver: str, kind: str, end: str) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         operation, body = SENDS[kind]
         await accepted(call, operation, {**body, "receivers": to(receiver, **NAMED)})
@@ -97,7 +97,7 @@ def test_its_codes_become_ours(tmp_path: Path, receiver: str, kind: str, end: st
 
 
 def test_a_thousand_receivers_go_in_one_call_and_personal_texts_of_one_template_too(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(*MANY))
         await env.wait(20)
@@ -118,7 +118,7 @@ def test_a_thousand_receivers_go_in_one_call_and_personal_texts_of_one_template_
 
 
 def test_single_sends_of_one_template_share_calls(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         scenery.leave()
         await env.wait(10)
@@ -134,7 +134,7 @@ def test_single_sends_of_one_template_share_calls(tmp_path: Path) -> None:
 
 
 def test_its_own_resending_is_never_asked_for_and_our_fallback_goes_out(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         scenery.relay.profiles[SENDER_KEY].resends = True
         call = await with_channel(env)
         body = alimtalk(SENDER_KEY, receivers=to(NO_USER, **NAMED), **FALLBACK)
@@ -149,7 +149,7 @@ def test_its_own_resending_is_never_asked_for_and_our_fallback_goes_out(tmp_path
 
 
 def test_the_fallback_may_go_by_another_carrier(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         body = alimtalk(SENDER_KEY, receivers=to(NO_USER, **NAMED), **FALLBACK)
         await accepted(call, "message/sendAlimtalk", body)
@@ -165,7 +165,7 @@ def test_the_fallback_may_go_by_another_carrier(tmp_path: Path) -> None:
 def test_a_friend_talk_has_its_picture_its_link_its_buttons_and_says_whether_it_is_an_advertisement(
     tmp_path: Path,
 ) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
         more = {"image": picture(2000), "imageLink": "https://shop.example/sale", "buttons": buttons}
@@ -187,7 +187,7 @@ def test_a_friend_talk_has_its_picture_its_link_its_buttons_and_says_whether_it_
 
 
 def test_an_emphasized_title_goes_along_filled_in(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env, title="#{name}님께")
         scenery.relay.add_template(
             SENDER_KEY, "T2", TEMPLATE, templateEmphasizeType="TEXT", templateTitle="#{name}님께"
@@ -205,7 +205,7 @@ def test_an_emphasized_title_goes_along_filled_in(tmp_path: Path) -> None:
 
 
 def test_the_picture_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await accepted(call, "message/sendMMS", sms(*MANY, image=picture(3000)))
         await env.wait(20)
@@ -219,7 +219,7 @@ def test_the_picture_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
 
 
 def test_a_text_without_a_subject_gets_its_first_line_as_title(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await accepted(call, "message/sendLMS", sms(content="가" * 30 + "\n둘째 줄"))
         await env.wait(10)
@@ -230,7 +230,7 @@ def test_a_text_without_a_subject_gets_its_first_line_as_title(tmp_path: Path) -
 
 
 def test_what_is_cancelled_in_time_is_never_handed_over(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         sent = await accepted(call, "message/sendSMS", sms(*MANY[:5], sendDate="2026-11-15 12:10"))
         cancelled = await accepted(call, "message/cancel", {"requestId": sent.request_id})
@@ -271,11 +271,11 @@ TROUBLES = {
     ],
 )
 def test_every_message_ends_and_none_is_doubled(tmp_path: Path, kind: str, trouble: str) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         what, more = TROUBLES[trouble]
         path = {"alimTalk": "/raw-messages", "friendTalkImage": "/friendtalk/"}.get(kind, "/sender/")
-        meddle = scenery.relay.meddle(what, path, times=2, **more)
+        meddle = scenery.relay.inject_fault(what, path, times=2, **more)
         operation, body = SENDS[kind]
         await accepted(call, operation, {**body, "receivers": to(*MANY[:20], **NAMED)})
         await env.wait(120)
@@ -289,9 +289,9 @@ def test_every_message_ends_and_none_is_doubled(tmp_path: Path, kind: str, troub
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
 def test_lists_that_lag_behind_do_not_double_anything(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        scenery.relay.meddle("lose answer", "raw-messages" if kind == "alimTalk" else "POST", times=3)
+        scenery.relay.inject_fault("lose answer", "raw-messages" if kind == "alimTalk" else "POST", times=3)
         operation, body = SENDS[kind]
         await accepted(call, operation, {**body, "receivers": to(*MANY[:20], **NAMED)})
         await env.wait(600)
@@ -303,7 +303,7 @@ def test_lists_that_lag_behind_do_not_double_anything(tmp_path: Path, kind: str)
 
 
 def test_messages_wait_for_a_relay_that_is_gone_for_an_hour(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
         scenery.leave()
@@ -320,10 +320,10 @@ def test_messages_wait_for_a_relay_that_is_gone_for_an_hour(tmp_path: Path) -> N
 
 
 def test_one_in_doubt_waits_for_the_relay_while_the_others_go_by_the_next_carrier(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
-        scenery.relay.meddle("lose answer", "POST")
+        scenery.relay.inject_fault("lose answer", "POST")
         await accepted(call, "message/sendSMS", sms(MANY[0]))
         await env.wait(0.1)
         scenery.leave()
@@ -341,7 +341,7 @@ def test_one_in_doubt_waits_for_the_relay_while_the_others_go_by_the_next_carrie
 
 
 def test_throttling_slows_a_campaign_down_and_ends_it_all_the_same(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         for place in range(0, 100, 2):
             await accepted(call, "message/sendSMS", sms(*MANY[place : place + 2], content=f"{place}번"))
@@ -363,10 +363,10 @@ def personal(first: int, count: int) -> list[dict[str, Any]]:
 
 
 def test_throttling_costs_no_tries_however_small_the_calls(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
-        scenery.relay.meddle("slow", "POST", times=1e9, seconds=0.05)
+        scenery.relay.inject_fault("slow", "POST", times=1e9, seconds=0.05)
         await accepted(call, "message/sendSMS", sms(content="#{name}님", receivers=personal(0, 300)))
         await env.wait(900)
 
@@ -379,10 +379,10 @@ def test_throttling_costs_no_tries_however_small_the_calls(tmp_path: Path) -> No
 
 
 def test_a_small_send_does_not_wait_behind_a_campaign_of_small_calls(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
-        scenery.relay.meddle("slow", "POST", times=1e9, seconds=0.2)
+        scenery.relay.inject_fault("slow", "POST", times=1e9, seconds=0.2)
         for first in range(0, 3000, 1000):
             await accepted(call, "message/sendSMS", sms(content="#{name}님", receivers=personal(first, 1000)))
         await env.wait(2)
@@ -396,10 +396,10 @@ def test_a_small_send_does_not_wait_behind_a_campaign_of_small_calls(tmp_path: P
 
 
 def test_a_bad_receiver_fails_alone_even_where_the_whole_call_is_refused(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         bad = {MANY[3]: -2019, MANY[11]: -6001}
-        scenery.relay.manners.refusals = {number.replace("-", ""): code for number, code in bad.items()}
+        scenery.relay.behavior.refusals = {number.replace("-", ""): code for number, code in bad.items()}
         await accepted(call, "message/sendSMS", sms(*MANY[:16]))
         await env.wait(60)
 
@@ -411,14 +411,14 @@ def test_a_bad_receiver_fails_alone_even_where_the_whole_call_is_refused(tmp_pat
 
 
 def test_a_campaign_that_is_refused_as_a_whole_is_not_called_for_one_by_one(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         del scenery.relay.numbers[SENDER]
         call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(*MANY))
         await env.wait(10)
         assert scenery.calls("/sender/sms") == [1000]
         scenery.relay.add_number(SENDER)
-        scenery.relay.manners.refusals = {number.replace("-", ""): -2019 for number in MANY}
+        scenery.relay.behavior.refusals = {number.replace("-", ""): -2019 for number in MANY}
         await accepted(call, "message/sendSMS", sms(*MANY))
         await env.wait(1)
 
@@ -428,7 +428,7 @@ def test_a_campaign_that_is_refused_as_a_whole_is_not_called_for_one_by_one(tmp_
 
 
 def test_a_number_it_does_not_know_goes_by_the_next_carrier(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         del scenery.relay.numbers[SENDER]
         call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms())
@@ -444,7 +444,7 @@ def test_a_number_it_does_not_know_goes_by_the_next_carrier(tmp_path: Path) -> N
 def test_a_wrong_key_costs_nothing_but_time_and_is_told_without_being_shown(
     tmp_path: Path, signed_out: dict[str, str]
 ) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         right = scenery.relay.sms_app_key, scenery.relay.sms_secret_key
         scenery.relay.sms_app_key = signed_out.get("sms_app_key", right[0])
         scenery.relay.sms_secret_key = signed_out.get("sms_secret_key", right[1])
@@ -452,7 +452,7 @@ def test_a_wrong_key_costs_nothing_but_time_and_is_told_without_being_shown(
         await env.wait(10)
         await accepted(call, "message/sendSMS", sms())
         await env.wait(300)
-        trouble = env.context.carriers[RELAY].trouble
+        trouble = env.context.carriers[RELAY].problem
         assert "-1000" in trouble
         assert not any(secret in trouble for secret in right)
         scenery.relay.sms_app_key, scenery.relay.sms_secret_key = right
@@ -464,13 +464,13 @@ def test_a_wrong_key_costs_nothing_but_time_and_is_told_without_being_shown(
 
 
 def test_an_upload_that_is_forgotten_there_is_made_again(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         scenery.leave()
         await env.wait(10)
         await accepted(call, "message/sendMMS", sms(MANY[0], image=picture(), sendDate="2026-11-15 12:05"))
         scenery.come_back()
-        scenery.relay.meddle("lose request", "/sender/mms")
+        scenery.relay.inject_fault("lose request", "/sender/mms")
         await env.wait(301)
         scenery.relay.attachments.clear()
         await env.wait(120)
@@ -481,7 +481,7 @@ def test_an_upload_that_is_forgotten_there_is_made_again(tmp_path: Path) -> None
 
 
 def test_advertisements_as_texts_say_how_to_refuse_more(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: Scenery) -> None:
+    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         body = friendtalk(SENDER_KEY, NO_USER, adFlag=True, **FALLBACK)
         await accepted(call, "message/sendFriendtalk", body)
@@ -499,26 +499,26 @@ def test_advertisements_as_texts_say_how_to_refuse_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
 def test_a_crash_in_the_middle_of_calls_doubles_nothing(tmp_path: Path, kind: str) -> None:
     async def whole() -> None:
-        scenery, world = Scenery(), VirtualWorld()
+        scenery, world = NhnCloudFixture(), VirtualWorld()
         store = open_store(tmp_path, world)
         env = await build_relay_environment(tmp_path, scenery, store, world)
         call = await with_channel(env)
         await env.wait(10)
-        scenery.relay.meddle("slow", "POST", times=1e9, seconds=5)
+        scenery.relay.inject_fault("slow", "POST", times=1e9, seconds=5)
         operation, body = SENDS[kind]
         for place in range(0, 40, 4):
             await accepted(call, operation, {**body, "receivers": to(*MANY[place : place + 4], **NAMED)})
         await env.wait(1)
         await _crash(env)
         assert len(scenery.taken) > 0
-        scenery.relay.meddling.meddles.clear()
+        scenery.relay.faults.faults.clear()
         store = open_store(tmp_path, world)
         env = await build_relay_environment(tmp_path, scenery, store, world)
         call = await with_another_key(env)
         await env.wait(300)
 
         assert {tuple(await ended(call, number)) for number in MANY[:40]} == {(f"{kind} completed 1000",)}
-        assert (len(scenery.taken), scenery.relay.doubles()) == (40, {})
+        assert (len(scenery.taken), scenery.relay.duplicates()) == (40, {})
         await env.service.stop()
 
     in_virtual_time(whole())
@@ -526,7 +526,7 @@ def test_a_crash_in_the_middle_of_calls_doubles_nothing(tmp_path: Path, kind: st
 
 def test_results_of_the_time_it_was_down_are_read_after_a_start(tmp_path: Path) -> None:
     async def whole() -> None:
-        scenery, world = Scenery(receipt_after_s=30), VirtualWorld()
+        scenery, world = NhnCloudFixture(receipt_after_s=30), VirtualWorld()
         env = await build_relay_environment(tmp_path, scenery, open_store(tmp_path, world), world)
         call = await with_channel(env)
         await accepted(call, "message/sendSMS", sms(*MANY[:30]))

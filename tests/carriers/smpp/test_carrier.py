@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.base import Away, Busy, Declined, Rejected, Taken, Unknown
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import (
     ANSWER_S,
@@ -29,8 +29,8 @@ from pabal.settings.field import BadSetting
 from tests.fakes.smsc.scripted import (
     BINDS,
     SUBMIT_ANSWER,
-    Line,
-    Smsc,
+    ScriptedSmsc,
+    SmscConnection,
     answer,
     each_in_turn,
     refuse,
@@ -43,12 +43,12 @@ from tests.fixtures.smpp import (
     PHONE,
     attempt,
     attempts,
+    describe_verdicts,
     kinds,
     now,
-    office,
-    said,
+    running_carrier,
     smpp_settings,
-    until,
+    wait_until,
 )
 from tests.fixtures.virtual import VirtualWorld, in_virtual_time
 
@@ -79,24 +79,26 @@ def test_settings_that_cannot_be_told_to_anyone_are_refused_at_the_start(
 
 def test_verdicts_come_in_the_order_of_the_batch_whatever_the_order_of_the_answers() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc) as here:
+        async with running_carrier(smsc) as here:
             sending = asyncio.create_task(here.carrier.send(attempts(3)))
-            await until(lambda: len(smsc.submits) == 3)
+            await wait_until(lambda: len(smsc.submits) == 3)
             first, second, third = smsc.line_up.owed
             smsc.line_up.say(SUBMIT_ANSWER, third, b"c\0")
             smsc.line_up.say(SUBMIT_ANSWER, second, status=pdu.RINVDSTADR)
             smsc.line_up.say(SUBMIT_ANSWER, first, b"a\0")
 
-            assert said(await sending) == said([Taken("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED), Taken("c")])
+            assert describe_verdicts(await sending) == describe_verdicts(
+                [Accepted("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED), Accepted("c")]
+            )
 
     in_virtual_time(scenario())
 
 
 def test_an_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
     async def scenario() -> None:
-        async with office(Smsc()) as here:
+        async with running_carrier(ScriptedSmsc()) as here:
             began = now()
 
             assert await here.carrier.send([]) == []
@@ -107,14 +109,14 @@ def test_an_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
 
 def test_what_cannot_be_written_is_declined_and_delays_nobody() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, encoding="cp949") as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, encoding="cp949") as here:
             began = now()
             alone = await here.carrier.send([attempt(content="🐎")])
             among = await here.carrier.send([attempt(1), attempt(2, "🐎"), attempt(3), attempt(4, sender="0" * 21)])
 
-            assert said(alone) == said([Declined(Outcome.UNDELIVERABLE)])
-            assert kinds(among) == [Taken, Declined, Taken, Declined]
+            assert describe_verdicts(alone) == describe_verdicts([Declined(Outcome.UNDELIVERABLE)])
+            assert kinds(among) == [Accepted, Declined, Accepted, Declined]
             assert now() - began < 0.1
 
     in_virtual_time(scenario())
@@ -123,11 +125,13 @@ def test_what_cannot_be_written_is_declined_and_delays_nobody() -> None:
 @pytest.mark.parametrize("status", sorted(set(pdu.STATUS_NAMES) - {pdu.OK, pdu.RINVBNDSTS} | {0x400, 0xFFFFFFFF}))
 def test_every_status_is_a_verdict_and_the_connection_is_kept(status: int) -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(refuse(status), take)
-        async with office(smsc) as here:
-            assert said(await here.carrier.send([attempt()])) == said([refusal_of(status)])
-            assert kinds(await here.carrier.send([attempt()])) == [Taken]
+        async with running_carrier(smsc) as here:
+            assert describe_verdicts(await here.carrier.send([attempt()])) == describe_verdicts(
+                [refusal_of(status)]
+            )
+            assert kinds(await here.carrier.send([attempt()])) == [Accepted]
             assert len(smsc.lines) == 1
 
     in_virtual_time(scenario())
@@ -135,25 +139,25 @@ def test_every_status_is_a_verdict_and_the_connection_is_kept(status: int) -> No
 
 def test_who_is_told_that_it_is_not_bound_binds_anew_and_no_message_fails_for_it() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(refuse(pdu.RINVBNDSTS), take)
-        async with office(smsc) as here:
-            assert said(await here.carrier.send([attempt()])) == said([Busy()])
-            await until(lambda: len(smsc.lines) == 2 and here.carrier.is_connected)
-            assert kinds(await here.carrier.send([attempt()])) == [Taken]
+        async with running_carrier(smsc) as here:
+            assert describe_verdicts(await here.carrier.send([attempt()])) == describe_verdicts([Busy()])
+            await wait_until(lambda: len(smsc.lines) == 2 and here.carrier.is_connected)
+            assert kinds(await here.carrier.send([attempt()])) == [Accepted]
 
     in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("status", [pdu.RTHROTTLED, pdu.RMSGQFUL])
 def test_a_throttled_message_is_busy(status: int) -> None:
-    assert said([VERDICTS[status]]) == said([Busy()])
+    assert describe_verdicts([VERDICTS[status]]) == describe_verdicts([Busy()])
 
 
 def test_without_receipts_what_is_taken_is_never_reported_on() -> None:
     async def scenario() -> None:
-        async with office(Smsc(), receipts=False, long_messages="parts") as here:
-            assert await here.carrier.send([attempt(1), attempt(2, LONG)]) == [Taken(None), Taken(None)]
+        async with running_carrier(ScriptedSmsc(), receipts=False, long_messages="parts") as here:
+            assert await here.carrier.send([attempt(1), attempt(2, LONG)]) == [Accepted(None), Accepted(None)]
 
     in_virtual_time(scenario())
 
@@ -168,30 +172,30 @@ def test_without_receipts_what_is_taken_is_never_reported_on() -> None:
     ],
 )
 def test_the_id_in_an_answer_is_read_as_the_operator_writes_it(base: str, told: str, reference: str) -> None:
-    def act(line: Line, one: Pdu) -> None:
-        line.say(SUBMIT_ANSWER, one.sequence, pdu.id_body(told))
+    def act(line: SmscConnection, one: Pdu) -> None:
+        line.say(SUBMIT_ANSWER, one.sequence, pdu.encode_message_id(told))
 
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = act
-        async with office(smsc, submit_ids=base) as here:
-            assert await here.carrier.send([attempt()]) == [Taken(reference)]
+        async with running_carrier(smsc, submit_ids=base) as here:
+            assert await here.carrier.send([attempt()]) == [Accepted(reference)]
 
     in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("body", [b"", b"\0", b" \0"])
 def test_an_answer_without_an_id_is_awaited_under_the_name_in_doubt(body: bytes) -> None:
-    def act(line: Line, one: Pdu) -> None:
+    def act(line: SmscConnection, one: Pdu) -> None:
         line.say(SUBMIT_ANSWER, one.sequence, body)
 
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = act
-        async with office(smsc) as here:
+        async with running_carrier(smsc) as here:
             name = identifiers.name_in_doubt(identifiers.mark_of(attempt().message_id), PHONE)
 
-            assert await here.carrier.send([attempt()]) == [Taken(name)]
+            assert await here.carrier.send([attempt()]) == [Accepted(name)]
             assert here.noted == {"an answer without an id": 1}
 
     in_virtual_time(scenario())
@@ -202,9 +206,9 @@ def test_an_answer_without_an_id_is_awaited_under_the_name_in_doubt(body: bytes)
 
 def test_silence_to_submits_ends_as_unknown_in_time_and_the_connection_is_made_again() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = smsc.acts[pdu.ENQUIRE_LINK] = silent
-        async with office(smsc, window=5) as here:
+        async with running_carrier(smsc, window=5) as here:
             began = now()
             verdicts = await here.carrier.send(attempts(5))
 
@@ -213,77 +217,77 @@ def test_silence_to_submits_ends_as_unknown_in_time_and_the_connection_is_made_a
             assert len(smsc.told(pdu.ENQUIRE_LINK)) == 1
             assert not smsc.lines[0].is_up
             smsc.acts[pdu.SUBMIT_SM] = take
-            await until(lambda: here.carrier.is_connected)
-            assert kinds(await here.carrier.send(attempts(5))) == [Taken] * 5
+            await wait_until(lambda: here.carrier.is_connected)
+            assert kinds(await here.carrier.send(attempts(5))) == [Accepted] * 5
 
     in_virtual_time(scenario())
 
 
 def test_silence_to_submits_of_a_living_connection_ends_as_unknown_and_leaves_the_window_free() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent, silent, take)
-        async with office(smsc, window=3) as here:
+        async with running_carrier(smsc, window=3) as here:
             began = now()
             verdicts = await here.carrier.send(attempts(3))
 
-            assert kinds(verdicts) == [Taken, Unknown, Unknown]
+            assert kinds(verdicts) == [Accepted, Unknown, Unknown]
             assert now() - began == pytest.approx(ANSWER_S - SETTLE_S)
             assert here.noted == {"no answer in time": 2}
             assert len(smsc.lines) == 1
-            assert kinds(await here.carrier.send(attempts(3))) == [Taken] * 3
+            assert kinds(await here.carrier.send(attempts(3))) == [Accepted] * 3
             for number in list(smsc.line_up.owed):
                 take(smsc.line_up, smsc.line_up.owed[number])
-            await until(lambda: here.noted["an answer to nothing we asked"] == 2)
+            await wait_until(lambda: here.noted["an answer to nothing we asked"] == 2)
 
     in_virtual_time(scenario())
 
 
 def test_a_cancelled_hand_over_leaves_the_window_free() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc, window=2, rate=100) as here:
+        async with running_carrier(smsc, window=2, rate=100) as here:
             sending = [asyncio.create_task(here.carrier.send(attempts(4))) for _ in range(2)]
-            await until(lambda: len(smsc.submits) == 2)
+            await wait_until(lambda: len(smsc.submits) == 2)
             for task in sending:
                 task.cancel()
             await asyncio.wait(sending)
             smsc.acts[pdu.SUBMIT_SM] = take
             await asyncio.sleep(0.5)
 
-            assert here.carrier.ahead_s == 0
-            assert kinds(await here.carrier.send(attempts(4))) == [Taken] * 4
+            assert here.carrier.backlog_s == 0
+            assert kinds(await here.carrier.send(attempts(4))) == [Accepted] * 4
 
     in_virtual_time(scenario())
 
 
 def test_a_reset_leaves_what_was_sent_unknown_and_what_was_not_in_our_hands() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent)
-        async with office(smsc, window=3) as here:
+        async with running_carrier(smsc, window=3) as here:
             sending = asyncio.create_task(here.carrier.send(attempts(6)))
-            await until(lambda: len(smsc.submits) == 4)
+            await wait_until(lambda: len(smsc.submits) == 4)
             smsc.line_up.pipe.reset()
 
-            assert kinds(await sending) == [Taken, Unknown, Unknown, Unknown, Away, Away]
-            assert here.carrier.trouble
-            await until(lambda: here.carrier.is_connected)
-            assert here.carrier.trouble == ""
+            assert kinds(await sending) == [Accepted, Unknown, Unknown, Unknown, NotSent, NotSent]
+            assert here.carrier.problem
+            await wait_until(lambda: here.carrier.is_connected)
+            assert here.carrier.problem == ""
 
     in_virtual_time(scenario())
 
 
 def test_with_no_connection_all_is_away_at_once() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.is_down = True
-        async with office(smsc, is_up=False, long_messages="parts", rate=1) as here:
+        async with running_carrier(smsc, is_up=False, long_messages="parts", rate=1) as here:
             await asyncio.sleep(1)
             began = now()
 
-            assert kinds(await here.carrier.send([*attempts(3), attempt(4, LONG)])) == [Away] * 4
+            assert kinds(await here.carrier.send([*attempts(3), attempt(4, LONG)])) == [NotSent] * 4
             assert now() == began
 
     in_virtual_time(scenario())
@@ -291,12 +295,12 @@ def test_with_no_connection_all_is_away_at_once() -> None:
 
 def test_what_waits_for_room_too_long_has_never_left_our_hands() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc, window=1) as here:
+        async with running_carrier(smsc, window=1) as here:
             began = now()
 
-            assert kinds(await here.carrier.send(attempts(3))) == [Unknown, Away, Away]
+            assert kinds(await here.carrier.send(attempts(3))) == [Unknown, NotSent, NotSent]
             assert now() - began < ANSWER_S
 
     in_virtual_time(scenario())
@@ -304,20 +308,22 @@ def test_what_waits_for_room_too_long_has_never_left_our_hands() -> None:
 
 def test_an_unbind_with_a_full_window_costs_only_what_is_not_answered() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc, window=4) as here:
+        async with running_carrier(smsc, window=4) as here:
             sending = asyncio.create_task(here.carrier.send(attempts(6)))
-            await until(lambda: len(smsc.submits) == 4)
+            await wait_until(lambda: len(smsc.submits) == 4)
             line = smsc.line_up
             line.say(pdu.UNBIND, 99)
             first, second, *_ = line.owed
             line.say(SUBMIT_ANSWER, first, b"a\0")
             line.say(SUBMIT_ANSWER, second, status=pdu.RTHROTTLED)
 
-            assert said(await sending) == said([Taken("a"), Busy(), Unknown(), Unknown(), Away(), Away()])
+            assert describe_verdicts(await sending) == describe_verdicts(
+                [Accepted("a"), Busy(), Unknown(), Unknown(), NotSent(), NotSent()]
+            )
             assert len(smsc.told(pdu.UNBIND | pdu.RESPONSE)) == 1
-            await until(lambda: here.carrier.is_connected)
+            await wait_until(lambda: here.carrier.is_connected)
             assert len(smsc.lines) == 2
 
     in_virtual_time(scenario())
@@ -325,18 +331,18 @@ def test_an_unbind_with_a_full_window_costs_only_what_is_not_answered() -> None:
 
 def test_a_length_that_no_pdu_has_costs_the_connection_but_not_what_was_answered_before() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc) as here:
+        async with running_carrier(smsc) as here:
             sending = asyncio.create_task(here.carrier.send(attempts(2)))
-            await until(lambda: len(smsc.submits) == 2)
+            await wait_until(lambda: len(smsc.submits) == 2)
             line = smsc.line_up
             first, _ = line.owed
-            good = pdu.frame(SUBMIT_ANSWER, first, b"a\0")
+            good = pdu.encode_pdu(SUBMIT_ANSWER, first, b"a\0")
             line.transport.write(good + (15).to_bytes(4, "big"))
 
-            assert said(await sending) == said([Taken("a"), Unknown()])
-            await until(lambda: here.carrier.is_connected)
+            assert describe_verdicts(await sending) == describe_verdicts([Accepted("a"), Unknown()])
+            await wait_until(lambda: here.carrier.is_connected)
             assert here.noted == {"a length that no PDU has": 1}
 
     in_virtual_time(scenario())
@@ -347,18 +353,18 @@ def test_a_length_that_no_pdu_has_costs_the_connection_but_not_what_was_answered
 
 def test_a_refused_bind_is_trouble_in_words_and_the_password_is_nowhere(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> str:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts.update(dict.fromkeys(BINDS, refuse(pdu.RINVPASWD)))
-        async with office(smsc, is_up=False) as here:
+        async with running_carrier(smsc, is_up=False) as here:
             await asyncio.sleep(30)
             carrier = here.carrier
 
             assert not carrier.is_connected
-            assert carrier.trouble == "the bind was refused: ESME_RINVPASWD"
+            assert carrier.problem == "the bind was refused: ESME_RINVPASWD"
             assert len(smsc.lines) > 5
-            told = pdu.read_bind(smsc.told(pdu.BIND_TRANSCEIVER)[0].pdu.body)
+            told = pdu.decode_bind(smsc.told(pdu.BIND_TRANSCEIVER)[0].pdu.body)
             assert told.password == PASSWORD, "else it would be no wonder"
-            return f"{carrier!r} {vars(carrier)} {carrier.trouble}"
+            return f"{carrier!r} {vars(carrier)} {carrier.problem}"
 
     caplog.set_level(logging.DEBUG)
     shown = in_virtual_time(scenario())
@@ -382,25 +388,25 @@ def test_a_refused_bind_is_trouble_in_words_and_the_password_is_nowhere(caplog: 
 )
 def test_who_cannot_be_reached_is_trouble_in_words(fault: Exception | None, reason: str) -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.refusal, smsc.is_lost = fault, fault is None
-        async with office(smsc, is_up=False) as here:
-            assert (here.carrier.is_connected, here.carrier.trouble) == (False, "not connected yet")
+        async with running_carrier(smsc, is_up=False) as here:
+            assert (here.carrier.is_connected, here.carrier.problem) == (False, "not connected yet")
             await asyncio.sleep(BIND_S + 1)
-            assert (here.carrier.is_connected, here.carrier.trouble) == (False, reason)
+            assert (here.carrier.is_connected, here.carrier.problem) == (False, reason)
 
     in_virtual_time(scenario())
 
 
-def pauses(smsc: Smsc) -> list[float]:
+def pauses(smsc: ScriptedSmsc) -> list[float]:
     return [later - earlier for earlier, later in pairwise(smsc.dialled_at)]
 
 
 def test_vain_tries_are_made_with_growing_pauses_that_are_spread() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.is_down = True
-        async with office(smsc, is_up=False):
+        async with running_carrier(smsc, is_up=False):
             await asyncio.sleep(120)
 
         seen = pauses(smsc)
@@ -415,12 +421,12 @@ def test_vain_tries_are_made_with_growing_pauses_that_are_spread() -> None:
 
 def test_a_bind_that_is_not_answered_does_not_count_as_a_good_connection() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts.update(dict.fromkeys(BINDS, silent))
-        async with office(smsc, is_up=False) as here:
+        async with running_carrier(smsc, is_up=False) as here:
             await asyncio.sleep(120)
 
-            assert here.carrier.trouble == "the bind was not answered"
+            assert here.carrier.problem == "the bind was not answered"
         assert min(pauses(smsc)[4:]) > BIND_S + LONGEST_PAUSE_S * (1 - SPREAD) - 0.1
 
     in_virtual_time(scenario())
@@ -428,16 +434,16 @@ def test_a_bind_that_is_not_answered_does_not_count_as_a_good_connection() -> No
 
 def test_after_a_connection_that_lasted_the_pauses_begin_anew() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.is_down = True
-        async with office(smsc, is_up=False) as here:
+        async with running_carrier(smsc, is_up=False) as here:
             await asyncio.sleep(60)
             smsc.is_down = False
-            await until(lambda: here.carrier.is_connected)
+            await wait_until(lambda: here.carrier.is_connected)
             await asyncio.sleep(STEADY_S)
             smsc.line_up.pipe.close()
             lost_at = now()
-            await until(lambda: len(smsc.lines) == 2)
+            await wait_until(lambda: len(smsc.lines) == 2)
 
             assert smsc.dialled_at[-1] - lost_at <= FIRST_PAUSE_S + 0.01
 
@@ -445,14 +451,14 @@ def test_after_a_connection_that_lasted_the_pauses_begin_anew() -> None:
 
 
 def test_who_hangs_up_after_every_bind_is_tried_again_with_growing_pauses() -> None:
-    def bind_and_go(line: Line, one: Pdu) -> None:
+    def bind_and_go(line: SmscConnection, one: Pdu) -> None:
         answer(line, one)
         line.pipe.close()
 
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.BIND_TRANSCEIVER] = bind_and_go
-        async with office(smsc, is_up=False):
+        async with running_carrier(smsc, is_up=False):
             await asyncio.sleep(60)
 
         assert min(pauses(smsc)[4:]) > LONGEST_PAUSE_S * (1 - SPREAD) - 0.1
@@ -462,9 +468,9 @@ def test_who_hangs_up_after_every_bind_is_tried_again_with_growing_pauses() -> N
 
 def test_when_it_is_cancelled_it_takes_its_leave() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, binds=3) as here:
-            await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 3)
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, binds=3) as here:
+            await wait_until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 3)
             await asyncio.sleep(1)
             began = now()
             await here.close()
@@ -481,11 +487,11 @@ def test_when_it_is_cancelled_it_takes_its_leave() -> None:
 
 def test_when_it_is_cancelled_a_silent_far_end_does_not_keep_it() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.UNBIND] = smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc) as here:
+        async with running_carrier(smsc) as here:
             sending = asyncio.create_task(here.carrier.send(attempts(2)))
-            await until(lambda: len(smsc.submits) == 2)
+            await wait_until(lambda: len(smsc.submits) == 2)
             began = now()
             await here.close()
 
@@ -498,10 +504,10 @@ def test_when_it_is_cancelled_a_silent_far_end_does_not_keep_it() -> None:
 @pytest.mark.parametrize("state", ["is_lost", "is_down", "silent"])
 def test_when_it_is_cancelled_before_it_is_bound_it_just_ends(state: str) -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.is_lost, smsc.is_down = state == "is_lost", state == "is_down"
         smsc.acts[pdu.BIND_TRANSCEIVER] = silent
-        async with office(smsc, is_up=False) as here:
+        async with running_carrier(smsc, is_up=False) as here:
             await asyncio.sleep(1)
             began = now()
             await here.close()

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 from pabal.carriers.smpp.encoding import (
     GSM_7,
     GSM_7_EXTENSION,
+    EncodedText,
     Encoding,
-    Unwordable,
-    Worded,
-    parts_of,
-    read_text,
-    worded,
+    UnencodableText,
+    decode_text,
+    encode_text,
+    split_segments,
 )
 from pabal.domain.text import is_carried
 
@@ -50,7 +50,7 @@ texts: st.SearchStrategy[tuple[str, Encoding]] = st.one_of(
     ],
 )
 def test_a_text_in_the_default_alphabet_is_one_septet_an_octet(text: str, spelling: str) -> None:
-    assert worded(text, "auto") == Worded(0, bytes.fromhex(spelling), "gsm7")
+    assert encode_text(text, "auto") == EncodedText(0, bytes.fromhex(spelling), "gsm7")
 
 
 def test_the_default_alphabet_has_128_places_that_differ() -> None:
@@ -63,7 +63,7 @@ def test_the_default_alphabet_has_128_places_that_differ() -> None:
     [("가", "AC00"), ("a가", "0061AC00"), ("`", "0060"), ("ç", "00E7"), ("😀", "D83DDE00"), ("\x1b", "001B")],
 )
 def test_one_character_beyond_the_default_alphabet_makes_the_whole_text_ucs_2(text: str, spelling: str) -> None:
-    assert worded(text, "auto") == Worded(8, bytes.fromhex(spelling), "ucs2")
+    assert encode_text(text, "auto") == EncodedText(8, bytes.fromhex(spelling), "ucs2")
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_one_character_beyond_the_default_alphabet_makes_the_whole_text_ucs_2(te
 def test_the_coding_is_the_specifications_or_the_operators(
     encoding: Encoding, data_coding: int | None, told: int
 ) -> None:
-    assert worded("plain", encoding, data_coding).data_coding == told
+    assert encode_text("plain", encoding, data_coding).data_coding == told
 
 
 def test_cp949_holds_every_syllable_in_two_octets() -> None:
-    assert worded("뷁a", "cp949").octets == bytes.fromhex("94EE61")
-    assert worded("가", "cp949").octets == bytes.fromhex("B0A1")
+    assert encode_text("뷁a", "cp949").octets == bytes.fromhex("94EE61")
+    assert encode_text("가", "cp949").octets == bytes.fromhex("B0A1")
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_cp949_holds_every_syllable_in_two_octets() -> None:
     [("50 €, ₩ 😀", "cp949", "U+20A9"), ("\ud800", "ucs2", "U+D800"), ("a\udfff", "auto", "U+DFFF")],
 )
 def test_a_character_the_encoding_does_not_have_is_named(text: str, encoding: Encoding, named: str) -> None:
-    with pytest.raises(Unwordable) as no:
-        worded(text, encoding)
+    with pytest.raises(UnencodableText) as no:
+        encode_text(text, encoding)
 
     assert str(no.value) == f"{encoding} does not have {named}"
 
@@ -115,16 +115,16 @@ def test_a_character_the_encoding_does_not_have_is_named(text: str, encoding: En
 def test_one_short_message_holds_a_text_to_the_last_octet_and_one_more_makes_two(
     longest: str, encoding: Encoding
 ) -> None:
-    one, two = worded(longest, encoding), worded("a" + longest, encoding)
+    one, two = encode_text(longest, encoding), encode_text("a" + longest, encoding)
 
     assert one.fits_one
-    assert parts_of(one, 7) == [one.octets]
+    assert split_segments(one, 7) == [one.octets]
     assert not two.fits_one
-    assert len(parts_of(two, 7)) == 2
+    assert len(split_segments(two, 7)) == 2
 
 
 def test_parts_are_joined_by_reference_total_and_number() -> None:
-    first, second, third = parts_of(worded("a" * 305, "auto"), 0xABCD)
+    first, second, third = split_segments(encode_text("a" * 305, "auto"), 0xABCD)
 
     assert first == bytes.fromhex("060804ABCD0301") + b"a" * 152
     assert second == bytes.fromhex("060804ABCD0302") + b"a" * 152
@@ -132,9 +132,9 @@ def test_parts_are_joined_by_reference_total_and_number() -> None:
 
 
 def test_of_a_reference_16_bits_count() -> None:
-    long = worded("a" * 161, "auto")
+    long = encode_text("a" * 161, "auto")
 
-    assert parts_of(long, 0x1_0002) == parts_of(long, 2)
+    assert split_segments(long, 0x1_0002) == split_segments(long, 2)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_of_a_reference_16_bits_count() -> None:
     ],
 )
 def test_a_part_is_as_long_as_whole_characters_allow(text: str, encoding: Encoding, sizes: list[int]) -> None:
-    assert [len(part) - 7 for part in parts_of(worded(text, encoding), 1)] == sizes
+    assert [len(part) - 7 for part in split_segments(encode_text(text, encoding), 1)] == sizes
 
 
 @pytest.mark.parametrize(
@@ -165,20 +165,20 @@ def test_a_part_is_as_long_as_whole_characters_allow(text: str, encoding: Encodi
     [("a" * 152 * 255, "auto"), ("가" * 66 * 255, "ucs2"), ("a" * 133 * 255, "cp949")],
 )
 def test_a_text_has_255_parts_and_not_256(longest: str, encoding: Encoding) -> None:
-    parts = parts_of(worded(longest, encoding), 1)
+    parts = split_segments(encode_text(longest, encoding), 1)
     assert len(parts) == 255
     assert parts[-1][5:7] == b"\xff\xff"
 
-    with pytest.raises(Unwordable):
-        parts_of(worded(longest + "a", encoding), 1)
+    with pytest.raises(UnencodableText):
+        split_segments(encode_text(longest + "a", encoding), 1)
 
 
 @given(texts, st.integers(0, 0xFFFF))
 def test_parts_hold_whole_characters_and_together_the_text(case: tuple[str, Encoding], reference: int) -> None:
     text, encoding = case
-    whole = worded(text, encoding)
+    whole = encode_text(text, encoding)
 
-    parts = parts_of(whole, reference)
+    parts = split_segments(whole, reference)
 
     if whole.fits_one:
         assert parts == [whole.octets]
@@ -186,21 +186,21 @@ def test_parts_hold_whole_characters_and_together_the_text(case: tuple[str, Enco
     room = 159 if whole.alphabet == "gsm7" else 140
     assert all(7 < len(part) <= room for part in parts)
     assert b"".join(part[7:] for part in parts) == whole.octets
-    shown = [read_text(part, whole.data_coding, has_udh=True) for part in parts]
+    shown = [decode_text(part, whole.data_coding, has_udh=True) for part in parts]
     assert "".join(shown) == text
 
 
 @given(texts)
 def test_a_text_is_read_as_it_was_worded(case: tuple[str, Encoding]) -> None:
     text, encoding = case
-    whole = worded(text, encoding)
+    whole = encode_text(text, encoding)
 
-    assert read_text(whole.octets, whole.data_coding, has_udh=False) == text
+    assert decode_text(whole.octets, whole.data_coding, has_udh=False) == text
 
 
 @given(cp949_texts, st.sampled_from([0x84, 0x94, 0xF0]))
 def test_a_coding_of_an_operators_own_is_read_as_cp949(text: str, data_coding: int) -> None:
-    assert read_text(worded(text, "cp949", data_coding).octets, data_coding, has_udh=False) == text
+    assert decode_text(encode_text(text, "cp949", data_coding).octets, data_coding, has_udh=False) == text
 
 
 @pytest.mark.parametrize(
@@ -219,16 +219,16 @@ def test_a_coding_of_an_operators_own_is_read_as_cp949(text: str, data_coding: i
     ],
 )
 def test_what_cannot_be_read_is_replaced(spelling: str, data_coding: int, text: str) -> None:
-    assert read_text(bytes.fromhex(spelling), data_coding, has_udh=False) == text
+    assert decode_text(bytes.fromhex(spelling), data_coding, has_udh=False) == text
 
 
 @pytest.mark.parametrize(
     ("spelling", "text"), [("", ""), ("00", ""), ("0061", "a"), ("0500030102016162", "ab"), ("FF6162", "")]
 )
 def test_a_header_is_skipped_by_its_length(spelling: str, text: str) -> None:
-    assert read_text(bytes.fromhex(spelling), 0, has_udh=True) == text
+    assert decode_text(bytes.fromhex(spelling), 0, has_udh=True) == text
 
 
 @given(st.binary(max_size=200), st.integers(0, 255), st.booleans())
 def test_any_octets_are_read(octets: bytes, data_coding: int, has_udh: bool) -> None:
-    assert len(read_text(octets, data_coding, has_udh)) <= len(octets)
+    assert len(decode_text(octets, data_coding, has_udh)) <= len(octets)

@@ -5,27 +5,37 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.base import Away, Busy, Declined, Rejected, Taken, Unknown, Verdict
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import ANSWER_S, PART_PAUSE_S, SETTLE_S
 from pabal.domain.message import Outcome
-from tests.fakes.smsc.scripted import Smsc, each_in_turn, refuse, silent, take
-from tests.fixtures.smpp import LONG, PARTS, Office, attempt, kinds, now, office, said, until
+from tests.fakes.smsc.scripted import ScriptedSmsc, each_in_turn, refuse, silent, take
+from tests.fixtures.smpp import (
+    LONG,
+    PARTS,
+    CarrierRunner,
+    attempt,
+    describe_verdicts,
+    kinds,
+    now,
+    running_carrier,
+    wait_until,
+)
 from tests.fixtures.virtual import in_virtual_time
 
 
-async def sent_in_parts(here: Office) -> Verdict:
+async def sent_in_parts(here: CarrierRunner) -> Verdict:
     (verdict,) = await here.carrier.send([attempt(content=LONG)])
     return verdict
 
 
 def test_a_message_in_parts_is_taken_under_all_their_references() -> None:
     async def scenario() -> None:
-        async with office(Smsc(), long_messages="parts") as here:
+        async with running_carrier(ScriptedSmsc(), long_messages="parts") as here:
             assert await here.carrier.send([attempt(1), attempt(2, LONG), attempt(3)]) == [
-                Taken("1"),
-                Taken("2", ("3", "4", "5")),
-                Taken("6"),
+                Accepted("1"),
+                Accepted("2", ("3", "4", "5")),
+                Accepted("6"),
             ]
 
     in_virtual_time(scenario())
@@ -33,13 +43,13 @@ def test_a_message_in_parts_is_taken_under_all_their_references() -> None:
 
 def test_a_busy_part_is_tried_again_alone() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         throttled = refuse(pdu.RTHROTTLED)
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, throttled, take, take, throttled, take)
-        async with office(smsc, long_messages="parts") as here:
+        async with running_carrier(smsc, long_messages="parts") as here:
             began = now()
 
-            assert await sent_in_parts(here) == Taken("1", ("4", "2", "3"))
+            assert await sent_in_parts(here) == Accepted("1", ("4", "2", "3"))
             assert now() - began == pytest.approx(2 * PART_PAUSE_S, abs=0.1)
             part_numbers = [submit.short_message[6] for submit in smsc.submits]
             assert part_numbers == [1, 2, 3, 4, 2, 2]
@@ -49,18 +59,18 @@ def test_a_busy_part_is_tried_again_alone() -> None:
 
 def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc, long_messages="parts", window=2) as here:
+        async with running_carrier(smsc, long_messages="parts", window=2) as here:
             sending = asyncio.create_task(sent_in_parts(here))
-            await until(lambda: len(smsc.submits) == 2)
+            await wait_until(lambda: len(smsc.submits) == 2)
             line = smsc.line_up
             line.say(pdu.UNBIND, 9)
             for number in list(line.owed):
                 take(line, line.owed[number])
             smsc.acts[pdu.SUBMIT_SM] = take
 
-            assert said([await sending]) == said([Taken("1", ("2", "3", "4"))])
+            assert describe_verdicts([await sending]) == describe_verdicts([Accepted("1", ("2", "3", "4"))])
             assert [submit.short_message[6] for submit in smsc.submits] == [1, 2, 3, 4]
             assert len(smsc.lines) == 2
 
@@ -69,10 +79,12 @@ def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
 
 def test_a_message_that_is_refused_for_good_has_no_busy_part_tried_again() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RTHROTTLED), refuse(pdu.RINVDSTADR), take)
-        async with office(smsc, long_messages="parts") as here:
-            assert said([await sent_in_parts(here)]) == said([Rejected(Outcome.NUMBER_NOT_ASSIGNED)])
+        async with running_carrier(smsc, long_messages="parts") as here:
+            assert describe_verdicts([await sent_in_parts(here)]) == describe_verdicts(
+                [Rejected(Outcome.NUMBER_NOT_ASSIGNED)]
+            )
             assert len(smsc.submits) == PARTS
 
     in_virtual_time(scenario())
@@ -80,9 +92,9 @@ def test_a_message_that_is_refused_for_good_has_no_busy_part_tried_again() -> No
 
 def test_a_message_none_of_whose_parts_is_taken_is_busy_as_a_whole() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = refuse(pdu.RTHROTTLED)
-        async with office(smsc, long_messages="parts") as here:
+        async with running_carrier(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Busy]
             assert len(smsc.submits) == PARTS
 
@@ -91,9 +103,9 @@ def test_a_message_none_of_whose_parts_is_taken_is_busy_as_a_whole() -> None:
 
 def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RMSGQFUL))
-        async with office(smsc, long_messages="parts") as here:
+        async with running_carrier(smsc, long_messages="parts") as here:
             began = now()
 
             assert kinds([await sent_in_parts(here)]) == [Unknown]
@@ -115,19 +127,19 @@ def test_a_message_one_of_whose_parts_is_refused_is_not_sent_elsewhere_if_anothe
     others: Any, status: int, verdict: Verdict
 ) -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(others, refuse(status), others)
-        async with office(smsc, long_messages="parts") as here:
-            assert said([await sent_in_parts(here)]) == said([verdict])
+        async with running_carrier(smsc, long_messages="parts") as here:
+            assert describe_verdicts([await sent_in_parts(here)]) == describe_verdicts([verdict])
 
     in_virtual_time(scenario())
 
 
 def test_a_message_one_of_whose_parts_is_not_answered_is_unknown() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent, take)
-        async with office(smsc, long_messages="parts") as here:
+        async with running_carrier(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Unknown]
 
     in_virtual_time(scenario())
@@ -135,26 +147,28 @@ def test_a_message_one_of_whose_parts_is_not_answered_is_unknown() -> None:
 
 def test_a_message_whose_parts_stay_in_our_hands_is_away_but_not_if_one_has_gone() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc, long_messages="parts", window=2) as here:
+        async with running_carrier(smsc, long_messages="parts", window=2) as here:
             sending = asyncio.create_task(here.carrier.send([attempt(1, LONG), attempt(2, LONG)]))
-            await until(lambda: len(smsc.submits) == 2)
+            await wait_until(lambda: len(smsc.submits) == 2)
             smsc.line_up.pipe.reset()
 
-            assert kinds(await sending) == [Unknown, Away]
+            assert kinds(await sending) == [Unknown, NotSent]
 
     in_virtual_time(scenario())
 
 
 def test_a_busy_part_is_tried_again_also_in_a_batch_with_something_that_cannot_be_written() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         two_parts = "가" * 100
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RTHROTTLED), take)
-        async with office(smsc, long_messages="parts", encoding="cp949") as here:
+        async with running_carrier(smsc, long_messages="parts", encoding="cp949") as here:
             verdicts = await here.carrier.send([attempt(1, "🐎"), attempt(2, two_parts)])
 
-            assert said(verdicts) == said([Declined(Outcome.UNDELIVERABLE), Taken("1", ("2",))])
+            assert describe_verdicts(verdicts) == describe_verdicts(
+                [Declined(Outcome.UNDELIVERABLE), Accepted("1", ("2",))]
+            )
 
     in_virtual_time(scenario())

@@ -8,9 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.pdu import Address, BadLength, BadPdu, Bind, Pdu, Submit
+from pabal.carriers.smpp.pdu import Address, Bind, InvalidLength, InvalidPdu, Pdu, ShortMessage
 
-READERS: list[Callable[[bytes], object]] = [pdu.read_bind, pdu.read_submit, pdu.read_deliver, pdu.read_id]
+READERS: list[Callable[[bytes], object]] = [
+    pdu.decode_bind,
+    pdu.decode_submit,
+    pdu.decode_deliver,
+    pdu.decode_message_id,
+]
 
 octet = st.integers(0, 0xFF)
 word32 = st.integers(0, 0xFFFFFFFF)
@@ -24,7 +29,7 @@ def field(most: int) -> st.SearchStrategy[str]:
 addresses = st.builds(Address, octet, octet, field(20))
 options = st.dictionaries(st.integers(0, 0xFFFF), st.binary(max_size=40), max_size=4)
 submits = st.builds(
-    Submit,
+    ShortMessage,
     source=addresses,
     destination=addresses,
     short_message=st.binary(max_size=254),
@@ -43,11 +48,11 @@ submits = st.builds(
 binds = st.builds(Bind, field(15), field(8), field(12), octet, octet, octet, field(40))
 pdus = st.builds(Pdu, word32, word32, word32, st.binary(max_size=60))
 
-PLAIN = Submit(Address(0, 0, "15880000"), Address(1, 1, "821012345678"), b"hi")
+PLAIN = ShortMessage(Address(0, 0, "15880000"), Address(1, 1, "821012345678"), b"hi")
 
 
 def framed(each: Pdu) -> bytes:
-    return pdu.frame(each.command, each.sequence, each.body, each.status)
+    return pdu.encode_pdu(each.command, each.sequence, each.body, each.status)
 
 
 def octets(spelling: str) -> bytes:
@@ -66,7 +71,7 @@ SUBMIT_HEX = """
 
 
 def test_a_submit_sm_is_written_as_the_specification_draws_it() -> None:
-    submit = Submit(
+    submit = ShortMessage(
         Address(0, 0, "15880000"),
         Address(1, 1, "821012345678"),
         "가".encode("utf-16-be"),
@@ -75,15 +80,15 @@ def test_a_submit_sm_is_written_as_the_specification_draws_it() -> None:
         registered_delivery=1,
     )
 
-    assert pdu.frame(pdu.SUBMIT_SM, 7, pdu.submit_body(submit)) == octets(SUBMIT_HEX)
-    [read], taken = pdu.split(octets(SUBMIT_HEX))
+    assert pdu.encode_pdu(pdu.SUBMIT_SM, 7, pdu.encode_submit(submit)) == octets(SUBMIT_HEX)
+    [read], taken = pdu.split_pdus(octets(SUBMIT_HEX))
     assert taken == 0x37
     assert read[:3] == (pdu.SUBMIT_SM, pdu.OK, 7)
-    assert pdu.read_submit(read.body) == submit
+    assert pdu.decode_submit(read.body) == submit
 
 
 def test_every_field_of_a_deliver_sm_stands_where_the_specification_puts_it() -> None:
-    deliver = Submit(
+    deliver = ShortMessage(
         Address(1, 2, "A"),
         Address(3, 4, "B"),
         b"!",
@@ -101,8 +106,8 @@ def test_every_field_of_a_deliver_sm_stands_where_the_specification_puts_it() ->
     )
     body = octets("4500 01024100 03044200 05 06 07 4300 4400 08 09 0A 0B 01 21 02040002 1234 04270001 02")
 
-    assert pdu.deliver_body(deliver) == body
-    assert pdu.read_deliver(body) == deliver
+    assert pdu.encode_deliver(deliver) == body
+    assert pdu.decode_deliver(body) == deliver
 
 
 def test_a_bind_is_written_as_the_specification_draws_it() -> None:
@@ -112,23 +117,23 @@ def test_a_bind_is_written_as_the_specification_draws_it() -> None:
         [interface_version] 34 [ton] 00 [npi] 00 [address_range] 00
     """)
 
-    assert pdu.frame(pdu.BIND_TRANSCEIVER, 1, pdu.bind_body("pabal", "secret", "VMS")) == whole
-    assert pdu.read_bind(whole[pdu.HEADER :]) == Bind("pabal", "secret", "VMS", 0x34, 0, 0, "")
+    assert pdu.encode_pdu(pdu.BIND_TRANSCEIVER, 1, pdu.encode_bind("pabal", "secret", "VMS")) == whole
+    assert pdu.decode_bind(whole[pdu.HEADER :]) == Bind("pabal", "secret", "VMS", 0x34, 0, 0, "")
 
 
 @pytest.mark.parametrize(
     ("frame", "spelling"),
     [
-        (pdu.frame(pdu.ENQUIRE_LINK, 1), "00000010 00000015 00000000 00000001"),
-        (pdu.frame(pdu.ENQUIRE_LINK | pdu.RESPONSE, 1), "00000010 80000015 00000000 00000001"),
-        (pdu.frame(pdu.UNBIND, 0x7FFFFFFF), "00000010 00000006 00000000 7FFFFFFF"),
-        (pdu.frame(pdu.GENERIC_NACK, 0, status=pdu.RINVCMDLEN), "00000010 80000000 00000002 00000000"),
+        (pdu.encode_pdu(pdu.ENQUIRE_LINK, 1), "00000010 00000015 00000000 00000001"),
+        (pdu.encode_pdu(pdu.ENQUIRE_LINK | pdu.RESPONSE, 1), "00000010 80000015 00000000 00000001"),
+        (pdu.encode_pdu(pdu.UNBIND, 0x7FFFFFFF), "00000010 00000006 00000000 7FFFFFFF"),
+        (pdu.encode_pdu(pdu.GENERIC_NACK, 0, status=pdu.RINVCMDLEN), "00000010 80000000 00000002 00000000"),
         (
-            pdu.frame(pdu.SUBMIT_SM | pdu.RESPONSE, 2, pdu.id_body("1f")),
+            pdu.encode_pdu(pdu.SUBMIT_SM | pdu.RESPONSE, 2, pdu.encode_message_id("1f")),
             "00000013 80000004 00000000 00000002 316600",
         ),
         (
-            pdu.frame(pdu.SUBMIT_SM | pdu.RESPONSE, 3, status=pdu.RTHROTTLED),
+            pdu.encode_pdu(pdu.SUBMIT_SM | pdu.RESPONSE, 3, status=pdu.RTHROTTLED),
             "00000010 80000004 00000058 00000003",
         ),
     ],
@@ -140,12 +145,12 @@ def test_a_frame_has_length_command_status_and_sequence(frame: bytes, spelling: 
 def test_a_frame_holds_128_kib_and_not_an_octet_more() -> None:
     largest = b"x" * (pdu.MAX_PDU - pdu.HEADER)
 
-    assert pdu.split(pdu.frame(pdu.SUBMIT_SM, 1, largest)) == (
+    assert pdu.split_pdus(pdu.encode_pdu(pdu.SUBMIT_SM, 1, largest)) == (
         [Pdu(pdu.SUBMIT_SM, 0, 1, largest)],
         pdu.MAX_PDU,
     )
     with pytest.raises(ValueError, match="131072 octets"):
-        pdu.frame(pdu.SUBMIT_SM, 1, largest + b"x")
+        pdu.encode_pdu(pdu.SUBMIT_SM, 1, largest + b"x")
 
 
 @pytest.mark.parametrize("length", [0, 1, 15, pdu.MAX_PDU + 1, 0x80000000, 0xFFFFFFFF])
@@ -156,8 +161,8 @@ def test_a_length_no_frame_has_is_told_as_soon_as_it_is_read_with_the_frames_bef
     before = [Pdu(pdu.ENQUIRE_LINK, 0, 1, b""), Pdu(pdu.UNBIND, 0, 2, b"")]
     data = b"".join(map(framed, before)) + length.to_bytes(4, "big") + rest
 
-    with pytest.raises(BadLength) as bad:
-        pdu.split(data)
+    with pytest.raises(InvalidLength) as bad:
+        pdu.split_pdus(data)
 
     assert bad.value.before == before
     assert str(length) in str(bad.value)
@@ -167,15 +172,15 @@ def test_a_length_no_frame_has_is_told_as_soon_as_it_is_read_with_the_frames_bef
     "data", [b"", b"\0", b"\xff\xff\xff", b"\0\0\0\x10", b"\0\x02\0\0", bytes.fromhex("11".zfill(8))]
 )
 def test_what_is_no_whole_frame_yet_is_left_for_later(data: bytes) -> None:
-    assert pdu.split(data) == ([], 0)
-    assert pdu.split(pdu.frame(pdu.UNBIND, 1) + data) == ([Pdu(pdu.UNBIND, 0, 1, b"")], 16)
+    assert pdu.split_pdus(data) == ([], 0)
+    assert pdu.split_pdus(pdu.encode_pdu(pdu.UNBIND, 1) + data) == ([Pdu(pdu.UNBIND, 0, 1, b"")], 16)
 
 
 @given(st.lists(pdus, max_size=5), st.binary(max_size=3))
 def test_frames_are_split_as_they_were_joined(joined: list[Pdu], rest: bytes) -> None:
     data = b"".join(map(framed, joined))
 
-    assert pdu.split(data + rest) == (joined, len(data))
+    assert pdu.split_pdus(data + rest) == (joined, len(data))
 
 
 @given(st.lists(pdus, max_size=5), st.lists(st.integers(0, 400), max_size=8))
@@ -187,7 +192,7 @@ def test_frames_are_the_same_in_whatever_pieces_they_come(joined: list[Pdu], cut
     held = b""
     for start, end in pairwise(edges):
         held += data[start:end]
-        found, taken = pdu.split(held)
+        found, taken = pdu.split_pdus(held)
         read += found
         held = held[taken:]
 
@@ -198,27 +203,27 @@ def test_frames_are_the_same_in_whatever_pieces_they_come(joined: list[Pdu], cut
 @given(st.binary(max_size=200))
 def test_any_octets_are_split_or_have_a_bad_length(data: bytes) -> None:
     try:
-        found, taken = pdu.split(data)
-    except BadLength as bad:
+        found, taken = pdu.split_pdus(data)
+    except InvalidLength as bad:
         found, taken = bad.before, sum(pdu.HEADER + len(each.body) for each in bad.before)
 
     assert b"".join(map(framed, found)) == data[:taken]
 
 
 @given(submits)
-def test_a_submit_sm_is_read_as_it_was_written(submit: Submit) -> None:
-    assert pdu.read_submit(pdu.submit_body(submit)) == submit
-    assert pdu.read_deliver(pdu.deliver_body(submit)) == submit
+def test_a_submit_sm_is_read_as_it_was_written(submit: ShortMessage) -> None:
+    assert pdu.decode_submit(pdu.encode_submit(submit)) == submit
+    assert pdu.decode_deliver(pdu.encode_deliver(submit)) == submit
 
 
 @given(binds)
 def test_a_bind_is_read_as_it_was_written(bind: Bind) -> None:
-    assert pdu.read_bind(pdu.bind_body(*bind)) == bind
+    assert pdu.decode_bind(pdu.encode_bind(*bind)) == bind
 
 
 @given(field(64))
 def test_an_id_is_read_as_it_was_written(message_id: str) -> None:
-    assert pdu.read_id(pdu.id_body(message_id)) == message_id
+    assert pdu.decode_message_id(pdu.encode_message_id(message_id)) == message_id
 
 
 @pytest.mark.parametrize(
@@ -233,7 +238,7 @@ def test_an_id_is_read_as_it_was_written(message_id: str) -> None:
     ],
 )
 def test_an_id_is_read_whatever_its_shape(body: bytes, message_id: str) -> None:
-    assert pdu.read_id(body) == message_id
+    assert pdu.decode_message_id(body) == message_id
 
 
 @pytest.mark.parametrize("read", READERS)
@@ -241,41 +246,41 @@ def test_an_id_is_read_whatever_its_shape(body: bytes, message_id: str) -> None:
 def test_any_octets_are_read_or_a_bad_pdu(read: Callable[[bytes], object], data: st.DataObject) -> None:
     body = data.draw(st.binary(max_size=120) | st.lists(st.sampled_from(b"\0\1\4a"), max_size=80).map(bytes))
 
-    with suppress(BadPdu):
+    with suppress(InvalidPdu):
         read(body)
 
 
 @given(submits | binds, st.data())
-def test_a_damaged_body_is_read_or_a_bad_pdu(whole: Submit | Bind, data: st.DataObject) -> None:
-    body = bytearray(pdu.submit_body(whole) if isinstance(whole, Submit) else pdu.bind_body(*whole))
+def test_a_damaged_body_is_read_or_a_bad_pdu(whole: ShortMessage | Bind, data: st.DataObject) -> None:
+    body = bytearray(pdu.encode_submit(whole) if isinstance(whole, ShortMessage) else pdu.encode_bind(*whole))
     for at in data.draw(st.lists(st.integers(0, len(body) - 1), max_size=3)):
         body[at] = data.draw(octet)
     damaged = bytes(body[: data.draw(st.integers(0, len(body)))])
 
     for read in READERS:
-        with suppress(BadPdu):
+        with suppress(InvalidPdu):
             read(damaged)
 
 
 def test_a_body_cut_anywhere_before_its_end_is_bad() -> None:
-    submit, bind = pdu.submit_body(PLAIN), pdu.bind_body("pabal", "secret", "VMS")
+    submit, bind = pdu.encode_submit(PLAIN), pdu.encode_bind("pabal", "secret", "VMS")
 
     for end in range(len(submit)):
-        with pytest.raises(BadPdu):
-            pdu.read_submit(submit[:end])
+        with pytest.raises(InvalidPdu):
+            pdu.decode_submit(submit[:end])
     for end in range(len(bind)):
-        with pytest.raises(BadPdu):
-            pdu.read_bind(bind[:end])
+        with pytest.raises(InvalidPdu):
+            pdu.decode_bind(bind[:end])
 
 
 @pytest.mark.parametrize("rest", ["00", "0204", "020400", "02040002", "0204000212", "0204FFFF1234"])
 def test_an_option_longer_than_what_is_left_is_bad(rest: str) -> None:
-    with pytest.raises(BadPdu):
-        pdu.read_submit(pdu.submit_body(PLAIN) + octets(rest))
+    with pytest.raises(InvalidPdu):
+        pdu.decode_submit(pdu.encode_submit(PLAIN) + octets(rest))
 
 
 def test_an_option_may_be_empty_and_the_last_of_two_counts() -> None:
-    read = pdu.read_submit(pdu.submit_body(PLAIN) + octets("130C0000 04270001 01 04270001 02"))
+    read = pdu.decode_submit(pdu.encode_submit(PLAIN) + octets("130C0000 04270001 01 04270001 02"))
 
     assert read.options == {0x130C: b"", pdu.MESSAGE_STATE: b"\x02"}
 
@@ -286,22 +291,24 @@ def test_the_text_is_in_whichever_field_holds_it() -> None:
     assert PLAIN.text == b"hi"
     assert PLAIN._replace(short_message=b"").text == b""
     assert PLAIN._replace(short_message=b"", options=payload).text == b"x" * 2000
-    assert pdu.read_submit(pdu.submit_body(PLAIN._replace(short_message=b"", options=payload))).text == b"x" * 2000
+    assert (
+        pdu.decode_submit(pdu.encode_submit(PLAIN._replace(short_message=b"", options=payload))).text == b"x" * 2000
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "most", "written"),
     [
-        ("system_id", 15, lambda text: pdu.bind_body(text, "", "")),
-        ("password", 8, lambda text: pdu.bind_body("", text, "")),
-        ("system_type", 12, lambda text: pdu.bind_body("", "", text)),
-        ("address_range", 40, lambda text: pdu.bind_body("", "", "", address_range=text)),
-        ("source", 20, lambda text: pdu.submit_body(PLAIN._replace(source=Address(0, 0, text)))),
-        ("destination", 20, lambda text: pdu.submit_body(PLAIN._replace(destination=Address(0, 0, text)))),
-        ("service_type", 5, lambda text: pdu.submit_body(PLAIN._replace(service_type=text))),
-        ("schedule", 16, lambda text: pdu.submit_body(PLAIN._replace(schedule=text))),
-        ("validity", 16, lambda text: pdu.submit_body(PLAIN._replace(validity=text))),
-        ("message_id", 64, pdu.id_body),
+        ("system_id", 15, lambda text: pdu.encode_bind(text, "", "")),
+        ("password", 8, lambda text: pdu.encode_bind("", text, "")),
+        ("system_type", 12, lambda text: pdu.encode_bind("", "", text)),
+        ("address_range", 40, lambda text: pdu.encode_bind("", "", "", address_range=text)),
+        ("source", 20, lambda text: pdu.encode_submit(PLAIN._replace(source=Address(0, 0, text)))),
+        ("destination", 20, lambda text: pdu.encode_submit(PLAIN._replace(destination=Address(0, 0, text)))),
+        ("service_type", 5, lambda text: pdu.encode_submit(PLAIN._replace(service_type=text))),
+        ("schedule", 16, lambda text: pdu.encode_submit(PLAIN._replace(schedule=text))),
+        ("validity", 16, lambda text: pdu.encode_submit(PLAIN._replace(validity=text))),
+        ("message_id", 64, pdu.encode_message_id),
     ],
 )
 def test_a_field_holds_so_many_octets_and_neither_nul_nor_hangul(
@@ -316,10 +323,10 @@ def test_a_field_holds_so_many_octets_and_neither_nul_nor_hangul(
 
 
 def test_a_short_message_holds_254_octets_and_not_255() -> None:
-    assert pdu.read_submit(pdu.submit_body(PLAIN._replace(short_message=b"x" * 254))).text == b"x" * 254
+    assert pdu.decode_submit(pdu.encode_submit(PLAIN._replace(short_message=b"x" * 254))).text == b"x" * 254
 
     with pytest.raises(ValueError, match="short_message has at most 254"):
-        pdu.submit_body(PLAIN._replace(short_message=b"x" * 255))
+        pdu.encode_submit(PLAIN._replace(short_message=b"x" * 255))
 
 
 @pytest.mark.parametrize(
@@ -334,14 +341,14 @@ def test_a_short_message_holds_254_octets_and_not_255() -> None:
         PLAIN._replace(options={pdu.MESSAGE_PAYLOAD: b"x" * 0x10000}),
     ],
 )
-def test_a_number_or_an_option_too_large_is_refused(wrong: Submit) -> None:
+def test_a_number_or_an_option_too_large_is_refused(wrong: ShortMessage) -> None:
     with pytest.raises(ValueError, match="octet"):
-        pdu.submit_body(wrong)
+        pdu.encode_submit(wrong)
 
 
 def test_a_bind_refuses_numbers_too_large() -> None:
     with pytest.raises(ValueError, match="range"):
-        pdu.bind_body("", "", "", ton=256)
+        pdu.encode_bind("", "", "", ton=256)
 
 
 def test_a_status_is_named_as_its_constant_is() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.fakes.smsc.peer import KINDS, Line, far_end
-from tests.fixtures.smpp_live import end, in_front_of, record, send, until
+from tests.fakes.smsc.peer import KINDS, PeerEvent, running_peer
+from tests.fixtures.smpp_live import message_record, message_status, send, serve_with_smsc, wait_until
 
 pytestmark = pytest.mark.slow
 PHONE, SECOND, THIRD = "010-1234-5678", "010-1234-5679", "010-1234-5680"
@@ -26,11 +26,11 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def _part_number(part: Line) -> int:
+def _part_number(part: PeerEvent) -> int:
     return int(part["udh"][-2:], 16)
 
 
-def _joined(parts: list[Line]) -> str:
+def _joined(parts: list[PeerEvent]) -> str:
     """Return the text of a message in parts, after a look at what joins them."""
     numbers = sorted(_part_number(part) for part in parts)
     assert numbers == list(range(1, len(parts) + 1))
@@ -51,11 +51,17 @@ def test_the_long_text_is_as_long_as_a_text_may_be() -> None:
 def test_texts_arrive_readable_and_their_receipts_end_them(
     kind: str, tmp_path: Path, encoding: str, codings: list[int]
 ) -> None:
-    with far_end(kind) as peer, in_front_of(peer, tmp_path, encoding=encoding) as live, live.client() as client:
+    with (
+        running_peer(kind) as peer,
+        serve_with_smsc(peer, tmp_path, encoding=encoding) as live,
+        live.client() as client,
+    ):
         send(client, "SMS", HANGUL, PHONE)
         send(client, "SMS", LATIN, SECOND)
         send(client, "LMS", LONG, THIRD, subject="제목")
-        until(lambda: [end(client, phone) for phone in (PHONE, SECOND, THIRD)], ["completed 1000"] * 3)
+        wait_until(
+            lambda: [message_status(client, phone) for phone in (PHONE, SECOND, THIRD)], ["completed 1000"] * 3
+        )
 
     by_phone = {line["destination"]: line for line in peer.submits}
     hangul, latin, long = (by_phone[phone.replace("-", "")] for phone in (PHONE, SECOND, THIRD))
@@ -74,25 +80,25 @@ def test_a_long_text_in_parts_ends_only_when_every_part_is_reported(
     kind: str, tmp_path: Path, encoding: str
 ) -> None:
     with (
-        far_end(kind, withhold_part=2) as peer,
-        in_front_of(peer, tmp_path, encoding=encoding, long_messages="parts") as live,
+        running_peer(kind, withhold_part=2) as peer,
+        serve_with_smsc(peer, tmp_path, encoding=encoding, long_messages="parts") as live,
         live.client() as client,
     ):
         send(client, "LMS", LONG, PHONE)
         send(client, "LMS", LONG_LATIN, SECOND)
         peer.wait_for(lambda line: line["event"] == "submit_sm" and line["destination"].endswith("5679"))
-        until(lambda: _has_all_parts(peer.submits), True)
+        wait_until(lambda: _has_all_parts(peer.submits), True)
         peer.wait_for_many("deliver_sm_resp", len(peer.submits) - 2)
-        before = [end(client, phone) for phone in (PHONE, SECOND)]
-        peer.say("release")
-        until(lambda: [end(client, phone) for phone in (PHONE, SECOND)], ["completed 1000"] * 2)
+        before = [message_status(client, phone) for phone in (PHONE, SECOND)]
+        peer.send_command("release")
+        wait_until(lambda: [message_status(client, phone) for phone in (PHONE, SECOND)], ["completed 1000"] * 2)
 
     assert before == ["sending", "sending"]
     assert _joined([line for line in peer.submits if line["destination"].endswith("5678")]) == LONG
     assert _joined([line for line in peer.submits if line["destination"].endswith("5679")]) == LONG_LATIN
 
 
-def _has_all_parts(parts: list[Line]) -> bool:
+def _has_all_parts(parts: list[PeerEvent]) -> bool:
     """Say whether the two long texts are there, by what their headers say."""
     wanted = {part["destination"]: int(part["udh"][-4:-2], 16) for part in parts}
     return len(wanted) == 2 and sum(wanted.values()) == len(parts)
@@ -115,13 +121,13 @@ def test_what_a_receipt_says_is_how_the_message_ends(
     kind: str, tmp_path: Path, says: dict[str, Any], carrier: dict[str, Any], ended: str
 ) -> None:
     with (
-        far_end(kind, **says) as peer,
-        in_front_of(peer, tmp_path, **carrier) as live,
+        running_peer(kind, **says) as peer,
+        serve_with_smsc(peer, tmp_path, **carrier) as live,
         live.client() as client,
     ):
         send(client, "SMS", HANGUL, PHONE)
 
-        until(lambda: end(client, PHONE), ended)
+        wait_until(lambda: message_status(client, PHONE), ended)
 
     (submit,) = peer.submits
     assert submit["registered_delivery"] == int(carrier.get("receipts", True))
@@ -129,26 +135,30 @@ def test_what_a_receipt_says_is_how_the_message_ends(
 
 def test_a_transmitter_and_a_receiver_do_as_well_as_one_transceiver(kind: str, tmp_path: Path) -> None:
     with (
-        far_end(kind) as peer,
-        in_front_of(peer, tmp_path, bind="pair", numbers="international") as live,
+        running_peer(kind) as peer,
+        serve_with_smsc(peer, tmp_path, bind="pair", numbers="international") as live,
         live.client() as client,
     ):
         send(client, "SMS", HANGUL, PHONE)
 
-        until(lambda: end(client, PHONE), "completed 1000")
+        wait_until(lambda: message_status(client, PHONE), "completed 1000")
 
-    assert sorted(line["kind"] for line in peer.told("bind")) == ["bind_receiver", "bind_transmitter"]
+    assert sorted(line["kind"] for line in peer.events("bind")) == ["bind_receiver", "bind_transmitter"]
     assert [line["destination"] for line in peer.submits] == ["821012345678"]
 
 
 def test_what_is_throttled_is_tried_again_and_arrives_once(kind: str, tmp_path: Path) -> None:
     phones = [f"010-2000-{number:04}" for number in range(15)]
-    with far_end(kind, throttle_every=10) as peer, in_front_of(peer, tmp_path) as live, live.client() as client:
+    with (
+        running_peer(kind, throttle_every=10) as peer,
+        serve_with_smsc(peer, tmp_path) as live,
+        live.client() as client,
+    ):
         request = send(client, "SMS", HANGUL, *phones)
 
-        until(lambda: _completed(client, request), len(phones))
+        wait_until(lambda: _completed(client, request), len(phones))
 
-    assert len(peer.told("submit_sm")) > len(peer.submits)
+    assert len(peer.events("submit_sm")) > len(peer.submits)
     assert sorted(line["destination"] for line in peer.submits) == [phone.replace("-", "") for phone in phones]
 
 
@@ -160,18 +170,18 @@ def _completed(client: httpx.Client, request: str) -> int:
 
 def test_with_a_wrong_password_messages_wait_and_the_service_stays_up(kind: str, tmp_path: Path) -> None:
     with (
-        far_end(kind, password="changed") as peer,
-        in_front_of(peer, tmp_path) as live,
+        running_peer(kind, password="changed") as peer,
+        serve_with_smsc(peer, tmp_path) as live,
         live.client() as client,
     ):
         send(client, "SMS", HANGUL, PHONE)
         refused = peer.wait_for(lambda line: line["event"] == "bind")
         peer.wait_for_many("bind", 2)
-        before = record(client, PHONE)["sendingStatus"]["value"]
+        before = message_record(client, PHONE)["sendingStatus"]["value"]
         ready = client.get("/readyz").status_code
         peer.kill()
         peer.start(password="secret")
-        until(lambda: end(client, PHONE), "completed 1000")
+        wait_until(lambda: message_status(client, PHONE), "completed 1000")
         stopped = live.stop()
 
     assert refused["status"] == WRONG_PASSWORD

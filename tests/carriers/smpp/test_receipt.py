@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.pdu import Address, Submit
-from pabal.carriers.smpp.receipt import Base, Report, read_report, reference_of
+from pabal.carriers.smpp.pdu import Address, ShortMessage
+from pabal.carriers.smpp.receipt import Base, ParsedReceipt, normalize_message_id, parse_receipt
 from pabal.domain.message import Outcome
 
 PHONE = Address(1, 1, "821012345678")
@@ -14,18 +14,18 @@ SERVICE = Address(0, 0, "15880000")
 USUAL = "id:4F2A sub:001 dlvrd:001 submit date:2401311200 done date:2401311201 stat:DELIVRD err:000 text:안녕"
 
 
-def receipt(text: str = "", esm_class: int = 0x04, options: Mapping[int, bytes] | None = None) -> Submit:
-    return Submit(PHONE, SERVICE, text.encode("cp949"), esm_class=esm_class, options=options or {})
+def receipt(text: str = "", esm_class: int = 0x04, options: Mapping[int, bytes] | None = None) -> ShortMessage:
+    return ShortMessage(PHONE, SERVICE, text.encode("cp949"), esm_class=esm_class, options=options or {})
 
 
-def reported(deliver: Submit, errors: Mapping[str, Outcome] | None = None) -> Report:
-    report = read_report(deliver, errors or {})
+def reported(deliver: ShortMessage, errors: Mapping[str, Outcome] | None = None) -> ParsedReceipt:
+    report = parse_receipt(deliver, errors or {})
     assert report
     return report
 
 
 def test_a_usual_receipt_says_what_became_of_which_message() -> None:
-    assert read_report(receipt(USUAL)) == Report("4F2A", Outcome.DELIVERED, None, "01012345678")
+    assert parse_receipt(receipt(USUAL)) == ParsedReceipt("4F2A", Outcome.DELIVERED, None, "01012345678")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_options_weigh_more_than_the_text() -> None:
 def test_empty_options_weigh_nothing() -> None:
     empty = {pdu.RECEIPTED_MESSAGE_ID: b"\0", pdu.MESSAGE_STATE: b"", pdu.USER_MESSAGE_REFERENCE: b""}
 
-    assert read_report(receipt(USUAL, options=empty)) == read_report(receipt(USUAL))
+    assert parse_receipt(receipt(USUAL, options=empty)) == parse_receipt(receipt(USUAL))
 
 
 def test_the_mark_is_the_reference_that_was_sent_along() -> None:
@@ -96,15 +96,15 @@ def test_the_mark_is_the_reference_that_was_sent_along() -> None:
 @pytest.mark.parametrize(
     "deliver",
     [
-        Submit(PHONE, SERVICE, "id:1 stat:DELIVRD".encode("utf-16-be"), esm_class=4, data_coding=8),
-        Submit(PHONE, SERVICE, b"id:1 stat:DELIVRD", esm_class=4, data_coding=3),
-        Submit(PHONE, SERVICE, b"id:1 stat:DELIVRD", esm_class=4, data_coding=0xF1),
-        Submit(PHONE, SERVICE, b"\x05\0\x03\1\1\1id:1 stat:DELIVRD", esm_class=0x44),
-        Submit(PHONE, SERVICE, b"", esm_class=4, options={pdu.MESSAGE_PAYLOAD: b"id:1 stat:DELIVRD"}),
+        ShortMessage(PHONE, SERVICE, "id:1 stat:DELIVRD".encode("utf-16-be"), esm_class=4, data_coding=8),
+        ShortMessage(PHONE, SERVICE, b"id:1 stat:DELIVRD", esm_class=4, data_coding=3),
+        ShortMessage(PHONE, SERVICE, b"id:1 stat:DELIVRD", esm_class=4, data_coding=0xF1),
+        ShortMessage(PHONE, SERVICE, b"\x05\0\x03\1\1\1id:1 stat:DELIVRD", esm_class=0x44),
+        ShortMessage(PHONE, SERVICE, b"", esm_class=4, options={pdu.MESSAGE_PAYLOAD: b"id:1 stat:DELIVRD"}),
     ],
 )
-def test_a_receipt_is_read_in_whatever_form_its_text_has(deliver: Submit) -> None:
-    assert read_report(deliver) == Report("1", Outcome.DELIVERED, None, "01012345678")
+def test_a_receipt_is_read_in_whatever_form_its_text_has(deliver: ShortMessage) -> None:
+    assert parse_receipt(deliver) == ParsedReceipt("1", Outcome.DELIVERED, None, "01012345678")
 
 
 @pytest.mark.parametrize("esm_class", [0x00, 0x01, 0x03, 0x80])
@@ -112,26 +112,26 @@ def test_a_receipt_that_is_not_marked_as_one_is_known_by_its_id(esm_class: int) 
     told = {pdu.RECEIPTED_MESSAGE_ID: b"9\0"}
 
     assert reported(receipt("", esm_class, told)).message_id == "9"
-    assert read_report(receipt(USUAL, esm_class, told)) == read_report(receipt(USUAL, options=told))
+    assert parse_receipt(receipt(USUAL, esm_class, told)) == parse_receipt(receipt(USUAL, options=told))
 
 
 @pytest.mark.parametrize("esm_class", [0x00, 0x01, 0x03, 0x80])
 def test_the_text_of_what_is_not_marked_is_believed_only_where_that_is_wanted(esm_class: int) -> None:
     forged = receipt(USUAL, esm_class)
 
-    assert read_report(forged) is None
-    assert read_report(forged, believes_text=False) is None
-    assert read_report(forged, believes_text=True) == read_report(receipt(USUAL))
+    assert parse_receipt(forged) is None
+    assert parse_receipt(forged, believes_text=False) is None
+    assert parse_receipt(forged, believes_text=True) == parse_receipt(receipt(USUAL))
 
 
 @pytest.mark.parametrize("text", ["", "안녕", "id:5", "stat:DELIVRD", "my id: 5, stat"])
 def test_what_a_person_wrote_is_no_receipt(text: str) -> None:
-    assert read_report(receipt(text, 0x00), believes_text=True) is None
+    assert parse_receipt(receipt(text, 0x00), believes_text=True) is None
 
 
 @pytest.mark.parametrize("esm_class", [0x08, 0x10, 0x18])
 def test_what_a_phone_acknowledges_is_no_receipt(esm_class: int) -> None:
-    assert read_report(receipt(USUAL, esm_class)) is None
+    assert parse_receipt(receipt(USUAL, esm_class)) is None
 
 
 def test_a_notification_on_the_way_ends_nothing() -> None:
@@ -213,19 +213,23 @@ def test_the_phone_is_spelt_as_at_home(digits: str, phone: str) -> None:
     ],
 )
 def test_ids_of_responses_and_receipts_are_made_one(message_id: str, base: Base, reference: str) -> None:
-    assert reference_of(message_id, base) == reference
+    assert normalize_message_id(message_id, base) == reference
 
 
 @given(st.integers(0, 2**64))
 def test_a_number_is_the_same_id_in_hex_and_in_decimal(number: int) -> None:
-    assert reference_of(f"{number:x}", "hex") == reference_of(f"{number:020}", "decimal") == str(number)
+    assert (
+        normalize_message_id(f"{number:x}", "hex")
+        == normalize_message_id(f"{number:020}", "decimal")
+        == str(number)
+    )
 
 
 @given(st.text(), st.sampled_from(["text", "hex", "decimal"]))
 def test_any_id_has_a_reference(message_id: str, base: Base) -> None:
-    once = reference_of(message_id, base)
+    once = normalize_message_id(message_id, base)
 
-    assert base == "hex" or reference_of(once, base) == once
+    assert base == "hex" or normalize_message_id(once, base) == once
     assert once.splitlines() == [once] * bool(once)
 
 
@@ -245,8 +249,11 @@ words = st.sampled_from(["id", "ID :", "stat:", " ", "err:", "sub:", "DELIVRD", 
 def test_any_deliver_sm_is_a_report_or_none(
     text: str, esm_class: int, data_coding: int, believes_text: bool, options: dict[int, bytes]
 ) -> None:
-    deliver = Submit(PHONE, SERVICE, text.encode("utf-16-be", "replace"), esm_class, data_coding, options=options)
+    deliver = ShortMessage(
+        PHONE, SERVICE, text.encode("utf-16-be", "replace"), esm_class, data_coding, options=options
+    )
 
-    report = read_report(deliver, {"1": Outcome.SPAM}, believes_text=believes_text)
+    report = parse_receipt(deliver, {"1": Outcome.SPAM}, believes_text=believes_text)
 
-    assert report is None or " " not in report.message_id.strip()
+    has_option = pdu.RECEIPTED_MESSAGE_ID in options
+    assert report is None or has_option or " " not in report.message_id

@@ -6,29 +6,29 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.base import Receipt, Taken
+from pabal.carriers.base import Accepted, Receipt
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import MAX_RECEIPTS, MOST_ARRIVED
-from pabal.carriers.smpp.pdu import Address, Pdu, Submit
+from pabal.carriers.smpp.pdu import Address, Pdu, ShortMessage
 from pabal.domain import identifiers
 from pabal.domain.message import Outcome
 from tests.fakes.pipes import WIRE_BYTES
-from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_ANSWER, Line, Smsc, frames, receipt
-from tests.fixtures.smpp import PHONE, Office, attempt, office, until
+from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_ANSWER, ScriptedSmsc, SmscConnection, frames, receipt
+from tests.fixtures.smpp import PHONE, CarrierRunner, attempt, running_carrier, wait_until
 from tests.fixtures.virtual import in_virtual_time
 
 GOOD = Outcome.DELIVERED
 FLOOD = 50_000
 
 
-def read(message: Submit, **settings: Any) -> Receipt | None:
+def read(message: ShortMessage, **settings: Any) -> Receipt | None:
     """Return what a deliver_sm is handed on as, if it is; it must be acknowledged as well received."""
 
     async def scenario() -> Receipt | None:
-        smsc = Smsc()
-        async with office(smsc, **settings) as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, **settings) as here:
             smsc.line_up.deliver(1, message)
-            await until(lambda: smsc.acknowledged)
+            await wait_until(lambda: smsc.acknowledged)
 
             assert smsc.acknowledged == [(1, pdu.OK)]
             return here.received[0] if here.received else None
@@ -41,12 +41,12 @@ def read(message: Submit, **settings: Any) -> Receipt | None:
 
 def test_a_receipt_speaks_of_the_reference_its_message_was_taken_under() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc) as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc) as here:
             (verdict,) = await here.carrier.send([attempt()])
-            assert isinstance(verdict, Taken)
+            assert isinstance(verdict, Accepted)
             smsc.line_up.deliver(1, receipt("1"))
-            await until(lambda: smsc.acknowledged)
+            await wait_until(lambda: smsc.acknowledged)
 
             assert here.received == [Receipt(str(verdict.reference), GOOD)]
 
@@ -67,18 +67,18 @@ def test_the_id_in_a_receipt_is_read_as_the_operator_writes_it(base: str, told: 
 
 
 def test_ids_match_where_answers_have_them_in_hex_and_receipts_in_decimal() -> None:
-    def act(line: Line, one: Pdu) -> None:
+    def act(line: SmscConnection, one: Pdu) -> None:
         line.say(SUBMIT_ANSWER, one.sequence, b"00FF\0")
         line.deliver(1, receipt("0000000255"))
 
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = act
-        async with office(smsc, submit_ids="hex", receipt_ids="decimal") as here:
+        async with running_carrier(smsc, submit_ids="hex", receipt_ids="decimal") as here:
             verdicts = await here.carrier.send([attempt()])
-            await until(lambda: here.received)
+            await wait_until(lambda: here.received)
 
-            assert (verdicts, here.received) == ([Taken("255")], [Receipt("255", GOOD)])
+            assert (verdicts, here.received) == ([Accepted("255")], [Receipt("255", GOOD)])
 
     in_virtual_time(scenario())
 
@@ -120,11 +120,11 @@ def test_a_mark_names_the_message_in_doubt_and_stands_in_for_a_missing_id() -> N
         receipt("7", "BUFFRED"),
         receipt("7", kind=0),
         receipt(""),
-        Submit(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"),
-        Submit(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"ack", 0x08),
+        ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"),
+        ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"ack", 0x08),
     ],
 )
-def test_what_ends_no_message_is_acknowledged_and_not_handed_on(message: Submit) -> None:
+def test_what_ends_no_message_is_acknowledged_and_not_handed_on(message: ShortMessage) -> None:
     assert read(message) is None
 
 
@@ -132,16 +132,19 @@ def test_what_ends_no_message_is_acknowledged_and_not_handed_on(message: Submit)
     ("message", "noted"),
     [
         (receipt(""), {"a receipt without an id": 1}),
-        (Submit(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"), {"a message that is no receipt": 1}),
+        (
+            ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"),
+            {"a message that is no receipt": 1},
+        ),
         (receipt("7", kind=INTERMEDIATE), {}),
     ],
 )
-def test_what_is_odd_is_noted(message: Submit, noted: dict[str, int]) -> None:
+def test_what_is_odd_is_noted(message: ShortMessage, noted: dict[str, int]) -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc) as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc) as here:
             smsc.line_up.deliver(1, message)
-            await until(lambda: smsc.acknowledged)
+            await wait_until(lambda: smsc.acknowledged)
 
             assert here.noted == noted
 
@@ -150,14 +153,14 @@ def test_what_is_odd_is_noted(message: Submit, noted: dict[str, int]) -> None:
 
 def test_what_cannot_be_read_is_refused_and_the_connection_kept() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc) as here:
-            whole = pdu.deliver_body(receipt("7"))
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc) as here:
+            whole = pdu.encode_deliver(receipt("7"))
             smsc.line_up.say(pdu.DELIVER_SM, 1, b"")
             smsc.line_up.say(pdu.DELIVER_SM, 2, whole[:-5])
             smsc.line_up.say(pdu.DELIVER_SM, 3, whole + b"\x04\x27\xff\xff")
             smsc.line_up.say(pdu.DELIVER_SM, 4, whole)
-            await until(lambda: len(smsc.acknowledged) == 4)
+            await wait_until(lambda: len(smsc.acknowledged) == 4)
 
             assert smsc.acknowledged == [(1, pdu.RINVMSGLEN), (2, pdu.RINVMSGLEN), (3, pdu.RINVMSGLEN), (4, pdu.OK)]
             assert here.received == [Receipt("7", GOOD)]
@@ -171,33 +174,33 @@ def test_what_cannot_be_read_is_refused_and_the_connection_kept() -> None:
 
 
 def test_a_receipt_that_comes_before_its_answer_is_handed_on_and_the_message_taken() -> None:
-    def act(line: Line, one: Pdu) -> None:
+    def act(line: SmscConnection, one: Pdu) -> None:
         line.deliver(1, receipt("early"))
         asyncio.get_running_loop().call_later(5, lambda: line.say(SUBMIT_ANSWER, one.sequence, b"early\0"))
 
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = act
-        async with office(smsc) as here:
+        async with running_carrier(smsc) as here:
             sending = asyncio.create_task(here.carrier.send([attempt()]))
-            await until(lambda: smsc.acknowledged)
+            await wait_until(lambda: smsc.acknowledged)
 
             assert (here.received, sending.done()) == ([Receipt("early", GOOD)], False)
-            assert await sending == [Taken("early")]
+            assert await sending == [Accepted("early")]
 
     in_virtual_time(scenario())
 
 
 def test_repeated_contradicting_and_unknown_receipts_are_all_handed_on_and_acknowledged() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc) as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc) as here:
             await here.carrier.send([attempt()])
             smsc.line_up.deliver(1, receipt("1"))
             smsc.line_up.deliver(2, receipt("1"))
             smsc.line_up.deliver(2, receipt("1", "UNDELIV"))
             smsc.line_up.deliver(3, receipt("never-seen"))
-            await until(lambda: len(smsc.acknowledged) == 4)
+            await wait_until(lambda: len(smsc.acknowledged) == 4)
 
             assert smsc.acknowledged == [(1, 0), (2, 0), (2, 0), (3, 0)]
             assert here.received == [
@@ -212,13 +215,13 @@ def test_repeated_contradicting_and_unknown_receipts_are_all_handed_on_and_ackno
 
 def test_receipts_come_on_every_connection_and_are_acknowledged_on_the_one_they_came_on() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, bind="pair", binds=2) as here:
-            await until(lambda: len(smsc.lines) == 4)
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, bind="pair", binds=2) as here:
+            await wait_until(lambda: len(smsc.lines) == 4)
             receivers = smsc.lines_bound_by(pdu.BIND_RECEIVER)
             for number, line in enumerate(receivers):
                 line.deliver(10 + number, receipt(str(number)))
-            await until(lambda: len(smsc.acknowledged) == 2)
+            await wait_until(lambda: len(smsc.acknowledged) == 2)
 
             told = {(each.line, each.pdu.sequence) for each in smsc.told(pdu.DELIVER_SM | pdu.RESPONSE)}
             assert told == {(receivers[0], 10), (receivers[1], 11)}
@@ -243,17 +246,17 @@ class Slow:
 
 def test_nothing_is_acknowledged_before_it_is_kept() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         slow = Slow()
-        async with office(smsc, hand_on=slow.hand_on) as here:
+        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
             smsc.line_up.deliver(1, receipt("1"))
             smsc.line_up.deliver(2, receipt("2"))
             await asyncio.sleep(300)
             assert (len(slow.asked), smsc.acknowledged) == (1, [])
             assert len(smsc.lines) == 1
-            assert await here.carrier.send([attempt()]) == [Taken("1")], "submits go on"
+            assert await here.carrier.send([attempt()]) == [Accepted("1")], "submits go on"
             slow.may_keep.set()
-            await until(lambda: smsc.acknowledged)
+            await wait_until(lambda: smsc.acknowledged)
 
             assert smsc.acknowledged == [(1, 0), (2, 0)]
             assert [each.reference for each in slow.kept] == ["1", "2"]
@@ -266,10 +269,10 @@ def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> N
         raise ConnectionError("the disk is full")
 
     async def scenario() -> None:
-        smsc = Smsc()
-        here = Office(smsc, hand_on=fail)
+        smsc = ScriptedSmsc()
+        here = CarrierRunner(smsc, hand_on=fail)
         here.open()
-        await until(lambda: here.carrier.is_connected)
+        await wait_until(lambda: here.carrier.is_connected)
         smsc.line_up.deliver(1, receipt("1"))
         assert here.running is not None
         with pytest.raises(ConnectionError, match="the disk is full"):
@@ -279,9 +282,9 @@ def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> N
         assert len(smsc.told(pdu.UNBIND)) == 1
 
         running = asyncio.create_task(here.carrier.run(here.keep))
-        await until(lambda: here.received)
+        await wait_until(lambda: here.received)
         smsc.line_up.deliver(1, receipt("1"))
-        await until(lambda: smsc.acknowledged)
+        await wait_until(lambda: smsc.acknowledged)
 
         assert here.received == [Receipt("1", GOOD)] * 2, "once from our memory, once as the far end has no answer"
         assert smsc.acknowledged == [(1, 0)]
@@ -293,16 +296,16 @@ def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> N
 
 def test_a_receipt_whose_connection_is_gone_by_the_time_it_is_kept_is_kept_all_the_same() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         slow = Slow()
-        async with office(smsc, hand_on=slow.hand_on) as here:
+        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
             smsc.line_up.deliver(1, receipt("1"))
-            await until(lambda: slow.asked)
+            await wait_until(lambda: slow.asked)
             smsc.line_up.pipe.reset()
-            await until(lambda: len(smsc.lines) == 2 and here.carrier.is_connected)
+            await wait_until(lambda: len(smsc.lines) == 2 and here.carrier.is_connected)
             slow.may_keep.set()
             smsc.line_up.deliver(1, receipt("1"))
-            await until(lambda: smsc.acknowledged)
+            await wait_until(lambda: smsc.acknowledged)
 
             assert smsc.acknowledged == [(1, 0)]
             assert [each.reference for each in slow.kept] == ["1", "1"]
@@ -314,18 +317,18 @@ def test_a_receipt_whose_connection_is_gone_by_the_time_it_is_kept_is_kept_all_t
 
 
 def flood(count: int) -> bytes:
-    body = pdu.deliver_body(receipt("12345"))
+    body = pdu.encode_deliver(receipt("12345"))
     return frames((pdu.DELIVER_SM, number, body.replace(b"12345", b"%05d" % number), 0) for number in range(count))
 
 
 @pytest.mark.slow
 def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledged() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         slow = Slow()
         octets = flood(FLOOD)
         size = len(octets) / FLOOD
-        async with office(smsc, hand_on=slow.hand_on) as here:
+        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
             smsc.line_up.transport.write(octets)
             await asyncio.sleep(300)
 
@@ -335,7 +338,7 @@ def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledge
             assert (smsc.acknowledged, len(smsc.lines)) == ([], 1)
             assert here.carrier.is_connected
             slow.may_keep.set()
-            await until(lambda: len(smsc.heard) > FLOOD)
+            await wait_until(lambda: len(smsc.heard) > FLOOD)
 
             assert smsc.acknowledged == [(number, 0) for number in range(FLOOD)]
             assert [each.reference for each in slow.kept] == [f"{number:05}" for number in range(FLOOD)]
@@ -347,9 +350,9 @@ def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledge
 
 def test_during_a_flood_submits_wait_and_are_answered_after_it() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         slow = Slow()
-        async with office(smsc, hand_on=slow.hand_on) as here:
+        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
             smsc.line_up.transport.write(flood(3 * MOST_ARRIVED))
             await asyncio.sleep(1)
             sending = asyncio.create_task(here.carrier.send([attempt()]))
@@ -357,21 +360,21 @@ def test_during_a_flood_submits_wait_and_are_answered_after_it() -> None:
             assert smsc.submits == [], "the answer could not be read"
             slow.may_keep.set()
 
-            assert await sending == [Taken("1")]
+            assert await sending == [Accepted("1")]
 
     in_virtual_time(scenario())
 
 
 def test_one_connections_flood_does_not_silence_the_other() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         slow = Slow()
-        async with office(smsc, hand_on=slow.hand_on, binds=2) as here:
-            await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 2)
+        async with running_carrier(smsc, hand_on=slow.hand_on, binds=2) as here:
+            await wait_until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 2)
             smsc.lines[0].transport.write(flood(3 * MOST_ARRIVED))
             await asyncio.sleep(1)
 
-            assert await here.carrier.send([attempt()]) == [Taken("1")]
+            assert await here.carrier.send([attempt()]) == [Accepted("1")]
             assert smsc.told(pdu.SUBMIT_SM)[0].line is smsc.lines[1]
 
     in_virtual_time(scenario())
@@ -379,14 +382,14 @@ def test_one_connections_flood_does_not_silence_the_other() -> None:
 
 def test_a_far_end_that_floods_and_reads_nothing_is_dropped() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc) as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc) as here:
             smsc.line_up.transport.pause_reading()
             smsc.line_up.transport.write(flood(20_000))
-            await until(lambda: not here.carrier.is_connected)
+            await wait_until(lambda: not here.carrier.is_connected)
             await asyncio.sleep(0.1)
 
-            assert here.carrier.trouble == "it does not read what we write"
+            assert here.carrier.problem == "it does not read what we write"
             assert len(here.received) == 20_000
 
     in_virtual_time(scenario())
@@ -394,17 +397,17 @@ def test_a_far_end_that_floods_and_reads_nothing_is_dropped() -> None:
 
 def test_a_connection_that_dies_while_it_is_not_read_is_made_again() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         slow = Slow()
-        async with office(smsc, hand_on=slow.hand_on) as here:
+        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
             smsc.line_up.transport.write(flood(3 * MOST_ARRIVED))
             await asyncio.sleep(1)
             smsc.line_up.pipe.reset()
             await asyncio.sleep(100)
             slow.may_keep.set()
-            await until(lambda: len(slow.kept) > MOST_ARRIVED and here.carrier.is_connected)
+            await wait_until(lambda: len(slow.kept) > MOST_ARRIVED and here.carrier.is_connected)
 
             assert len(smsc.lines) == 2
-            assert await here.carrier.send([attempt()]) == [Taken("1")]
+            assert await here.carrier.send([attempt()]) == [Accepted("1")]
 
     in_virtual_time(scenario())

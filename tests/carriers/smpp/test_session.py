@@ -15,14 +15,24 @@ from pabal.carriers.smpp.session import (
     QUIET_S,
     TICK_S,
     UNBIND_S,
-    Answer,
-    Bind,
-    Lost,
-    Lot,
-    Session,
+    BindRequest,
+    ConnectionLost,
+    SmppSession,
+    SubmitGroup,
+    SubmitResult,
 )
 from tests.fakes.pipes import connect
-from tests.fakes.smsc.scripted import SUBMIT_ANSWER, Act, Line, Smsc, frames, receipt, refuse, silent, take
+from tests.fakes.smsc.scripted import (
+    SUBMIT_ANSWER,
+    Handler,
+    ScriptedSmsc,
+    SmscConnection,
+    frames,
+    receipt,
+    refuse,
+    silent,
+    take,
+)
 from tests.fixtures.smpp import PASSWORD, now
 from tests.fixtures.virtual import VirtualWorld, in_virtual_time
 
@@ -46,25 +56,25 @@ class Talk:
 
     def __init__(self, command: int = pdu.BIND_TRANSCEIVER) -> None:
         self.world = WatchedWorld()
-        self.smsc = Smsc()
+        self.smsc = ScriptedSmsc()
         self.smsc.acts[pdu.SUBMIT_SM] = silent
         self.noted: Counter[str] = Counter()
         self.delivered: list[Pdu] = []
         self.room_told = 0
         self.faults: list[object] = []
-        bind = Bind(command, pdu.bind_body("pabal", PASSWORD))
-        self.session = Session(bind, WINDOW, ENQUIRE_S, self.world, self._note, self._deliver, self._tell_room)
+        bind = BindRequest(command, pdu.encode_bind("pabal", PASSWORD))
+        self.session = SmppSession(bind, WINDOW, ENQUIRE_S, self.world, self._note, self._deliver, self._tell_room)
 
     async def begin(self) -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: self.faults.append(context))
         await connect(lambda: self.session, self.smsc.line())
 
     @property
-    def line(self) -> Line:
+    def line(self) -> SmscConnection:
         return self.smsc.lines[0]
 
-    def submit(self, count: int = 1) -> Lot:
-        lot = Lot(count)
+    def submit(self, count: int = 1) -> SubmitGroup:
+        lot = SubmitGroup(count)
         self.session.submit([BODY] * count, lot, 0)
         return lot
 
@@ -76,7 +86,7 @@ class Talk:
     def _note(self, what: str) -> None:
         self.noted[what] += 1
 
-    def _deliver(self, session: Session, pdus: list[Pdu]) -> None:
+    def _deliver(self, session: SmppSession, pdus: list[Pdu]) -> None:
         assert session is self.session
         self.delivered += pdus
 
@@ -104,7 +114,7 @@ async def turn() -> None:
     await asyncio.sleep(0.001)
 
 
-def answers(lot: Lot) -> list[Answer]:
+def answers(lot: SubmitGroup) -> list[SubmitResult]:
     assert lot.has_all.done()
     return lot.answers
 
@@ -122,7 +132,7 @@ def test_it_binds_with_its_first_number_and_is_open_then() -> None:
         assert (talk.session.is_open, talk.session.room) == (True, WINDOW)
         (heard,) = talk.smsc.heard
         assert (heard.pdu.command, heard.pdu.sequence) == (pdu.BIND_TRANSCEIVER, 1)
-        assert pdu.read_bind(heard.pdu.body)[:2] == ("pabal", PASSWORD)
+        assert pdu.decode_bind(heard.pdu.body)[:2] == ("pabal", PASSWORD)
 
     run_scenario(scenario, is_bound=False)
 
@@ -132,7 +142,7 @@ def test_silence_to_a_bind_ends_the_connection() -> None:
         talk.smsc.acts[pdu.BIND_TRANSCEIVER] = silent
         await talk.begin()
 
-        with pytest.raises(Lost, match="the bind was not answered"):
+        with pytest.raises(ConnectionLost, match="the bind was not answered"):
             await talk.session.bound
 
         assert now() == BIND_S
@@ -143,8 +153,8 @@ def test_silence_to_a_bind_ends_the_connection() -> None:
     run_scenario(scenario, is_bound=False)
 
 
-def nack(status: int) -> Act:
-    def act(line: Line, one: Pdu) -> None:
+def nack(status: int) -> Handler:
+    def act(line: SmscConnection, one: Pdu) -> None:
         line.say(pdu.GENERIC_NACK, one.sequence, status=status)
 
     return act
@@ -159,12 +169,12 @@ def nack(status: int) -> Act:
         (nack(pdu.OK), "the bind was refused: ESME_RBINDFAIL"),
     ],
 )
-def test_a_refused_bind_ends_the_connection_at_once_and_says_why(act: Act, reason: str) -> None:
+def test_a_refused_bind_ends_the_connection_at_once_and_says_why(act: Handler, reason: str) -> None:
     async def scenario(talk: Talk) -> None:
         talk.smsc.acts[pdu.BIND_TRANSCEIVER] = act
         await talk.begin()
 
-        with pytest.raises(Lost) as lost:
+        with pytest.raises(ConnectionLost) as lost:
             await talk.session.bound
 
         assert (str(lost.value), now()) == (reason, 0)
@@ -179,7 +189,7 @@ def test_a_connection_that_hangs_up_before_the_bind_is_answered_says_so() -> Non
         talk.smsc.acts[pdu.BIND_TRANSCEIVER] = lambda line, _: line.pipe.close()
         await talk.begin()
 
-        with pytest.raises(Lost, match="it hung up"):
+        with pytest.raises(ConnectionLost, match="it hung up"):
             await talk.session.bound
 
     run_scenario(scenario, is_bound=False)
@@ -198,7 +208,7 @@ def test_a_second_answer_to_the_bind_changes_nothing() -> None:
 
 def test_the_password_is_not_in_what_a_bind_or_a_session_shows() -> None:
     async def scenario(talk: Talk) -> None:
-        bind = Bind(pdu.BIND_TRANSCEIVER, pdu.bind_body("pabal", PASSWORD))
+        bind = BindRequest(pdu.BIND_TRANSCEIVER, pdu.encode_bind("pabal", PASSWORD))
 
         assert PASSWORD not in f"{bind!r} {bind} {[bind]} {talk.session!r}"
 
@@ -274,7 +284,7 @@ def test_a_connection_that_says_we_are_not_bound_is_dropped_and_all_it_said_with
         await turn()
         one, two, three, _ = talk.numbers
         said = [(command, one, b"", pdu.RINVBNDSTS), (command, two, b"", pdu.RINVBNDSTS)]
-        delivery = (pdu.DELIVER_SM, 9, pdu.deliver_body(receipt("7")), 0)
+        delivery = (pdu.DELIVER_SM, 9, pdu.encode_deliver(receipt("7")), 0)
         talk.line.transport.write(frames([*said, (SUBMIT_ANSWER, three, b"three\0", 0), delivery]))
         await turn()
 
@@ -323,7 +333,7 @@ def test_pdus_may_come_octet_by_octet() -> None:
         octets = frames(
             [
                 (SUBMIT_ANSWER, first, b"one\0", 0),
-                (pdu.DELIVER_SM, 7, pdu.deliver_body(receipt("one")), 0),
+                (pdu.DELIVER_SM, 7, pdu.encode_deliver(receipt("one")), 0),
                 (SUBMIT_ANSWER, second, b"two\0", 0),
             ]
         )
@@ -369,7 +379,7 @@ def test_what_is_forgotten_makes_room_and_a_late_answer_to_it_is_noted() -> None
 
 def test_a_lot_of_nothing_has_all_its_answers() -> None:
     async def scenario(talk: Talk) -> None:
-        assert Lot(0).has_all.done()
+        assert SubmitGroup(0).has_all.done()
 
     run_scenario(scenario)
 
@@ -592,7 +602,7 @@ def test_after_an_unbind_what_is_not_answered_soon_is_unknown() -> None:
 
 def test_it_takes_its_leave_and_hears_what_is_still_owed() -> None:
     async def scenario(talk: Talk) -> None:
-        def answer_all_then_go(line: Line, one: Pdu) -> None:
+        def answer_all_then_go(line: SmscConnection, one: Pdu) -> None:
             for number in list(line.owed):
                 line.say(SUBMIT_ANSWER, number, b"late\0")
             line.say(pdu.UNBIND | pdu.RESPONSE, one.sequence)

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import uvloop
 
-from pabal.carriers.base import Receipt, Taken
+from pabal.carriers.base import Accepted, Receipt
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.message import Outcome
 from pabal.world import RealWorld
-from tests.fakes.smsc.scripted import Line, Smsc, receipt, take
+from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, receipt, take
 from tests.fixtures.smpp import attempts, smpp_settings
 
 TLS = Path(__file__).parents[2] / "fixtures" / "tls"
@@ -48,13 +48,13 @@ async def logged(message: str) -> None:
         log.setLevel(level)
 
 
-def take_and_report(line: Line, one: Pdu) -> None:
+def take_and_report(line: SmscConnection, one: Pdu) -> None:
     take(line, one)
     line.deliver(one.sequence, receipt(str(one.sequence)))
 
 
 @contextlib.asynccontextmanager
-async def listening(smsc: Smsc, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+async def listening(smsc: ScriptedSmsc, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
     """Have a far end listen on a port."""
     loop = asyncio.get_running_loop()
     server = await loop.create_server(smsc.line, "127.0.0.1", 0, ssl=tls)
@@ -73,7 +73,7 @@ def server_context() -> ssl.SSLContext:
     return context
 
 
-async def sent_and_reported(smsc: Smsc, port: int, **settings: Any) -> None:
+async def sent_and_reported(smsc: ScriptedSmsc, port: int, **settings: Any) -> None:
     """Send some messages, wait for their receipts, and leave."""
     kept: list[Receipt] = []
     has_all = asyncio.Event()
@@ -93,7 +93,7 @@ async def sent_and_reported(smsc: Smsc, port: int, **settings: Any) -> None:
         running.cancel()
         await asyncio.wait([running])
 
-    assert verdicts == [Taken(str(number)) for number in range(1, COUNT + 1)]
+    assert verdicts == [Accepted(str(number)) for number in range(1, COUNT + 1)]
     assert [each.outcome for each in kept] == [Outcome.DELIVERED] * COUNT
     assert len(smsc.told(pdu.UNBIND)) == 1
     assert asyncio.all_tasks() == {asyncio.current_task()}
@@ -102,7 +102,7 @@ async def sent_and_reported(smsc: Smsc, port: int, **settings: Any) -> None:
 @in_every_loop
 def test_it_works_over_a_socket(loop: str) -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         async with listening(smsc) as port:
             await sent_and_reported(smsc, port, host="127.0.0.1")
 
@@ -113,7 +113,7 @@ def test_it_works_over_a_socket(loop: str) -> None:
 @in_every_loop
 def test_it_works_over_tls(loop: str) -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         async with listening(smsc, server_context()) as port:
             await sent_and_reported(smsc, port, host="localhost", tls=True, tls_ca=TLS / "authority.pem")
 
@@ -133,7 +133,7 @@ def test_it_works_over_tls(loop: str) -> None:
 )
 def test_who_cannot_prove_who_he_is_gets_no_password(loop: str, settings: dict[str, Any], word: str) -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         async with listening(smsc, server_context()) as port:
             carrier = SmppCarrier(smpp_settings(port=port, tls=True, **settings), RealWorld(), lambda _: None)
             running = asyncio.create_task(carrier.run(nobody))
@@ -142,8 +142,8 @@ def test_who_cannot_prove_who_he_is_gets_no_password(loop: str, settings: dict[s
             running.cancel()
             await asyncio.wait([running])
 
-            assert carrier.trouble.startswith("TLS: ")
-            assert word in carrier.trouble
+            assert carrier.problem.startswith("TLS: ")
+            assert word in carrier.problem
             assert not carrier.is_connected
             assert smsc.heard == []
 

@@ -2,22 +2,22 @@
 
 from typing import Any
 
-from pabal.carriers.base import Taken
+from pabal.carriers.base import Accepted
 from pabal.carriers.smpp import pdu
 from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Product
-from tests.fakes.smsc.scripted import Smsc
-from tests.fixtures.smpp import LONG, PARTS, PHONE, SENDER, attempt, kinds, office
+from tests.fakes.smsc.scripted import ScriptedSmsc
+from tests.fixtures.smpp import LONG, PARTS, PHONE, SENDER, attempt, kinds, running_carrier
 from tests.fixtures.virtual import in_virtual_time
 
 
-def submitted(message: Attempt, **settings: Any) -> list[pdu.Submit]:
+def submitted(message: Attempt, **settings: Any) -> list[pdu.ShortMessage]:
     """Return the submits that a message makes."""
 
-    async def scenario() -> list[pdu.Submit]:
-        smsc = Smsc()
-        async with office(smsc, **settings) as here:
-            assert kinds(await here.carrier.send([message])) == [Taken]
+    async def scenario() -> list[pdu.ShortMessage]:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, **settings) as here:
+            assert kinds(await here.carrier.send([message])) == [Accepted]
         return smsc.submits
 
     return in_virtual_time(scenario())

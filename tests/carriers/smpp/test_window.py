@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.base import Away, Taken, Unknown
+from pabal.carriers.base import Accepted, NotSent, Unknown
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import ANSWER_S
 from pabal.carriers.smpp.pdu import Pdu
-from tests.fakes.smsc.scripted import Line, Smsc, answer, each_in_turn, refuse, silent, take
-from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, kinds, now, office, until
+from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, answer, each_in_turn, refuse, silent, take
+from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, kinds, now, running_carrier, wait_until
 from tests.fixtures.virtual import in_virtual_time
 
 
 def test_a_pair_sends_on_the_transmitter_only() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, bind="pair", binds=2) as here:
-            await until(lambda: len(smsc.lines) == 4)
-            assert kinds(await here.carrier.send(attempts(50))) == [Taken] * 50
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, bind="pair", binds=2) as here:
+            await wait_until(lambda: len(smsc.lines) == 4)
+            assert kinds(await here.carrier.send(attempts(50))) == [Accepted] * 50
 
             transmitters = smsc.lines_bound_by(pdu.BIND_TRANSMITTER)
             assert len(transmitters) == len(smsc.lines_bound_by(pdu.BIND_RECEIVER)) == 2
@@ -32,35 +32,35 @@ def test_a_pair_sends_on_the_transmitter_only() -> None:
 
 def test_a_receiver_alone_is_no_connection_and_the_trouble_is_the_transmitters() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.BIND_TRANSMITTER] = refuse(pdu.RALYBND)
-        async with office(smsc, is_up=False, bind="pair") as here:
+        async with running_carrier(smsc, is_up=False, bind="pair") as here:
             for _ in range(20):
                 await asyncio.sleep(1)
                 assert not here.carrier.is_connected
-                assert here.carrier.trouble == "the bind was refused: ESME_RALYBND"
+                assert here.carrier.problem == "the bind was refused: ESME_RALYBND"
             smsc.lines_bound_by(pdu.BIND_RECEIVER)[0].pipe.close()
             for _ in range(100):
                 await asyncio.sleep(0.1)
-                assert here.carrier.trouble == "the bind was refused: ESME_RALYBND"
-            assert kinds(await here.carrier.send([attempt()])) == [Away]
+                assert here.carrier.problem == "the bind was refused: ESME_RALYBND"
+            assert kinds(await here.carrier.send([attempt()])) == [NotSent]
 
     in_virtual_time(scenario())
 
 
 def test_several_connections_share_the_window() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc, binds=3, window=9) as here:
-            await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 3)
+        async with running_carrier(smsc, binds=3, window=9) as here:
+            await wait_until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 3)
             sending = asyncio.create_task(here.carrier.send(attempts(30)))
             await asyncio.sleep(1)
             assert [len(line.owed) for line in smsc.open_lines] == [3, 3, 3]
             smsc.acts[pdu.SUBMIT_SM] = take
             smsc.answer_all()
 
-            assert kinds(await sending) == [Taken] * 30
+            assert kinds(await sending) == [Accepted] * 30
             assert smsc.most_owed <= 9
 
     in_virtual_time(scenario())
@@ -68,16 +68,16 @@ def test_several_connections_share_the_window() -> None:
 
 def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc, binds=5, window=2) as here:
-            await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 5)
+        async with running_carrier(smsc, binds=5, window=2) as here:
+            await wait_until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 5)
             sending = asyncio.create_task(here.carrier.send(attempts(10)))
             await asyncio.sleep(1)
             smsc.acts[pdu.SUBMIT_SM] = take
             smsc.answer_all()
 
-            assert kinds(await sending) == [Taken] * 10
+            assert kinds(await sending) == [Accepted] * 10
             assert smsc.most_owed == 2
 
     in_virtual_time(scenario())
@@ -85,29 +85,29 @@ def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None
 
 def test_a_connection_that_comes_up_later_gives_room_to_what_waits() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.BIND_TRANSCEIVER] = each_in_turn(answer, refuse(pdu.RALYBND), answer)
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc, binds=2, window=2) as here:
+        async with running_carrier(smsc, binds=2, window=2) as here:
             sending = asyncio.create_task(here.carrier.send(attempts(2)))
-            await until(lambda: len(smsc.submits) == 2)
+            await wait_until(lambda: len(smsc.submits) == 2)
 
             assert len(smsc.open_lines) == 2
             assert smsc.submitted_at[1] - smsc.told(pdu.BIND_TRANSCEIVER)[2].at < 0.01
             smsc.answer_all()
-            assert kinds(await sending) == [Taken] * 2
+            assert kinds(await sending) == [Accepted] * 2
 
     in_virtual_time(scenario())
 
 
 def test_the_death_of_one_connection_hurts_only_its_own() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc, binds=2, window=8) as here:
-            await until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 2)
+        async with running_carrier(smsc, binds=2, window=8) as here:
+            await wait_until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 2)
             sending = asyncio.create_task(here.carrier.send(attempts(12)))
-            await until(lambda: len(smsc.submits) == 8)
+            await wait_until(lambda: len(smsc.submits) == 8)
             dying = smsc.open_lines[0]
             smsc.acts[pdu.SUBMIT_SM] = take
             dying.pipe.reset()
@@ -117,8 +117,8 @@ def test_the_death_of_one_connection_hurts_only_its_own() -> None:
             verdicts = await sending
 
             assert kinds(verdicts).count(Unknown) == 4
-            assert kinds(verdicts).count(Taken) == 8
-            await until(lambda: len(smsc.open_lines) == 2)
+            assert kinds(verdicts).count(Accepted) == 8
+            await wait_until(lambda: len(smsc.open_lines) == 2)
 
     in_virtual_time(scenario())
 
@@ -128,18 +128,18 @@ def test_the_death_of_one_connection_hurts_only_its_own() -> None:
 
 @pytest.mark.parametrize("settings", [{}, {"binds": 3}, {"bind": "pair"}, {"rate": 200}])
 def test_the_window_is_never_exceeded_however_much_is_handed_over_at_once(settings: dict[str, Any]) -> None:
-    def late(line: Line, one: Pdu) -> None:
+    def late(line: SmscConnection, one: Pdu) -> None:
         asyncio.get_running_loop().call_later(0.1, lambda: take(line, one))
 
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = late
-        async with office(smsc, window=7, long_messages="parts", **settings) as here:
+        async with running_carrier(smsc, window=7, long_messages="parts", **settings) as here:
             batches = [attempts(5), [attempt(6, LONG)], attempts(20), [attempt(7, LONG), attempt(8)]]
             verdicts = await asyncio.gather(*map(here.carrier.send, batches))
 
             assert [len(each) for each in verdicts] == [5, 1, 20, 2]
-            assert {type(one) for each in verdicts for one in each} == {Taken}
+            assert {type(one) for each in verdicts for one in each} == {Accepted}
             assert smsc.most_owed <= 7
             assert smsc.most_owed > 1
 
@@ -155,8 +155,8 @@ def check_rate(at: Sequence[float], rate: int) -> None:
 @pytest.mark.parametrize("rate", [1, 5, 50, 777])
 def test_the_rate_is_kept_and_used(rate: int) -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, rate=rate, window=1000) as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, rate=rate, window=1000) as here:
             count = rate * 5
             verdicts = await asyncio.gather(*(here.carrier.send(attempts(rate)) for _ in range(5)))
 
@@ -171,8 +171,8 @@ def test_the_rate_is_kept_and_used(rate: int) -> None:
 
 def test_every_part_counts_towards_the_rate() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, rate=10, long_messages="parts") as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, rate=10, long_messages="parts") as here:
             await here.carrier.send([attempt(number, LONG) for number in range(1, 11)])
 
             assert len(smsc.submits) == 10 * PARTS
@@ -183,8 +183,8 @@ def test_every_part_counts_towards_the_rate() -> None:
 
 def test_after_a_pause_there_is_no_burst() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, rate=20) as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, rate=20) as here:
             await here.carrier.send(attempts(20))
             await asyncio.sleep(60)
             await here.carrier.send(attempts(40))
@@ -196,9 +196,9 @@ def test_after_a_pause_there_is_no_burst() -> None:
 
 def test_after_a_stalled_window_there_is_no_burst() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = silent
-        async with office(smsc, rate=20, window=5) as here:
+        async with running_carrier(smsc, rate=20, window=5) as here:
             batches = [asyncio.create_task(here.carrier.send(attempts(20))) for _ in range(3)]
             await asyncio.sleep(10)
             assert len(smsc.submits) == 5
@@ -214,51 +214,51 @@ def test_after_a_stalled_window_there_is_no_burst() -> None:
 
 def test_it_says_how_long_what_it_has_will_take() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, rate=10) as here:
-            assert here.carrier.ahead_s == 0
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, rate=10) as here:
+            assert here.carrier.backlog_s == 0
             batches = [asyncio.create_task(here.carrier.send(attempts(20))) for _ in range(3)]
             await asyncio.sleep(1)
-            assert 4.5 <= here.carrier.ahead_s <= 5.2
+            assert 4.5 <= here.carrier.backlog_s <= 5.2
             await asyncio.wait(batches)
-            assert here.carrier.ahead_s <= 0.1
+            assert here.carrier.backlog_s <= 0.1
 
     in_virtual_time(scenario())
 
 
 def test_more_than_goes_out_in_the_time_to_answer_stays_in_our_hands() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, rate=1) as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, rate=1) as here:
             began = now()
             verdicts = await here.carrier.send(attempts(100))
 
             assert now() - began < ANSWER_S
             sent = len(smsc.submits)
             assert 17 <= sent <= 20  # none is begun that would have no time to be answered
-            assert kinds(verdicts) == [Taken] * sent + [Away] * (100 - sent)
+            assert kinds(verdicts) == [Accepted] * sent + [NotSent] * (100 - sent)
 
     in_virtual_time(scenario())
 
 
 def test_what_waits_for_its_time_when_the_connection_breaks_stays_in_our_hands() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, rate=1) as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, rate=1) as here:
             sending = asyncio.create_task(here.carrier.send(attempts(5)))
             await asyncio.sleep(1.5)
             smsc.is_down = True
             smsc.line_up.pipe.reset()
 
-            assert kinds(await sending) == [Taken, Taken, Away, Away, Away]
+            assert kinds(await sending) == [Accepted, Accepted, NotSent, NotSent, NotSent]
 
     in_virtual_time(scenario())
 
 
 def test_those_who_come_first_go_first() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, rate=50) as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, rate=50) as here:
             first = asyncio.create_task(here.carrier.send(attempts(10)))
             await asyncio.sleep(0)
             second = asyncio.create_task(here.carrier.send([attempt(99, receiver="01099999999")]))
@@ -271,20 +271,20 @@ def test_those_who_come_first_go_first() -> None:
 
 def test_one_late_answer_holds_up_no_other() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent, take)
-        async with office(smsc) as here:
+        async with running_carrier(smsc) as here:
             told: list[tuple[float, int, type]] = []
             began = now()
             batch = attempts(10)
 
-            await here.carrier.hand_over(
+            await here.carrier.submit(
                 batch,
                 lambda said: told.extend((now() - began, batch.index(one), type(what)) for one, what in said),
             )
 
             early = [(number, kind) for at, number, kind in told if at < 1]
-            assert early == [(number, Taken) for number in (0, *range(2, 10))]
+            assert early == [(number, Accepted) for number in (0, *range(2, 10))]
             (late,) = [each for each in told if each[0] >= 1]
             assert late[1:] == (1, Unknown)
             assert late[0] < ANSWER_S
@@ -294,13 +294,13 @@ def test_one_late_answer_holds_up_no_other() -> None:
 
 def test_a_message_in_parts_is_not_begun_when_there_is_no_time_for_all_of_it() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
-        async with office(smsc, rate=1, long_messages="parts") as here:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc, rate=1, long_messages="parts") as here:
             verdicts = await here.carrier.send([attempt(number, LONG) for number in range(1, 8)])
 
             begun = len(smsc.submits) // PARTS
             assert len(smsc.submits) == begun * PARTS
-            assert kinds(verdicts) == [Taken] * begun + [Away] * (7 - begun)
+            assert kinds(verdicts) == [Accepted] * begun + [NotSent] * (7 - begun)
             assert begun in (4, 5)
 
     in_virtual_time(scenario())
@@ -308,31 +308,31 @@ def test_a_message_in_parts_is_not_begun_when_there_is_no_time_for_all_of_it() -
 
 def test_a_pair_whose_receiver_is_locked_out_says_what_it_lacks() -> None:
     async def scenario() -> None:
-        smsc = Smsc()
+        smsc = ScriptedSmsc()
         smsc.acts[pdu.BIND_RECEIVER] = refuse(pdu.RINVPASWD)
-        async with office(smsc, bind="pair") as here:
-            await until(lambda: "ESME_RINVPASWD" in here.carrier.trouble)
+        async with running_carrier(smsc, bind="pair") as here:
+            await wait_until(lambda: "ESME_RINVPASWD" in here.carrier.problem)
 
             assert here.carrier.is_connected
-            assert here.carrier.trouble == "1 of 2 connections are down: the bind was refused: ESME_RINVPASWD"
+            assert here.carrier.problem == "1 of 2 connections are down: the bind was refused: ESME_RINVPASWD"
 
     in_virtual_time(scenario())
 
 
 def test_how_far_ahead_it_is_can_be_seen_as_soon_as_it_has_a_batch() -> None:
     async def scenario() -> None:
-        async with office(Smsc(), rate=50, long_messages="parts") as here:
+        async with running_carrier(ScriptedSmsc(), rate=50, long_messages="parts") as here:
             sending = asyncio.create_task(here.carrier.send([attempt(1, LONG), attempt(2, LONG)]))
             await asyncio.sleep(0)
 
-            assert here.carrier.ahead_s == pytest.approx(2 * PARTS / 50)
-            assert kinds(await sending) == [Taken, Taken]
-            assert here.carrier.ahead_s == pytest.approx(0, abs=0.1)
+            assert here.carrier.backlog_s == pytest.approx(2 * PARTS / 50)
+            assert kinds(await sending) == [Accepted, Accepted]
+            assert here.carrier.backlog_s == pytest.approx(0, abs=0.1)
 
             sending = asyncio.create_task(here.carrier.send([attempt(3, LONG)]))
             await asyncio.sleep(0)
             sending.cancel()
             await asyncio.wait([sending])
-            assert here.carrier.ahead_s < 0.1
+            assert here.carrier.backlog_s < 0.1
 
     in_virtual_time(scenario())

@@ -12,9 +12,18 @@ from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.message import Outcome, Product, Status
-from tests.fakes.smsc.scripted import SUBMIT_ANSWER, Line, Smsc, each_in_turn, receipt, refuse, silent, take
+from tests.fakes.smsc.scripted import (
+    SUBMIT_ANSWER,
+    ScriptedSmsc,
+    SmscConnection,
+    each_in_turn,
+    receipt,
+    refuse,
+    silent,
+    take,
+)
 from tests.fixtures.service import PHONE, counted, ends, send, sms
-from tests.fixtures.smpp import LONG, smpp_settings, until
+from tests.fixtures.smpp import LONG, smpp_settings, wait_until
 from tests.fixtures.virtual import (
     Environment,
     VirtualWorld,
@@ -25,7 +34,7 @@ from tests.fixtures.virtual import (
 )
 from tests.service.delivery.test_receive import Unreliable
 
-Scenario = Callable[[Environment, Smsc], Awaitable[None]]
+Scenario = Callable[[Environment, ScriptedSmsc], Awaitable[None]]
 DONE = (Status.COMPLETED, Outcome.DELIVERED)
 SENDING = (Status.SENDING, None)
 
@@ -34,7 +43,7 @@ def run_scenario(folder: Path, scenario: Scenario, **carrier: Any) -> None:
     """Run a scenario in an environment whose texts go by SMPP."""
 
     async def whole() -> None:
-        smsc, world = Smsc(), VirtualWorld()
+        smsc, world = ScriptedSmsc(), VirtualWorld()
         routes = {"sms": ["telco"], "lms": ["telco"]}
         settings = dataclasses.replace(settings_for(folder, sms_timeout_hours=1), routes=routes)
         telco = SmppCarrier(smpp_settings(**carrier), world, lambda _: None, smsc.dial)
@@ -43,7 +52,7 @@ def run_scenario(folder: Path, scenario: Scenario, **carrier: Any) -> None:
             folder, world=world, store=store, carriers={"telco": telco}, settings=settings
         )
         try:
-            await until(lambda: telco.is_connected)
+            await wait_until(lambda: telco.is_connected)
             await scenario(env, smsc)
         finally:
             await env.service.stop()
@@ -51,14 +60,14 @@ def run_scenario(folder: Path, scenario: Scenario, **carrier: Any) -> None:
     in_virtual_time(whole())
 
 
-def report(*stats: str, before_the_answer: bool = False) -> Callable[[Line, Pdu], None]:
+def report(*stats: str, before_the_answer: bool = False) -> Callable[[SmscConnection, Pdu], None]:
     """Take a message, and say how it ended, before or after the answer."""
 
-    def act(line: Line, one: Pdu) -> None:
+    def act(line: SmscConnection, one: Pdu) -> None:
         name = f"id-{one.sequence}"
 
         def take_it() -> None:
-            line.say(SUBMIT_ANSWER, one.sequence, pdu.id_body(name))
+            line.say(SUBMIT_ANSWER, one.sequence, pdu.encode_message_id(name))
 
         if not before_the_answer:
             take_it()
@@ -84,7 +93,7 @@ def report(*stats: str, before_the_answer: bool = False) -> Callable[[Line, Pdu]
 def test_the_first_final_receipt_is_the_end_whenever_it_comes(
     tmp_path: Path, before_the_answer: bool, stats: list[str], end: Any
 ) -> None:
-    async def scenario(env: Environment, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.acts[pdu.SUBMIT_SM] = report(*stats, before_the_answer=before_the_answer)
         request = await send(env, sms())
         await env.wait(2)
@@ -99,11 +108,11 @@ def test_the_first_final_receipt_is_the_end_whenever_it_comes(
 
 
 def test_a_receipt_for_an_unknown_id_is_acknowledged_and_counted_and_ends_nothing(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms())
-        await until(lambda: smsc.submits)
+        await wait_until(lambda: smsc.submits)
         smsc.line_up.deliver(1, receipt("someone-elses"))
-        await until(lambda: smsc.acknowledged)
+        await wait_until(lambda: smsc.acknowledged)
         await env.wait(5)
 
         assert await ends(env, request) == [SENDING]
@@ -113,9 +122,9 @@ def test_a_receipt_for_an_unknown_id_is_acknowledged_and_counted_and_ends_nothin
 
 
 def test_a_text_in_parts_is_complete_when_every_part_is(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms(product=Product.LMS, content=LONG))
-        await until(lambda: len(smsc.submits) == 4)
+        await wait_until(lambda: len(smsc.submits) == 4)
         for number in ("1", "3", "4"):
             smsc.line_up.deliver(int(number), receipt(number))
         await env.wait(5)
@@ -130,9 +139,9 @@ def test_a_text_in_parts_is_complete_when_every_part_is(tmp_path: Path) -> None:
 
 
 def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms(product=Product.LMS, content=LONG))
-        await until(lambda: len(smsc.submits) == 4)
+        await wait_until(lambda: len(smsc.submits) == 4)
         smsc.line_up.deliver(1, receipt("1"))
         smsc.line_up.deliver(3, receipt("3", "EXPIRED"))
         await env.wait(5)
@@ -143,7 +152,7 @@ def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
 
 
 def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.acts[pdu.SUBMIT_SM] = each_in_turn(refuse(pdu.RTHROTTLED), refuse(pdu.RMSGQFUL), report("DELIVRD"))
         request = await send(env, sms())
         await env.wait(30)
@@ -155,7 +164,7 @@ def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> N
 
 
 def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.is_down = True
         smsc.line_up.pipe.reset()
         request = await send(env, sms())
@@ -172,10 +181,10 @@ def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> Non
 
 
 def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.acts[pdu.SUBMIT_SM] = silent
         request = await send(env, sms())
-        await until(lambda: smsc.submits)
+        await wait_until(lambda: smsc.submits)
         smsc.acts[pdu.SUBMIT_SM] = report("DELIVRD")
         smsc.line_up.pipe.reset()
         await env.wait(60)
@@ -188,10 +197,10 @@ def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("has_arrived", [True, False])
 def test_after_a_reset_what_is_held_in_doubt_is_never_sent_again(tmp_path: Path, has_arrived: bool) -> None:
-    async def scenario(env: Environment, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.acts[pdu.SUBMIT_SM] = silent
         request = await send(env, sms())
-        await until(lambda: smsc.submits)
+        await wait_until(lambda: smsc.submits)
         (submit,) = smsc.submits
         mark = int.from_bytes(submit.options[pdu.USER_MESSAGE_REFERENCE], "big")
         smsc.acts[pdu.SUBMIT_SM] = take
@@ -211,9 +220,9 @@ def test_after_a_reset_what_is_held_in_doubt_is_never_sent_again(tmp_path: Path,
 
 
 def test_receipts_wait_unacknowledged_while_the_store_is_away_and_none_is_lost(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: Smsc) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms(*(f"0103{number:07}" for number in range(200))))
-        await until(lambda: len(smsc.submits) == 200)
+        await wait_until(lambda: len(smsc.submits) == 200)
         await env.wait(1)
         store = cast(Unreliable, env.store)
         store.is_away = True
@@ -222,7 +231,7 @@ def test_receipts_wait_unacknowledged_while_the_store_is_away_and_none_is_lost(t
         await env.wait(600)
         assert (smsc.acknowledged, len(smsc.lines)) == ([], 1)
         store.is_away = False
-        await until(lambda: len(smsc.acknowledged) == 200)
+        await wait_until(lambda: len(smsc.acknowledged) == 200)
 
         assert await ends(env, request) == [DONE] * 200
 

@@ -5,7 +5,7 @@ import asyncio
 import gc
 import signal
 
-from tests.fakes.nhncloud.server import Served, serving
+from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 
 CHANNEL = "@pabal"
 TEMPLATE = "welcome"
@@ -26,7 +26,7 @@ def _words() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _greeting(relay: Served, sender_key: str, signature: str | None) -> str:
+def _greeting(relay: FakeNhnCloudServer, sender_key: str, signature: str | None) -> str:
     hook = f'webhook_signature = "{signature}"\n' if signature else ""
     return f"""
 NHN Cloud 문서대로 답하는 서버: {relay.address}/ (브라우저로 열어 보세요. 끝내려면 Ctrl-C)

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 
 from tests.fakes.nhncloud.answers import Json
-from tests.fakes.nhncloud.server import Relay
+from tests.fakes.nhncloud.server import FakeNhnCloud
 
 NOON = 1_794_711_600_000
 """2026-11-15T12:00:00+09:00."""
@@ -29,7 +29,7 @@ class Moving:
 class Caller:
     """Calls a server as the guides do."""
 
-    def __init__(self, relay: Relay, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(self, relay: FakeNhnCloud, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self.relay = relay
         self._http = httpx.AsyncClient(
             transport=transport or relay.transport(), base_url="http://relay.invalid", timeout=5
@@ -77,7 +77,7 @@ def text(*numbers: str, **changes: Any) -> Json:
     }
 
 
-def talk(relay: Relay, *numbers: str, content: str = "가람님, 안녕하세요.", **changes: Any) -> Json:
+def talk(relay: FakeNhnCloud, *numbers: str, content: str = "가람님, 안녕하세요.", **changes: Any) -> Json:
     """Return the body of a call that sends Alimtalk with a template that is approved."""
     profile = next(iter(relay.profiles.values()), None) or relay.add_profile()
     if (profile.sender_key, "hello") not in relay.templates:

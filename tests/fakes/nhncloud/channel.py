@@ -4,7 +4,7 @@ from pabal.domain.profile import AuthStatus
 from pabal.domain.template import Design, TemplateStatus
 from pabal.store import profiles, templates
 from pabal.store.engine.base import Tx
-from tests.fakes.nhncloud.server import Relay
+from tests.fakes.nhncloud.server import FakeNhnCloud
 from tests.fakes.nhncloud.state import Profile
 
 SENDER, SENDER_KEY = "0212345678", "5e" * 20
@@ -13,7 +13,7 @@ TEMPLATE_CODE = "T1"
 TEMPLATE = "배송이 시작되었습니다. #{name}님"
 
 
-def add_to(relay: Relay) -> None:
+def add_to(relay: FakeNhnCloud) -> None:
     """Let the server have the channel with template T1, and the number that texts are sent from."""
     relay.add_number(SENDER)
     relay.profiles[SENDER_KEY] = Profile(CHANNEL, SENDER_KEY, PHONE, CATEGORY, 0)

@@ -39,7 +39,7 @@ class NobodyThere(Cut):
 
 
 @dataclass(slots=True)
-class Meddle:
+class Fault:
     """One thing that goes wrong, so many times, with calls of which `on` is a part of "METHOD path"."""
 
     kind: str
@@ -61,17 +61,17 @@ class Meddle:
         return True
 
 
-class Meddling:
+class FaultInjector:
     """Everything that is to go wrong."""
 
     def __init__(self) -> None:
-        self.meddles: list[Meddle] = []
+        self.faults: list[Fault] = []
         self._recent: deque[int] = deque()
 
-    def add(self, meddle: Meddle) -> Meddle:
+    def add(self, meddle: Fault) -> Fault:
         """Let something go wrong from now on."""
         assert meddle.kind in KINDS, f"there is no {meddle.kind!r}, only {', '.join(KINDS)}"
-        self.meddles.append(meddle)
+        self.faults.append(meddle)
         return meddle
 
     def is_too_fast(self, now: int, most: float | None) -> bool:
@@ -87,13 +87,13 @@ class Meddling:
 
     async def through(self, request: Request, answer: Answering) -> Reply:
         """Return the answer to a call, or what has become of it."""
-        for meddle in self.meddles:
+        for meddle in self.faults:
             if meddle.concerns(request):
                 return await _through(meddle, request, answer)
         return await answer(request)
 
 
-async def _through(meddle: Meddle, request: Request, answer: Answering) -> Reply:
+async def _through(meddle: Fault, request: Request, answer: Answering) -> Reply:
     match meddle.kind:
         case "refuse":
             raise NobodyThere

@@ -26,7 +26,7 @@ def take(state: State, request: Request, field: str) -> Picture:
         raise No(-8001, "The image you upload is invalid.")
     wide = request.query.get("wide") or form.get("wide")
     is_wide = isinstance(wide, str) and wide.lower() == "true"
-    if state.manners.measures_images and field == "image" and not _is_fit(file.body, is_wide):
+    if state.behavior.measures_images and field == "image" and not _is_fit(file.body, is_wide):
         raise No(-8001, "The image you upload is invalid.")
     number = state.new_number()
     picture = Picture(number, file.name, f"{state.base}/pictures/{number}", file.body, is_wide)

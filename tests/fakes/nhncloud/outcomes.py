@@ -14,7 +14,7 @@
 from collections.abc import Callable
 
 from tests.fakes.nhncloud.answers import minute_of_day
-from tests.fakes.nhncloud.state import ALIMTALK, DELIVERED, FRIENDTALK, SMS, Manners, Message, Results
+from tests.fakes.nhncloud.state import ALIMTALK, DELIVERED, FRIENDTALK, SMS, Behavior, Message, Results
 
 LATE_S = 10.0
 SECOND_THOUGHT_S = 1.0
@@ -60,7 +60,7 @@ def name_of(message: Message) -> str | None:
 
 def decide(
     messages: list[Message],
-    manners: Manners,
+    manners: Behavior,
     results: Results,
     code_of: Callable[[Message], str | None] | None = None,
 ) -> None:
@@ -92,7 +92,7 @@ def _odd(product: str, number: str, usual_s: float) -> tuple[tuple[float, str], 
     return ((usual_s, _CODES[number].get(product, DELIVERED)),)
 
 
-def _code_at_night(message: Message, manners: Manners) -> str | None:
+def _code_at_night(message: Message, manners: Behavior) -> str | None:
     if not manners.has_nights or (message.product != FRIENDTALK and not message.is_ad):
         return None
     first, last = TALK_DAY if message.product == FRIENDTALK else AD_DAY

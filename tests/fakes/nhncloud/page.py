@@ -72,7 +72,7 @@ def _page(state: State) -> str:
 <style>{_STYLE}</style></head><body>
 <h1>NHN Cloud 문서대로 답하는 서버</h1>
 <p>받은 메시지 {len(state.messages)}건, 거절한 수신자 {len(state.refused)}건, 호출 {len(state.calls)}번,
-두 번 이상 받은 recipientGroupingKey {len(state.doubles())}개. {REFRESH_S}초마다 새로 고칩니다.</p>
+두 번 이상 받은 recipientGroupingKey {len(state.duplicates())}개. {REFRESH_S}초마다 새로 고칩니다.</p>
 <h2>관리자 휴대폰으로 보낸 인증 토큰</h2>
 {_table(("시각", "휴대폰", "채널", "토큰"), (_token(*each) for each in state.tokens_sent[-MOST_ROWS:][::-1]))}
 <h2>발신 번호</h2>

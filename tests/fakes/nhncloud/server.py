@@ -55,8 +55,8 @@ import httpx
 from tests.fakes.nhncloud import alimtalk, friendtalk, page, senders, sms, sms_lists, templates
 from tests.fakes.nhncloud.answers import Json, No, Reply, Request, header, json_reply
 from tests.fakes.nhncloud.console import Console
-from tests.fakes.nhncloud.faults import THROTTLED, Cut, Meddle, Meddling, NobodyThere
-from tests.fakes.nhncloud.state import Call, Clock, Draft, Manners, Profile, SendNumber, State, Template
+from tests.fakes.nhncloud.faults import THROTTLED, Cut, Fault, FaultInjector, NobodyThere
+from tests.fakes.nhncloud.state import Behavior, Call, Clock, Draft, Profile, SendNumber, State, Template
 from tests.fakes.nhncloud.webhooks import Webhooks
 from tests.fakes.nhncloud.wire import Listener, listening
 
@@ -115,12 +115,12 @@ def real_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Relay(State):
+class FakeNhnCloud(State):
     """The server: an ASGI application, with everything it keeps as plain attributes."""
 
     def __init__(self, clock: Clock = real_clock, seed: int | None = None, **manners: Any) -> None:
-        super().__init__(clock, seed, Manners(**manners))
-        self.meddling = Meddling()
+        super().__init__(clock, seed, Behavior(**manners))
+        self.faults = FaultInjector()
         self.console = Console(self)
         self.webhooks = Webhooks(self, self.settle)
         self.add_number("15880000")
@@ -157,9 +157,9 @@ class Relay(State):
         super().settle()
         templates.settle(self)
 
-    def meddle(self, kind: str, on: str = "", times: float = 1, **more: Any) -> Meddle:
+    def inject_fault(self, kind: str, on: str = "", times: float = 1, **more: Any) -> Fault:
         """Let something go wrong; see meddling.py for the kinds. `on` is part of "METHOD path"."""
-        return self.meddling.add(Meddle(kind, on, times, **more))
+        return self.faults.add(Fault(kind, on, times, **more))
 
     # How it answers.
 
@@ -169,13 +169,13 @@ class Relay(State):
             self.settle()
             return page.answer(self, self.console, request)
         before = len(self.calls)
-        reply = await self.meddling.through(request, self._answer)
+        reply = await self.faults.through(request, self._answer)
         if len(self.calls) == before:
             self._record(request, request.path, reply.status, None)
         return reply
 
     async def _answer(self, request: Request) -> Reply:
-        if self.meddling.is_too_fast(self.clock(), self.manners.most_calls_a_second):
+        if self.faults.is_too_fast(self.clock(), self.behavior.most_calls_a_second):
             return THROTTLED
         self.settle()
         path, code = request.path, 0
@@ -224,16 +224,16 @@ class Relay(State):
 
     def transport(self) -> httpx.AsyncBaseTransport:
         """Return a transport for httpx that needs no sockets, for use on a virtual clock."""
-        return Transport(self)
+        return FakeNhnCloudTransport(self)
 
 
-class Transport(httpx.AsyncBaseTransport):
+class FakeNhnCloudTransport(httpx.AsyncBaseTransport):
     """Calls the server in this process; it keeps to the caller's time limit and breaks as connections do.
 
     As over a socket, a call goes on when its caller has lost patience, until the transport is closed.
     """
 
-    def __init__(self, relay: Relay) -> None:
+    def __init__(self, relay: FakeNhnCloud) -> None:
         self._inner = httpx.ASGITransport(relay)
         self._under_way: set[asyncio.Task[httpx.Response]] = set()
         self.is_gone = False
@@ -285,7 +285,7 @@ def _route(request: Request) -> tuple[str, Handler]:
     raise No(-9998, "Not exist API.")
 
 
-class Served(Relay):
+class FakeNhnCloudServer(FakeNhnCloud):
     """A server that is listening."""
 
     listener: Listener
@@ -305,9 +305,9 @@ class Served(Relay):
 
 
 @contextlib.asynccontextmanager
-async def serving(port: int = 0, **options: Any) -> AsyncIterator[Served]:
+async def serving(port: int = 0, **options: Any) -> AsyncIterator[FakeNhnCloudServer]:
     """Run a server in this event loop until the end of the block; options are those of Relay."""
-    relay = Served(**options)
+    relay = FakeNhnCloudServer(**options)
     async with listening(relay.answer, port) as relay.listener:
         relay.base = relay.address
         posting = asyncio.create_task(relay.webhooks.run())

@@ -109,10 +109,10 @@ def send(state: State, request: Request) -> Json:
 
 def _taken(state: State, sending: Sending, messages: list[Message]) -> Json:
     failed = [each for each in messages if each.refused]
-    if failed and state.manners.refuses_whole_calls:
+    if failed and state.behavior.refuses_whole_calls:
         raise No(failed[0].refused, _WHY[failed[0].refused])
     state.keep(messages)
-    outcomes.decide(messages, state.manners, state.results)
+    outcomes.decide(messages, state.behavior, state.results)
     results = [
         {
             "recipientNo": each.recipient_no,
@@ -155,8 +155,8 @@ def _refusal(state: State, recipient: Recipient, interface: str, unsubscribe_num
     number = _number(recipient).replace("-", "")
     if not number:
         return -2018
-    if number in state.manners.refusals:
-        return state.manners.refusals[number]
+    if number in state.behavior.refusals:
+        return state.behavior.refusals[number]
     if (recipient.countryCode or "82") != "82":
         return -2024 if interface == "mms" else -2044
     if not _NUMBER.fullmatch(number):

@@ -29,13 +29,13 @@ def search(state: State, request: Request) -> Json:
     kinds = {"sms": ("SMS",), "mms": ("LMS", "MMS")}[interface]
     request_id = query.get("requestId")
     span = None if request_id else _span(query)
-    newest = state.clock() - round(state.manners.lists_lag_s * 1000)
+    newest = state.clock() - round(state.behavior.lists_lag_s * 1000)
     found = [
         each
         for each in state.listed(SMS, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey"))
         if each.kind in kinds
         and each.taken_at <= newest
-        and (not each.refused or state.manners.lists_refused)
+        and (not each.refused or state.behavior.lists_refused)
         and (span is None or span[1] <= (each.taken_at if span[0] == "Create" else each.begins_at) <= span[2])
         and _is_wanted(each, query)
     ]

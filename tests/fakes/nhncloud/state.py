@@ -192,7 +192,7 @@ class Results:
 
 
 @dataclass
-class Manners:
+class Behavior:
     """How the server behaves where the documentation leaves a choice, and how fast things go; set at any time."""
 
     receipt_after_s: float = 0.3
@@ -228,9 +228,9 @@ class Manners:
 class State:
     """Everything that outlives a call."""
 
-    def __init__(self, clock: Clock, seed: int | None, manners: Manners) -> None:
+    def __init__(self, clock: Clock, seed: int | None, manners: Behavior) -> None:
         self.clock = clock
-        self.manners = manners
+        self.behavior = manners
         self.sms_app_key, self.sms_secret_key = "smsAppKey0123456", "smsSecret"
         self.talk_app_key, self.talk_secret_key = "talkAppKey012345", "talkSecret"
         self.random = Random(seed)
@@ -300,7 +300,7 @@ class State:
             if each.recipient_grouping_key:
                 self.by_recipient_group[each.recipient_grouping_key].append(each)
 
-    def doubles(self) -> dict[str, int]:
+    def duplicates(self) -> dict[str, int]:
         """Return each recipientGroupingKey that it took more than one message with, and how many."""
         return {key: count for key, count in self.counts().items() if count > 1}
 
@@ -314,9 +314,9 @@ class State:
 
     def told(self, product: str, first: int, last: int) -> list[Message]:
         """Return the results of this time as they are told: once each and in order, unless set otherwise."""
-        newest = self.clock() - round(self.manners.results_lag_s * 1000)
-        found = self.results.updated(product, first, min(last, newest)) * self.manners.result_copies
-        if self.manners.shuffles_results:
+        newest = self.clock() - round(self.behavior.results_lag_s * 1000)
+        found = self.results.updated(product, first, min(last, newest)) * self.behavior.result_copies
+        if self.behavior.shuffles_results:
             self.random.shuffle(found)
         return found
 

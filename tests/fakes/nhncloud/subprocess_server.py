@@ -18,7 +18,7 @@ import msgspec
 import uvloop
 
 from tests.fakes.nhncloud import channel
-from tests.fakes.nhncloud.server import Served, serving
+from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 
 RELAY = "relay"
 ROUTES = {
@@ -67,7 +67,7 @@ class Figures(msgspec.Struct, kw_only=True):
         return sum(count for kind, count in self.calls.items() if self.recipients[kind])
 
 
-class Apart:
+class ServerProcess:
     """A running server, as seen by who started it."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
@@ -103,11 +103,11 @@ class Apart:
         self._process.stdin.flush()
         return msgspec.json.decode(self._line(), type=Figures)
 
-    def meddle(self, kind: str, on: str = "", times: float = 1, **more: Any) -> None:
+    def inject_fault(self, kind: str, on: str = "", times: float = 1, **more: Any) -> None:
         """Let something go wrong from now on, as Relay.meddle does."""
         self.figures(meddles=[{"kind": kind, "on": on, "times": times, **more}])
 
-    def until_taken(self, messages: int) -> Figures:
+    def wait_until_accepted(self, messages: int) -> Figures:
         """Return what it has seen once it has taken so many messages."""
         give_up_at = time.perf_counter() + WITHIN_S
         while (seen := self.figures()).messages < messages:
@@ -123,22 +123,22 @@ class Apart:
 
 
 @contextlib.contextmanager
-def running(**manners: Any) -> Iterator[Apart]:
+def running(**manners: Any) -> Iterator[ServerProcess]:
     """Run a server that has the channel of channel.py until the end of the block."""
     command = [sys.executable, "-m", "tests.fakes.nhncloud.subprocess_server", json.dumps(manners)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        yield Apart(process)  # its input is closed in the end, and with that it goes
+        yield ServerProcess(process)  # its input is closed in the end, and with that it goes
 
 
-def _obey(relay: Served, order: Order) -> Figures:
+def _obey(relay: FakeNhnCloudServer, order: Order) -> Figures:
     for each in order.meddles:
-        relay.meddle(**each)
+        relay.inject_fault(**each)
     if order.is_meddling_over:
-        for meddle in relay.meddling.meddles:
+        for meddle in relay.faults.faults:
             meddle.times = meddle.done
     for name, value in order.manners.items():
-        assert hasattr(relay.manners, name), f"there is no {name!r}"
-        setattr(relay.manners, name, value)
+        assert hasattr(relay.behavior, name), f"there is no {name!r}"
+        setattr(relay.behavior, name, value)
     if order.webhook:
         relay.webhooks.set(*order.webhook)
     seen = _seen(relay, tells_names=order.tells_names)
@@ -149,7 +149,7 @@ def _obey(relay: Served, order: Order) -> Figures:
     return seen
 
 
-def _seen(relay: Served, *, tells_names: bool) -> Figures:
+def _seen(relay: FakeNhnCloudServer, *, tells_names: bool) -> Figures:
     calls: Counter[str] = Counter()
     recipients: Counter[str] = Counter()
     for call in relay.calls:
@@ -157,10 +157,10 @@ def _seen(relay: Served, *, tells_names: bool) -> Figures:
         recipients[f"{call.method} {call.path}"] += call.size
     return Figures(
         messages=len(relay.messages),
-        doubles=relay.doubles(),
+        doubles=relay.duplicates(),
         calls=calls,
         recipients=recipients,
-        meddled=[each.done for each in relay.meddling.meddles],
+        meddled=[each.done for each in relay.faults.faults],
         posts=sum(each.is_taken for each in relay.webhooks.posts),
         cpu_s=time.process_time(),
         names=[each.recipient_grouping_key or "" for each in relay.messages] if tells_names else None,

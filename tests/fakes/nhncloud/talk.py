@@ -173,7 +173,7 @@ def take(
 ) -> Json:
     """Keep the messages that were not refused and answer with what became of each."""
     failed = [(message, why) for message, why in made if message.refused]
-    if failed and state.manners.refuses_whole_calls:
+    if failed and state.behavior.refuses_whole_calls:
         raise No(failed[0][0].refused, failed[0][1])
     messages = [message for message, _ in made]
     state.keep(messages)
@@ -182,7 +182,7 @@ def take(
         wants = profile.resends if resend is None or resend.isResend is None else resend.isResend
         if wants:
             message.resend_status = "RSC02"
-    outcomes.decide(messages, state.manners, state.results, late_code)
+    outcomes.decide(messages, state.behavior, state.results, late_code)
     answer: Json = {
         "message": {
             "requestId": messages[0].request_id,
@@ -212,14 +212,14 @@ def search(state: State, request: Request, product: str) -> list[Message]:
     request_id = query.get("requestId")
     span = None if request_id else _span(state, query)
     now = state.clock()
-    newest = now - round(state.manners.lists_lag_s * 1000)
+    newest = now - round(state.behavior.lists_lag_s * 1000)
     found = [
         each
         for each in state.listed(
             product, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey")
         )
         if each.taken_at <= newest
-        and (not each.refused or state.manners.lists_refused)
+        and (not each.refused or state.behavior.lists_refused)
         and (span is None or span[1] <= (each.taken_at if span[0] == "Create" else each.begins_at) <= span[2])
         and now - each.taken_at <= MOST_DAYS_BACK * DAY
         and _is_wanted(each, query)
@@ -244,7 +244,7 @@ def between(state: State, query: Mapping[str, str], name: str) -> tuple[int, int
     last = moment(query.get(f"end{name}Date", ""), MINUTES)
     if first is None or last is None or last < first:
         raise No(-4000, "Invalid parameter")
-    return first, last + (59_999 if state.manners.is_end_whole_minute else 999)
+    return first, last + (59_999 if state.behavior.is_end_whole_minute else 999)
 
 
 def _is_wanted(message: Message, query: Mapping[str, str]) -> bool:

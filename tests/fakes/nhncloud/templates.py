@@ -96,7 +96,7 @@ def _drafted(state: State, given: Registration | Change) -> Draft:
 
 def ask_for_review(state: State, template: Template, draft: Draft) -> None:
     """Begin the review of a draft: it is inspected after half the time and decided after all of it."""
-    now, takes_s = state.clock(), state.manners.review_after_s
+    now, takes_s = state.clock(), state.behavior.review_after_s
     draft.status = "TSC01"
     if takes_s is not None:
         draft.inspected_at, draft.decided_at = now + round(takes_s * 500), now + round(takes_s * 1000)

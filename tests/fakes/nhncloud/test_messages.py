@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.nhncloud.answers import MINUTES, in_seoul
 from tests.fakes.nhncloud.calling import JPEG, Caller, Moving, code_of, talk, text
-from tests.fakes.nhncloud.server import Relay
+from tests.fakes.nhncloud.server import FakeNhnCloud
 from tests.fakes.nhncloud.state import Message
 
 CONVERT = {"X-Convert-To-Brand-Message": "true"}
@@ -23,12 +23,12 @@ def clock() -> Moving:
 
 
 @pytest.fixture
-def relay(clock: Moving) -> Relay:
-    return Relay(clock, seed=1)
+def relay(clock: Moving) -> FakeNhnCloud:
+    return FakeNhnCloud(clock, seed=1)
 
 
 @pytest.fixture
-def caller(relay: Relay) -> Caller:
+def caller(relay: FakeNhnCloud) -> Caller:
     return Caller(relay)
 
 
@@ -79,20 +79,20 @@ def test_texts_are_taken_or_refused_as_documented(
     assert bool(caller.relay.messages) is (code == 0)
 
 
-def test_keys_are_checked(caller: Caller, relay: Relay) -> None:
+def test_keys_are_checked(caller: Caller, relay: FakeNhnCloud) -> None:
     wrong = {"X-Secret-Key": "wrong"}
 
     assert code_of(run(caller.texts("GET", "sendNos", headers=wrong))) == -1000
     assert code_of(run(caller.alimtalk("GET", "senders", headers=wrong))) == -1001
     assert code_of(run(caller.friendtalk("GET", "messages", headers=wrong))) == -1001
-    other = Relay()
+    other = FakeNhnCloud()
     other.sms_app_key = other.talk_app_key = "another"
     stranger = Caller(other, relay.transport())
     assert code_of(run(stranger.texts("GET", "sendNos"))) == -1000
     assert code_of(run(stranger.alimtalk("GET", "senders"))) == -1000
 
 
-def test_bad_recipients_are_refused_one_by_one(caller: Caller, relay: Relay) -> None:
+def test_bad_recipients_are_refused_one_by_one(caller: Caller, relay: FakeNhnCloud) -> None:
     answer = run(caller.texts("POST", "sender/sms", text(PHONE, "12", "")))
 
     assert results_of(answer) == [0, -2019, -2018]
@@ -126,7 +126,7 @@ def test_attachments_are_jpeg_and_small(caller: Caller) -> None:
     ],
 )
 def test_an_alimtalk_must_be_its_template(
-    caller: Caller, relay: Relay, content: str, changes: dict[str, Any], code: int
+    caller: Caller, relay: FakeNhnCloud, content: str, changes: dict[str, Any], code: int
 ) -> None:
     body = talk(relay, PHONE, PHONE)
     body["recipientList"][1] |= {"content": content, **changes}
@@ -147,7 +147,7 @@ def test_an_alimtalk_must_be_its_template(
     ],
 )
 def test_the_buttons_of_an_alimtalk_must_be_its_templates(
-    caller: Caller, relay: Relay, changes: dict[str, Any], code: int
+    caller: Caller, relay: FakeNhnCloud, changes: dict[str, Any], code: int
 ) -> None:
     body = talk(relay, PHONE)
     button = {"ordering": 1, "type": "WL", "name": "보기", "linkMo": "https://example.com/#{번호}"}
@@ -157,7 +157,7 @@ def test_the_buttons_of_an_alimtalk_must_be_its_templates(
     assert results_of(run(caller.alimtalk("POST", "raw-messages", body))) == [code]
 
 
-def test_an_alimtalk_with_another_title_fails_at_kakao(caller: Caller, relay: Relay, clock: Moving) -> None:
+def test_an_alimtalk_with_another_title_fails_at_kakao(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
     body = talk(relay, PHONE, PHONE)
     title = {"templateEmphasizeType": "TEXT", "templateTitle": "#{금액}원", "templateSubtitle": "결제"}
     relay.add_template(body["senderKey"], "hello", "#{이름}님, 안녕하세요.", **title)
@@ -170,7 +170,7 @@ def test_an_alimtalk_with_another_title_fails_at_kakao(caller: Caller, relay: Re
     assert [each.code for each in relay.messages] == ["1000", "3028"]
 
 
-def test_an_alimtalk_that_nobody_can_get_is_answered_with_each_reason(caller: Caller, relay: Relay) -> None:
+def test_an_alimtalk_that_nobody_can_get_is_answered_with_each_reason(caller: Caller, relay: FakeNhnCloud) -> None:
     answer = run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE, content="다른 말")))
 
     assert code_of(answer) == -1031
@@ -178,7 +178,7 @@ def test_an_alimtalk_that_nobody_can_get_is_answered_with_each_reason(caller: Ca
     assert relay.messages == []
 
 
-def test_profile_and_template_must_be_in_use(caller: Caller, relay: Relay) -> None:
+def test_profile_and_template_must_be_in_use(caller: Caller, relay: FakeNhnCloud) -> None:
     def sent(**changes: Any) -> int:
         return code_of(run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE, **changes))))
 
@@ -195,7 +195,7 @@ def test_profile_and_template_must_be_in_use(caller: Caller, relay: Relay) -> No
 
 
 def test_an_idempotency_key_counts_for_ten_minutes_once_something_was_taken(
-    caller: Caller, relay: Relay, clock: Moving
+    caller: Caller, relay: FakeNhnCloud, clock: Moving
 ) -> None:
     key = {"X-NC-API-IDEMPOTENCY-KEY": "one"}
 
@@ -208,10 +208,10 @@ def test_an_idempotency_key_counts_for_ten_minutes_once_something_was_taken(
     assert sent() == -1005
     clock.pass_s(1)
     assert sent() == 0
-    assert relay.doubles() == {f"key-{PHONE}": 2}
+    assert relay.duplicates() == {f"key-{PHONE}": 2}
 
 
-def test_a_template_can_be_filled_in(caller: Caller, relay: Relay) -> None:
+def test_a_template_can_be_filled_in(caller: Caller, relay: FakeNhnCloud) -> None:
     body = talk(relay, PHONE, PHONE)
     body["recipientList"] = [
         {"recipientNo": PHONE, "templateParameter": {"이름": "가람"}},
@@ -222,20 +222,20 @@ def test_a_template_can_be_filled_in(caller: Caller, relay: Relay) -> None:
     assert [each.content for each in relay.messages] == ["가람님, 안녕하세요."]
 
 
-def friend(relay: Relay, **changes: Any) -> dict[str, Any]:
+def friend(relay: FakeNhnCloud, **changes: Any) -> dict[str, Any]:
     body = talk(relay, PHONE)
     del body["templateCode"]
     body["recipientList"][0] |= {"content": "소식입니다", **changes}
     return body
 
 
-def picture(relay: Relay, caller: Caller, **more: Any) -> str:
+def picture(relay: FakeNhnCloud, caller: Caller, **more: Any) -> str:
     relay.profiles or relay.add_profile()
     answer = run(caller.friendtalk("POST", "images", files={"image": ("a.jpg", JPEG, "image/jpeg")}, **more))
     return str(answer["image"]["imageUrl"])
 
 
-def test_friend_talk_is_only_taken_to_become_a_brand_message(caller: Caller, relay: Relay) -> None:
+def test_friend_talk_is_only_taken_to_become_a_brand_message(caller: Caller, relay: FakeNhnCloud) -> None:
     assert code_of(run(caller.friendtalk("POST", "messages", friend(relay)))) == -9992
     assert code_of(run(caller.friendtalk("POST", "messages", friend(relay), headers=CONVERT))) == 0
     assert relay.messages[0].is_ad
@@ -256,7 +256,7 @@ def test_friend_talk_is_only_taken_to_become_a_brand_message(caller: Caller, rel
     ],
 )
 def test_friend_talk_has_limits_by_its_picture(
-    caller: Caller, relay: Relay, image: str | None, length: int, buttons: int, code: int
+    caller: Caller, relay: FakeNhnCloud, image: str | None, length: int, buttons: int, code: int
 ) -> None:
     changes: dict[str, Any] = {"content": "가" * length}
     changes["buttons"] = [{"ordering": each, "type": "MD", "name": "예"} for each in range(1, buttons + 1)]
@@ -280,7 +280,7 @@ FATES = {
 }
 
 
-def test_recipients_have_fixed_fates(caller: Caller, relay: Relay, clock: Moving) -> None:
+def test_recipients_have_fixed_fates(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
     run(caller.texts("POST", "sender/sms", text(*FATES)))
     run(caller.alimtalk("POST", "raw-messages", talk(relay, *FATES)))
     body = talk(relay, *FATES)
@@ -297,7 +297,7 @@ def test_recipients_have_fixed_fates(caller: Caller, relay: Relay, clock: Moving
     assert codes() == list(FATES.values())
 
 
-def test_results_are_told_by_the_time_they_came(caller: Caller, relay: Relay, clock: Moving) -> None:
+def test_results_are_told_by_the_time_they_came(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
     run(caller.texts("POST", "sender/sms", text(PHONE, "01000000008")))
     run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE)))
     run(caller.friendtalk("POST", "messages", friend(relay), headers=CONVERT))
@@ -319,7 +319,7 @@ def test_results_are_told_by_the_time_they_came(caller: Caller, relay: Relay, cl
     assert found["totalCount"] == 1
 
 
-def test_lists_are_searched_by_group_and_shown_in_pages(caller: Caller, relay: Relay, clock: Moving) -> None:
+def test_lists_are_searched_by_group_and_shown_in_pages(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
     run(caller.texts("POST", "sender/sms", text(*[f"0101234{each:04}" for each in range(5)])))
     run(caller.texts("POST", "sender/sms", text(PHONE, senderGroupingKey="other")))
     run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE)))
@@ -343,7 +343,7 @@ def test_lists_are_searched_by_group_and_shown_in_pages(caller: Caller, relay: R
     assert one["content"] == "가람님, 안녕하세요."
 
 
-def test_advertisements_fail_at_night(relay: Relay, caller: Caller, clock: Moving) -> None:
+def test_advertisements_fail_at_night(relay: FakeNhnCloud, caller: Caller, clock: Moving) -> None:
     clock.pass_s(9 * 3600)
     run(caller.texts("POST", "sender/ad-sms", text(PHONE, body=AD)))
     run(caller.friendtalk("POST", "messages", friend(relay), headers=CONVERT))
@@ -354,7 +354,9 @@ def test_advertisements_fail_at_night(relay: Relay, caller: Caller, clock: Movin
     assert [each.code for each in relay.messages] == ["E919", "3022", "1000"]
 
 
-def test_a_profile_that_resends_does_so_unless_told_not_to(relay: Relay, caller: Caller, clock: Moving) -> None:
+def test_a_profile_that_resends_does_so_unless_told_not_to(
+    relay: FakeNhnCloud, caller: Caller, clock: Moving
+) -> None:
     body = talk(relay, "01000000003", "01000000003")
     body["recipientList"][1]["resendParameter"] = {"isResend": False}
     next(iter(relay.profiles.values())).resends = True

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.nhncloud.calling import JPEG, Caller, Moving, code_of, talk
-from tests.fakes.nhncloud.server import Relay
+from tests.fakes.nhncloud.server import FakeNhnCloud
 
 CHANNEL = {"plusFriendId": "@lighthouse", "phoneNo": "01012345678", "categoryCode": "00100010001"}
 BUTTON = {"ordering": 1, "type": "WL", "name": "보기", "linkMo": "https://example.com/#{번호}"}
@@ -20,12 +20,12 @@ def clock() -> Moving:
 
 
 @pytest.fixture
-def relay(clock: Moving) -> Relay:
-    return Relay(clock, seed=1)
+def relay(clock: Moving) -> FakeNhnCloud:
+    return FakeNhnCloud(clock, seed=1)
 
 
 @pytest.fixture
-def caller(relay: Relay) -> Caller:
+def caller(relay: FakeNhnCloud) -> Caller:
     return Caller(relay)
 
 
@@ -37,7 +37,7 @@ def template(**changes: Any) -> dict[str, Any]:
     return {"templateCode": "t1", "templateName": "주문", "templateContent": "#{이름}님의 주문입니다.", **changes}
 
 
-def test_a_profile_is_registered_proved_listed_and_deleted(caller: Caller, relay: Relay) -> None:
+def test_a_profile_is_registered_proved_listed_and_deleted(caller: Caller, relay: FakeNhnCloud) -> None:
     assert code_of(run(caller.alimtalk("POST", "senders", CHANNEL))) == 0
     [waiting] = run(caller.alimtalk("GET", "senders"))["senders"]
     assert (waiting["status"], waiting["senderKey"], waiting["kakaoStatus"]) == ("YSC02", None, None)
@@ -116,7 +116,9 @@ def test_categories_are_trees(caller: Caller) -> None:
         ({"categoryCode": "000000"}, -4000),
     ],
 )
-def test_a_template_must_be_as_documented(caller: Caller, relay: Relay, changes: dict[str, Any], code: int) -> None:
+def test_a_template_must_be_as_documented(
+    caller: Caller, relay: FakeNhnCloud, changes: dict[str, Any], code: int
+) -> None:
     key = relay.add_profile().sender_key
 
     assert code_of(run(caller.alimtalk("POST", f"senders/{key}/templates", template(**changes)))) == code
@@ -126,7 +128,7 @@ def test_a_template_must_be_as_documented(caller: Caller, relay: Relay, changes:
 class Desk:
     """The templates of one profile."""
 
-    def __init__(self, relay: Relay, caller: Caller) -> None:
+    def __init__(self, relay: FakeNhnCloud, caller: Caller) -> None:
         self._caller = caller
         self.key = relay.add_profile().sender_key
         self._place = f"senders/{self.key}/templates"
@@ -158,7 +160,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(relay: Relay, caller: Caller) -> Desk:
+def desk(relay: FakeNhnCloud, caller: Caller) -> Desk:
     return Desk(relay, caller)
 
 
@@ -177,11 +179,13 @@ def test_a_review_is_decided_by_the_name(desk: Desk, clock: Moving) -> None:
     assert desk.register(templateCode="t4", templateName="주문") == -3001
 
 
-def test_an_approved_text_stays_until_its_change_is_approved(desk: Desk, relay: Relay, clock: Moving) -> None:
+def test_an_approved_text_stays_until_its_change_is_approved(
+    desk: Desk, relay: FakeNhnCloud, clock: Moving
+) -> None:
     desk.register()
     assert desk.change(templateContent="새 글") == -3012
     clock.pass_s(1)
-    relay.manners.review_after_s = None
+    relay.behavior.review_after_s = None
     assert desk.change(templateContent="새 글") == 0
     assert desk.change(templateContent="더 새 글") == -3013
     assert (desk.one()["status"], desk.one()["templateContent"]) == ("TSC03", "#{이름}님의 주문입니다.")
@@ -214,7 +218,7 @@ def test_a_rejected_template_is_asked_about_or_replaced(desk: Desk, clock: Movin
 
 
 def test_a_template_that_was_sent_with_stays_for_three_days(
-    desk: Desk, relay: Relay, caller: Caller, clock: Moving
+    desk: Desk, relay: FakeNhnCloud, caller: Caller, clock: Moving
 ) -> None:
     body = talk(relay, "01012345678")
     run(caller.alimtalk("POST", "raw-messages", body))

@@ -18,7 +18,7 @@ import pytest
 from pabal.settings.carriers import read_carriers
 from tests.fakes.nhncloud.answers import Reply, Request
 from tests.fakes.nhncloud.calling import Caller, code_of, talk, text
-from tests.fakes.nhncloud.server import Relay, Served, serving
+from tests.fakes.nhncloud.server import FakeNhnCloud, FakeNhnCloudServer, serving
 from tests.fakes.nhncloud.wire import listening
 from tests.fixtures.virtual import VirtualWorld, in_virtual_time
 
@@ -29,7 +29,7 @@ NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 @asynccontextmanager
-async def served(**options: Any) -> AsyncIterator[tuple[Served, Caller]]:
+async def served(**options: Any) -> AsyncIterator[tuple[FakeNhnCloudServer, Caller]]:
     async with serving(**options) as relay, httpx.AsyncHTTPTransport(verify=NO_AUTHORITIES) as wire:
         yield relay, Caller(relay, Rerouted(wire, relay.address))
 
@@ -70,7 +70,7 @@ def test_calls_can_be_meddled_with(
     async def main() -> None:
         async with served() as (relay, caller):
             caller = caller if has_sockets else Caller(relay)
-            relay.meddle(kind, on="POST", seconds=0.01)
+            relay.inject_fault(kind, on="POST", seconds=0.01)
             expected = httpx.TransportError if kind == "refuse" and has_sockets else outcome
             if isinstance(expected, int):
                 assert code_of(await caller.texts("POST", SEND, text(PHONE))) == expected
@@ -103,9 +103,9 @@ def test_it_can_be_gone_and_come_back() -> None:
 def test_callers_lose_patience_in_virtual_time_and_the_call_goes_on(kind: str, taken_at_once: int) -> None:
     async def main() -> None:
         world = VirtualWorld()
-        relay = Relay(world.now)
+        relay = FakeNhnCloud(world.now)
         caller = Caller(relay)
-        relay.meddle(kind, on=SEND, seconds=60)
+        relay.inject_fault(kind, on=SEND, seconds=60)
         with pytest.raises(httpx.ReadTimeout):
             await caller.texts("POST", SEND, text(PHONE))
         assert world.stopwatch() == 5
@@ -118,7 +118,7 @@ def test_callers_lose_patience_in_virtual_time_and_the_call_goes_on(kind: str, t
 
 def test_too_many_calls_a_second_are_turned_away() -> None:
     async def main() -> None:
-        relay = Relay(VirtualWorld().now, most_calls_a_second=2)
+        relay = FakeNhnCloud(VirtualWorld().now, most_calls_a_second=2)
         caller = Caller(relay)
         for _ in range(2):
             await caller.texts("GET", "sendNos")
@@ -134,7 +134,7 @@ def test_too_many_calls_a_second_are_turned_away() -> None:
 def test_lists_can_lag_and_results_can_come_twice_and_in_any_order() -> None:
     async def main() -> None:
         manners: dict[str, Any] = {"result_copies": 2, "shuffles_results": True}
-        relay = Relay(VirtualWorld().now, seed=2, lists_lag_s=10, results_lag_s=20, **manners)
+        relay = FakeNhnCloud(VirtualWorld().now, seed=2, lists_lag_s=10, results_lag_s=20, **manners)
         caller = Caller(relay)
         day = {"startCreateDate": "2026-11-15 00:00:00", "endCreateDate": "2026-11-15 23:59:59"}
         await caller.texts("POST", SEND, text(*[f"0101234{each:04}" for each in range(10)]))
@@ -165,7 +165,7 @@ class Ear(httpx.AsyncBaseTransport):
 
 def test_webhooks_are_posted_until_they_are_taken() -> None:
     async def main() -> None:
-        relay, ear = Relay(VirtualWorld().now, review_after_s=None), Ear()
+        relay, ear = FakeNhnCloud(VirtualWorld().now, review_after_s=None), Ear()
         caller = Caller(relay)
         relay.webhooks.transport = ear
         relay.webhooks.set("http://pabal.invalid/hook", "a signature")
@@ -216,7 +216,7 @@ def test_a_server_that_listens_posts_by_itself() -> None:
 
 def test_the_page_shows_everything_escaped_and_its_buttons_work() -> None:
     async def main() -> None:
-        relay = Relay(VirtualWorld().now, review_after_s=None)
+        relay = FakeNhnCloud(VirtualWorld().now, review_after_s=None)
         caller = Caller(relay)
         key = relay.add_profile("@<b>등대").sender_key
         body = {"templateCode": "t1", "templateName": "<script>", "templateContent": "글"}

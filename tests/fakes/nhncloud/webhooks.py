@@ -97,7 +97,7 @@ class Webhooks:
                 self.owed.remove(post)
 
     def _gather(self) -> None:
-        state, manners = self._state, self._state.manners
+        state, manners = self._state, self._state.behavior
         messages, state.results.unhooked = state.results.unhooked * manners.result_copies, []
         if manners.shuffles_results:
             state.random.shuffle(messages)

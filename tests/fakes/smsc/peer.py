@@ -20,7 +20,7 @@ PACKAGES = Path(sys.prefix) / "peers" / "node_modules"
 KINDS = ("node", "python")
 WITHIN_S = 60.0
 
-Line = dict[str, Any]
+PeerEvent = dict[str, Any]
 
 
 class Peer:
@@ -29,7 +29,7 @@ class Peer:
     def __init__(self, kind: str, **options: Any) -> None:
         self.options = {"system_id": "pabal", "password": "secret", **options}
         self.port = 0
-        self.lines: list[Line] = []
+        self.all_events: list[PeerEvent] = []
         self._counts: Counter[str] = Counter()
         self._kind = kind
         self._news = threading.Condition()
@@ -40,7 +40,7 @@ class Peer:
     def start(self, **changes: Any) -> None:
         """Start it, with some options changed, on the port it had before, and return once it listens."""
         self.options |= changes
-        seen = len(self.lines)
+        seen = len(self.all_events)
         self._is_over = False
         self._process = subprocess.Popen(
             [*_command(self._kind), str(self.port), json.dumps(self.options)],
@@ -63,44 +63,46 @@ class Peer:
             assert pipe
             pipe.close()
 
-    def say(self, word: str) -> None:
+    def send_command(self, word: str) -> None:
         """Write a line to its standard input."""
         assert self._process
         assert self._process.stdin
         self._process.stdin.write(f"{word}\n".encode())
         self._process.stdin.flush()
 
-    def told(self, event: str) -> list[Line]:
+    def events(self, event: str) -> list[PeerEvent]:
         """Return what it has said of one kind so far."""
         with self._news:
-            return [line for line in self.lines if line["event"] == event]
+            return [line for line in self.all_events if line["event"] == event]
 
     @property
-    def submits(self) -> list[Line]:
+    def submits(self) -> list[PeerEvent]:
         """Every submit_sm that it took."""
-        return [line for line in self.told("submit_sm") if line["status"] == 0]
+        return [line for line in self.events("submit_sm") if line["status"] == 0]
 
-    def wait_for(self, is_it: Callable[[Line], bool], timeout_s: float = WITHIN_S, since: int = 0) -> Line:
+    def wait_for(
+        self, is_it: Callable[[PeerEvent], bool], timeout_s: float = WITHIN_S, since: int = 0
+    ) -> PeerEvent:
         """Return the first line of which this is so, from line `since` on; fail after `timeout_s` or its death."""
         looked_at = since
-        found: Line | None = None
+        found: PeerEvent | None = None
 
         def is_found() -> bool:
             nonlocal looked_at, found
-            while found is None and looked_at < len(self.lines):
-                found = self.lines[looked_at] if is_it(self.lines[looked_at]) else None
+            while found is None and looked_at < len(self.all_events):
+                found = self.all_events[looked_at] if is_it(self.all_events[looked_at]) else None
                 looked_at += 1
             return found is not None
 
         self._wait(is_found, timeout_s)
-        assert found is not None, f"it never said so; its last words: {self.lines[-5:]}"
+        assert found is not None, f"it never said so; its last words: {self.all_events[-5:]}"
         return found
 
-    def wait_for_many(self, event: str, count: int, timeout_s: float = WITHIN_S) -> list[Line]:
+    def wait_for_many(self, event: str, count: int, timeout_s: float = WITHIN_S) -> list[PeerEvent]:
         """Return all lines of one kind once there are so many of them; fail after `timeout_s` or its death."""
         self._wait(lambda: self._counts[event] >= count, timeout_s)
         assert self._counts[event] >= count, f"it said {event} {self._counts[event]} times only, not {count}"
-        return self.told(event)
+        return self.events(event)
 
     def _wait(self, is_so: Callable[[], bool], timeout_s: float) -> None:
         with self._news:
@@ -110,8 +112,8 @@ class Peer:
         assert process.stdout
         for line in process.stdout:
             with self._news:
-                self.lines.append(json.loads(line))
-                self._counts[self.lines[-1]["event"]] += 1
+                self.all_events.append(json.loads(line))
+                self._counts[self.all_events[-1]["event"]] += 1
                 self._news.notify_all()
         with self._news:
             self._is_over = True
@@ -126,7 +128,7 @@ def _command(kind: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def far_end(kind: str, **options: Any) -> Iterator[Peer]:
+def running_peer(kind: str, **options: Any) -> Iterator[Peer]:
     """Run an SMSC of this kind until the end of the block."""
     peer = Peer(kind, **options)
     peer.start()

@@ -7,7 +7,7 @@ from itertools import count
 from typing import NamedTuple, cast
 
 from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.pdu import Address, Pdu, Submit
+from pabal.carriers.smpp.pdu import Address, Pdu, ShortMessage
 from tests.fakes.pipes import Pipe, connect
 
 SUBMIT_ANSWER = pdu.SUBMIT_SM | pdu.RESPONSE
@@ -16,61 +16,61 @@ RECEIPT = 0x04
 INTERMEDIATE = 0x20
 BINDS = (pdu.BIND_TRANSCEIVER, pdu.BIND_TRANSMITTER, pdu.BIND_RECEIVER)
 
-Act = Callable[["Line", Pdu], None]
+Handler = Callable[["SmscConnection", Pdu], None]
 """What to do on a PDU."""
 
 
-class Heard(NamedTuple):
+class ReceivedPdu(NamedTuple):
     """A PDU that arrived: when, on which connection."""
 
     at: float
-    line: "Line"
+    line: "SmscConnection"
     pdu: Pdu
 
 
-def silent(line: "Line", one: Pdu) -> None:
+def silent(line: "SmscConnection", one: Pdu) -> None:
     """Say nothing."""
 
 
-def answer(line: "Line", one: Pdu) -> None:
+def answer(line: "SmscConnection", one: Pdu) -> None:
     """Say yes."""
     line.say(one.command | pdu.RESPONSE, one.sequence, b"\0" if one.command in BINDS else b"")
 
 
-def take(line: "Line", one: Pdu) -> None:
+def take(line: "SmscConnection", one: Pdu) -> None:
     """Give a message the next id."""
-    line.say(SUBMIT_ANSWER, one.sequence, pdu.id_body(str(next(line.smsc.ids))))
+    line.say(SUBMIT_ANSWER, one.sequence, pdu.encode_message_id(str(next(line.smsc.ids))))
 
 
-def let_go(line: "Line", one: Pdu) -> None:
+def let_go(line: "SmscConnection", one: Pdu) -> None:
     """Answer an unbind and hang up."""
     answer(line, one)
     line.pipe.close()
 
 
-def refuse(status: int) -> Act:
+def refuse(status: int) -> Handler:
     """Say no, with a status."""
 
-    def act(line: "Line", one: Pdu) -> None:
+    def act(line: "SmscConnection", one: Pdu) -> None:
         line.say(one.command | pdu.RESPONSE, one.sequence, status=status)
 
     return act
 
 
-def each_in_turn(*acts: Act) -> Act:
+def each_in_turn(*acts: Handler) -> Handler:
     """Do these things one after the other, and the last for ever."""
     left = list(acts)
 
-    def act(line: "Line", one: Pdu) -> None:
+    def act(line: "SmscConnection", one: Pdu) -> None:
         (left.pop(0) if len(left) > 1 else left[0])(line, one)
 
     return act
 
 
-class Line(asyncio.Protocol):
+class SmscConnection(asyncio.Protocol):
     """One connection to it."""
 
-    def __init__(self, smsc: "Smsc") -> None:
+    def __init__(self, smsc: "ScriptedSmsc") -> None:
         self.smsc = smsc
         self.owed: dict[int, Pdu] = {}
         """Submits that have no answer yet."""
@@ -93,18 +93,18 @@ class Line(asyncio.Protocol):
         """Send a PDU."""
         if command in (SUBMIT_ANSWER, pdu.GENERIC_NACK):
             self.owed.pop(sequence, None)
-        self.transport.write(pdu.frame(command, sequence, body, status))
+        self.transport.write(pdu.encode_pdu(command, sequence, body, status))
 
-    def deliver(self, sequence: int, message: Submit) -> None:
+    def deliver(self, sequence: int, message: ShortMessage) -> None:
         """Send a deliver_sm."""
-        self.say(pdu.DELIVER_SM, sequence, pdu.deliver_body(message))
+        self.say(pdu.DELIVER_SM, sequence, pdu.encode_deliver(message))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self.is_up = True
 
     def data_received(self, data: bytes) -> None:
-        pdus, used = pdu.split(self._rest + data)
+        pdus, used = pdu.split_pdus(self._rest + data)
         self._rest = (self._rest + data)[used:]
         for one in pdus:
             self.smsc.hear(self, one)
@@ -114,11 +114,11 @@ class Line(asyncio.Protocol):
         self.owed.clear()
 
 
-class Smsc:
+class ScriptedSmsc:
     """The far end of a carrier; `acts` says what it does on each command."""
 
     def __init__(self) -> None:
-        self.acts: dict[int, Act] = {
+        self.acts: dict[int, Handler] = {
             **dict.fromkeys(BINDS, answer),
             pdu.SUBMIT_SM: take,
             pdu.ENQUIRE_LINK: answer,
@@ -130,8 +130,8 @@ class Smsc:
         self.is_lost = False
         """Whether connections to it are not even refused."""
         self.dialled_at: list[float] = []
-        self.lines: list[Line] = []
-        self.heard: list[Heard] = []
+        self.lines: list[SmscConnection] = []
+        self.heard: list[ReceivedPdu] = []
         self.most_owed = 0
         """How many submits were without an answer at most, on all connections together."""
 
@@ -153,15 +153,15 @@ class Smsc:
     def is_down(self, is_down: bool) -> None:
         self.refusal = ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused") if is_down else None
 
-    def line(self) -> Line:
+    def line(self) -> SmscConnection:
         """Return the protocol of a new connection."""
-        line = Line(self)
+        line = SmscConnection(self)
         self.lines.append(line)
         return line
 
-    def hear(self, line: Line, one: Pdu) -> None:
+    def hear(self, line: SmscConnection, one: Pdu) -> None:
         """Note a PDU, and do what is to be done."""
-        self.heard.append(Heard(asyncio.get_running_loop().time(), line, one))
+        self.heard.append(ReceivedPdu(asyncio.get_running_loop().time(), line, one))
         if one.command == pdu.SUBMIT_SM:
             line.owed[one.sequence] = one
             self.most_owed = max(self.most_owed, sum(len(each.owed) for each in self.lines))
@@ -177,14 +177,14 @@ class Smsc:
 
     # What a test wants to know.
 
-    def told(self, command: int) -> list[Heard]:
+    def told(self, command: int) -> list[ReceivedPdu]:
         """Return what it heard of one command."""
         return [each for each in self.heard if each.pdu.command == command]
 
     @property
-    def submits(self) -> list[Submit]:
+    def submits(self) -> list[ShortMessage]:
         """Every submit_sm it heard, in order."""
-        return [pdu.read_submit(each.pdu.body) for each in self.told(pdu.SUBMIT_SM)]
+        return [pdu.decode_submit(each.pdu.body) for each in self.told(pdu.SUBMIT_SM)]
 
     @property
     def submitted_at(self) -> list[float]:
@@ -197,17 +197,17 @@ class Smsc:
         return [(each.pdu.sequence, each.pdu.status) for each in self.told(DELIVER_ANSWER)]
 
     @property
-    def open_lines(self) -> list[Line]:
+    def open_lines(self) -> list[SmscConnection]:
         """The connections that are up."""
         return [line for line in self.lines if line.is_up]
 
     @property
-    def line_up(self) -> Line:
+    def line_up(self) -> SmscConnection:
         """The only connection that is up."""
         (line,) = self.open_lines
         return line
 
-    def lines_bound_by(self, command: int) -> list[Line]:
+    def lines_bound_by(self, command: int) -> list[SmscConnection]:
         """Return the connections that were bound by one kind of bind, in order."""
         return [each.line for each in self.told(command)]
 
@@ -220,14 +220,14 @@ def receipt(
     kind: int = RECEIPT,
     mark: int | None = None,
     err: str = "000",
-) -> Submit:
+) -> ShortMessage:
     """Return a delivery receipt in the text form."""
     text = (
         f"id:{message_id} sub:001 dlvrd:001 submit date:2611151200 done date:2611151201"
         f" stat:{stat} err:{err} text:hello"
     )
     options = {} if mark is None else {pdu.USER_MESSAGE_REFERENCE: mark.to_bytes(2, "big")}
-    return Submit(
+    return ShortMessage(
         Address(0, 0, phone),
         Address(0, 0, "0212345678"),
         text.encode(),
@@ -238,4 +238,4 @@ def receipt(
 
 def frames(pdus: Iterable[tuple[int, int, bytes, int]]) -> bytes:
     """Return PDUs in one piece: command, number, body, status of each."""
-    return b"".join(pdu.frame(command, sequence, body, status) for command, sequence, body, status in pdus)
+    return b"".join(pdu.encode_pdu(command, sequence, body, status) for command, sequence, body, status in pdus)

@@ -9,7 +9,7 @@ from smpplib import consts
 from smpplib.client import Client
 from smpplib.exceptions import PDUError
 
-from tests.fakes.smsc.peer import KINDS, Peer, far_end
+from tests.fakes.smsc.peer import KINDS, Peer, running_peer
 
 pytestmark = pytest.mark.slow
 HANGUL = "안녕하세요, 파발입니다."
@@ -62,7 +62,7 @@ def _next(client: Client, command: str) -> Any:
 
 
 def test_what_is_submitted_is_told_readably(kind: str, dial: Dial) -> None:
-    with far_end(kind) as peer:
+    with running_peer(kind) as peer:
         client = dial(peer)
         client.set_message_received_handler(lambda pdu: None)
 
@@ -88,7 +88,9 @@ def test_what_is_submitted_is_told_readably(kind: str, dial: Dial) -> None:
 @pytest.mark.parametrize(("receipt", "hex_ids"), [("text", False), ("text", True), ("tlv", False)])
 def test_a_receipt_comes_in_the_form_that_was_asked_for(kind: str, dial: Dial, receipt: str, hex_ids: bool) -> None:
     got: list[Any] = []
-    with far_end(kind, receipt=receipt, stat="UNDELIV", err="011", hex_ids=hex_ids, echo_reference=True) as peer:
+    with running_peer(
+        kind, receipt=receipt, stat="UNDELIV", err="011", hex_ids=hex_ids, echo_reference=True
+    ) as peer:
         client = dial(peer)
         client.set_message_received_handler(lambda pdu: got.append(pdu))
         taken = _submit(client, b"x", GSM, user_message_reference=4711).message_id.decode()
@@ -109,7 +111,7 @@ def test_a_receipt_comes_in_the_form_that_was_asked_for(kind: str, dial: Dial, r
 
 
 def test_a_receipt_may_come_before_the_answer_it_is_about(kind: str, dial: Dial) -> None:
-    with far_end(kind, receipt_first=True) as peer:
+    with running_peer(kind, receipt_first=True) as peer:
         client = dial(peer)
         client.send_message(source_addr="1", destination_addr="2", registered_delivery=1, short_message=b"x")
 
@@ -119,7 +121,7 @@ def test_a_receipt_may_come_before_the_answer_it_is_about(kind: str, dial: Dial)
 
 
 def test_strangers_are_refused_with_the_right_status(kind: str, dial: Dial) -> None:
-    with far_end(kind) as peer:
+    with running_peer(kind) as peer:
         with pytest.raises(PDUError) as wrong_password:
             dial(peer, password="guess")
         with pytest.raises(PDUError) as wrong_name:
@@ -134,7 +136,7 @@ def test_strangers_are_refused_with_the_right_status(kind: str, dial: Dial) -> N
 
 
 def test_every_so_many_submits_are_throttled(kind: str, dial: Dial) -> None:
-    with far_end(kind, throttle_every=3, receipt="none") as peer:
+    with running_peer(kind, throttle_every=3, receipt="none") as peer:
         client = dial(peer)
 
         statuses = [_submit(client, b"x", GSM).status for _ in range(6)]
@@ -144,7 +146,7 @@ def test_every_so_many_submits_are_throttled(kind: str, dial: Dial) -> None:
 
 def test_receipts_go_to_the_receiver_of_a_pair_and_wait_for_it(kind: str, dial: Dial) -> None:
     got: list[Any] = []
-    with far_end(kind) as peer:
+    with running_peer(kind) as peer:
         transmitter = dial(peer, "transmitter")
         taken = _submit(transmitter, b"x", GSM).message_id
         receiver = dial(peer, "receiver")
@@ -157,7 +159,7 @@ def test_receipts_go_to_the_receiver_of_a_pair_and_wait_for_it(kind: str, dial: 
 
 def test_what_it_owes_outlives_its_death(kind: str, dial: Dial, tmp_path: Path) -> None:
     got: list[Any] = []
-    with far_end(kind, log=str(tmp_path / "log")) as peer:
+    with running_peer(kind, log=str(tmp_path / "log")) as peer:
         taken = _submit(dial(peer, "transmitter"), b"x", GSM).message_id
         port = peer.port
         peer.kill()
@@ -176,12 +178,12 @@ def test_what_it_owes_outlives_its_death(kind: str, dial: Dial, tmp_path: Path) 
     assert peer.port == port
     assert b"id:%b " % taken in got[0].short_message
     assert again != taken
-    assert len(peer.told("deliver_sm_resp")) == 1
+    assert len(peer.events("deliver_sm_resp")) == 1
 
 
 def test_a_part_is_reported_only_when_released(kind: str, dial: Dial) -> None:
     got: list[Any] = []
-    with far_end(kind, withhold_part=1) as peer:
+    with running_peer(kind, withhold_part=1) as peer:
         client = dial(peer)
         client.set_message_received_handler(lambda pdu: got.append(pdu))
         ids = [
@@ -190,7 +192,7 @@ def test_a_part_is_reported_only_when_released(kind: str, dial: Dial) -> None:
         if not got:
             _next(client, "deliver_sm")
         before = [pdu.short_message.split()[0] for pdu in got]
-        peer.say("release")
+        peer.send_command("release")
         _next(client, "deliver_sm")
 
     assert before == [b"id:" + ids[1]]

@@ -4,7 +4,7 @@ from collections import deque
 
 import pytest
 
-from pabal.carriers.base import BATCH, Busy, Taken, Verdict
+from pabal.carriers.base import DEFAULT_BATCH_SIZE, Accepted, Busy, Verdict
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.service.delivery.backpressure import PAUSE_S, Throttle
 from tests.fixtures.engines import embedded
@@ -14,8 +14,8 @@ from tests.fixtures.virtual import Environment, VirtualWorld, in_virtual_time
 
 def test_it_closes_and_halves_when_most_is_refused_and_grows_when_hardly_any_is() -> None:
     async def scenario() -> None:
-        throttle = Throttle(VirtualWorld(), BATCH)
-        assert (throttle.most, throttle.pause_s) == (BATCH, 0)
+        throttle = Throttle(VirtualWorld(), DEFAULT_BATCH_SIZE)
+        assert (throttle.most, throttle.pause_s) == (DEFAULT_BATCH_SIZE, 0)
 
         throttle.note(60, 100)
         assert (throttle.most, throttle.pause_s) == (50, PAUSE_S)
@@ -32,9 +32,9 @@ def test_it_closes_and_halves_when_most_is_refused_and_grows_when_hardly_any_is(
 
 def test_a_few_refusals_close_nothing() -> None:
     async def scenario() -> None:
-        throttle = Throttle(VirtualWorld(), BATCH)
+        throttle = Throttle(VirtualWorld(), DEFAULT_BATCH_SIZE)
         throttle.note(4, 4)
-        assert (throttle.most, throttle.pause_s) == (BATCH, 0)
+        assert (throttle.most, throttle.pause_s) == (DEFAULT_BATCH_SIZE, 0)
 
     in_virtual_time(scenario())
 
@@ -52,7 +52,7 @@ def test_a_campaign_at_a_carrier_that_takes_fifty_a_second_is_delivered_without_
         if len(lately) == 50 and at - lately[0] < 1:
             return Busy()
         lately.append(at)
-        return Taken(None)
+        return Accepted(None)
 
     post.answer = answer
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.base import Away, Busy, Declined, Rejected, Taken, Unknown, Verdict
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.service.delivery.circuit_breaker import ASIDE_S, Health, State
 from pabal.service.delivery.deliver import OFFLINE_S, PROBE_S
@@ -40,7 +40,7 @@ BOTH = {"sms": ["one", "two"]}
 
 
 def taking(attempt: Attempt) -> Verdict:
-    return Taken(None)
+    return Accepted(None)
 
 
 def refusing(attempt: Attempt) -> Verdict:
@@ -117,7 +117,7 @@ def test_each_time_a_carrier_goes_its_patience_begins_anew() -> None:
     watched(scenario)
 
 
-@pytest.mark.parametrize("verdicts", [[Busy()], [Unknown()], [Away()], [Busy(), Unknown(), Away()]])
+@pytest.mark.parametrize("verdicts", [[Busy()], [Unknown()], [NotSent()], [Busy(), Unknown(), NotSent()]])
 def test_a_carrier_that_fails_at_everything_is_aside_after_its_patience_and_then_on_trial(
     verdicts: list[Verdict],
 ) -> None:
@@ -140,7 +140,9 @@ def test_a_carrier_that_fails_at_everything_is_aside_after_its_patience_and_then
 
 
 @pytest.mark.parametrize(
-    "word", [Taken("r"), Taken(None), Rejected(Outcome.SPAM), Declined(Outcome.SPAM)], ids=lambda word: repr(word)
+    "word",
+    [Accepted("r"), Accepted(None), Rejected(Outcome.SPAM), Declined(Outcome.SPAM)],
+    ids=lambda word: repr(word),
 )
 def test_any_clear_word_shows_that_a_carrier_works(word: Verdict) -> None:
     async def scenario(health: Health, post: Post) -> None:
@@ -532,7 +534,7 @@ def test_a_state_that_could_not_be_kept_is_kept_when_the_store_is_back(
 # A carrier that fails at everything.
 
 
-@pytest.mark.parametrize("word", [Busy(), Unknown(), Away()])
+@pytest.mark.parametrize("word", [Busy(), Unknown(), NotSent()])
 def test_a_carrier_that_fails_at_everything_for_too_long_is_set_aside_and_the_next_one_is_used(
     tmp_path: Path, word: Verdict
 ) -> None:
@@ -604,7 +606,7 @@ def test_a_carrier_that_fails_is_probed_with_single_messages_and_used_again_once
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
-@pytest.mark.parametrize("word", [Busy(), Unknown(), Away()])
+@pytest.mark.parametrize("word", [Busy(), Unknown(), NotSent()])
 def test_a_lone_message_does_not_wait_for_a_carrier_that_has_failed_for_too_long(
     tmp_path: Path, word: Verdict
 ) -> None:
@@ -622,7 +624,7 @@ def test_a_lone_message_does_not_wait_for_a_carrier_that_has_failed_for_too_long
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
-@pytest.mark.parametrize("word", [Busy(), Unknown(), Away()])
+@pytest.mark.parametrize("word", [Busy(), Unknown(), NotSent()])
 def test_what_a_carrier_is_given_to_see_how_it_does_goes_on_at_once_if_it_is_not_taken(
     tmp_path: Path, word: Verdict
 ) -> None:
@@ -668,7 +670,7 @@ def test_without_another_carrier_messages_wait_for_the_one_that_fails_and_few_of
 
 
 def test_one_refusal_among_yeses_sets_nobody_aside(tmp_path: Path) -> None:
-    one, two = two_posts(lambda attempt: Busy() if attempt.receiver == PHONE else Taken(None), patience_s=20)
+    one, two = two_posts(lambda attempt: Busy() if attempt.receiver == PHONE else Accepted(None), patience_s=20)
 
     async def scenario(env: Environment) -> None:
         for _ in range(40):
@@ -731,7 +733,7 @@ def test_while_a_silent_carrier_is_tried_out_new_sends_go_to_the_next(tmp_path: 
 
 def test_what_was_never_tried_goes_back_up_the_route_when_its_carrier_is_gone(tmp_path: Path) -> None:
     one, two = two_posts(is_up=False, patience_s=10)
-    two.patience_s = 10
+    two.failover_after_s = 10
     two.window = 1
     two.takes_s = 20
 

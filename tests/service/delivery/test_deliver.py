@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pabal.carriers.base import Busy, Rejected, Taken, Unknown, Verdict
+from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, Verdict
 from pabal.domain import retry
 from pabal.domain.dates import HOUR, SECOND
 from pabal.domain.message import Attempt, Outcome, Product, Status
@@ -101,8 +101,8 @@ def test_a_carrier_is_handed_the_message_as_its_receiver_gets_it(run_scenario: R
 @pytest.mark.parametrize(
     ("verdict", "end"),
     [
-        (Taken(None), (DONE, Outcome.DELIVERED)),
-        (Taken("reference"), (SENDING, None)),
+        (Accepted(None), (DONE, Outcome.DELIVERED)),
+        (Accepted("reference"), (SENDING, None)),
         (Rejected(Outcome.SPAM), (FAILED, Outcome.SPAM)),
         (Busy(), (SENDING, None)),
         (Unknown(), (SENDING, None)),
@@ -116,8 +116,7 @@ def test_a_carriers_word_decides(
         await env.wait(0.5)
 
         assert await ends(env, request_id) == [end]
-        word = type(verdict).__name__.lower()
-        assert counted(env, "pabal_carrier_verdicts_total", carrier=POST, verdict=word) == 1
+        assert counted(env, "pabal_carrier_verdicts_total", carrier=POST, verdict=verdict.label) == 1
 
     run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: verdict)})
 
@@ -179,7 +178,7 @@ def test_a_carrier_that_raises_leaves_the_outcome_unknown_and_is_asked_again(run
 
 
 def test_a_message_that_cannot_be_put_together_fails_alone(run_scenario: RunScenario) -> None:
-    post = Post(answer=lambda attempt: Taken(None))
+    post = Post(answer=lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         spoiled = [Receiver(PHONE, ("값",)), Receiver(PHONE, ("하나", "둘이나")), Receiver(PHONE, ("값",))]
@@ -200,7 +199,7 @@ def test_a_batch_that_a_carrier_answers_by_halves_counts_as_unknown(run_scenario
             said = await super().send(attempts)
             return said[1:] if len(self.handed) == 2 else said
 
-    post = Careless(answer=lambda attempt: Taken(None), answer_s=2)
+    post = Careless(answer=lambda attempt: Accepted(None), answer_s=2)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(PHONE, PHONE))
@@ -252,12 +251,12 @@ def test_a_message_keeps_one_of_its_tries_noted_for_each_attempt_without_yes_or_
         assert await env.store.read(noted) == [(1, "busy"), (2, "unknown")]
         assert await ends(env, request_id) == [(DONE, Outcome.DELIVERED)]
 
-    run_scenario(scenario, carriers={POST: Post(answer=in_turn(Busy(), Unknown(), Taken(None)))})
+    run_scenario(scenario, carriers={POST: Post(answer=in_turn(Busy(), Unknown(), Accepted(None)))})
 
 
 def test_after_the_last_try_the_next_carrier_of_the_route_gets_it(tmp_path: Path) -> None:
     one = Post("one", lambda attempt: Busy(), patience_s=3600)
-    two = Post("two", lambda attempt: Taken(None))
+    two = Post("two", lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -299,7 +298,7 @@ def test_a_final_refusal_is_not_tried_elsewhere(tmp_path: Path) -> None:
 
 
 def test_a_stalled_carrier_delays_nobody_else(tmp_path: Path) -> None:
-    stalled, well = Post("stalled", takes_s=25, window=1), Post("well", lambda attempt: Taken(None))
+    stalled, well = Post("stalled", takes_s=25, window=1), Post("well", lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         for _ in range(20):
@@ -341,7 +340,7 @@ def test_a_word_on_an_attempt_that_is_no_longer_the_current_one_changes_nothing(
         await env.store.write(queue.claim, [each.message_id for each in old], lease_ends, lease_ends + HOUR)
         before = [await job(env, each.message_id) for each in old]
 
-        for verdict in (Taken(None), Taken("r"), Rejected(Outcome.SPAM), Busy(), Unknown()):
+        for verdict in (Accepted(None), Accepted("r"), Rejected(Outcome.SPAM), Busy(), Unknown()):
             said = Verdicts(POST, [(each, verdict) for each in old])
             finished = await env.store.write(settle, said, env.context.policy, 0.5, env.world.now())
             assert finished.ended == []
@@ -353,7 +352,7 @@ def test_a_word_on_an_attempt_that_is_no_longer_the_current_one_changes_nothing(
 
 
 def test_a_window_is_never_exceeded_and_always_used(run_scenario: RunScenario) -> None:
-    post = Post(window=7, takes_s=1, answer=lambda attempt: Taken(None))
+    post = Post(window=7, takes_s=1, answer=lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 70))
@@ -366,7 +365,7 @@ def test_a_window_is_never_exceeded_and_always_used(run_scenario: RunScenario) -
 
 
 def test_a_small_send_does_not_wait_behind_a_campaign(run_scenario: RunScenario) -> None:
-    post = Post(window=20, takes_s=0.5, answer=lambda attempt: Taken(None))
+    post = Post(window=20, takes_s=0.5, answer=lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         campaign = await send(env, sms(*[PHONE] * 5000))
@@ -384,7 +383,7 @@ def test_a_small_send_does_not_wait_behind_a_campaign(run_scenario: RunScenario)
 
 
 def test_a_campaign_goes_on_under_a_stream_of_small_sends(run_scenario: RunScenario) -> None:
-    post = Post(window=20, takes_s=1, answer=lambda attempt: Taken(None))
+    post = Post(window=20, takes_s=1, answer=lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         campaign = await send(env, sms(*[PHONE] * 100))
@@ -400,7 +399,7 @@ def test_a_campaign_goes_on_under_a_stream_of_small_sends(run_scenario: RunScena
 
 
 def test_nothing_is_sent_before_its_time_and_all_of_it_then(run_scenario: RunScenario) -> None:
-    post = Post(answer=lambda attempt: Taken(None))
+    post = Post(answer=lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         due_at = later(NOON, 3600)
@@ -419,7 +418,7 @@ def test_nothing_is_sent_before_its_time_and_all_of_it_then(run_scenario: RunSce
 
 
 def test_stopping_finishes_what_is_in_hand_and_leaves_the_rest(run_scenario: RunScenario) -> None:
-    post = Post(window=10, takes_s=5, answer=lambda attempt: Taken(None))
+    post = Post(window=10, takes_s=5, answer=lambda attempt: Accepted(None))
     sent: list[bytes] = []
 
     async def stop_amidst(env: Environment) -> None:
@@ -439,7 +438,7 @@ def test_stopping_finishes_what_is_in_hand_and_leaves_the_rest(run_scenario: Run
 def test_what_a_carrier_took_while_the_service_stopped_is_known_after_it(
     run_scenario: RunScenario, turns: int
 ) -> None:
-    post = Post(takes_s=1, answer=lambda attempt: Taken(None))
+    post = Post(takes_s=1, answer=lambda attempt: Accepted(None))
 
     async def stop_at_once(env: Environment) -> None:
         await send(env, sms())
@@ -537,7 +536,7 @@ def friendtalk_ad(profile_id: int) -> Sending:
 
 
 def test_an_advertisement_that_comes_due_at_night_is_not_sent_but_a_notice_is(run_scenario: RunScenario) -> None:
-    post = Post(answer=lambda attempt: Taken(None))
+    post = Post(answer=lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         profile = await add_profile(env)
@@ -554,7 +553,7 @@ def test_an_advertisement_that_comes_due_at_night_is_not_sent_but_a_notice_is(ru
 def test_an_advertisement_of_the_night_goes_out_at_eight_and_may_be_cancelled_until_then(
     run_scenario: RunScenario,
 ) -> None:
-    post = Post(answer=lambda attempt: Taken(None))
+    post = Post(answer=lambda attempt: Accepted(None))
     begins_at = at(7, 55)
 
     async def scenario(env: Environment) -> None:

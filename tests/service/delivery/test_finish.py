@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pabal.carriers.base import Busy, Rejected, Taken, Verdict
+from pabal.carriers.base import Accepted, Busy, Rejected, Verdict
 from pabal.domain.button import Button
 from pabal.domain.dates import HOUR, MINUTE, SECOND
 from pabal.domain.message import Attempt, Outcome, Product, Status
@@ -43,12 +43,12 @@ GOOD = Outcome.DELIVERED
 
 def refuse_talk(attempt: Attempt) -> Verdict:
     """Refuse what is not a text, deliver what is."""
-    return Taken(None) if attempt.product.is_text else Rejected(Outcome.NOT_A_USER)
+    return Accepted(None) if attempt.product.is_text else Rejected(Outcome.NOT_A_USER)
 
 
 def take_talk(attempt: Attempt) -> Verdict:
     """Take what is not a text, to report on it later, and deliver what is."""
-    return Taken(None) if attempt.product.is_text else Taken(attempt.message_id.hex())
+    return Accepted(None) if attempt.product.is_text else Accepted(attempt.message_id.hex())
 
 
 def texts(post: Post) -> list[Attempt]:
@@ -94,7 +94,7 @@ def test_a_text_stands_in_for_a_message_that_is_reported_as_failed(
 
 
 def test_a_text_stands_in_for_a_message_whose_tries_are_used_up(run_scenario: RunScenario) -> None:
-    post = Post(answer=lambda attempt: Taken(None) if attempt.product.is_text else Busy())
+    post = Post(answer=lambda attempt: Accepted(None) if attempt.product.is_text else Busy())
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, alimtalk(await add_profile(env)))
@@ -108,7 +108,7 @@ def test_a_text_stands_in_for_a_message_whose_tries_are_used_up(run_scenario: Ru
 def test_nothing_stands_in_for_a_message_that_arrived_nor_where_it_is_not_wanted_nor_for_a_text(
     run_scenario: RunScenario,
 ) -> None:
-    post = Post(answer=lambda attempt: Rejected(Outcome.SPAM) if attempt.content == "스팸" else Taken(None))
+    post = Post(answer=lambda attempt: Rejected(Outcome.SPAM) if attempt.content == "스팸" else Accepted(None))
 
     async def scenario(env: Environment) -> None:
         profile = await add_profile(env)
@@ -296,7 +296,7 @@ def test_without_a_route_for_texts_the_fallback_is_recorded_as_undeliverable(tmp
 
 
 def test_the_fallback_goes_to_the_carrier_of_its_own_product_at_once(tmp_path: Path) -> None:
-    talks, posts = Post("talks", refuse_talk), Post("posts", lambda attempt: Taken(None))
+    talks, posts = Post("talks", refuse_talk), Post("posts", lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, alimtalk(await add_profile(env)))

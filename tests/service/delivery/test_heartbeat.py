@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.carriers.base import Rejected, Taken, Verdict
+from pabal.carriers.base import Accepted, Rejected, Verdict
 from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.service.delivery.deliver import POLL_S
@@ -28,7 +28,7 @@ DELIVERED = (Status.COMPLETED, Outcome.DELIVERED)
 
 def done(attempt: Attempt) -> Verdict:
     """Take it for good."""
-    return Taken(None)
+    return Accepted(None)
 
 
 def posts(**options: object) -> Callable[[], dict[str, Post]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.carriers.base import Away, Busy, Carrier, Declined, Rejected, Taken, Unknown, Verdict
+from pabal.carriers.base import Accepted, Busy, Carrier, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain.dates import HOUR, MINUTE, SECOND
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.domain.retry import LONGEST_PAUSE, MAX_TRIES
@@ -43,7 +43,7 @@ ONE_TWO = {"sms": ["one", "two"]}
 
 
 def taking(attempt: Attempt) -> Verdict:
-    return Taken(None)
+    return Accepted(None)
 
 
 def doubts(post: Post) -> list[bool]:
@@ -69,7 +69,7 @@ async def asked_before(env: Environment, times: int) -> None:
 
 
 def test_an_attempt_that_nobody_knows_the_end_of_is_in_doubt_from_then_on(run_scenario: RunScenario) -> None:
-    post = Post(answer=in_turn(Busy(), Unknown(), Busy(), Taken(None)), asks=True)
+    post = Post(answer=in_turn(Busy(), Unknown(), Busy(), Accepted(None)), asks=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -82,9 +82,9 @@ def test_an_attempt_that_nobody_knows_the_end_of_is_in_doubt_from_then_on(run_sc
     run_scenario(scenario, carriers={POST: post})
 
 
-@pytest.mark.parametrize("verdict", [Busy(), Away()])
+@pytest.mark.parametrize("verdict", [Busy(), NotSent()])
 def test_what_it_surely_did_not_take_is_in_no_doubt(run_scenario: RunScenario, verdict: Verdict) -> None:
-    post = Post(answer=in_turn(verdict, verdict, Taken(None)), asks=True)
+    post = Post(answer=in_turn(verdict, verdict, Accepted(None)), asks=True)
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
@@ -96,7 +96,7 @@ def test_what_it_surely_did_not_take_is_in_no_doubt(run_scenario: RunScenario, v
 
 
 def test_one_that_cannot_ask_is_told_of_no_doubt(run_scenario: RunScenario) -> None:
-    post = Post(answer=in_turn(Unknown(), Taken(None)))
+    post = Post(answer=in_turn(Unknown(), Accepted(None)))
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
@@ -108,8 +108,10 @@ def test_one_that_cannot_ask_is_told_of_no_doubt(run_scenario: RunScenario) -> N
 
 
 def test_only_those_of_a_batch_are_in_doubt_that_nobody_knows_of(run_scenario: RunScenario) -> None:
-    words: dict[str, Verdict] = {"01000000011": Busy(), "01000000012": Unknown(), "01000000013": Away()}
-    post = Post(answer=lambda attempt: words[attempt.receiver] if attempt.number == 1 else Taken(None), asks=True)
+    words: dict[str, Verdict] = {"01000000011": Busy(), "01000000012": Unknown(), "01000000013": NotSent()}
+    post = Post(
+        answer=lambda attempt: words[attempt.receiver] if attempt.number == 1 else Accepted(None), asks=True
+    )
 
     async def scenario(env: Environment) -> None:
         await send(env, sms(*words))
@@ -154,7 +156,7 @@ def test_what_is_in_doubt_goes_to_no_other_carrier_however_often_it_is_asked(tmp
 
 
 def test_what_is_in_doubt_stays_when_its_carrier_is_gone_and_the_others_move_on(tmp_path: Path) -> None:
-    one, two = Post("one", in_turn(Unknown(), Taken(None)), asks=True, patience_s=60), Post("two", taking)
+    one, two = Post("one", in_turn(Unknown(), Accepted(None)), asks=True, patience_s=60), Post("two", taking)
 
     async def scenario(env: Environment) -> None:
         doubtful = await send(env, sms())
@@ -177,7 +179,7 @@ def test_what_is_in_doubt_stays_though_a_carrier_set_aside_says_it_has_not_left_
     tmp_path: Path,
 ) -> None:
     """That it has not left them this time says nothing of the time before."""
-    one = Post("one", in_turn(Unknown(), *[Away()] * 500, Taken(None)), asks=True, patience_s=5)
+    one = Post("one", in_turn(Unknown(), *[NotSent()] * 500, Accepted(None)), asks=True, patience_s=5)
     two = Post("two", taking)
 
     async def scenario(env: Environment) -> None:
@@ -228,7 +230,7 @@ def test_after_so_many_questions_it_ends_as_unknown(run_scenario: RunScenario) -
 
 
 def test_questions_do_not_use_up_the_tries_of_one_that_is_busy_afterwards(run_scenario: RunScenario) -> None:
-    post = Post(answer=in_turn(Unknown(), Busy(), Busy(), Taken(None)), asks=True)
+    post = Post(answer=in_turn(Unknown(), Busy(), Busy(), Accepted(None)), asks=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -260,7 +262,7 @@ def test_one_that_is_asked_and_busy_for_ever_ends(run_scenario: RunScenario) -> 
 
 @pytest.mark.parametrize(
     ("word", "end"),
-    [(Taken(None), Outcome.DELIVERED), (Rejected(Outcome.PHONE_OFF), Outcome.PHONE_OFF)],
+    [(Accepted(None), Outcome.DELIVERED), (Rejected(Outcome.PHONE_OFF), Outcome.PHONE_OFF)],
 )
 def test_what_it_finds_out_ends_the_message(run_scenario: RunScenario, word: Verdict, end: Outcome) -> None:
     post = Post(answer=in_turn(Unknown(), word), asks=True)
@@ -275,7 +277,7 @@ def test_what_it_finds_out_ends_the_message(run_scenario: RunScenario, word: Ver
 
 
 def test_what_it_has_is_awaited_under_the_name_it_found(run_scenario: RunScenario) -> None:
-    post = Post(answer=in_turn(Unknown(), Taken("found")), asks=True)
+    post = Post(answer=in_turn(Unknown(), Accepted("found")), asks=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())

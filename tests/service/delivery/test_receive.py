@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.base import Receipt, Rejected, Taken, Unknown
+from pabal.carriers.base import Accepted, Receipt, Rejected, Unknown
 from pabal.domain.dates import SECOND
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.service.delivery.receive import hand_on
@@ -184,7 +184,7 @@ def test_a_receipt_of_unknown_reference_is_counted_kept_for_an_hour_and_forgotte
 def test_a_stray_receipt_of_hours_ago_does_not_end_a_message_that_is_given_its_reference(
     run_scenario: RunScenario,
 ) -> None:
-    post = Post(answer=lambda attempt: Taken("used again"))
+    post = Post(answer=lambda attempt: Accepted("used again"))
 
     async def scenario(env: Environment) -> None:
         await post.report(("used again", BAD))
@@ -203,7 +203,7 @@ def test_a_stray_receipt_of_hours_ago_does_not_end_a_message_that_is_given_its_r
 def test_a_reference_given_twice_is_the_later_messages_also_when_the_earlier_one_ends(
     run_scenario: RunScenario,
 ) -> None:
-    post = Post(answer=lambda attempt: Taken("same"))
+    post = Post(answer=lambda attempt: Accepted("same"))
 
     async def scenario(env: Environment) -> None:
         earlier = await send(env, sms())
@@ -224,7 +224,7 @@ def test_a_reference_given_twice_is_the_later_messages_also_when_the_earlier_one
 def test_a_carrier_that_gives_many_messages_one_reference_is_handed_each_once_all_the_same(
     run_scenario: RunScenario,
 ) -> None:
-    post = Post(answer=lambda attempt: Taken("same"))
+    post = Post(answer=lambda attempt: Accepted("same"))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 20))
@@ -253,7 +253,7 @@ def test_a_receipt_of_another_carrier_ends_nothing(run_scenario: RunScenario) ->
 def test_the_receipt_of_an_attempt_in_doubt_finds_its_message_by_the_reference_of_a_later_one(
     run_scenario: RunScenario,
 ) -> None:
-    post = Post(answer=in_turn(Unknown(), Taken("same")))
+    post = Post(answer=in_turn(Unknown(), Accepted("same")))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -268,7 +268,7 @@ def test_the_receipt_of_an_attempt_in_doubt_finds_its_message_by_the_reference_o
 
 
 def test_a_message_in_parts_is_completed_when_every_part_is(run_scenario: RunScenario) -> None:
-    post = Post(answer=lambda attempt: Taken("a", ("b", "c")))
+    post = Post(answer=lambda attempt: Accepted("a", ("b", "c")))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(product=Product.LMS))
@@ -293,7 +293,7 @@ def test_a_message_in_parts_is_completed_when_every_part_is(run_scenario: RunSce
 def test_parts_that_are_answered_with_the_same_id_are_one(
     run_scenario: RunScenario, further: tuple[str, ...]
 ) -> None:
-    post = Post(answer=lambda attempt: Taken("a", further))
+    post = Post(answer=lambda attempt: Accepted("a", further))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(product=Product.LMS))
@@ -311,7 +311,7 @@ def test_parts_that_are_answered_with_the_same_id_are_one(
 def test_a_message_in_parts_fails_when_one_part_does_and_the_others_change_nothing(
     run_scenario: RunScenario,
 ) -> None:
-    post = Post(answer=lambda attempt: Taken("a", ("b", "c")))
+    post = Post(answer=lambda attempt: Accepted("a", ("b", "c")))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(product=Product.LMS))
@@ -329,7 +329,7 @@ def test_a_message_in_parts_fails_when_one_part_does_and_the_others_change_nothi
 
 
 def test_receipts_of_parts_that_are_here_before_the_answer_wait_for_it(run_scenario: RunScenario) -> None:
-    post = Post(answer=lambda attempt: Taken("a", ("b",)), takes_s=5)
+    post = Post(answer=lambda attempt: Accepted("a", ("b",)), takes_s=5)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(product=Product.LMS))
@@ -349,7 +349,7 @@ def test_receipts_of_parts_that_are_here_before_the_answer_wait_for_it(run_scena
 def test_a_message_of_which_one_part_is_never_reported_fails_when_its_time_is_out(
     run_scenario: RunScenario,
 ) -> None:
-    post = Post(answer=lambda attempt: Taken("a", ("b", "c")))
+    post = Post(answer=lambda attempt: Accepted("a", ("b", "c")))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -451,9 +451,9 @@ def test_a_delivery_whose_verdict_cannot_be_kept_at_once_is_kept_when_the_store_
     store = Unreliable(open_store(tmp_path, world))
 
     class Saboteur(Post):
-        def send_away(self, attempt: Attempt) -> Taken:
+        def send_away(self, attempt: Attempt) -> Accepted:
             store.is_away = True
-            return Taken(None)
+            return Accepted(None)
 
     post = Saboteur()
     post.answer = post.send_away

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pabal.carriers.base import Away, Busy, Declined, Rejected, Taken, Unknown, Verdict
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain.dates import SECOND
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.retry import MAX_TRIES
@@ -44,7 +44,7 @@ SPAM = Outcome.SPAM
 
 
 def taking(attempt: Attempt) -> Verdict:
-    return Taken(None)
+    return Accepted(None)
 
 
 def declining(attempt: Attempt) -> Verdict:
@@ -69,7 +69,7 @@ async def noted(env: Environment) -> list[tuple[int, str, str]]:
 
 
 def test_what_one_carrier_declines_goes_to_the_next_at_once_and_is_not_tried_again_there(tmp_path: Path) -> None:
-    one, two = Post("one", declining), Post("two", in_turn(Busy(), Taken(None)))
+    one, two = Post("one", declining), Post("two", in_turn(Busy(), Accepted(None)))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -132,11 +132,11 @@ def test_what_is_declined_goes_rather_to_a_carrier_that_is_not_set_aside(tmp_pat
 
 def test_in_one_batch_each_message_goes_its_own_way(tmp_path: Path) -> None:
     words: dict[str, Verdict] = {
-        "01000000011": Taken(None),
+        "01000000011": Accepted(None),
         "01000000012": Rejected(BAD),
         "01000000013": Declined(SPAM),
         "01000000014": Busy(),
-        "01000000015": Away(),
+        "01000000015": NotSent(),
         "01000000016": Unknown(),
     }
     one, two = Post("one", lambda attempt: words[attempt.receiver]), Post("two", taking)
@@ -162,7 +162,7 @@ def test_in_one_batch_each_message_goes_its_own_way(tmp_path: Path) -> None:
 
 
 def test_what_never_left_our_hands_comes_back_after_a_second_and_costs_no_try(run_scenario: RunScenario) -> None:
-    post = Post(answer=in_turn(*[Away()] * (MAX_TRIES + 5), Busy(), Taken(None)))
+    post = Post(answer=in_turn(*[NotSent()] * (MAX_TRIES + 5), Busy(), Accepted(None)))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -181,7 +181,7 @@ def test_what_never_left_our_hands_comes_back_after_a_second_and_costs_no_try(ru
 
 
 def test_what_never_left_our_hands_does_not_begin_its_tries_anew(run_scenario: RunScenario) -> None:
-    post = Post(answer=in_turn(Busy(), Busy(), Away(), Away(), Busy(), Taken(None)))
+    post = Post(answer=in_turn(Busy(), Busy(), NotSent(), NotSent(), Busy(), Accepted(None)))
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
@@ -325,7 +325,7 @@ def test_a_receipt_that_names_another_message_leaves_the_one_in_doubt_alone(run_
 def test_without_a_receipt_what_is_in_doubt_ends_as_unknown_and_what_was_taken_as_timed_out(
     run_scenario: RunScenario,
 ) -> None:
-    post = Post(answer=lambda attempt: Unknown() if attempt.receiver == PHONE else Taken("r"), holds_doubt=True)
+    post = Post(answer=lambda attempt: Unknown() if attempt.receiver == PHONE else Accepted("r"), holds_doubt=True)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(PHONE, "01099998888"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.base import Taken
+from pabal.carriers.base import Accepted
 from pabal.domain.message import Outcome, Status
 from pabal.service.delivery.claim import Claim
 from pabal.service.delivery.settle import settle
@@ -38,7 +38,7 @@ class Forgetful:
 def test_what_an_unseen_claim_took_is_handed_over_at_once_and_is_in_no_doubt(
     run_scenario: RunScenario, tmp_path: Path, holds_doubt: bool, lost: int
 ) -> None:
-    post, world = Post(answer=lambda _: Taken(None), answer_s=60, holds_doubt=holds_doubt), VirtualWorld()
+    post, world = Post(answer=lambda _: Accepted(None), answer_s=60, holds_doubt=holds_doubt), VirtualWorld()
     store = Forgetful(open_store(tmp_path, world), lost)
 
     async def scenario(env: Environment) -> None:
@@ -80,7 +80,7 @@ class Away:
 def test_what_a_carrier_took_before_the_store_went_away_for_long_is_not_handed_over_again(
     run_scenario: RunScenario, tmp_path: Path, holds_doubt: bool
 ) -> None:
-    post, world = Post(answer=lambda _: Taken(None), answer_s=2, holds_doubt=holds_doubt), VirtualWorld()
+    post, world = Post(answer=lambda _: Accepted(None), answer_s=2, holds_doubt=holds_doubt), VirtualWorld()
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms(PHONE, "01087654321"))

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import pytest
 
-from pabal.carriers.nhncloud.client import Client
-from pabal.carriers.nhncloud.provider import NhnCloudDesk
-from pabal.carriers.provider import Sheet
+from pabal.carriers.nhncloud.client import NhnCloudClient
+from pabal.carriers.nhncloud.provider import NhnCloudProvider
+from pabal.carriers.provider import RemoteTemplate
 from pabal.domain.suspension import Bar
 from pabal.domain.template import Design, Template, TemplateStatus
 from pabal.service.relay.apply import SETTLING, Followed, followed, is_missed
@@ -20,7 +20,7 @@ B = A._replace(content="둘째 글")
 C = A._replace(content="셋째 글")
 RICH = A._replace(imageName="그림", buttons=({**CALL, "chatExtra": "주문", "orderNo": 3},))
 PLAIN = A._replace(buttons=(CALL,))
-RELAY = NhnCloudDesk(Client("http://127.0.0.1", "key", "secret"), 1.0)
+RELAY = NhnCloudProvider(NhnCloudClient("http://127.0.0.1", "key", "secret"), 1.0)
 LATER = NOON + SETTLING
 
 
@@ -30,17 +30,19 @@ def ours(
     return Template(1, 1, 1, "key", "@shop", "T", design, in_use, status, None, True, NOON, NOON, "relay", bar)
 
 
-def theirs(status: TemplateStatus, design: Design = A, comment: str | None = None, bar: Bar | None = None) -> Sheet:
-    return Sheet("T", design, status, comment, bar)
+def theirs(
+    status: TemplateStatus, design: Design = A, comment: str | None = None, bar: Bar | None = None
+) -> RemoteTemplate:
+    return RemoteTemplate("T", design, status, comment, bar)
 
 
 class Case(NamedTuple):
     """What we have and what the relay says, and what is to come of it."""
 
     mine: Template
-    sheet: Sheet
+    sheet: RemoteTemplate
     result: Followed
-    change: Sheet | None = None
+    change: RemoteTemplate | None = None
     now: int = LATER
 
 

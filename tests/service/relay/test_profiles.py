@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pabal.carriers.provider import Desk
+from pabal.carriers.provider import ProfileProvider
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import DAY
 from pabal.domain.image import Image
@@ -36,11 +36,13 @@ class Operator:
     def __init__(self) -> None:
         self.sent: list[Sent] = []
 
-    async def register(self, account_id: int, registration: Registration, token: str | None) -> None:
+    async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         assert token is not None
         self.sent.append(Sent(account_id, registration.cellphone, registration.channel_id, token))
 
-    async def submit(self, sender_key: str, code: str, design: Design, image: Image | None) -> Review | None:
+    async def submit_template(
+        self, sender_key: str, code: str, design: Design, image: Image | None
+    ) -> Review | None:
         return None
 
 
@@ -51,8 +53,8 @@ class Stage:
         self._play = run_scenario
         self.operator = Operator()
         self.post = Post()
-        desk: Desk = self.operator
-        self.post.desk = desk
+        desk: ProfileProvider = self.operator
+        self.post.provider = desk
 
     def run(self, scenario: object, **options: object) -> None:
         self._play(scenario, carriers={POST: self.post}, **options)

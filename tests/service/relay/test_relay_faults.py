@@ -66,7 +66,7 @@ def test_a_registration_that_does_not_reach_the_relay_leaves_nothing(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await quiet(env, stage)
-        stage.relay.meddle(kind, step, **how)
+        stage.relay.inject_fault(kind, step, **how)
 
         check_away(await call("sender/create", channel()), words)
 
@@ -85,7 +85,7 @@ def test_a_token_that_does_not_reach_the_relay_is_still_good(
     async def scenario(env: Environment) -> None:
         call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
-        stage.relay.meddle(kind, step, **how)
+        stage.relay.inject_fault(kind, step, **how)
 
         check_away(await call("sender/auth", right(stage)), words)
 
@@ -103,7 +103,7 @@ def test_a_profile_that_was_proved_though_its_answer_was_lost_is_the_operators_t
         call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
         proof = right(stage)
-        stage.relay.meddle(kind, "POST")
+        stage.relay.inject_fault(kind, "POST")
 
         check_away(await call("sender/auth", proof), "did not answer")
         await env.wait(A_ROUND_S)
@@ -121,7 +121,7 @@ def test_two_wrong_tokens_at_once_take_over_nothing_either(stage: Stage) -> None
         call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
         stage.profile().token = None  # somebody has proved it in the console, for another account
-        stage.relay.meddle("slow", "GET", times=3, seconds=0.05)
+        stage.relay.inject_fault("slow", "GET", times=3, seconds=0.05)
         wrong = {"channelId": CHANNEL, "token": "1"}
         first = asyncio.ensure_future(call("sender/auth", wrong))
         await env.wait(0.02)
@@ -138,7 +138,7 @@ def test_many_guesses_at_once_are_no_more_than_one_after_the_other(stage: Stage)
     async def scenario(env: Environment) -> None:
         call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
-        stage.relay.meddle("slow", "POST", times=1e9, seconds=1)
+        stage.relay.inject_fault("slow", "POST", times=1e9, seconds=1)
         guesses = [call("sender/auth", {"channelId": CHANNEL, "token": str(one)}) for one in range(1, 21)]
         results = Counter(each.result for each in await asyncio.gather(*guesses))
 
@@ -170,7 +170,7 @@ def test_a_deletion_that_does_not_reach_the_relay_deletes_nothing(
         call = await quiet(env, stage)
         key = await stage.opened(call)
         await accepted(call, "template/create", written(key))
-        stage.relay.meddle(kind, "DELETE", times=2, **how)
+        stage.relay.inject_fault(kind, "DELETE", times=2, **how)
 
         check_away(await call("sender/delete", {"senderKey": key}), words)
         check_away(await call("template/delete", {"senderKey": key, "templateCode": "T1"}), words)
@@ -191,7 +191,7 @@ def test_a_profile_that_was_deleted_though_the_answer_was_lost_is_out_of_use_and
     async def scenario(env: Environment) -> None:
         call = await quiet(env, stage)
         key = await stage.opened(call)
-        stage.relay.meddle(kind, "DELETE")
+        stage.relay.inject_fault(kind, "DELETE")
 
         check_away(await call("sender/delete", {"senderKey": key}), "did not answer")
         await env.wait(A_ROUND_S)
@@ -217,7 +217,7 @@ def test_a_template_that_does_not_reach_the_relay_stays_registered(
         else:
             await accepted(call, "template/create", written(key))
         before = dict(stage.relay.templates)
-        stage.relay.meddle(kind, f"{step} /alimtalk", passed=passed, **how)
+        stage.relay.inject_fault(kind, f"{step} /alimtalk", passed=passed, **how)
         place = {"senderKey": key, "templateCode": "T1"}
 
         check_away(await call("template/request", place), words)
@@ -244,7 +244,7 @@ def test_a_template_that_was_handed_in_though_the_answer_was_lost_is_handed_in_o
             await accepted(call, "template/update", written(key, content="새 글"))
         else:
             await accepted(call, "template/create", written(key))
-        stage.relay.meddle(kind, f"{step} /alimtalk")
+        stage.relay.inject_fault(kind, f"{step} /alimtalk")
         place = {"senderKey": key, "templateCode": "T1"}
 
         check_away(await call("template/request", place), "did not answer")
@@ -271,7 +271,7 @@ def test_a_relay_that_does_not_say_what_it_has_changes_nothing_here(
         key = await stage.opened(call)
         await stage.approved(env, call, key)
         before = await sender(call), await template_of(call)
-        meddle = stage.relay.meddle(kind, step, times=AGAIN, **how)
+        meddle = stage.relay.inject_fault(kind, step, times=AGAIN, **how)
 
         await env.wait(5 * A_ROUND_S)
 
@@ -293,7 +293,7 @@ def test_a_profile_that_gives_trouble_does_not_hold_up_the_others(stage: Stage) 
             for number in range(5)
         ]
         for key in keys[:4]:
-            stage.relay.meddle("garbage", f"/senders/{key}", times=AGAIN)
+            stage.relay.inject_fault("garbage", f"/senders/{key}", times=AGAIN)
         stage.relay.add_template(keys[4], "T1", "글")
 
         await env.wait(3 * A_ROUND_S)
@@ -327,8 +327,8 @@ def test_what_is_deleted_while_the_relay_is_being_looked_at_does_not_come_back(s
         await requested(call, key)
         stage.relay.console.reject(key, "T1")
         await env.wait(A_ROUND_S)
-        stage.relay.meddle("slow", f"senders/{key}/templates", seconds=4)
-        while not stage.relay.meddling.meddles[-1].done:
+        stage.relay.inject_fault("slow", f"senders/{key}/templates", seconds=4)
+        while not stage.relay.faults.faults[-1].done:
             await env.wait(0.5)
 
         await accepted(call, "template/delete", {"senderKey": key, "templateCode": "T1"})
@@ -367,7 +367,7 @@ def test_an_answer_that_was_lost_long_ago_gives_nobody_a_channel_that_another_ha
     async def scenario(env: Environment) -> None:
         call = await quiet(env, stage)
         await accepted(call, "sender/create", channel())
-        stage.relay.meddle("lose request", "POST")
+        stage.relay.inject_fault("lose request", "POST")
         check_away(await call("sender/auth", right(stage)), "did not answer")
         await env.wait(31 * 60)
         stage.profile().token = None  # the operator has proved it in the console
@@ -391,7 +391,7 @@ def test_what_the_relay_did_while_the_store_was_away_is_found_when_it_is_back(
         key = stage.profile().sender_key
         await accepted(call, "template/create", written(key))
         body = {"senderKey": key, "templateCode": "T1"} if step == "POST" else {"senderKey": key}
-        stage.relay.meddle("slow", f"{step} /alimtalk", seconds=2)
+        stage.relay.inject_fault("slow", f"{step} /alimtalk", seconds=2)
         asked = asyncio.ensure_future(call(operation, body))
         await env.wait(1)
         stage.store.write_trouble = StoreAway("told to be")

@@ -102,7 +102,7 @@ def test_a_registration_that_is_refused_does_not_change_the_one_before(stage: St
     async def scenario(env: Environment) -> None:
         call = await begun(env)
         await accepted(call, "sender/create", channel())
-        stage.relay.meddle("throttle", "POST", times=1)
+        stage.relay.inject_fault("throttle", "POST", times=1)
 
         answer = await call("sender/create", channel(cellphone="010-5555-6666"))
 
@@ -298,7 +298,7 @@ def test_the_relays_categories_take_the_place_of_ours_in_every_process(stage: St
 
 
 def test_while_the_relay_has_not_said_its_categories_ours_are_known(stage: Stage) -> None:
-    stage.relay.meddle("throttle", "categories", times=1e9)
+    stage.relay.inject_fault("throttle", "categories", times=1e9)
 
     async def scenario(env: Environment) -> None:
         call = await begun(env)

@@ -31,10 +31,12 @@ class Reviewer:
         self.may_decide.set()
         self.seen: list[Design] = []
 
-    async def register(self, account_id: int, registration: Registration, token: str | None) -> None:
+    async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         raise NotImplementedError
 
-    async def submit(self, sender_key: str, code: str, design: Design, image: Image | None) -> Review | None:
+    async def submit_template(
+        self, sender_key: str, code: str, design: Design, image: Image | None
+    ) -> Review | None:
         self.seen.append(design)
         await self.may_decide.wait()
         return self.decision
@@ -47,7 +49,7 @@ class Stage:
         self._play = run_scenario
         self.reviewer = Reviewer()
         self.post = Post()
-        self.post.desk = self.reviewer
+        self.post.provider = self.reviewer
 
     def run(self, scenario: Any) -> None:
         self._play(scenario, carriers={POST: self.post})

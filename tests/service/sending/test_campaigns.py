@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.carriers.base import Rejected, Taken
+from pabal.carriers.base import Accepted, Rejected
 from pabal.domain.button import Button
 from pabal.domain.campaign import State
 from pabal.domain.codes import Code, Refused
@@ -42,7 +42,7 @@ LATER = later(NOON, 300)
 
 def at_once() -> Post:
     """Return a carrier that delivers at once."""
-    return Post(answer=lambda attempt: Taken(None))
+    return Post(answer=lambda attempt: Accepted(None))
 
 
 def idle() -> Post:
@@ -310,8 +310,8 @@ def test_a_campaign_of_a_deleted_profile_is_halted_with_the_reason_and_can_go_on
 
 
 def test_failed_talks_and_the_texts_that_stand_in_for_them_are_counted(run_scenario: RunScenario) -> None:
-    def answer(attempt: object) -> Taken | Rejected:
-        return Rejected(Outcome.NOT_A_USER) if attempt.product is Product.ALIMTALK else Taken(None)  # type: ignore[attr-defined]
+    def answer(attempt: object) -> Accepted | Rejected:
+        return Rejected(Outcome.NOT_A_USER) if attempt.product is Product.ALIMTALK else Accepted(None)  # type: ignore[attr-defined]
 
     async def scenario(env: Environment) -> None:
         profile_id = await add_profile(env)

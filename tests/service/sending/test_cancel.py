@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pabal.carriers.base import Busy, Taken
+from pabal.carriers.base import Accepted, Busy
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import DAY, HOUR
 from pabal.domain.message import Outcome, Status
@@ -89,7 +89,7 @@ def test_what_has_ended_is_not_cancelled(run_scenario: RunScenario) -> None:
         assert await cancel(env, request_id) == Cancelled(1, 0)
         assert await ends(env, request_id) == [(DONE, Outcome.DELIVERED)]
 
-    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: Taken(None))})
+    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: Accepted(None))})
 
 
 def test_what_does_not_exist_or_is_another_accounts_cannot_be_cancelled(run_scenario: RunScenario) -> None:
@@ -116,7 +116,7 @@ def test_what_does_not_exist_or_is_another_accounts_cannot_be_cancelled(run_scen
 
 @pytest.mark.parametrize("turns", range(8))
 def test_of_a_cancel_and_a_claim_whichever_commits_first_wins(run_scenario: RunScenario, turns: int) -> None:
-    post = Post(window=3, answer=lambda attempt: Taken(None))
+    post = Post(window=3, answer=lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 8))

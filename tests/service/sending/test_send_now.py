@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pabal.carriers.base import Taken
+from pabal.carriers.base import Accepted
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import HOUR
 from pabal.domain.message import Product, Status
@@ -19,7 +19,7 @@ LATER = later(NOON, 300)
 
 
 def at_once() -> Post:
-    return Post(answer=lambda attempt: Taken(None))
+    return Post(answer=lambda attempt: Accepted(None))
 
 
 @pytest.mark.parametrize("receivers", [2, 25])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.carriers.base import Busy, Taken
+from pabal.carriers.base import Accepted, Busy
 from pabal.domain.dates import DAY, HOUR, MINUTE, SECOND
 from pabal.domain.image import Image
 from pabal.domain.message import Outcome, Product, Status
@@ -236,7 +236,7 @@ def test_what_the_simulators_phones_hold_is_bounded_but_what_is_still_owed_stays
 
 
 def test_the_jobs_of_a_carrier_that_is_no_more_go_to_the_first_of_their_route(tmp_path: Path) -> None:
-    old, new = Post("old", lambda attempt: Busy()), Post("new", lambda attempt: Taken(None))
+    old, new = Post("old", lambda attempt: Busy()), Post("new", lambda attempt: Accepted(None))
     sent: list[bytes] = []
 
     async def begin(env: Environment) -> None:
@@ -274,7 +274,7 @@ def test_without_a_route_such_jobs_end_as_undeliverable(tmp_path: Path) -> None:
 def test_what_a_carrier_that_is_no_more_had_taken_waits_for_its_time_out_and_is_not_sent_again(
     tmp_path: Path,
 ) -> None:
-    old, new = Post("old"), Post("new", lambda attempt: Taken(None))
+    old, new = Post("old"), Post("new", lambda attempt: Accepted(None))
     sent: list[bytes] = []
 
     async def begin(env: Environment) -> None:

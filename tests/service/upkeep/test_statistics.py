@@ -2,7 +2,7 @@
 
 from random import Random
 
-from pabal.carriers.base import Rejected, Taken, Verdict
+from pabal.carriers.base import Accepted, Rejected, Verdict
 from pabal.domain.dates import DAY, HOUR, MINUTE, Period
 from pabal.domain.message import PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Outcome
 from pabal.service.sending.accept import accept
@@ -118,7 +118,7 @@ def test_a_quarter_that_is_over_is_never_read_again(run_scenario: RunScenario) -
         assert kept == {"sms completed 1000": 1}
         assert await seen(env) == {"sms completed 1000": 2}
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Taken(None))})
+    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Accepted(None))})
 
 
 def test_days_are_told_apart_and_accounts_too(run_scenario: RunScenario) -> None:
@@ -143,7 +143,7 @@ def test_days_are_told_apart_and_accounts_too(run_scenario: RunScenario) -> None
 
 def test_whatever_happens_the_figures_are_those_of_the_messages(run_scenario: RunScenario) -> None:
     random = Random(7)
-    ends: list[Verdict] = [Taken(None), Rejected(Outcome.SPAM), Rejected(Outcome.NOT_A_USER)]
+    ends: list[Verdict] = [Accepted(None), Rejected(Outcome.SPAM), Rejected(Outcome.NOT_A_USER)]
     post = Post(answer=lambda attempt: random.choice(ends))
 
     async def scenario(env: Environment) -> None:
@@ -186,7 +186,7 @@ def test_a_store_that_was_never_counted_is_counted_as_far_back_as_is_shown(run_s
 
         assert (lost, again, await seen(env)) == ({}, {"sms completed 1000": 1}, {})
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Taken(None))})
+    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Accepted(None))})
 
 
 def test_old_quarters_are_forgotten(run_scenario: RunScenario) -> None:
@@ -203,7 +203,7 @@ def test_old_quarters_are_forgotten(run_scenario: RunScenario) -> None:
         assert await seen(env) == {}
         assert await env.store.read(statistics.unfinished) == []
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Taken(None))})
+    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Accepted(None))})
 
 
 def test_while_someone_waits_only_what_is_quick_is_counted(run_scenario: RunScenario) -> None:
@@ -227,7 +227,7 @@ def test_while_someone_waits_only_what_is_quick_is_counted(run_scenario: RunScen
         assert await seen(env) == {"sms completed 1000": 2}
         assert await env.store.read(statistics.as_of) is not None
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Taken(None))})
+    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Accepted(None))})
 
 
 def test_a_quarter_begins_on_the_quarter() -> None:

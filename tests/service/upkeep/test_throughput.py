@@ -1,6 +1,6 @@
 """How fast carriers take messages is told every ten seconds, while they do."""
 
-from pabal.carriers.base import Busy, Taken
+from pabal.carriers.base import Accepted, Busy
 from pabal.store import carrier_states
 from pabal.store.carrier_states import CarrierState
 from tests.fixtures.service import POST, Post, RunScenario, send, sms
@@ -26,7 +26,7 @@ def test_what_a_carrier_took_in_the_last_ten_seconds_is_its_pace(run_scenario: R
         assert (before.pace, busy.pace, idle.pace) == (None, 300, 0)
         assert await told(env) == idle, "where nothing moves, nothing is written"
 
-    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: Taken("x"))})
+    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: Accepted("x"))})
 
 
 def test_what_a_carrier_has_no_room_for_is_not_counted(run_scenario: RunScenario) -> None:

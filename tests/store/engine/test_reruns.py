@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pabal.carriers.base import Receipt, Taken
+from pabal.carriers.base import Accepted, Receipt
 from pabal.domain.codes import Refused
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.simulated_message import Arrival
@@ -51,7 +51,9 @@ def claimed(tx: Tx) -> Any:
 
 
 def settled(tx: Tx) -> Any:
-    said = [(Attempt(one, 1, ACCOUNT, Product.SMS, "", PHONE, None, ""), Taken(one.hex())) for one in (ONE, OTHER)]
+    said = [
+        (Attempt(one, 1, ACCOUNT, Product.SMS, "", PHONE, None, ""), Accepted(one.hex())) for one in (ONE, OTHER)
+    ]
     return settle.settle(tx, settle.Verdicts(CARRIER, list(said)), POLICY, 0.5, NOON)
 
 

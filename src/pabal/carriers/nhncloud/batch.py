@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from pabal.carriers.base import Tell, Verdict
+from pabal.carriers.base import OnVerdicts, Verdict
 from pabal.domain.message import Attempt
 from pabal.world import World
 
 MOST_SPLITS = 64
 
 
-class Batch:
+class Submission:
     """What was handed over at once: tells each message's verdict, the first that there is."""
 
-    def __init__(self, tell: Tell, world: World, give_up_at: float) -> None:
+    def __init__(self, tell: OnVerdicts, world: World, give_up_at: float) -> None:
         self._tell = tell
         self._world = world
         self._give_up_at = give_up_at

@@ -13,7 +13,7 @@ LEAST_GAP_S = 0.01
 """A gap that has shrunk to this is none any more."""
 
 
-class Turns:
+class CallQueue:
     """Lets so many calls of one service be under way at once; of those that wait, small sends go first.
 
     Where the service says that there are too many calls, they are kept apart by a gap, which grows until it says so

@@ -17,7 +17,7 @@ MOST_BYTES_TITLE = 40
 IDEMPOTENCY_HEADER = "X-NC-API-IDEMPOTENCY-KEY"
 
 
-class Door(Enum):
+class ProductEndpoint(Enum):
     """Where a kind of message is given, asked for and reported on."""
 
     SMS = "/sms/v3.0/appKeys/{appkey}/sender/sms"
@@ -27,7 +27,7 @@ class Door(Enum):
 
     @property
     def is_text(self) -> bool:
-        return self in (Door.SMS, Door.MMS)
+        return self in (ProductEndpoint.SMS, ProductEndpoint.MMS)
 
     @property
     def service(self) -> str:
@@ -35,10 +35,10 @@ class Door(Enum):
         return "sms" if self.is_text else self.name.lower()
 
 
-class Call(NamedTuple):
+class SendCall(NamedTuple):
     """A call that hands messages over."""
 
-    door: Door
+    endpoint: ProductEndpoint
     path: str
     shared: dict[str, Any]
     """What is said once for all recipients."""
@@ -48,32 +48,32 @@ class Call(NamedTuple):
         """Return the body of the call; `image` is what its picture is called there, if it has one."""
         requests = {identifiers.request_of(each.message_id) for each in self.attempts}
         name = {"senderGroupingKey": next(iter(requests)).hex()} if len(requests) == 1 else {}
-        picture = {"attachFileIdList": [image]} if image is not None and self.door.is_text else {}
+        picture = {"attachFileIdList": [image]} if image is not None and self.endpoint.is_text else {}
         return {
             **self.shared,
             **picture,
             **name,
-            "recipientList": [_recipient(self.door, each, image) for each in self.attempts],
+            "recipientList": [_recipient(self.endpoint, each, image) for each in self.attempts],
         }
 
     @property
     def headers(self) -> dict[str, str]:
         """The call's headers; its key stands for exactly these attempts, so only a repeated call bears it again."""
-        if self.door.is_text:
+        if self.endpoint.is_text:
             return {}
         digest = sha256()
         for each in self.attempts:
             digest.update(each.message_id + each.number.to_bytes(4, "big"))
         key = {IDEMPOTENCY_HEADER: digest.hexdigest()}
-        return key | ({"X-Convert-To-Brand-Message": "true"} if self.door is Door.FRIENDTALK else {})
+        return key | ({"X-Convert-To-Brand-Message": "true"} if self.endpoint is ProductEndpoint.FRIENDTALK else {})
 
-    def halves(self) -> tuple["Call", "Call"]:
+    def halves(self) -> tuple["SendCall", "SendCall"]:
         """Return the same call in two parts."""
         middle = len(self.attempts) // 2
         return self._replace(attempts=self.attempts[:middle]), self._replace(attempts=self.attempts[middle:])
 
 
-def calls_of(attempts: Iterable[Attempt], unsubscribe: str) -> list[Call]:
+def calls_of(attempts: Iterable[Attempt], unsubscribe: str) -> list[SendCall]:
     """Return the calls that hand these messages over, as few as there can be.
 
     Messages of one request go together if they are to be said alike; what is alone of its request goes with
@@ -90,7 +90,7 @@ def calls_of(attempts: Iterable[Attempt], unsubscribe: str) -> list[Call]:
     for group in groups.values():
         for begin in range(0, len(group), MOST_RECIPIENTS):
             some = group[begin : begin + MOST_RECIPIENTS]
-            calls.append(Call(*_address(some[0], unsubscribe), some))
+            calls.append(SendCall(*_address(some[0], unsubscribe), some))
     return calls
 
 
@@ -103,14 +103,14 @@ def goes_with_others(message_id: bytes) -> bool:
     return identifiers.number_of(message_id) <= LAST_WITH_OTHERS
 
 
-def door_of(attempt: Attempt, unsubscribe: str) -> Door:
+def door_of(attempt: Attempt, unsubscribe: str) -> ProductEndpoint:
     """Return where a message is given: an advertisement that has grown too long for an SMS goes as an LMS."""
     if attempt.product is Product.ALIMTALK:
-        return Door.ALIMTALK
+        return ProductEndpoint.ALIMTALK
     if not attempt.product.is_text:
-        return Door.FRIENDTALK
+        return ProductEndpoint.FRIENDTALK
     is_short = not attempt.is_ad or _size(_content(attempt, unsubscribe)) <= MOST_BYTES_SMS
-    return Door.SMS if attempt.product is Product.SMS and is_short else Door.MMS
+    return ProductEndpoint.SMS if attempt.product is Product.SMS and is_short else ProductEndpoint.MMS
 
 
 def _likeness(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
@@ -121,17 +121,17 @@ def _likeness(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
     return *alike, attempt.sender_key, attempt.template_code
 
 
-def _address(attempt: Attempt, unsubscribe: str) -> tuple[Door, str, dict[str, Any]]:
+def _address(attempt: Attempt, unsubscribe: str) -> tuple[ProductEndpoint, str, dict[str, Any]]:
     door = door_of(attempt, unsubscribe)
-    if door is Door.ALIMTALK:
+    if door is ProductEndpoint.ALIMTALK:
         shared = {"senderKey": attempt.sender_key, "templateCode": attempt.template_code}
         return door, f"{door.value}/raw-messages", shared
-    if door is Door.FRIENDTALK:
+    if door is ProductEndpoint.FRIENDTALK:
         return door, f"{door.value}/messages", {"senderKey": attempt.sender_key}
     said: dict[str, Any] = {"body": _content(attempt, unsubscribe), "sendNo": attempt.sender}
-    if door is Door.MMS:
+    if door is ProductEndpoint.MMS:
         said["title"] = attempt.subject or _title(attempt.content)
-    kind = "sms" if door is Door.SMS else "mms"
+    kind = "sms" if door is ProductEndpoint.SMS else "mms"
     path = door.value.removesuffix(kind) + (f"ad-{kind}" if attempt.is_ad else kind)
     return door, path, said
 
@@ -155,7 +155,7 @@ def _size(content: str) -> int:
     return len(content.encode("cp949", "replace"))
 
 
-def _recipient(door: Door, attempt: Attempt, image: str | int | None) -> dict[str, Any]:
+def _recipient(door: ProductEndpoint, attempt: Attempt, image: str | int | None) -> dict[str, Any]:
     name = attempt.message_id.hex()
     if door.is_text:
         return {"recipientNo": attempt.receiver, "recipientGroupingKey": name}
@@ -167,7 +167,7 @@ def _recipient(door: Door, attempt: Attempt, image: str | int | None) -> dict[st
     }
     if attempt.buttons:
         said["buttons"] = all_to_relay(attempt.buttons)
-    if door is Door.ALIMTALK:
+    if door is ProductEndpoint.ALIMTALK:
         if attempt.subject:
             said["templateTitle"] = attempt.subject
         return said

@@ -74,7 +74,7 @@ class File(NamedTuple):
     body: bytes
 
 
-class Client:
+class NhnCloudClient:
     """One of its interfaces: an address, an app key and the secret that goes with it."""
 
     def __init__(

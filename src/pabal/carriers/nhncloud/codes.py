@@ -12,7 +12,7 @@ FILE_GONE = -2004
 """SMS to an attachment that it has no more."""
 
 
-class Refusal(Enum):
+class ErrorKind(Enum):
     """What follows from a code that answers a call: a word, and how a message ends by it where it does."""
 
     CLOSED = ("closed", None)
@@ -38,50 +38,56 @@ class Refusal(Enum):
     @property
     def is_about_one(self) -> bool:
         """Whether a whole call may have been refused for what one of its messages is alone in."""
-        return self in (Refusal.NO_NUMBER, Refusal.REFUSED, Refusal.SPAM, Refusal.DIFFERS, Refusal.NOT_THIS)
+        return self in (
+            ErrorKind.NO_NUMBER,
+            ErrorKind.REFUSED,
+            ErrorKind.SPAM,
+            ErrorKind.DIFFERS,
+            ErrorKind.NOT_THIS,
+        )
 
 
-def _table(rows: Iterable[tuple[Refusal, Iterable[int]]]) -> dict[int, Refusal]:
+def _table(rows: Iterable[tuple[ErrorKind, Iterable[int]]]) -> dict[int, ErrorKind]:
     return {code: refusal for refusal, codes in rows for code in codes}
 
 
 _SMS = _table(
     [
-        (Refusal.CLOSED, (-1000, -1001, -1002, -1003, -1004, -1007, -1008, -9995)),
-        (Refusal.BUSY, (-2009, -2010, -2047, -2051, -2052)),
-        (Refusal.UNSURE, (-9999, -2021)),
-        (Refusal.NO_NUMBER, (-2018, -2019)),
-        (Refusal.REFUSED, (-6001,)),
-        (Refusal.NOT_HERE, (-2002, -2003, -2004, -2005, -2014, -2015, -2023, -2024, -2044, -2045, -2046)),
-        (Refusal.NOT_HERE, (-2312, -2313, -6000, -6003, -6004)),
+        (ErrorKind.CLOSED, (-1000, -1001, -1002, -1003, -1004, -1007, -1008, -9995)),
+        (ErrorKind.BUSY, (-2009, -2010, -2047, -2051, -2052)),
+        (ErrorKind.UNSURE, (-9999, -2021)),
+        (ErrorKind.NO_NUMBER, (-2018, -2019)),
+        (ErrorKind.REFUSED, (-6001,)),
+        (ErrorKind.NOT_HERE, (-2002, -2003, -2004, -2005, -2014, -2015, -2023, -2024, -2044, -2045, -2046)),
+        (ErrorKind.NOT_HERE, (-2312, -2313, -6000, -6003, -6004)),
     ]
 )
 _TALK = _table(
     [
-        (Refusal.CLOSED, (-1000, -1001, -1030, -4004, -4005)),
-        (Refusal.BUSY, (-4018, -8010)),
-        (Refusal.UNSURE, (-7000, -9999, TAKEN_BEFORE)),
-        (Refusal.NO_NUMBER, (-4019, -5000)),
-        (Refusal.REFUSED, (-3301,)),
-        (Refusal.SPAM, (-8008,)),
-        (Refusal.DIFFERS, (-3010, -3011, -3033, -3042, -3043, -3046, -3049)),
-        (Refusal.NOT_THIS, (-1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004)),
-        (Refusal.NOT_HERE, (-1006, -1014, -1024, -1027, -2017, -3003, -3005)),
-        (Refusal.NOT_HERE, (-4007, -4009, -8001, -8002, -8005, -9992)),
+        (ErrorKind.CLOSED, (-1000, -1001, -1030, -4004, -4005)),
+        (ErrorKind.BUSY, (-4018, -8010)),
+        (ErrorKind.UNSURE, (-7000, -9999, TAKEN_BEFORE)),
+        (ErrorKind.NO_NUMBER, (-4019, -5000)),
+        (ErrorKind.REFUSED, (-3301,)),
+        (ErrorKind.SPAM, (-8008,)),
+        (ErrorKind.DIFFERS, (-3010, -3011, -3033, -3042, -3043, -3046, -3049)),
+        (ErrorKind.NOT_THIS, (-1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004)),
+        (ErrorKind.NOT_HERE, (-1006, -1014, -1024, -1027, -2017, -3003, -3005)),
+        (ErrorKind.NOT_HERE, (-4007, -4009, -8001, -8002, -8005, -9992)),
     ]
 )
 
 
-def refusal_of(code: int, *, is_text: bool) -> Refusal:
+def refusal_of(code: int, *, is_text: bool) -> ErrorKind:
     """Return what follows from a code that answers a call, or one recipient of it."""
-    return (_SMS if is_text else _TALK).get(code, Refusal.ODD)
+    return (_SMS if is_text else _TALK).get(code, ErrorKind.ODD)
 
 
-def verdict_of(refusal: Refusal) -> Verdict:
+def verdict_of(refusal: ErrorKind) -> Verdict:
     """Return what a refusal says of one message."""
     if refusal.outcome is None:
-        return Unknown() if refusal is Refusal.UNSURE else Busy()
-    if refusal in (Refusal.NOT_THIS, Refusal.NOT_HERE, Refusal.ODD):
+        return Unknown() if refusal is ErrorKind.UNSURE else Busy()
+    if refusal in (ErrorKind.NOT_THIS, ErrorKind.NOT_HERE, ErrorKind.ODD):
         return Declined(refusal.outcome)
     return Rejected(refusal.outcome)
 

@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
-from pabal.carriers.nhncloud.client import Client, File, read_as_documented
+from pabal.carriers.nhncloud.client import File, NhnCloudClient, read_as_documented
 from pabal.domain.image import Image
 from pabal.domain.message import Product
 from pabal.world import World
@@ -25,10 +25,10 @@ class NotCarried(Exception):
     """The picture is gone, or of a kind that is not carried there."""
 
 
-class Pictures:
+class ImageUploads:
     """What pictures of requests are called at NHN Cloud."""
 
-    def __init__(self, show: Show, texts: Client | None, talk: Client | None, world: World) -> None:
+    def __init__(self, show: Show, texts: NhnCloudClient | None, talk: NhnCloudClient | None, world: World) -> None:
         self._show = show
         self._texts = texts
         self._talk = talk

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pabal.carriers.base import Rejected, Taken, Verdict
-from pabal.carriers.nhncloud.calls import Door, by_request, goes_with_others
-from pabal.carriers.nhncloud.client import Client, read_as_documented
+from pabal.carriers.base import Accepted, Rejected, Verdict
+from pabal.carriers.nhncloud.calls import ProductEndpoint, by_request, goes_with_others
+from pabal.carriers.nhncloud.client import NhnCloudClient, read_as_documented
 from pabal.carriers.nhncloud.codes import outcome_of
 from pabal.domain import dates, identifiers
 from pabal.domain.dates import DAY, Instant
@@ -23,16 +23,18 @@ FAILED_TALK = ("FAILED", "CANCEL")
 
 Within = Callable[[], float]
 """Says how long the next call may take."""
-Row = Mapping[str, Any]
+ListRow = Mapping[str, Any]
 
 
-class Search:
+class MessageLookup:
     """A search for messages in doubt, in portions: those of a request, or one that may have gone with others.
 
     Whatever is found on the way is known to all portions, so that most need not be asked for.
     """
 
-    def __init__(self, door: Door, client: Client, attempts: Sequence[Attempt], world: World) -> None:
+    def __init__(
+        self, door: ProductEndpoint, client: NhnCloudClient, attempts: Sequence[Attempt], world: World
+    ) -> None:
         self.door = door
         self.portions = _portions(attempts)
         self._client = client
@@ -69,10 +71,10 @@ class Search:
             self._calls.add(call)
             await self._look({"requestId": call}, within)
 
-    async def _look(self, query: Mapping[str, str | int], within: Within) -> list[Row]:
+    async def _look(self, query: Mapping[str, str | int], within: Within) -> list[ListRow]:
         """Note what a list shows of the messages that are looked for, and return those rows."""
         path = self.door.value if self.door.is_text else f"{self.door.value}/messages"
-        ours: list[Row] = []
+        ours: list[ListRow] = []
         page = 1
         while True:
             paged = {**query, "pageSize": PAGE, "pageNum": page}
@@ -111,22 +113,22 @@ def reference_of(call: Any, place: Any) -> str:
     return name
 
 
-def _verdict(door: Door, row: Mapping[str, Any]) -> Verdict:
+def _verdict(door: ProductEndpoint, row: Mapping[str, Any]) -> Verdict:
     """Return what a row of a list says: how its message has ended, if it has; results of old are not told again."""
     if code := row.get("resultCode"):
         outcome = outcome_of(str(code), is_text=door.is_text)
-        return Taken(None) if outcome is Outcome.DELIVERED else Rejected(outcome)
+        return Accepted(None) if outcome is Outcome.DELIVERED else Rejected(outcome)
     if str(row.get("msgStatus")) in FAILED_TEXT or row.get("messageStatus") in FAILED_TALK:
         return Rejected(Outcome.UNDELIVERABLE)
-    return Taken(reference_of(row["requestId"], row["recipientSeq"]))
+    return Accepted(reference_of(row["requestId"], row["recipientSeq"]))
 
 
-def _date(door: Door, at: Instant) -> str:
+def _date(door: ProductEndpoint, at: Instant) -> str:
     """Return a date as its lists want it: to the second for texts, to the minute for the others."""
     return dates.stamp(at, SEOUL) if door.is_text else dates.stamp(at, SEOUL)[:16]
 
 
-def _rows(door: Door, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _rows(door: ProductEndpoint, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return one page of a list; how many there are in all need not be told, and is not asked."""
     if door.is_text:
         return list(answer["body"]["data"])

@@ -7,15 +7,15 @@ from urllib.parse import quote
 import msgspec
 
 from pabal.carriers.nhncloud import templates as relay_templates
-from pabal.carriers.nhncloud.client import Client, File, Said
+from pabal.carriers.nhncloud.client import File, NhnCloudClient, Said
 from pabal.carriers.nhncloud.refusals import (
     NO_SUCH_PROFILE,
     NO_SUCH_TEMPLATE,
     refusing,
     unsure,
 )
-from pabal.carriers.nhncloud.templates import Picture, Theirs
-from pabal.carriers.provider import Categories, Relay, Sheet, Standing
+from pabal.carriers.nhncloud.templates import NhnTemplate, UploadedImage
+from pabal.carriers.provider import RelayProvider, RemoteCategories, RemoteProfile, RemoteTemplate
 from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.image import Image
@@ -55,21 +55,21 @@ class _Category(msgspec.Struct):
     subCategories: "list[_Category] | None" = None
 
 
-class NhnCloudDesk(Relay):
+class NhnCloudProvider(RelayProvider):
     """The desk of its KakaoTalk Bizmessage service."""
 
-    def __init__(self, client: Client, within_s: float, most_a_page: int = MOST_A_PAGE) -> None:
+    def __init__(self, client: NhnCloudClient, within_s: float, most_a_page: int = MOST_A_PAGE) -> None:
         self._client = client
         self._within_s = within_s
         self._most_a_page = most_a_page
 
-    async def register(self, account_id: int, registration: Registration, token: str | None) -> None:
+    async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         channel_id, category, cellphone = registration
         await self._check_new(channel_id)
         body = {"plusFriendId": channel_id, "phoneNo": cellphone, "categoryCode": category}
         await refusing(self._ask("POST", "/senders", body=body), "channelId")
 
-    async def prove(self, channel_id: str, token: str) -> str:
+    async def verify_token(self, channel_id: str, token: str) -> str:
         if not (token.isascii() and token.isdigit() and len(token) <= MAX_TOKEN_DIGITS):
             raise Refused(Code.TOKEN_INVALID, "token")
         await self._check_new(channel_id)
@@ -87,24 +87,26 @@ class NhnCloudDesk(Relay):
             raise unsure("a profile that was proved has no key")
         return sender.senderKey
 
-    async def find(self, channel_id: str) -> Standing | None:
+    async def find_profile(self, channel_id: str) -> RemoteProfile | None:
         found = await self._list("/senders", ("senders",), _Sender, {"plusFriendId": channel_id})
         mine = (each for each in map(_standing, found) if each.channel_id == channel_id)
         return next(mine, None)
 
-    async def profile(self, sender_key: str) -> Standing | None:
+    async def get_profile(self, sender_key: str) -> RemoteProfile | None:
         answer = await self._one(f"/senders/{quote(sender_key, safe='')}", NO_SUCH_PROFILE)
         return None if answer is None else _standing(_read(answer.get("sender"), _Sender))
 
-    async def profiles(self) -> list[Standing]:
+    async def list_profiles(self) -> list[RemoteProfile]:
         return [_standing(each) for each in await self._list("/senders", ("senders",), _Sender)]
 
-    async def remove_profile(self, sender_key: str) -> None:
+    async def delete_profile(self, sender_key: str) -> None:
         await self._remove(f"/senders/{quote(sender_key, safe='')}", "senderKey")
 
-    async def submit(self, sender_key: str, code: str, design: Design, image: Image | None) -> Review | None:
+    async def submit_template(
+        self, sender_key: str, code: str, design: Design, image: Image | None
+    ) -> Review | None:
         relay_templates.check(design)
-        known = await self.template(sender_key, code)
+        known = await self.get_template(sender_key, code)
         if known is not None and await self._is_in_review(sender_key, known, design):
             return None
         picture = await self._upload(image) if image is not None and design.emphasisType == "image" else None
@@ -116,35 +118,38 @@ class NhnCloudDesk(Relay):
             await refusing(self._ask("PUT", _template_of(sender_key, code), body=body), "templateCode")
         return None
 
-    async def templates(self, sender_key: str) -> list[Sheet]:
+    async def list_templates(self, sender_key: str) -> list[RemoteTemplate]:
         within = ("templateListResponse", "templates")
         return [
-            relay_templates.from_relay(each) for each in await self._list(_templates_of(sender_key), within, Theirs)
+            relay_templates.from_relay(each)
+            for each in await self._list(_templates_of(sender_key), within, NhnTemplate)
         ]
 
-    async def template(self, sender_key: str, code: str) -> Sheet | None:
+    async def get_template(self, sender_key: str, code: str) -> RemoteTemplate | None:
         answer = await self._one(_template_of(sender_key, code), NO_SUCH_TEMPLATE)
-        return None if answer is None else relay_templates.from_relay(_read(answer.get("templates"), Theirs))
+        return None if answer is None else relay_templates.from_relay(_read(answer.get("templates"), NhnTemplate))
 
-    async def change_of(self, sender_key: str, code: str) -> Sheet | None:
+    async def get_template_change(self, sender_key: str, code: str) -> RemoteTemplate | None:
         answer = await self._one(f"{_template_of(sender_key, code)}/modifications", NO_SUCH_TEMPLATE)
         within = _part(answer or {}, "templateModificationsResponse")
-        found = [relay_templates.from_relay(each) for each in _read(within.get("templates") or [], list[Theirs])]
+        found = [
+            relay_templates.from_relay(each) for each in _read(within.get("templates") or [], list[NhnTemplate])
+        ]
         return found[0] if found else None
 
-    async def remove_template(self, sender_key: str, code: str) -> None:
+    async def delete_template(self, sender_key: str, code: str) -> None:
         path = _template_of(sender_key, code)
         await self._remove(path, "templateCode")
 
-    async def categories(self) -> Categories:
+    async def list_categories(self) -> RemoteCategories:
         senders = await refusing(self._ask("GET", "/sender/categories"))
         templates = await refusing(self._ask("GET", "/template/categories"))
-        return Categories(
+        return RemoteCategories(
             tuple(_leaves(_read(senders.get("categories") or [], list[_Category]))),
             tuple(_grouped(_read(templates.get("categories") or [], list[_Category]))),
         )
 
-    def is_same(self, ours: Design, theirs: Design) -> bool:
+    def is_same_design(self, ours: Design, theirs: Design) -> bool:
         return relay_templates.is_same(ours, theirs)
 
     async def close(self) -> None:
@@ -152,16 +157,16 @@ class NhnCloudDesk(Relay):
 
     async def _check_new(self, channel_id: str) -> None:
         """Refuse a channel that has been proved there before: whose it is here, only an operator can say."""
-        known = await self.find(channel_id)
+        known = await self.find_profile(channel_id)
         if known is not None and known.sender_key is not None:
             raise Refused(Code.DUPLICATE, "channelId", _REGISTERED_THERE)
 
-    async def _is_in_review(self, sender_key: str, known: Sheet, design: Design) -> bool:
+    async def _is_in_review(self, sender_key: str, known: RemoteTemplate, design: Design) -> bool:
         """Say whether a design is being reviewed already, as a new template or as a change of an approved one."""
         if known.status is TemplateStatus.REJECTED:
             return False
         if known.status is TemplateStatus.APPROVED:
-            change = await self.change_of(sender_key, known.code)
+            change = await self.get_template_change(sender_key, known.code)
             if change is None or change.status is not TemplateStatus.INSPECTING:
                 return False
             known = change
@@ -169,7 +174,7 @@ class NhnCloudDesk(Relay):
             raise Refused(Code.INVALID_STATE, "templateCode", _OTHER_IN_REVIEW)
         return True
 
-    async def _upload(self, image: Image) -> Picture:
+    async def _upload(self, image: Image) -> UploadedImage:
         if image.content_type != JPEG:
             detail = Words("중계사는 JPEG만 받습니다.", "The relay takes nothing but JPEG.")
             raise Refused(Code.INVALID_IMAGE, "image", detail)
@@ -180,7 +185,7 @@ class NhnCloudDesk(Relay):
         name, address = found.get("templateImageName"), found.get("templateImageUrl")
         if not isinstance(name, str) or not isinstance(address, str):
             raise unsure("an uploaded picture has no address")
-        return Picture(name, address)
+        return UploadedImage(name, address)
 
     async def _list(
         self,
@@ -276,10 +281,10 @@ def _read(part: Any, shape: type[T]) -> T:
         raise unsure(f"an answer of another shape: {error}") from None
 
 
-def _standing(sender: _Sender) -> Standing:
+def _standing(sender: _Sender) -> RemoteProfile:
     name = sender.plusFriendId
     is_registered = sender.status == _REGISTERED
-    return Standing(
+    return RemoteProfile(
         name if name.startswith("@") else f"@{name}",
         sender.senderKey or None if is_registered else None,
         sender.categoryCode or "",

@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from pabal.carriers.nhncloud.client import NoAnswer, NotReached, Said, Throttled
-from pabal.carriers.provider import Unreached, Unsure
+from pabal.carriers.provider import ProviderOutcomeUnknown, ProviderUnavailable
 from pabal.domain.codes import Code, Refused, Words
 
 T = TypeVar("T")
@@ -40,18 +40,18 @@ async def refusing(call: Awaitable[T], field: str = "") -> T:
     try:
         return await call
     except NotReached as error:
-        raise Unreached(f"{error}", _AWAY) from None
+        raise ProviderUnavailable(f"{error}", _AWAY) from None
     except NoAnswer as error:
         raise unsure(f"{error}") from None
     except Throttled:
-        raise Unreached("too many calls (HTTP 429)", _AWAY, THROTTLED_S) from None
+        raise ProviderUnavailable("too many calls (HTTP 429)", _AWAY, THROTTLED_S) from None
     except Said as said:
         raise _refusal(said, field) from None
 
 
-def unsure(reason: str) -> Unsure:
+def unsure(reason: str) -> ProviderOutcomeUnknown:
     """Return that nobody knows whether something was done."""
-    return Unsure(reason, _NO_ANSWER)
+    return ProviderOutcomeUnknown(reason, _NO_ANSWER)
 
 
 _NO_ANSWER = Words(
@@ -71,7 +71,7 @@ def _refusal(said: Said, field: str) -> Refused:
     if said.code in _IN_TROUBLE:
         return unsure(f"code {said.code}")
     if said.code in _KEYS_REFUSED:
-        return Unreached(f"it refuses the keys of the settings (code {said.code})", _LOCKED_OUT)
+        return ProviderUnavailable(f"it refuses the keys of the settings (code {said.code})", _LOCKED_OUT)
     code, place = _CODES.get(said.code, (Code.INVALID_PARAMETER, field))
     if said.code in _OF_BUTTONS:
         code, place = Code.INVALID_BUTTON, "buttons"

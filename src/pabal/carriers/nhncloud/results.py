@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from pabal.carriers.base import HandOn, Read, Receipt
-from pabal.carriers.nhncloud.client import Client, NoAnswer, NotReached, Said, Throttled, read_as_documented
-from pabal.carriers.nhncloud.codes import Refusal, outcome_of, refusal_of
+from pabal.carriers.base import OnReceipts, ReadBody, Receipt
+from pabal.carriers.nhncloud.client import NhnCloudClient, NoAnswer, NotReached, Said, Throttled, read_as_documented
+from pabal.carriers.nhncloud.codes import ErrorKind, outcome_of, refusal_of
 from pabal.carriers.nhncloud.lookup import SEOUL, reference_of
 from pabal.domain import dates
 from pabal.domain.codes import Code, Refused
@@ -19,7 +19,7 @@ from pabal.domain.message import Product
 from pabal.settings.carriers import TEXTS, NhnCloudSettings
 from pabal.world import World
 
-PAGE = 1000
+PAGE_SIZE = 1000
 FIRST_LOOK_BACK = 1 * HOUR
 LOOK_BACKS = ((0.0, 15 * SECOND), (60.0, 2 * MINUTE), (600.0, 15 * MINUTE))
 """Every so many seconds a round goes so far behind the one before: what was just written may have been missed.
@@ -44,7 +44,7 @@ Heard = Callable[[str, str], None]
 """Told, after every call, what is wrong with a service, by its name; nothing, if it is well."""
 
 
-class Cursor(Protocol):
+class ResultCursor(Protocol):
     """How far results have been read, kept where everything is kept; one process reads them for all."""
 
     @property
@@ -57,21 +57,21 @@ class Cursor(Protocol):
 
 class _Source(NamedTuple):
     name: str
-    client: Client
+    client: NhnCloudClient
     path: str
     is_text: bool
 
 
-class Results:
+class ResultReader:
     """Reads results of every interface that something is carried by."""
 
     def __init__(
         self,
         settings: NhnCloudSettings,
         world: World,
-        cursor: Cursor,
-        texts: Client | None,
-        talk: Client | None,
+        cursor: ResultCursor,
+        texts: NhnCloudClient | None,
+        talk: NhnCloudClient | None,
         heard: Heard,
     ) -> None:
         self._settings = settings
@@ -96,7 +96,7 @@ class Results:
         """The names of the services that something is carried by."""
         return [source.name for source in self._sources]
 
-    async def run(self, hand_on: HandOn) -> None:
+    async def run(self, on_receipts: OnReceipts) -> None:
         """Read results for good; where another process does, only see whether the interfaces can be reached."""
         while True:
             began, self._asked_s = self._world.stopwatch(), 0.0
@@ -105,7 +105,7 @@ class Results:
                 self._next_round = began + self._round_s
             look_back = self._look_back(began) if is_round else 0
             for source in self._sources:
-                await self._try(source, hand_on if is_round else None, look_back)
+                await self._try(source, on_receipts if is_round else None, look_back)
             took_s = self._world.stopwatch() - began
             await asyncio.sleep(max(self._settings.poll_seconds - took_s, self._asked_s * (SHARE - 1)))
 
@@ -118,7 +118,9 @@ class Results:
                 furthest = max(furthest, back)
         return furthest
 
-    async def hear(self, headers: Mapping[str, str], read: Read, hand_on: HandOn) -> None:
+    async def handle_webhook(
+        self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts
+    ) -> None:
         """Hand on what a webhook tells.
 
         Raises Refused: NOT_FOUND where none is expected, UNAUTHORIZED, INVALID_JSON.
@@ -129,13 +131,13 @@ class Results:
         given = headers.get(SIGNATURE_HEADER, "")
         if not hmac.compare_digest(given.encode("utf-8", "replace"), signature.encode()):
             raise Refused(Code.UNAUTHORIZED)
-        body = await read()
+        body = await read_body()
         try:
             receipts = self._told(body)
         except (msgspec.DecodeError, RecursionError, KeyError, TypeError, ValueError, AttributeError):
             raise Refused(Code.INVALID_JSON) from None
         if receipts:
-            await hand_on(receipts)
+            await on_receipts(receipts)
             self._note_seen(receipts)
 
     def _told(self, body: bytes) -> list[Receipt]:
@@ -148,7 +150,7 @@ class Results:
             raise Refused(Code.UNAUTHORIZED)
         return self._receipts(list(told["hooks"]), is_text=app_key == self._settings.sms_app_key)
 
-    async def _try(self, source: _Source, hand_on: HandOn | None, look_back: int) -> None:
+    async def _try(self, source: _Source, hand_on: OnReceipts | None, look_back: int) -> None:
         trouble = unread = ""
         try:
             if hand_on:
@@ -161,14 +163,14 @@ class Results:
         except (NotReached, NoAnswer) as wrong:
             trouble = str(wrong)
         except Said as said:
-            is_closed = refusal_of(said.code, is_text=source.is_text) is Refusal.CLOSED
+            is_closed = refusal_of(said.code, is_text=source.is_text) is ErrorKind.CLOSED
             trouble, unread = (str(said), "") if is_closed else ("", f"results cannot be read: {said}")
         self._heard(source.name, trouble)
         if unread and unread != self.unread.get(source.name):
             log.warning("results cannot be read", extra={"carrier": self._settings.name, "reason": unread})
         self.unread[source.name] = unread
 
-    async def _read(self, source: _Source, hand_on: HandOn, look_back: int) -> None:
+    async def _read(self, source: _Source, hand_on: OnReceipts, look_back: int) -> None:
         """Hand on all results since the last time."""
         now = self._their_now(source)
         kept = await self._cursor.get(source.name)
@@ -185,16 +187,16 @@ class Results:
         """Return the time by the relay's clock: results are asked for by it, and ours may be wrong by more."""
         return self._world.now() + self._ahead.get(source.name, 0)
 
-    async def _read_between(self, source: _Source, start: Instant, end: Instant, hand_on: HandOn) -> None:
+    async def _read_between(self, source: _Source, start: Instant, end: Instant, hand_on: OnReceipts) -> None:
         number = 1
         while True:
-            rows = await self._page(source, start, end + MINUTE, number, PAGE)
+            rows = await self._page(source, start, end + MINUTE, number, PAGE_SIZE)
             with read_as_documented():
                 receipts = self._receipts(rows, is_text=source.is_text)
             if receipts:
                 await hand_on(receipts)
                 self._note_seen(receipts)
-            if len(rows) < PAGE:
+            if len(rows) < PAGE_SIZE:
                 return
             number += 1
 
@@ -249,7 +251,9 @@ class Results:
             del self._seen[min(self._seen)]
 
 
-def _sources(settings: NhnCloudSettings, texts: Client | None, talk: Client | None) -> Sequence[_Source]:
+def _sources(
+    settings: NhnCloudSettings, texts: NhnCloudClient | None, talk: NhnCloudClient | None
+) -> Sequence[_Source]:
     found = []
     if texts and any(product in TEXTS for product in settings.products):
         found.append(_Source("sms", texts, "/sms/v3.0/appKeys/{appkey}/message-results", True))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pabal.carriers.nhncloud import buttons
-from pabal.carriers.provider import Sheet
+from pabal.carriers.provider import RemoteTemplate
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.suspension import Bar
 from pabal.domain.template import Design, TemplateStatus
@@ -28,14 +28,14 @@ MAX_COMMENT_CHARACTERS = 1000
 OTHER_CATEGORY = "999999"
 
 
-class Picture(NamedTuple):
+class UploadedImage(NamedTuple):
     """An uploaded picture."""
 
     name: str
     address: str
 
 
-class Comment(msgspec.Struct):
+class NhnComment(msgspec.Struct):
     """What was said of a template, by its author or a reviewer."""
 
     id: int | None = None
@@ -43,7 +43,7 @@ class Comment(msgspec.Struct):
     status: str | None = None
 
 
-class Theirs(msgspec.Struct):
+class NhnTemplate(msgspec.Struct):
     """A template as its lists have it."""
 
     templateCode: str
@@ -63,7 +63,7 @@ class Theirs(msgspec.Struct):
     templateImageUrl: str | None = None
     buttons: list[dict[str, Any]] | None = None
     quickReplies: list[dict[str, Any]] | None = None
-    comments: list[Comment] | None = None
+    comments: list[NhnComment] | None = None
     securityFlag: bool | None = None
     categoryCode: str | None = None
     block: bool | None = None
@@ -85,7 +85,7 @@ def check(design: Design) -> None:
             raise Refused(Code.INVALID_PARAMETER, field, detail)
 
 
-def to_relay(design: Design, picture: Picture | None) -> dict[str, Any]:
+def to_relay(design: Design, picture: UploadedImage | None) -> dict[str, Any]:
     """Return a design as it is written there; what its kind has no place for is left out."""
     theirs: dict[str, Any] = {
         "templateName": design.name,
@@ -118,7 +118,7 @@ def _comparable(design: Design) -> dict[str, Any]:
     return {field: value.strip() if isinstance(value, str) else value for field, value in written.items()}
 
 
-def from_relay(theirs: Theirs) -> Sheet:
+def from_relay(theirs: NhnTemplate) -> RemoteTemplate:
     """Return a template as we keep one, with what stands in the way of using it."""
     taken = [buttons.from_relay(one) for one in in_order(theirs.buttons or [])]
     status = _STATUSES.get(theirs.status)
@@ -145,7 +145,7 @@ def from_relay(theirs: Theirs) -> Sheet:
     elif theirs.block or theirs.dormant:  # told only of one template, not in lists
         bar = Bar.BLOCKED if theirs.block else Bar.DORMANT
     status = status or TemplateStatus.INSPECTING
-    return Sheet(theirs.templateCode, design, status, _comment(theirs, status), bar)
+    return RemoteTemplate(theirs.templateCode, design, status, _comment(theirs, status), bar)
 
 
 def in_order(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -153,7 +153,7 @@ def in_order(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(given, key=lambda one: one["ordering"] if isinstance(one.get("ordering"), int) else 0)
 
 
-def _beyond_us(theirs: Theirs, emphasis_type: str | None) -> Bar | None:
+def _beyond_us(theirs: NhnTemplate, emphasis_type: str | None) -> Bar | None:
     if emphasis_type == "itemList" or theirs.templateHeader or _says(theirs.templateItem):
         return Bar.ITEM_LIST
     if _says(theirs.templateItemHighlight):
@@ -168,11 +168,11 @@ def _says(part: Mapping[str, Any] | None) -> bool:
     return any(_says(each) if isinstance(each, dict) else bool(each) for each in (part or {}).values())
 
 
-def _comment(theirs: Theirs, status: TemplateStatus) -> str | None:
+def _comment(theirs: NhnTemplate, status: TemplateStatus) -> str | None:
     """Return why a template was rejected: the newest rejection, else the newest word."""
     if status is not TemplateStatus.REJECTED:
         return None
     said = sorted((one for one in theirs.comments or [] if one.content), key=lambda one: one.id or 0)
     rejections = [one for one in said if one.status == _REJECTION]
-    newest = (rejections or said or [Comment()])[-1]
+    newest = (rejections or said or [NhnComment()])[-1]
     return (newest.content or "")[:MAX_COMMENT_CHARACTERS] or None

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from pabal.carriers.base import Busy
-from pabal.carriers.smpp.session import Answer, Lot
+from pabal.carriers.smpp.session import SubmitGroup, SubmitResult
 from pabal.carriers.smpp.verdict import refusal_of
 from pabal.domain.message import Attempt
 
 
-class Batch:
+class SubmitBatch:
     """Messages, each as one submit or as several."""
 
     def __init__(self, attempts: Sequence[Attempt], written: Sequence[Sequence[bytes]]) -> None:
@@ -20,7 +20,7 @@ class Batch:
         self._counts = [len(each) for each in written]
         self._firsts = [0, *accumulate(self._counts)]
         self._left = list(self._counts)
-        self.answers: list[Answer] = [None] * len(self.bodies)
+        self.answers: list[SubmitResult] = [None] * len(self.bodies)
         self.sent = [False] * len(self.bodies)
 
     def places(self, number: int) -> range:
@@ -31,7 +31,7 @@ class Batch:
         """Say whether a submit is the first of its message."""
         return self._firsts[self._owners[place]] == place
 
-    def take_in(self, lot: Lot, places: Sequence[int]) -> list[int]:
+    def take_in(self, lot: SubmitGroup, places: Sequence[int]) -> list[int]:
         """Take in what a lot has been answered since; return the messages that have all their answers now."""
         fresh, lot.fresh = lot.fresh, []
         whole = []
@@ -45,7 +45,7 @@ class Batch:
                 whole.append(owner)
         return whole
 
-    def give_up(self, lot: Lot, places: Sequence[int]) -> list[int]:
+    def give_up(self, lot: SubmitGroup, places: Sequence[int]) -> list[int]:
         """Take in that no more answers will come to a lot; return its messages that lack some."""
         for index in range(lot.sent):
             self.sent[places[index]] = True

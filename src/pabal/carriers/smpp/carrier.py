@@ -7,26 +7,26 @@ import ssl
 from collections.abc import Awaitable, Callable, Sequence
 
 from pabal.carriers.base import (
-    Away,
+    Accepted,
     Busy,
     Carrier,
     Declined,
-    HandOn,
-    Note,
+    NotSent,
+    OnAnomaly,
+    OnReceipts,
+    OnVerdicts,
     Receipt,
     Rejected,
-    Taken,
-    Tell,
     Unknown,
     Verdict,
 )
 from pabal.carriers.pace import TICK_S, Pacer
 from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.batch import Batch
+from pabal.carriers.smpp.batch import SubmitBatch
 from pabal.carriers.smpp.pdu import Pdu
-from pabal.carriers.smpp.receipt import read_report, reference_of
-from pabal.carriers.smpp.session import BIND_S, Bind, Lost, Lot, Session
-from pabal.carriers.smpp.submits import Writer
+from pabal.carriers.smpp.receipt import normalize_message_id, parse_receipt
+from pabal.carriers.smpp.session import BIND_S, BindRequest, ConnectionLost, SmppSession, SubmitGroup
+from pabal.carriers.smpp.submits import SubmitWriter
 from pabal.carriers.smpp.verdict import refusal_of
 from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Outcome
@@ -64,35 +64,35 @@ class SmppCarrier(Carrier):
     """An operator or aggregator that speaks SMPP 3.4."""
 
     dedups = False
-    answer_s = ANSWER_S
+    timeout_s = ANSWER_S
 
-    def __init__(self, settings: SmppSettings, world: World, note: Note, dial: Dial | None = None) -> None:
+    def __init__(self, settings: SmppSettings, world: World, note: OnAnomaly, dial: Dial | None = None) -> None:
         """Raises BadSetting for what cannot be told to anyone in SMPP, and for an authority that cannot be read."""
         self.name = settings.name
         self.products = frozenset(settings.products)
         self.window = settings.window
-        self.holds_doubt = settings.on_doubt == "hold"
-        self.patience_s = settings.patience_seconds
+        self.holds_in_doubt = settings.on_doubt == "hold"
+        self.failover_after_s = settings.patience_seconds
         self._settings = settings
         self._world = world
         self._note = note
         self._dial = dial or _dialer(settings)
         try:
-            self._writer = Writer(settings)
+            self._writer = SubmitWriter(settings)
             self._binds = _binds(settings)
         except ValueError as error:
             raise BadSetting(f"carriers.{settings.name}: {error}") from None
         self._pacer = Pacer(settings.rate, world)
         self._turn = asyncio.Lock()
         """Held by the batch that is going out: those who come first go first."""
-        self._outgoing: set[Lot] = set()
+        self._outgoing: set[SubmitGroup] = set()
         """The lots of which some submits wait for their turn, or for room."""
-        self._sessions: list[Session] = []
+        self._sessions: list[SmppSession] = []
         self._has_room = asyncio.Event()
         self._trouble = self._missing = "not connected yet"
-        self._arrived: list[tuple[Session, Pdu]] = []
+        self._arrived: list[tuple[SmppSession, Pdu]] = []
         self._has_arrived = asyncio.Event()
-        self._paused: set[Session] = set()
+        self._paused: set[SmppSession] = set()
 
     @property
     def is_connected(self) -> bool:
@@ -102,15 +102,15 @@ class SmppCarrier(Carrier):
     def rate(self) -> float:
         return self._pacer.rate
 
-    def keep_to(self, share: float) -> None:
-        self._pacer.keep_to(share)
+    def set_rate_share(self, share: float) -> None:
+        self._pacer.set_share(share)
 
     @property
-    def ahead_s(self) -> float:
-        return self._pacer.ahead_s + sum(lot.unsent for lot in self._outgoing) / self.rate if self.rate else 0.0
+    def backlog_s(self) -> float:
+        return self._pacer.backlog_s + sum(lot.unsent for lot in self._outgoing) / self.rate if self.rate else 0.0
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         wanted = len(self._binds) * self._settings.binds
         if len(self._sessions) == wanted:
             return ""
@@ -124,17 +124,17 @@ class SmppCarrier(Carrier):
         def tell(verdicts: Sequence[tuple[Attempt, Verdict]]) -> None:
             said.update((id(attempt), verdict) for attempt, verdict in verdicts)
 
-        await self.hand_over(attempts, tell)
+        await self.submit(attempts, tell)
         return [said[id(attempt)] for attempt in attempts]
 
-    async def hand_over(self, attempts: Sequence[Attempt], tell: Tell) -> None:
-        give_up_at = self._world.stopwatch() + self.answer_s - SETTLE_S
-        batch = Batch(attempts, [self._writer.bodies(attempt) for attempt in attempts])
+    async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
+        give_up_at = self._world.stopwatch() + self.timeout_s - SETTLE_S
+        batch = SubmitBatch(attempts, [self._writer.bodies(attempt) for attempt in attempts])
         async with asyncio.TaskGroup() as group:
 
             async def submit(places: Sequence[int]) -> None:
                 """Submit these; tell of messages as they are answered, and submit again what is stuck."""
-                lot = Lot(len(places))
+                lot = SubmitGroup(len(places))
                 self._outgoing.add(lot)  # at once: who gives us batches asks how far ahead we are
                 going = group.create_task(self._submit(batch, places, lot, give_up_at))
                 try:
@@ -149,12 +149,12 @@ class SmppCarrier(Carrier):
                 stuck = batch.stuck(numbers) if self._has_time(give_up_at) else []
                 if stuck:
                     group.create_task(self._after_a_pause(submit, batch.reopen(stuck)))
-                self._tell(batch, [number for number in numbers if number not in stuck], tell)
+                self._tell(batch, [number for number in numbers if number not in stuck], on_verdicts)
 
             await submit(range(len(batch.bodies)))
-        self._tell(batch, sorted(batch.untold), tell)
+        self._tell(batch, sorted(batch.untold), on_verdicts)
 
-    def _tell(self, batch: Batch, numbers: Sequence[int], tell: Tell) -> None:
+    def _tell(self, batch: SubmitBatch, numbers: Sequence[int], tell: OnVerdicts) -> None:
         if numbers:
             batch.untold.difference_update(numbers)
             tell([(batch.attempts[number], self._verdict(batch, number)) for number in numbers])
@@ -166,18 +166,18 @@ class SmppCarrier(Carrier):
         await asyncio.sleep(PART_PAUSE_S)
         await submit(places)
 
-    async def run(self, hand_on: HandOn) -> None:
+    async def run(self, on_receipts: OnReceipts) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 for bind in self._binds * self._settings.binds:
                     group.create_task(self._hold(bind))
-                group.create_task(self._keep_receipts(hand_on))
+                group.create_task(self._keep_receipts(on_receipts))
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from None  # what hand_on raised, as it raised it
 
     # Handing over.
 
-    async def _submit(self, batch: Batch, places: Sequence[int], lot: Lot, give_up_at: float) -> None:
+    async def _submit(self, batch: SubmitBatch, places: Sequence[int], lot: SubmitGroup, give_up_at: float) -> None:
         """Submit, and wait for the answers until there is no more time."""
         try:
             async with asyncio.timeout(max(0.0, give_up_at - self._world.stopwatch())):
@@ -192,7 +192,9 @@ class SmppCarrier(Carrier):
                 session.forget(lot)
             raise
 
-    async def _send_out(self, batch: Batch, places: Sequence[int], lot: Lot, give_up_at: float) -> None:
+    async def _send_out(
+        self, batch: SubmitBatch, places: Sequence[int], lot: SubmitGroup, give_up_at: float
+    ) -> None:
         """Send submits as window and rate allow, as long as there is a connection for them.
 
         Of a message in parts the others must have time to follow the first.
@@ -222,7 +224,7 @@ class SmppCarrier(Carrier):
         """How many submits may leave together: at a high rate, what is due within a tick."""
         return max(1, int(self.rate * TICK_S)) if self.rate else self.window
 
-    def _roomiest(self) -> Session:
+    def _roomiest(self) -> SmppSession:
         return max(self._sessions, key=lambda session: session.room)
 
     def _room(self) -> int:
@@ -232,7 +234,7 @@ class SmppCarrier(Carrier):
         left = self.window - sum(session.owed for session in self._sessions)
         return max(0, min(self._roomiest().room, left))
 
-    def _verdict(self, batch: Batch, number: int) -> Verdict:
+    def _verdict(self, batch: SubmitBatch, number: int) -> Verdict:
         places = batch.places(number)
         if not places:
             return Declined(Outcome.UNDELIVERABLE)  # it cannot be written in this carrier's alphabet
@@ -240,15 +242,15 @@ class SmppCarrier(Carrier):
         if len(places) == 1:
             answer = batch.answers[places[0]]
             if answer is None:
-                return Unknown() if batch.sent[places[0]] else Away()
+                return Unknown() if batch.sent[places[0]] else NotSent()
             if isinstance(answer, int):
                 return refusal_of(answer)
-            return Taken(self._reference(attempt, answer) if self._settings.receipts else None)
+            return Accepted(self._reference(attempt, answer) if self._settings.receipts else None)
         answers = [batch.answers[place] for place in places]
         taken = [answer for answer in answers if isinstance(answer, str)]
         if len(taken) == len(answers):
             first, *further = (self._reference(attempt, answer) for answer in taken)
-            return Taken(first, tuple(further)) if self._settings.receipts else Taken(None)
+            return Accepted(first, tuple(further)) if self._settings.receipts else Accepted(None)
         is_partly_there = taken or any(batch.answers[place] is None and batch.sent[place] for place in places)
         refusals = [refusal_of(answer) for answer in answers if isinstance(answer, int)]
         for refusal in refusals:
@@ -256,10 +258,10 @@ class SmppCarrier(Carrier):
                 return Rejected(refusal.outcome) if is_partly_there else refusal
         if is_partly_there:
             return Unknown()
-        return Busy() if refusals else Away()
+        return Busy() if refusals else NotSent()
 
     def _reference(self, attempt: Attempt, message_id: str) -> str:
-        reference = reference_of(message_id, self._settings.submit_ids)
+        reference = normalize_message_id(message_id, self._settings.submit_ids)
         if not reference:
             self._note("an answer without an id")
             return identifiers.name_in_doubt(identifiers.mark_of(attempt.message_id), attempt.receiver)
@@ -267,7 +269,7 @@ class SmppCarrier(Carrier):
 
     # Holding the connections.
 
-    async def _hold(self, bind: Bind) -> None:
+    async def _hold(self, bind: BindRequest) -> None:
         """Keep one connection up for good, with growing pauses between vain tries."""
         tries, told = 0, ""
         while True:
@@ -281,13 +283,13 @@ class SmppCarrier(Carrier):
             pause_s = min(FIRST_PAUSE_S * 2 ** min(tries - 1, 10), LONGEST_PAUSE_S)
             await asyncio.sleep(pause_s * (1 - SPREAD * self._world.chance()))
 
-    async def _one_session(self, bind: Bind) -> tuple[str, float | None]:
+    async def _one_session(self, bind: BindRequest) -> tuple[str, float | None]:
         """Connect, stay as long as it lasts, and return why it ended and how long it was of use, if it was."""
-        session: Session | None = None
+        session: SmppSession | None = None
 
-        def make() -> Session:
+        def make() -> SmppSession:
             nonlocal session
-            session = Session(
+            session = SmppSession(
                 bind,
                 max(1, self.window // self._settings.binds),
                 self._settings.enquire_seconds,
@@ -309,7 +311,7 @@ class SmppCarrier(Carrier):
             log.info("a connection is up", extra={"carrier": self.name})
             reason = await asyncio.shield(session.lost)
             return reason, self._world.stopwatch() - began
-        except (OSError, UnicodeError, Lost) as error:
+        except (OSError, UnicodeError, ConnectionLost) as error:
             return _in_words(error), None
         finally:
             if session:
@@ -320,14 +322,14 @@ class SmppCarrier(Carrier):
 
     # Receipts.
 
-    def _on_deliver(self, session: Session, delivers: list[Pdu]) -> None:
+    def _on_deliver(self, session: SmppSession, delivers: list[Pdu]) -> None:
         self._arrived += [(session, each) for each in delivers]
         self._has_arrived.set()
         if len(self._arrived) > MOST_ARRIVED:
             session.pause()
             self._paused.add(session)
 
-    async def _keep_receipts(self, hand_on: HandOn) -> None:
+    async def _keep_receipts(self, hand_on: OnReceipts) -> None:
         """Hand receipts on, and acknowledge them once they are kept."""
         while True:
             await self._has_arrived.wait()
@@ -349,9 +351,9 @@ class SmppCarrier(Carrier):
     def _read(self, deliver: Pdu) -> tuple[Receipt | None, int]:
         """Return the receipt that a deliver_sm holds, if it is a final one, and the status to answer with."""
         try:
-            said = pdu.read_deliver(deliver.body)
-            report = read_report(said, self._settings.errors, believes_text=self._settings.unmarked_receipts)
-        except pdu.BadPdu:
+            said = pdu.decode_deliver(deliver.body)
+            report = parse_receipt(said, self._settings.errors, believes_text=self._settings.unmarked_receipts)
+        except pdu.InvalidPdu:
             self._note("a deliver_sm that cannot be read")
             return None, pdu.RINVMSGLEN
         if report is None:
@@ -360,18 +362,18 @@ class SmppCarrier(Carrier):
         if report.outcome is None:
             return None, pdu.OK
         doubt = identifiers.name_in_doubt(report.mark, report.phone) if report.mark is not None else None
-        reference = reference_of(report.message_id, self._settings.receipt_ids) or doubt
+        reference = normalize_message_id(report.message_id, self._settings.receipt_ids) or doubt
         if reference is None:
             self._note("a receipt without an id")
             return None, pdu.OK
         return Receipt(reference, report.outcome, doubt), pdu.OK
 
 
-def _binds(settings: SmppSettings) -> list[Bind]:
-    body = pdu.bind_body(settings.system_id, settings.password, settings.system_type)
+def _binds(settings: SmppSettings) -> list[BindRequest]:
+    body = pdu.encode_bind(settings.system_id, settings.password, settings.system_type)
     if settings.bind == "transceiver":
-        return [Bind(pdu.BIND_TRANSCEIVER, body)]
-    return [Bind(pdu.BIND_TRANSMITTER, body), Bind(pdu.BIND_RECEIVER, body)]
+        return [BindRequest(pdu.BIND_TRANSCEIVER, body)]
+    return [BindRequest(pdu.BIND_TRANSMITTER, body), BindRequest(pdu.BIND_RECEIVER, body)]
 
 
 def _dialer(settings: SmppSettings) -> Dial:

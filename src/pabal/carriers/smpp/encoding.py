@@ -56,11 +56,11 @@ _ROOM: Mapping[Alphabet, int] = {
 }
 
 
-class Unwordable(ValueError):
+class UnencodableText(ValueError):
     """A text that cannot be sent in the wanted encoding."""
 
 
-class Worded(NamedTuple):
+class EncodedText(NamedTuple):
     """A text as a carrier takes it; GSM 7 has one septet in an octet."""
 
     data_coding: int
@@ -73,7 +73,7 @@ class Worded(NamedTuple):
         return len(self.octets) <= (SINGLE_SEPTETS if self.alphabet == "gsm7" else SINGLE_OCTETS)
 
 
-def worded(text: str, encoding: Encoding, data_coding: int | None = None) -> Worded:
+def encode_text(text: str, encoding: Encoding, data_coding: int | None = None) -> EncodedText:
     """Return `text` as octets.
 
     `data_coding` is the number this operator gives to UCS-2 or CP949, where it is not the usual one.
@@ -81,18 +81,18 @@ def worded(text: str, encoding: Encoding, data_coding: int | None = None) -> Wor
     Raises Unwordable for a character that the encoding does not have.
     """
     if encoding == "auto" and _GSM_CHARACTERS.issuperset(text):
-        return Worded(DEFAULT_CODING, text.translate(_TO_GSM).encode("latin-1"), "gsm7")
+        return EncodedText(DEFAULT_CODING, text.translate(_TO_GSM).encode("latin-1"), "gsm7")
     try:
         if encoding == "cp949":
             octets = text.encode("cp949")
-            return Worded(KS_C_5601_CODING if data_coding is None else data_coding, octets, "cp949")
+            return EncodedText(KS_C_5601_CODING if data_coding is None else data_coding, octets, "cp949")
         octets = text.encode("utf-16-be")
-        return Worded(UCS2_CODING if data_coding is None else data_coding, octets, "ucs2")
+        return EncodedText(UCS2_CODING if data_coding is None else data_coding, octets, "ucs2")
     except UnicodeEncodeError as error:
-        raise Unwordable(f"{encoding} does not have U+{ord(text[error.start]):04X}") from None
+        raise UnencodableText(f"{encoding} does not have U+{ord(text[error.start]):04X}") from None
 
 
-def parts_of(worded: Worded, reference: int) -> list[bytes]:
+def split_segments(worded: EncodedText, reference: int) -> list[bytes]:
     """Return the user data of each short message that the text takes.
 
     More than one begin with a header that joins them by `reference`, of which 16 bits count.
@@ -103,12 +103,12 @@ def parts_of(worded: Worded, reference: int) -> list[bytes]:
         return [worded.octets]
     pieces = list(_pieces(worded))
     if len(pieces) > MAX_PARTS:
-        raise Unwordable(f"a text has at most {MAX_PARTS} parts, not {len(pieces)}")
+        raise UnencodableText(f"a text has at most {MAX_PARTS} parts, not {len(pieces)}")
     head = _PART_HEADER + (reference & 0xFFFF).to_bytes(2, "big")
     return [head + bytes((len(pieces), number)) + piece for number, piece in enumerate(pieces, 1)]
 
 
-def read_text(octets: bytes, data_coding: int, has_udh: bool) -> str:
+def decode_text(octets: bytes, data_coding: int, has_udh: bool) -> str:
     """Return the text that user data holds, with U+FFFD for what cannot be read.
 
     A coding that the specification does not give a text is taken for an operator's number for CP949.
@@ -118,7 +118,7 @@ def read_text(octets: bytes, data_coding: int, has_udh: bool) -> str:
     return _READERS.get(data_coding, _read_cp949)(octets)
 
 
-def _pieces(worded: Worded) -> Iterator[bytes]:
+def _pieces(worded: EncodedText) -> Iterator[bytes]:
     octets, room = worded.octets, _ROOM[worded.alphabet]
     at = 0
     while len(octets) - at > room:

@@ -130,7 +130,7 @@ class Pdu(NamedTuple):
     body: bytes
 
 
-class BadLength(Exception):
+class InvalidLength(Exception):
     """A frame that gives itself a length no frame has; nothing after it can be read."""
 
     def __init__(self, length: int, before: list[Pdu]) -> None:
@@ -138,7 +138,7 @@ class BadLength(Exception):
         self.before = before
 
 
-class BadPdu(Exception):
+class InvalidPdu(Exception):
     """A body that cannot be read."""
 
 
@@ -162,7 +162,7 @@ class Address(NamedTuple):
     digits: str
 
 
-class Submit(NamedTuple):
+class ShortMessage(NamedTuple):
     """What a submit_sm or a deliver_sm says."""
 
     source: Address
@@ -186,7 +186,7 @@ class Submit(NamedTuple):
         return self.short_message or self.options.get(MESSAGE_PAYLOAD, b"")
 
 
-def split(data: bytes) -> tuple[list[Pdu], int]:
+def split_pdus(data: bytes) -> tuple[list[Pdu], int]:
     """Return all whole frames at the beginning of `data`, and how many octets they take.
 
     Raises BadLength, which holds the frames before the bad one.
@@ -196,7 +196,7 @@ def split(data: bytes) -> tuple[list[Pdu], int]:
     while size - at >= HEADER:
         length, command, status, sequence = _HEADER.unpack_from(data, at)
         if not HEADER <= length <= MAX_PDU:
-            raise BadLength(length, pdus)
+            raise InvalidLength(length, pdus)
         end = at + length
         if end > size:
             return pdus, at
@@ -205,11 +205,11 @@ def split(data: bytes) -> tuple[list[Pdu], int]:
     if size - at >= _LENGTH_OCTETS:
         length = int.from_bytes(data[at : at + _LENGTH_OCTETS], "big")
         if not HEADER <= length <= MAX_PDU:
-            raise BadLength(length, pdus)
+            raise InvalidLength(length, pdus)
     return pdus, at
 
 
-def frame(command: int, sequence: int, body: bytes = b"", status: int = 0) -> bytes:
+def encode_pdu(command: int, sequence: int, body: bytes = b"", status: int = 0) -> bytes:
     """Return one whole frame.
 
     Raises ValueError for a body longer than a frame may be.
@@ -220,7 +220,7 @@ def frame(command: int, sequence: int, body: bytes = b"", status: int = 0) -> by
     return _HEADER.pack(length, command, status, sequence) + body
 
 
-def bind_body(
+def encode_bind(
     system_id: str,
     password: str,
     system_type: str = "",
@@ -242,14 +242,14 @@ def bind_body(
     )
 
 
-def read_bind(body: bytes) -> Bind:
+def decode_bind(body: bytes) -> Bind:
     """Return what the body of a bind says.
 
     Raises BadPdu.
     """
     fields = _BIND.match(body)
     if not fields:
-        raise BadPdu("a bind ends before its address_range does")
+        raise InvalidPdu("a bind ends before its address_range does")
     system_id, password, system_type, numbers, address_range = fields.groups()
     return Bind(
         system_id.decode("latin-1"),
@@ -262,7 +262,7 @@ def read_bind(body: bytes) -> Bind:
     )
 
 
-def submit_body(submit: Submit) -> bytes:
+def encode_submit(submit: ShortMessage) -> bytes:
     """Return the body of a submit_sm.
 
     Raises ValueError for what the protocol has no room for.
@@ -294,21 +294,21 @@ def submit_body(submit: Submit) -> bytes:
         raise ValueError("one of its numbers takes more than an octet") from None
 
 
-def read_submit(body: bytes) -> Submit:
+def decode_submit(body: bytes) -> ShortMessage:
     """Return what the body of a submit_sm says.
 
     Raises BadPdu.
     """
     head = _SUBMIT_HEAD.match(body)
     if not head:
-        raise BadPdu("it ends before its short_message")
+        raise InvalidPdu("it ends before its short_message")
     service_type, source, source_digits, destination, digits, numbers, schedule, validity, more = head.groups()
     registered_delivery, replace, data_coding, default_message, size = more
     at = head.end()
     end = at + size
     if end > len(body):
-        raise BadPdu("its short_message is longer than what is left")
-    return Submit(
+        raise InvalidPdu("its short_message is longer than what is left")
+    return ShortMessage(
         Address(source[0], source[1], source_digits.decode("latin-1")),
         Address(destination[0], destination[1], digits.decode("latin-1")),
         body[at:end],
@@ -326,11 +326,11 @@ def read_submit(body: bytes) -> Submit:
     )
 
 
-deliver_body = submit_body
-read_deliver = read_submit
+encode_deliver = encode_submit
+decode_deliver = decode_submit
 
 
-def id_body(message_id: str) -> bytes:
+def encode_message_id(message_id: str) -> bytes:
     """Return the body of a submit_sm_resp or a deliver_sm_resp, or with a system_id that of a bind's response.
 
     Raises ValueError for an id the protocol has no room for.
@@ -338,7 +338,7 @@ def id_body(message_id: str) -> bytes:
     return _ended(message_id, MAX_MESSAGE_ID, "message_id")
 
 
-def read_id(body: bytes) -> str:
+def decode_message_id(body: bytes) -> str:
     """Return the id in the body of a response, "" where there is none.
 
     Nothing is refused, neither a longer id nor one without its NUL: it may be all we ever hear of a message.
@@ -381,11 +381,11 @@ def _read_options(body: bytes, at: int) -> Mapping[int, bytes]:
     size = len(body)
     while at < size:
         if size - at < _OPTION.size:
-            raise BadPdu("an option ends in its head")
+            raise InvalidPdu("an option ends in its head")
         tag, length = _OPTION.unpack_from(body, at)
         at += _OPTION.size
         if length > size - at:
-            raise BadPdu(f"option {tag:#06x} is longer than what is left")
+            raise InvalidPdu(f"option {tag:#06x} is longer than what is left")
         options[tag] = body[at : at + length]
         at += length
     return options

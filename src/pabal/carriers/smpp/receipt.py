@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.encoding import LATIN_1_CODING, UCS2_CODING, read_text
-from pabal.carriers.smpp.pdu import Submit
+from pabal.carriers.smpp.encoding import LATIN_1_CODING, UCS2_CODING, decode_text
+from pabal.carriers.smpp.pdu import ShortMessage
 from pabal.domain.message import Outcome
 
 OUTCOMES: Mapping[int, Outcome | None] = {
@@ -67,7 +67,7 @@ _DECIMAL = re.compile(r"([0-9]+)", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-class Report(NamedTuple):
+class ParsedReceipt(NamedTuple):
     """How a message, or a part of it, is getting on."""
 
     message_id: str
@@ -79,9 +79,9 @@ class Report(NamedTuple):
     """The receiver's number, in national spelling."""
 
 
-def read_report(
-    deliver: Submit, errors: Mapping[str, Outcome] = NO_ERRORS, *, believes_text: bool = False
-) -> Report | None:
+def parse_receipt(
+    deliver: ShortMessage, errors: Mapping[str, Outcome] = NO_ERRORS, *, believes_text: bool = False
+) -> ParsedReceipt | None:
     """Return what a delivery receipt says, None for a message that is no receipt.
 
     `errors` says what an operator's error numbers mean, for more than its states tell.
@@ -93,11 +93,11 @@ def read_report(
         return None
     options = deliver.options
     fields = _fields(deliver)
-    told_id = pdu.read_id(options.get(pdu.RECEIPTED_MESSAGE_ID, b"")).strip()
+    told_id = pdu.decode_message_id(options.get(pdu.RECEIPTED_MESSAGE_ID, b"")).strip()
     if kind == _UNMARKED and not told_id and not (believes_text and fields.keys() >= {"id", "stat"}):
         return None
     mark = options.get(pdu.USER_MESSAGE_REFERENCE)
-    return Report(
+    return ParsedReceipt(
         told_id or fields.get("id", ""),
         None if kind == _INTERMEDIATE else _outcome(options, fields, errors),
         int.from_bytes(mark, "big") if mark else None,
@@ -105,7 +105,7 @@ def read_report(
     )
 
 
-def reference_of(message_id: str, base: Base) -> str:
+def normalize_message_id(message_id: str, base: Base) -> str:
     """Return an id in the one spelling that responses and receipts share, where each may write it its own way.
 
     An id that is no number of this base stays as it is, but for control characters: references are kept one a line.
@@ -121,14 +121,14 @@ def reference_of(message_id: str, base: Base) -> str:
     return str(int(number[1], 16 if base == "hex" else 10))
 
 
-def _fields(deliver: Submit) -> dict[str, str]:
+def _fields(deliver: ShortMessage) -> dict[str, str]:
     """Return id, stat and err, as far as the text has them.
 
     The first of each counts: the text that was sent comes last, and may say anything.
     """
     # Operators write ASCII and call it the default alphabet, which has other characters for _ and @.
     coding = UCS2_CODING if deliver.data_coding == UCS2_CODING else LATIN_1_CODING
-    text = read_text(deliver.text, coding, bool(deliver.esm_class & pdu.HAS_UDH))
+    text = decode_text(deliver.text, coding, bool(deliver.esm_class & pdu.HAS_UDH))
     if usual := _USUAL.match(text):
         return {"id": usual[1], "stat": usual[2], "err": usual[3]}
     fields: dict[str, str] = {}

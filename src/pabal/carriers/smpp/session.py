@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
-from pabal.carriers.base import Note
+from pabal.carriers.base import OnAnomaly
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.world import World
@@ -23,11 +23,11 @@ _SUBMIT_ANSWER = pdu.SUBMIT_SM | pdu.RESPONSE
 _DELIVER_ANSWER = pdu.DELIVER_SM | pdu.RESPONSE
 _MAX_SEQUENCE = 0x7FFFFFFF
 
-Answer = str | int | None
+SubmitResult = str | int | None
 """To a submit: the id it was given, the status it was refused with, or nothing."""
 
 
-class Bind(NamedTuple):
+class BindRequest(NamedTuple):
     """How to begin: which bind, and its body, which holds the password."""
 
     command: int
@@ -41,15 +41,15 @@ class Bind(NamedTuple):
         return f"Bind({self.command})"
 
 
-class Lost(Exception):
+class ConnectionLost(Exception):
     """The connection could not be made, or is no more; the message says why, without secrets."""
 
 
-class Lot:
+class SubmitGroup:
     """Submits that belong together, and what was answered to each."""
 
     def __init__(self, count: int) -> None:
-        self.answers: list[Answer] = [None] * count
+        self.answers: list[SubmitResult] = [None] * count
         self.fresh: list[int] = []
         """Which have been answered since someone looked."""
         self.sent = 0
@@ -63,7 +63,7 @@ class Lot:
         """How many are still to be sent."""
         return len(self.answers) - self.sent
 
-    def answer(self, index: int, answer: Answer) -> None:
+    def answer(self, index: int, answer: SubmitResult) -> None:
         """Note an answer; None for one that will never come."""
         self.answers[index] = answer
         self.fresh.append(index)
@@ -78,17 +78,17 @@ class Lot:
             self.has_all.set_result(None)
 
 
-class Session(asyncio.Protocol):
+class SmppSession(asyncio.Protocol):
     """A connection to an SMSC, of use between `bound` and `lost`."""
 
     def __init__(
         self,
-        bind: Bind,
+        bind: BindRequest,
         window: int,
         enquire_s: float,
         world: World,
-        note: Note,
-        on_deliver: "Callable[[Session, list[Pdu]], None]",
+        note: OnAnomaly,
+        on_deliver: "Callable[[SmppSession, list[Pdu]], None]",
         on_room: Callable[[], None],
     ) -> None:
         self._bind = bind
@@ -105,7 +105,7 @@ class Session(asyncio.Protocol):
         self._is_bound = False
         self._transport: asyncio.Transport | None = None
         self._rest = b""
-        self._pending: dict[int, tuple[Lot, int]] = {}
+        self._pending: dict[int, tuple[SubmitGroup, int]] = {}
         self._sequence = 0
         self._is_leaving = False
         self._unbound_by: int | None = None
@@ -141,7 +141,7 @@ class Session(asyncio.Protocol):
         """How many submits have no answer yet."""
         return len(self._pending)
 
-    def submit(self, bodies: Sequence[bytes], lot: Lot, first: int) -> None:
+    def submit(self, bodies: Sequence[bytes], lot: SubmitGroup, first: int) -> None:
         """Send submits, the answers to which go into the lot from `first` on."""
         assert self._transport is not None
         frames = []
@@ -150,11 +150,11 @@ class Session(asyncio.Protocol):
         for index, body in enumerate(bodies, first):
             sequence = sequence + 1 if sequence < _MAX_SEQUENCE else 1
             self._pending[sequence] = (lot, index)
-            frames.append(pdu.frame(pdu.SUBMIT_SM, sequence, body))
+            frames.append(pdu.encode_pdu(pdu.SUBMIT_SM, sequence, body))
         self._sequence = sequence
         self._transport.write(b"".join(frames))
 
-    def forget(self, lot: Lot) -> int:
+    def forget(self, lot: SubmitGroup) -> int:
         """Wait no longer for the answers to a lot; return how many are missing."""
         missing = [sequence for sequence, (one, _) in self._pending.items() if one is lot]
         for sequence in missing:
@@ -166,7 +166,7 @@ class Session(asyncio.Protocol):
     def acknowledge(self, delivers: Sequence[tuple[int, int]]) -> None:
         """Answer deliver_sm's by sequence number and status."""
         if self._transport and not self._transport.is_closing():
-            frames = [pdu.frame(_DELIVER_ANSWER, sequence, b"\0", status) for sequence, status in delivers]
+            frames = [pdu.encode_pdu(_DELIVER_ANSWER, sequence, b"\0", status) for sequence, status in delivers]
             self._transport.write(b"".join(frames))
 
     def pause(self) -> None:
@@ -212,9 +212,9 @@ class Session(asyncio.Protocol):
         self._enquired_at = None
         data = self._rest + data if self._rest else data
         try:
-            pdus, used = pdu.split(data)
+            pdus, used = pdu.split_pdus(data)
             self._rest = data[used:]
-        except pdu.BadLength as bad:
+        except pdu.InvalidLength as bad:
             self._take_in(bad.before)
             self._note("a length that no PDU has")
             self._send(pdu.GENERIC_NACK, 0, status=pdu.RINVCMDLEN)
@@ -237,7 +237,7 @@ class Session(asyncio.Protocol):
             self._timer.cancel()
         reason = self._reason or (f"the connection broke ({type(error).__name__})" if error else "it hung up")
         if not self.bound.done():
-            self.bound.set_exception(Lost(reason))
+            self.bound.set_exception(ConnectionLost(reason))
             self.bound.exception()  # who waits for it is told; if nobody does any more, that is well
         if not self.lost.done():
             self.lost.set_result(reason)
@@ -261,7 +261,9 @@ class Session(asyncio.Protocol):
                     self._note("an answer to nothing we asked")
                     continue
                 lot, index = waiting
-                lot.answer(index, status or (pdu.read_id(body) if command == _SUBMIT_ANSWER else pdu.RUNKNOWNERR))
+                lot.answer(
+                    index, status or (pdu.decode_message_id(body) if command == _SUBMIT_ANSWER else pdu.RUNKNOWNERR)
+                )
                 answered += 1
                 is_bound = is_bound and status != pdu.RINVBNDSTS
             elif command == pdu.DELIVER_SM:
@@ -367,4 +369,4 @@ class Session(asyncio.Protocol):
 
     def _send(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
         if self._transport and not self._transport.is_closing():
-            self._transport.write(pdu.frame(command, sequence, body, status))
+            self._transport.write(pdu.encode_pdu(command, sequence, body, status))

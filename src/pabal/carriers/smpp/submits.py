@@ -1,8 +1,8 @@
 """From a message in our hands to the submits that carry it, as one operator wants them."""
 
 from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.encoding import Worded, parts_of, worded
-from pabal.carriers.smpp.pdu import Address, Submit
+from pabal.carriers.smpp.encoding import EncodedText, encode_text, split_segments
+from pabal.carriers.smpp.pdu import Address, ShortMessage
 from pabal.domain import identifiers
 from pabal.domain.message import Attempt
 from pabal.settings.carriers import SmppSettings
@@ -10,7 +10,7 @@ from pabal.settings.carriers import SmppSettings
 _MINUTES_A_DAY = 24 * 60
 
 
-class Writer:
+class SubmitWriter:
     """Writes submits by the settings of a carrier."""
 
     def __init__(self, settings: SmppSettings) -> None:
@@ -20,18 +20,20 @@ class Writer:
         self._registered = int(settings.receipts)
         self._is_marked = settings.on_doubt == "hold"
         nobody = Address(0, 0, "")
-        pdu.submit_body(Submit(nobody, nobody, b"", service_type=settings.service_type))
+        pdu.encode_submit(ShortMessage(nobody, nobody, b"", service_type=settings.service_type))
 
     def bodies(self, attempt: Attempt) -> list[bytes]:
         """Return the bodies of the submits that carry a message; none where it cannot be written."""
         settings = self._settings
         text = f"{attempt.subject}\n{attempt.content}" if attempt.subject else attempt.content
         try:
-            words = worded(text, settings.encoding, settings.data_coding if settings.encoding == "cp949" else None)
+            words = encode_text(
+                text, settings.encoding, settings.data_coding if settings.encoding == "cp949" else None
+            )
             is_payload = not words.fits_one and settings.long_messages == "payload"
             if words.fits_one or is_payload:
                 return [self._body(attempt, words, words.octets, is_payload=is_payload, is_marked=self._is_marked)]
-            parts = parts_of(words, identifiers.mark_of(attempt.message_id))
+            parts = split_segments(words, identifiers.mark_of(attempt.message_id))
             return [self._body(attempt, words, part, esm_class=pdu.HAS_UDH) for part in parts]
         except ValueError:  # also of a number: one message must not fail its whole batch
             return []
@@ -39,7 +41,7 @@ class Writer:
     def _body(
         self,
         attempt: Attempt,
-        words: Worded,
+        words: EncodedText,
         octets: bytes,
         *,
         esm_class: int = 0,
@@ -52,8 +54,8 @@ class Writer:
             options[pdu.USER_MESSAGE_REFERENCE] = identifiers.mark_of(attempt.message_id).to_bytes(2, "big")
         if is_payload:
             options[pdu.MESSAGE_PAYLOAD] = octets
-        return pdu.submit_body(
-            Submit(
+        return pdu.encode_submit(
+            ShortMessage(
                 Address(settings.source_ton, settings.source_npi, attempt.sender),
                 Address(settings.dest_ton, settings.dest_npi, self._receiver(attempt.receiver)),
                 b"" if is_payload else octets,

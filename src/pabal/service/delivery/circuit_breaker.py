@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import Enum
 
-from pabal.carriers.base import Away, Busy, Carrier, Unknown, Verdict
+from pabal.carriers.base import Busy, Carrier, NotSent, Unknown, Verdict
 from pabal.world import World
 
 ASIDE_S = 30.0
@@ -48,16 +48,16 @@ class Health:
             if self._down_since is None:
                 self._down_since = self._world.stopwatch()
             self.state = State.ASIDE if is_aside or self._has_lasted(self._down_since) else State.DOWN
-            self.reason = self._carrier.trouble
+            self.reason = self._carrier.problem
         else:
             self._down_since = None
-            self.state, self.reason = (State.ASIDE, FAILING) if is_aside else (State.UP, self._carrier.trouble)
+            self.state, self.reason = (State.ASIDE, FAILING) if is_aside else (State.UP, self._carrier.problem)
 
     def note(self, verdicts: Sequence[Verdict]) -> None:
         """Take in what the carrier said to a batch; any clear word shows that it works."""
         if not verdicts:
             return
-        if not all(isinstance(verdict, Busy | Away | Unknown) for verdict in verdicts):
+        if not all(isinstance(verdict, Busy | NotSent | Unknown) for verdict in verdicts):
             self._failing_since, self._aside_until = None, 0.0
             return
         now = self._world.stopwatch()
@@ -67,4 +67,4 @@ class Health:
             self._aside_until = now + ASIDE_S
 
     def _has_lasted(self, since: float | None) -> bool:
-        return since is not None and self._world.stopwatch() - since >= self._carrier.patience_s
+        return since is not None and self._world.stopwatch() - since >= self._carrier.failover_after_s

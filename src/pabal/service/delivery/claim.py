@@ -41,7 +41,7 @@ class Claim(NamedTuple):
 
 def lease_of(carrier: Carrier) -> int:
     """Return how long a carrier's messages stay in one worker's hands, in milliseconds."""
-    return round(carrier.answer_s * SECOND) + LEASE_MARGIN
+    return round(carrier.timeout_s * SECOND) + LEASE_MARGIN
 
 
 def turn(found: Sequence[tuple[int, int, Instant]], now: Instant) -> Turn:

@@ -65,7 +65,7 @@ class Deliverer:
         self._in_hand = 0
         self._unkept = 0
         """How many times verdicts wait for a store that was away."""
-        self._throttle = Throttle(context.world, carrier.batch)
+        self._throttle = Throttle(context.world, carrier.batch_size)
         self._weight = 1.0
         """How many places in its carrier's rate a message took of late: one that goes in parts takes several."""
         self._claimer = Claimer(context, carrier)
@@ -111,7 +111,7 @@ class Deliverer:
             self._has_room.clear()
             await self._has_room.wait()
             return
-        pause_s = max(self._carrier.ahead_s - AHEAD_S, self._throttle.pause_s)
+        pause_s = max(self._carrier.backlog_s - AHEAD_S, self._throttle.pause_s)
         if pause_s > 0:
             await asyncio.sleep(max(pause_s, LEAST_PAUSE_S))
             return
@@ -129,10 +129,10 @@ class Deliverer:
         context.metrics.cancelled.add(claimed.cancelled)
         if claimed.leased:
             self._in_hand += len(claimed.leased)
-            ahead_s = self._carrier.ahead_s
+            ahead_s = self._carrier.backlog_s
             task = self._begin(self._hand_over(claimed.leased))
             await asyncio.sleep(0)
-            weight = (self._carrier.ahead_s - ahead_s) * self._carrier.rate / len(claimed.leased)
+            weight = (self._carrier.backlog_s - ahead_s) * self._carrier.rate / len(claimed.leased)
             self._weight = max(1.0, weight, WEIGHT_FADES * self._weight)
             if not claimed.is_full and not next_turn.has_others:
                 await asyncio.sleep(GATHER_S)
@@ -207,7 +207,7 @@ class Deliverer:
                 ways,
                 slot,
                 context.world.now(),
-                moves_doubt=not (self._carrier.holds_doubt or self._carrier.asks),
+                moves_doubt=not (self._carrier.holds_in_doubt or self._carrier.can_look_up),
                 is_untried=is_untried,
             )
             if moved:
@@ -247,8 +247,8 @@ class Deliverer:
             self._told_verdicts(unfit)
         began = world.stopwatch()
         try:
-            async with asyncio.timeout(carrier.answer_s):
-                await carrier.hand_over(attempts, tell)
+            async with asyncio.timeout(carrier.timeout_s):
+                await carrier.submit(attempts, tell)
         except Exception as error:
             log.warning(
                 "a carrier gave no answer",
@@ -265,14 +265,16 @@ class Deliverer:
     def _told_verdicts(self, said: Sequence[tuple[Attempt, Verdict]]) -> None:
         """Take in what the carrier said to some of what it was given, and have it settled."""
         name, aside = self._carrier.name, self._context.open_circuits
-        kinds = Counter(type(verdict) for _, verdict in said)
-        for kind, count in kinds.items():
-            self._context.metrics.verdicts.add(count, name, kind.__name__.lower())
+        labels = Counter(verdict.label for _, verdict in said)
+        for label, count in labels.items():
+            self._context.metrics.verdicts.add(count, name, label)
         self._health.note([verdict for _, verdict in said])
-        self._throttle.note(kinds[Busy], len(said))
+        self._throttle.note(labels[Busy.label], len(said))
         if self._health.is_on_trial:  # what it has not taken even now goes on
             aside = aside | {name}
-        self._begin(self._settle(Verdicts(name, list(said), self._carrier.holds_doubt, aside, self._carrier.asks)))
+        self._begin(
+            self._settle(Verdicts(name, list(said), self._carrier.holds_in_doubt, aside, self._carrier.can_look_up))
+        )
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

@@ -157,4 +157,4 @@ class Holder:
     def _keep_to(self, share: float) -> None:
         self._share = share
         for carrier in self._context.carriers.values():
-            carrier.keep_to(share)
+            carrier.set_rate_share(share)

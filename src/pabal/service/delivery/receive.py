@@ -32,15 +32,19 @@ def receive(tx: Tx, carrier: str, arrived: Sequence[Receipt], policy: Policy, no
     doubt under its name yet, it is kept under that name too, for one that still waits for its answer.
     """
     ended, unmatched = receipts.arrive(tx, carrier, [(each.reference, each.outcome) for each in arrived], now)
-    strays = {each.reference: each for each in reversed(arrived) if each.doubt is not None}
+    strays = {each.reference: each for each in reversed(arrived) if each.in_doubt_reference is not None}
     doubted = [each for one in unmatched if (each := strays.get(one))]
-    held = receipts.held(tx, carrier, [str(each.doubt) for each in doubted])
-    found = [each for each in doubted if each.doubt in held]
+    held = receipts.held(tx, carrier, [str(each.in_doubt_reference) for each in doubted])
+    found = [each for each in doubted if each.in_doubt_reference in held]
     receipts.forget_strays(tx, carrier, [each.reference for each in found])
-    early = {each.reference for each in doubted if each.doubt not in held}
-    names = [(each.doubt, each.outcome) for each in arrived if each.doubt is not None and each.reference in early]
+    early = {each.reference for each in doubted if each.in_doubt_reference not in held}
+    names = [
+        (each.in_doubt_reference, each.outcome)
+        for each in arrived
+        if each.in_doubt_reference is not None and each.reference in early
+    ]
     receipts.arrive(tx, carrier, names, now)
-    ended += [(held[str(each.doubt)], each.outcome) for each in found]
+    ended += [(held[str(each.in_doubt_reference)], each.outcome) for each in found]
     return Received(finish(tx, ended, policy, now), len(unmatched) - len(found))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Container
 from typing import NamedTuple
 
-from pabal.carriers.base import Away, Busy, Declined, Rejected, Taken, Unknown, Verdict
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain import identifiers, retry
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome
@@ -62,14 +62,16 @@ def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Insta
         carrier,
         [(reference, one.message_id, len(references)) for one, references in taken for reference in references],
     )
-    unsettled = [(one, verdict) for one, verdict in said if isinstance(verdict, Declined | Busy | Away | Unknown)]
+    unsettled = [
+        (one, verdict) for one, verdict in said if isinstance(verdict, Declined | Busy | NotSent | Unknown)
+    ]
     queue.log_attempts(
         tx,
         carrier,
         [
             (one.message_id, one.number, _word(verdict))
             for one, verdict in unsettled
-            if not isinstance(verdict, Away)
+            if not isinstance(verdict, NotSent)
         ],
         now,
     )
@@ -90,8 +92,8 @@ def _references(attempt: Attempt, verdict: Verdict, holds_doubt: bool) -> tuple[
 
     A carrier may answer several parts with one id: then one receipt is all that can be told from others.
     """
-    if isinstance(verdict, Taken) and verdict.reference is not None:
-        return tuple(dict.fromkeys((verdict.reference, *verdict.further)))
+    if isinstance(verdict, Accepted) and verdict.reference is not None:
+        return tuple(dict.fromkeys((verdict.reference, *verdict.other_references)))
     if isinstance(verdict, Unknown) and holds_doubt:
         return (identifiers.name_in_doubt(identifiers.mark_of(attempt.message_id), attempt.receiver),)
     return ()
@@ -101,9 +103,9 @@ def _end(attempt: Attempt, verdict: Verdict, verdicts: Verdicts, policy: Policy)
     """Return how an attempt's message ends by this verdict, None where it goes on."""
     if isinstance(verdict, Rejected):
         return verdict.outcome
-    if isinstance(verdict, Taken):
+    if isinstance(verdict, Accepted):
         return Outcome.DELIVERED if verdict.reference is None else None
-    if isinstance(verdict, Away) or (isinstance(verdict, Unknown) and verdicts.holds_doubt):
+    if isinstance(verdict, NotSent) or (isinstance(verdict, Unknown) and verdicts.holds_doubt):
         return None
     if isinstance(verdict, Unknown) and verdicts.asks:
         return None if attempt.tries + 1 < MAX_ASKS else Outcome.UNKNOWN
@@ -124,16 +126,16 @@ def _again(
     What a carrier was given to see how it does, and did not take, goes on as all the others of it did.
     """
     here, aside = verdicts.carrier, verdicts.aside
-    tries = attempt.tries if isinstance(verdict, Away) else attempt.tries + 1
-    is_unsure = isinstance(verdict, Unknown) or (isinstance(verdict, Away) and attempt.is_in_doubt)
+    tries = attempt.tries if isinstance(verdict, NotSent) else attempt.tries + 1
+    is_unsure = isinstance(verdict, Unknown) or (isinstance(verdict, NotSent) and attempt.is_in_doubt)
     stays = verdicts.asks and is_unsure  # that it has not left our hands now says nothing of the time before
     following = None if stays else policy.routes.after(attempt.product, here, avoiding=aside)
     is_done_here = isinstance(verdict, Declined) or tries >= retry.MAX_TRIES
     if following and (is_done_here or (here in aside and following not in aside)):
         return attempt.message_id, attempt.number, now, following, 0
-    pause = AWAY_PAUSE if isinstance(verdict, Away) else retry.pause(tries, chance)
+    pause = AWAY_PAUSE if isinstance(verdict, NotSent) else retry.pause(tries, chance)
     return attempt.message_id, attempt.number, now + pause, here, tries
 
 
 def _word(verdict: Verdict) -> str:
-    return type(verdict).__name__.lower()
+    return verdict.label

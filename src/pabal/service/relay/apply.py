@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pabal.carriers.provider import Relay, Sheet
+from pabal.carriers.provider import RelayProvider, RemoteTemplate
 from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.profile import Profile
 from pabal.domain.suspension import Bar
@@ -33,7 +33,9 @@ def follow_profile(tx: Tx, profile: Profile, category: str, bar: Bar | None, now
     return True
 
 
-def followed(relay: Relay, template: Template, sheet: Sheet, change: Sheet | None, now: Instant) -> Followed:
+def followed(
+    relay: RelayProvider, template: Template, sheet: RemoteTemplate, change: RemoteTemplate | None, now: Instant
+) -> Followed:
     """Return what a template is to be, by what its relay says of it and of the newest change of it.
 
     A text that was not handed in yet stays as it is. One that was, but is missing at the relay, is given a while.
@@ -42,19 +44,24 @@ def followed(relay: Relay, template: Template, sheet: Sheet, change: Sheet | Non
     if sheet.status is TemplateStatus.APPROVED and not _same(relay, in_use, sheet.design):
         in_use = _ours_if_same(relay, template.design, sheet.design)
     newest = change if change is not None and _same(relay, template.design, change.design) else sheet
-    if newest.status is TemplateStatus.APPROVED and not relay.is_same(newest.design, sheet.design):
+    if newest.status is TemplateStatus.APPROVED and not relay.is_same_design(newest.design, sheet.design):
         newest = newest._replace(status=TemplateStatus.INSPECTING)  # the list does not show it yet
-    is_ours = relay.is_same(template.design, newest.design)
+    is_ours = relay.is_same_design(template.design, newest.design)
     is_unheard = template.status is TemplateStatus.REGISTERED
     is_settling = template.status is TemplateStatus.INSPECTING and now < template.changed_at + SETTLING
     if not is_ours and (is_unheard or is_settling):
-        return Followed(template.design, in_use, template.status, template.comment, sheet.bar)
+        return Followed(template.design, in_use, template.status, template.comment, sheet.suspension)
     design = template.design if is_ours else newest.design
-    return Followed(design, in_use, newest.status, newest.comment, sheet.bar)
+    return Followed(design, in_use, newest.status, newest.comment, sheet.suspension)
 
 
 def follow_template(
-    tx: Tx, relay: Relay, template: Template, sheet: Sheet, change: Sheet | None, now: Instant
+    tx: Tx,
+    relay: RelayProvider,
+    template: Template,
+    sheet: RemoteTemplate,
+    change: RemoteTemplate | None,
+    now: Instant,
 ) -> bool:
     """Let a template be as its relay has it; say whether anything changed."""
     known = templates.by_id(tx, template.id)
@@ -87,21 +94,21 @@ def miss_template(tx: Tx, template: Template, now: Instant) -> bool:
     return True
 
 
-def add_template(tx: Tx, profile: Profile, sheet: Sheet, now: Instant) -> bool:
+def add_template(tx: Tx, profile: Profile, sheet: RemoteTemplate, now: Instant) -> bool:
     """Keep a template that was made at the relay."""
     known = profiles.by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id or templates.get(tx, profile.id, sheet.code):
         return False
     added = templates.add(tx, profile.account_id, profile.id, sheet.code, sheet.design, None, now)
     in_use = sheet.design if sheet.status is TemplateStatus.APPROVED else None
-    templates.follow(tx, added, sheet.design, in_use, sheet.status, sheet.comment, sheet.bar, now)
+    templates.follow(tx, added, sheet.design, in_use, sheet.status, sheet.comment, sheet.suspension, now)
     return True
 
 
-def _same(relay: Relay, ours: Design | None, theirs: Design) -> bool:
-    return ours is not None and relay.is_same(ours, theirs)
+def _same(relay: RelayProvider, ours: Design | None, theirs: Design) -> bool:
+    return ours is not None and relay.is_same_design(ours, theirs)
 
 
-def _ours_if_same(relay: Relay, ours: Design, theirs: Design) -> Design:
+def _ours_if_same(relay: RelayProvider, ours: Design, theirs: Design) -> Design:
     """Return the design as we have it, where that says the same: some of it has no place at the relay."""
-    return ours if relay.is_same(ours, theirs) else theirs
+    return ours if relay.is_same_design(ours, theirs) else theirs

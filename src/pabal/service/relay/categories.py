@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from pabal.carriers.provider import Categories, Relay
+from pabal.carriers.provider import RelayProvider, RemoteCategories
 from pabal.domain.category import Category
 from pabal.domain.codes import Refused
 from pabal.service.context import Context
@@ -16,7 +16,7 @@ _MARK = "categories "
 async def of_senders(context: Context) -> Mapping[str, Category]:
     """Return the categories of sender profiles, by code."""
     found = await _kept(context)
-    return {each.code: each for each in found.senders} if found else context.sender_categories
+    return {each.code: each for each in found.profiles} if found else context.sender_categories
 
 
 async def of_templates(context: Context) -> Mapping[str, Category]:
@@ -25,28 +25,30 @@ async def of_templates(context: Context) -> Mapping[str, Category]:
     return {each.code: each for each in found.templates} if found else context.template_categories
 
 
-async def ask(context: Context, carrier: str, relay: Relay) -> None:
+async def ask(context: Context, carrier: str, relay: RelayProvider) -> None:
     """Keep what a relay says of its categories, for every process; an empty list is not believed.
 
     Raises Refused where it does not say.
     """
-    found = await relay.categories()
-    if found.senders and found.templates:
+    found = await relay.list_categories()
+    if found.profiles and found.templates:
         await context.store.write(cursors.put, _MARK + carrier, json.dumps(found).encode())
 
 
-async def _kept(context: Context) -> Categories | None:
+async def _kept(context: Context) -> RemoteCategories | None:
     """Return what the relay said last; None: there is no relay, or it has not been asked yet."""
     try:
-        carrier = context.desk().keeper
+        carrier = context.provider().relay_name
     except Refused:
         return None
     return await context.store.read(_read, carrier) if carrier is not None else None
 
 
-def _read(tx: Tx, carrier: str) -> Categories | None:
+def _read(tx: Tx, carrier: str) -> RemoteCategories | None:
     mark = cursors.get(tx, _MARK + carrier)
     if mark is None:
         return None
     senders, templates = json.loads(mark)
-    return Categories(tuple(Category(*each) for each in senders), tuple(Category(*each) for each in templates))
+    return RemoteCategories(
+        tuple(Category(*each) for each in senders), tuple(Category(*each) for each in templates)
+    )

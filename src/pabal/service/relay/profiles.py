@@ -5,7 +5,7 @@ import hashlib
 import hmac
 from typing import NamedTuple
 
-from pabal.carriers.provider import Relay, Standing
+from pabal.carriers.provider import RelayProvider, RemoteProfile
 from pabal.domain.codes import Code, Refused, Words
 from pabal.domain.dates import HOUR, SECOND, Instant
 from pabal.domain.profile import (
@@ -44,10 +44,10 @@ async def register(
     Raises Refused: CATEGORY_NOT_FOUND, DUPLICATE for an approved channel, RATE_LIMITED, PRODUCT_NOT_AVAILABLE,
     and whatever a relay says; then nothing of the registration is kept, but that someone asked for it is.
     """
-    posted = context.desk()
+    posted = context.provider()
     if registration.category not in await categories.of_senders(context):
         raise Refused(Code.CATEGORY_NOT_FOUND, "category")
-    token = new_token(context.world, TOKEN_DIGITS) if posted.keeper is None else None
+    token = new_token(context.world, TOKEN_DIGITS) if posted.relay_name is None else None
     hash = _hash(token) if token is not None else _UNKNOWN_HASH
     now = context.world.now()
     begun = await context.store.write(
@@ -56,13 +56,13 @@ async def register(
         _register,
         account_id,
         registration,
-        posted.keeper,
+        posted.relay_name,
         hash,
         now,
         now + context.policy.token_validity,
     )
     try:
-        await posted.desk.register(account_id, registration, token)
+        await posted.provider.register_profile(account_id, registration, token)
     except Refused:
         await context.store.write(_take_back, begun, context.world.now())
         raise
@@ -89,7 +89,9 @@ async def authenticate(
         raise _refusal(refused)
 
 
-async def _have_proved(context: Context, profile: Profile, relay: Relay, token: str, deed: Deed | None) -> None:
+async def _have_proved(
+    context: Context, profile: Profile, relay: RelayProvider, token: str, deed: Deed | None
+) -> None:
     """Have a relay check a token.
 
     Where its answer is lost, the relay may have approved the profile; but that it is approved there does not say
@@ -99,7 +101,7 @@ async def _have_proved(context: Context, profile: Profile, relay: Relay, token: 
     if refused:
         raise _refusal(refused)
     try:
-        sender_key = await relay.prove(profile.channel_id, token)
+        sender_key = await relay.verify_token(profile.channel_id, token)
     except Refused as refusal:
         if refusal.code is not Code.TOKEN_INVALID:
             await context.store.write(_count_wrong, profile, -1)
@@ -113,7 +115,7 @@ async def adopt(context: Context, account_id: int, carrier: str, channel_id: str
     Raises Refused: SENDER_NOT_FOUND where the relay does not have it or it is not approved there, DUPLICATE where
     another account has it.
     """
-    standing = await context.relay(carrier).find(channel_id)
+    standing = await context.relay(carrier).find_profile(channel_id)
     if standing is None or standing.sender_key is None:
         detail = Words(
             "중계사에 승인된 발신 프로필이 없습니다.", "The relay has no approved profile of this channel."
@@ -136,7 +138,7 @@ async def delete(
     profile = await context.store.read(_named, account_id, sender_key, channel_id)
     relay = context.relays.get(profile.carrier or "")
     if relay is not None and profile.sender_key is not None:
-        await relay.remove_profile(profile.sender_key)
+        await relay.delete_profile(profile.sender_key)
     profile_id = await context.store.write(
         audit_log.along, deed, _delete, account_id, sender_key, channel_id, context.world.now()
     )
@@ -263,7 +265,7 @@ TAKEN = Words(
 )
 
 
-def _adopt(tx: Tx, account_id: int, carrier: str, standing: Standing, now: Instant) -> Profile:
+def _adopt(tx: Tx, account_id: int, carrier: str, standing: RemoteProfile, now: Instant) -> Profile:
     channel_id, sender_key, category, bar = standing
     assert sender_key is not None
     known = profiles.by_channel(tx, account_id, channel_id)

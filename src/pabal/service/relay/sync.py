@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from pabal.carriers.provider import Relay, Sheet, Standing, Unreached
+from pabal.carriers.provider import ProviderUnavailable, RelayProvider, RemoteProfile, RemoteTemplate
 from pabal.domain.codes import Refused
 from pabal.domain.dates import HOUR, Instant
 from pabal.domain.profile import AuthStatus, Profile
@@ -68,11 +68,11 @@ class Looker:
             log.info("a relay shows its %s again", what, extra={"carrier": carrier})
             self._unseen.discard((carrier, what))
 
-    async def _look(self, carrier: str, relay: Relay) -> None:
+    async def _look(self, carrier: str, relay: RelayProvider) -> None:
         ours = await self._context.store.read(profiles.of_carrier, carrier)
         if not ours:
             return
-        theirs = [each for each in await relay.profiles() if each.sender_key is not None]
+        theirs = [each for each in await relay.list_profiles() if each.sender_key is not None]
         by_key = {each.sender_key: each for each in theirs}
         troubles: list[Refused] = []
         for profile in self._in_turn(ours):
@@ -80,7 +80,7 @@ class Looker:
                 continue
             try:
                 await self._look_at_profile(relay, profile, by_key.get(profile.sender_key))
-            except Unreached:
+            except ProviderUnavailable:
                 raise
             except Refused as trouble:  # what is odd about one need not hold up the others
                 troubles.append(trouble)
@@ -95,22 +95,24 @@ class Looker:
         first = self._rounds * MOST_TROUBLES % len(ours)
         return ours[first:] + ours[:first]
 
-    async def _look_at_profile(self, relay: Relay, profile: Profile, standing: Standing | None) -> None:
+    async def _look_at_profile(
+        self, relay: RelayProvider, profile: Profile, standing: RemoteProfile | None
+    ) -> None:
         assert profile.sender_key is not None
         if standing is None and profile.bar is not Bar.GONE:
-            standing = await relay.profile(profile.sender_key)
+            standing = await relay.get_profile(profile.sender_key)
         await self._follow_profile(profile, standing)
         if standing is not None:
             await self._look_at_templates(relay, profile, profile.sender_key)
 
-    async def _ask_categories(self, carrier: str, relay: Relay) -> None:
+    async def _ask_categories(self, carrier: str, relay: RelayProvider) -> None:
         now = self._context.world.now()
         if now - self._asked_at.get(carrier, 0) >= CATEGORIES_EVERY:
             await categories.ask(self._context, carrier, relay)
             self._asked_at[carrier] = now
 
-    async def _follow_profile(self, profile: Profile, standing: Standing | None) -> None:
-        bar = standing.bar if standing else Bar.GONE
+    async def _follow_profile(self, profile: Profile, standing: RemoteProfile | None) -> None:
+        bar = standing.suspension if standing else Bar.GONE
         category = standing.category or profile.category if standing else profile.category
         if (profile.category, profile.bar) == (category, bar):
             return
@@ -121,17 +123,17 @@ class Looker:
                 extra={"profile": profile.id, "state": bar.word if bar else "in use"},
             )
 
-    async def _look_at_templates(self, relay: Relay, profile: Profile, sender_key: str) -> None:
+    async def _look_at_templates(self, relay: RelayProvider, profile: Profile, sender_key: str) -> None:
         store, world = self._context.store, self._context.world
         before = {each.code for each in await store.read(templates.of_profile, profile.id)}
-        sheets = {each.code: each for each in await relay.templates(sender_key)}
+        sheets = {each.code: each for each in await relay.list_templates(sender_key)}
         ours = await store.read(templates.of_profile, profile.id)
         there = [each for each in ours if each.code in sheets]
         closely = self._to_look_at_closely(there)
         for template in there:
             sheet = sheets[template.code]
             if template.id in closely:
-                sheet = await relay.template(sender_key, template.code) or sheet
+                sheet = await relay.get_template(sender_key, template.code) or sheet
             await self._follow_template(relay, template, sheet)
         for code in sheets.keys() - {each.code for each in ours} - before:  # what was there before was just deleted
             if await store.write(apply.add_template, profile, sheets[code], world.now()):
@@ -150,19 +152,21 @@ class Looker:
         first = self._rounds * MOST_CLOSELY % max(len(used), 1)
         return barred | set((used[first:] + used[:first])[:MOST_CLOSELY])
 
-    async def _follow_template(self, relay: Relay, template: Template, sheet: Sheet) -> None:
+    async def _follow_template(self, relay: RelayProvider, template: Template, sheet: RemoteTemplate) -> None:
         change = None
-        is_changing = sheet.status is TemplateStatus.APPROVED and not relay.is_same(template.design, sheet.design)
+        is_changing = sheet.status is TemplateStatus.APPROVED and not relay.is_same_design(
+            template.design, sheet.design
+        )
         if is_changing and template.status is TemplateStatus.INSPECTING:
-            change = await relay.change_of(template.sender_key, template.code)
+            change = await relay.get_template_change(template.sender_key, template.code)
         now = self._context.world.now()
         new = apply.followed(relay, template, sheet, change, now)
         if new != (template.design, template.in_use, template.status, template.comment, template.bar):
             await self._context.store.write(apply.follow_template, relay, template, sheet, change, now)
 
-    async def _miss_template(self, relay: Relay, template: Template) -> None:
+    async def _miss_template(self, relay: RelayProvider, template: Template) -> None:
         """Ask for what a list lacks: only what the relay says it does not have is out of use."""
-        if await relay.template(template.sender_key, template.code) is not None:
+        if await relay.get_template(template.sender_key, template.code) is not None:
             return
         if await self._context.store.write(apply.miss_template, template, self._context.world.now()):
             log.info("a template is gone at the relay", extra={"template": template.id})

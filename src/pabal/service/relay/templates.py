@@ -59,8 +59,8 @@ async def request(context: Context, place: Place, deed: Deed | None = None) -> T
     whatever a relay says; then it stays registered.
     """
     profile, template, image = await context.store.read(_handed, place)
-    desk = context.desk_of(profile)
-    review = await desk.submit(place.sender_key, place.code, template.design, image)
+    desk = context.provider_of(profile)
+    review = await desk.submit_template(place.sender_key, place.code, template.design, image)
     return await context.store.write(
         audit_log.along, deed, _request, place, template.design, review, context.world.now()
     )
@@ -75,7 +75,7 @@ async def delete(context: Context, place: Place, deed: Deed | None = None) -> No
     template = await context.store.read(_deletable, place)
     relay = context.relays.get(template.carrier or "")
     if relay is not None:
-        await relay.remove_template(place.sender_key, place.code)
+        await relay.delete_template(place.sender_key, place.code)
     await context.store.write(audit_log.along, deed, _delete, place)
 
 

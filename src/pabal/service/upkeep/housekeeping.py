@@ -154,7 +154,7 @@ async def _void(context: Context, slot: int, worker: bytes | None, carrier: Carr
     """Let what a slot's last worker had in hand come due again; where doubt is held, let it wait for receipts."""
     store, world, name = context.store, context.world, carrier.name
     held = BATCH
-    while carrier.holds_doubt and held:
+    while carrier.holds_in_doubt and held:
         finished, held = await store.write(
             while_held, slot, worker, hold_in_hand, slot, name, context.policy, BATCH, world.now()
         )
