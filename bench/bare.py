@@ -9,7 +9,7 @@ import msgspec
 import uvicorn
 import uvloop
 
-from pabal.models.answers import SentItem
+from pabal.models.answers import AcceptedItem
 from pabal.models.bodies import SendSms
 
 Message = MutableMapping[str, Any]
@@ -36,7 +36,7 @@ async def app(
             "result": "SUCCESS",
             "resultMessage": "성공",
             "locale": "ko",
-            "item": SentItem("0" * 26 if sending else ""),
+            "item": AcceptedItem("0" * 26 if sending else ""),
         }
     )
     await send(

@@ -74,7 +74,7 @@ def lookups(regulars: int, page_size: int = 10) -> list[bytes]:
 
 def later(policy: Policy, now: int) -> str:
     """Return a sendDate in a few hours, so that nothing is delivered meanwhile."""
-    return dates.stamp(now + 5 * HOUR, policy.zone)[:16]
+    return dates.format_timestamp(now + 5 * HOUR, policy.zone)[:16]
 
 
 def _send(chance: random.Random, receivers: int, send_date: str | None) -> dict[str, object]:

@@ -10,7 +10,7 @@ from bench.figures import Figure, middle
 from bench.fill import POLICY, REQUEST_RECEIVERS, WORLD, campaigns, put, ready_to_keep, slots_of, with_store
 from bench.server import Place, say
 from pabal.domain.dates import HOUR
-from pabal.service.sending.accept import Promise
+from pabal.service.sending.accept import NewRequest
 from pabal.store.engine.base import Store
 
 AIM = 0.6
@@ -19,11 +19,11 @@ CONNECTIONS = 8
 REQUESTS = 100
 BODIES = 20
 
-Bare = Callable[[Path, list[Promise]], float]
+Bare = Callable[[Path, list[NewRequest]], float]
 """Puts the rows of sends into the store of a data directory, a transaction each; returns receivers a second."""
 
 
-def inserted(data: Path, promises: list[Promise]) -> float:
+def inserted(data: Path, promises: list[NewRequest]) -> float:
     """Put them in by the statements of the service itself, one transaction after the other."""
 
     async def work(store: Store) -> float:

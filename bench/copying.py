@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 
 from pabal.domain.message import Status
-from pabal.service.sending.accept import Promise
+from pabal.service.sending.accept import NewRequest
 
 _REQUESTS = (
     "id, slot, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
@@ -16,7 +16,7 @@ _MESSAGES = "id, slot, account_id, receiver, product, variables, content, refere
 _JOBS = "id, slot, carrier, lane, ready_at, attempt, tries"
 
 
-def copy_all(connection: "psycopg.Connection[Any]", promises: Sequence[Promise]) -> None:
+def copy_all(connection: "psycopg.Connection[Any]", promises: Sequence[NewRequest]) -> None:
     """Put in all that is kept of sends, the same rows as `accept.keep_all` does, in one transaction."""
     with connection.transaction():
         _copy(connection, f"requests ({_REQUESTS})", (each.request for each in promises))

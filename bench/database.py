@@ -71,7 +71,7 @@ def on_postgres(beside: Place) -> Iterator[PostgresPlace]:
     folder = Path(tempfile.mkdtemp(prefix="pabal-bench-pg-"))
     server = Server(folder, **OPTIONS)
     try:
-        server.make()
+        server.init()
         server.start()
         place = PostgresPlace(beside.root / folder.name, server)
         place.peaks = beside.peaks

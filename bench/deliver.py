@@ -13,8 +13,8 @@ from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Outcome
 from pabal.service.delivery.claim import claim
 from pabal.service.delivery.receive import receive
-from pabal.service.delivery.settle import Verdicts, settle
-from pabal.service.sending.compose import attempt_of
+from pabal.service.delivery.settle import BatchVerdicts, settle
+from pabal.service.sending.compose import build_attempt
 from pabal.store import slots
 from pabal.store.engine.base import Store
 
@@ -70,8 +70,8 @@ async def deliver_bare(store: Store, slot: int) -> tuple[int, Bare]:
     began = time.perf_counter()
     claimed = await store.write(claim, slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, POLICY, WORLD.now())
     claimed_s = time.perf_counter() - began
-    attempts = [attempt_of(message, request, lease) for lease, message, request in claimed.leased]
-    taken = Verdicts(CARRIER, [(each, Accepted(each.message_id.hex())) for each in attempts])
+    attempts = [build_attempt(message, request, lease) for lease, message, request in claimed.leased]
+    taken = BatchVerdicts(CARRIER, [(each, Accepted(each.message_id.hex())) for each in attempts])
     receipts = [Receipt(each.message_id.hex(), Outcome.DELIVERED) for each in attempts]
     began = time.perf_counter()
     await store.write(settle, taken, POLICY, 0.5, WORLD.now())
@@ -83,7 +83,7 @@ async def deliver_bare(store: Store, slot: int) -> tuple[int, Bare]:
 
 async def deliver_all_bare(store: Store, messages: int) -> list[Bare]:
     """Deliver so many messages by the transactions alone, the slots in turn; return the times of each batch."""
-    total = await store.read(slots.total)
+    total = await store.read(slots.count_slots)
     found: list[Bare] = []
     ended = empty = 0
     while ended < messages:

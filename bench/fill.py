@@ -12,8 +12,8 @@ from pabal.domain import identifiers
 from pabal.domain.dates import HOUR, Instant
 from pabal.domain.message import Product
 from pabal.domain.sending import Receiver, Sending
-from pabal.service.policy import Policy, policy_from
-from pabal.service.sending.accept import Promise, keep
+from pabal.service.policy import Policy, build_policy
+from pabal.service.sending.accept import NewRequest, store_request
 from pabal.settings.settings import load
 from pabal.store import messages, requests, slots
 from pabal.store.engine.base import Store
@@ -27,7 +27,7 @@ TEXT = "#{name}님, 주문하신 상품이 오늘 도착합니다."
 SENDER = "0212345678"
 SAID_EVERY = 100_000
 
-POLICY: Policy = policy_from(load({}))
+POLICY: Policy = build_policy(load({}))
 CARRIER = POLICY.routes.first(Product.SMS) or ""
 WORLD = RealWorld()
 
@@ -52,7 +52,7 @@ def with_store(data: Path, work: Callable[[Store], Awaitable[T]], *, is_durable:
 
 def slots_of(data: Path) -> int:
     """Return how many slots the store of a data directory has."""
-    return with_store(data, lambda store: store.read(slots.total))
+    return with_store(data, lambda store: store.read(slots.count_slots))
 
 
 def campaigns(
@@ -74,15 +74,15 @@ def regular(one: int) -> str:
     return f"0100009{one:04}"
 
 
-def ready_to_keep(sending: Sending, at: Instant, chance: random.Random, slot: int = 0) -> Promise:
+def ready_to_keep(sending: Sending, at: Instant, chance: random.Random, slot: int = 0) -> NewRequest:
     """Return a send as its transaction takes it."""
-    request_id = identifiers.request_id(at, slot, chance.getrandbits(identifiers.CHANCE_BITS))
+    request_id = identifiers.make_request_id(at, slot, chance.getrandbits(identifiers.RANDOM_BITS))
     scheduled_at = at if sending.scheduled_at is None else sending.scheduled_at
-    return Promise(
+    return NewRequest(
         request_id,
         1,
-        requests.row_of(request_id, 1, sending, scheduled_at),
-        messages.rows_of(request_id, 1, sending.product, sending.receivers),
+        requests.build_row(request_id, 1, sending, scheduled_at),
+        messages.build_rows(request_id, 1, sending.product, sending.receivers),
         None,
         CARRIER,
         sending.lane,
@@ -93,9 +93,9 @@ def ready_to_keep(sending: Sending, at: Instant, chance: random.Random, slot: in
     )
 
 
-async def put(store: Store, promise: Promise) -> None:
+async def put(store: Store, promise: NewRequest) -> None:
     """Keep a send in one transaction."""
-    await store.write(keep, promise)
+    await store.write(store_request, promise)
 
 
 def fill(
@@ -114,7 +114,7 @@ def fill(
     now = WORLD.now()
 
     async def work(store: Store) -> None:
-        total = await store.read(slots.total)
+        total = await store.read(slots.count_slots)
         scheduled_at = None if scheduled_after is None else now + scheduled_after
         for place, sending in enumerate(campaigns(count, chance, scheduled_at, regulars)):
             at = now - HOUR + place * HOUR // count

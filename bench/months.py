@@ -19,7 +19,7 @@ from pabal.domain import identifiers
 from pabal.domain.dates import DAY, SECOND, Instant
 from pabal.domain.message import Outcome, Product, Status
 from pabal.store.engine import partitions
-from pabal.store.engine.postgres import connected
+from pabal.store.engine.postgres import connect
 from pabal.store.engine.postgres_tx import PostgresTx
 
 AIM = 1.5
@@ -95,11 +95,11 @@ def fill(place: PostgresPlace, data: Path, messages: int, days: int) -> None:
 
 def _make_months(data: Path, days: int) -> None:
     """Make the tables of the months that are over; those of this one and the next are there."""
-    with contextlib.closing(connected(settings_of(data).store)) as connection, connection.transaction():
+    with contextlib.closing(connect(settings_of(data).store)) as connection, connection.transaction():
         month = partitions.month_at(WORLD.now() - days * DAY)
         while month < partitions.month_at(WORLD.now()):
-            partitions.make(PostgresTx(connection), month)
-            month = partitions.following(month)
+            partitions.create_month(PostgresTx(connection), month)
+            month = partitions.next_month(month)
 
 
 def _blocks(messages: int, days: int, slots: int) -> Iterator[tuple[bytes, bytes]]:
@@ -110,7 +110,7 @@ def _blocks(messages: int, days: int, slots: int) -> Iterator[tuple[bytes, bytes
     for place in range(count):
         at = first_at + place * days * DAY // count
         slot = place % slots
-        one = identifiers.request_id(at, slot, chance.getrandbits(identifiers.CHANCE_BITS)).hex()
+        one = identifiers.make_request_id(at, slot, chance.getrandbits(identifiers.RANDOM_BITS)).hex()
         own = [int(regular(number)) for number in range(REGULARS) if number % rounds == place % rounds]
         receivers = own + [1_000_000_000 + chance.getrandbits(26) for _ in range(REQUEST_RECEIVERS - len(own))]
         yield _request(one, slot, at), _messages(one, slot, receivers, at)

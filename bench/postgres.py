@@ -9,14 +9,14 @@ from bench.database import PostgresPlace, on_postgres
 from bench.figures import Figure
 from bench.fill import REQUEST_RECEIVERS
 from bench.server import Place
-from pabal.service.sending.accept import Promise
+from pabal.service.sending.accept import NewRequest
 
 
 def measure(place: Place) -> list[Figure]:
     """Measure what is measured of SQLite; the bare inserts are COPY."""
     with on_postgres(place) as here:
 
-        def copied(data: Path, promises: list[Promise]) -> float:
+        def copied(data: Path, promises: list[NewRequest]) -> float:
             return _copied(here, data, promises)
 
         figures = [
@@ -27,7 +27,7 @@ def measure(place: Place) -> list[Figure]:
     return [each._replace(name="postgres") for each in figures]
 
 
-def _copied(place: PostgresPlace, data: Path, promises: list[Promise]) -> float:
+def _copied(place: PostgresPlace, data: Path, promises: list[NewRequest]) -> float:
     """Return how many receivers a second one connection copies in, a transaction each thousand."""
     with place.connect(data) as connection:
         began = time.perf_counter()

@@ -17,7 +17,7 @@ from bench.server import DoesNotWork, Place, say
 from pabal.carriers.base import DEFAULT_BATCH_SIZE
 from pabal.domain.dates import MINUTE
 from pabal.service.delivery.claim import claim
-from pabal.service.delivery.watermarks import Floors
+from pabal.service.delivery.watermarks import Watermarks
 from pabal.store import queue, slots
 from pabal.store.engine.base import Store
 from pabal.store.engine.postgres import PostgresStore
@@ -92,7 +92,7 @@ def _deliver(data: Path, messages: int) -> None:
 async def _claimed(places: Sequence[Path]) -> list[list[float]]:
     """Return how long claims took, by place; the first do not count, their plans are yet to be made."""
     stores = [PostgresStore(settings_of(data).store, WORLD, writers=1) for data in places]
-    floors = [Floors() for _ in places]
+    floors = [Watermarks() for _ in places]
     found: list[list[float]] = [[] for _ in places]
     for number in range(CLAIMS):
         for place, store in enumerate(stores):
@@ -102,15 +102,15 @@ async def _claimed(places: Sequence[Path]) -> list[list[float]]:
     return [times[UNCOUNTED:] for times in found]
 
 
-async def _claim(store: Store, floors: Floors, number: int) -> float:
+async def _claim(store: Store, floors: Watermarks, number: int) -> float:
     """Claim as a deliverer does: see what comes next in all slots, then claim from one."""
-    total = await store.read(slots.total)
+    total = await store.read(slots.count_slots)
     began, now = time.perf_counter(), WORLD.now()
     lanes = floors.lanes(range(total), now)
-    floors.note(lanes, await store.read(queue.next_due, CARRIER, lanes), now)
+    floors.record(lanes, await store.read(queue.next_due_by_lane, CARRIER, lanes), now)
     slot = number % total
     claimed = await store.write(
-        claim, slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, POLICY, WORLD.now(), since=floors.of(slot)
+        claim, slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, POLICY, WORLD.now(), watermarks=floors.for_slot(slot)
     )
     took_s = time.perf_counter() - began
     if len(claimed.leased) != DEFAULT_BATCH_SIZE:

@@ -76,7 +76,7 @@ def _waits_s(data: Path, requests: list[bytes]) -> list[float]:
     give_up_at = time.perf_counter() + TAKEN_WITHIN_S
     waits_s: list[float] = []
     for each in requests:
-        one = identifiers.message_id(each, 1)
+        one = identifiers.make_message_id(each, 1)
         while (at := looking.one("select taken_at from simulated where message_id = ?", (one,))) is None:
             if time.perf_counter() > give_up_at:
                 raise DoesNotWork(f"a small send was not taken in {TAKEN_WITHIN_S} s")

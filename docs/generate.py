@@ -19,11 +19,11 @@ from pabal.domain.codes import Code
 from pabal.domain.message import Outcome, Product, Status
 from pabal.models.answers import Envelope
 from pabal.models.schema_names import SCHEMA_NAMES
-from pabal.settings.carriers import KINDS, CarrierSettings
-from pabal.settings.field import fields, shown
-from pabal.settings.settings import ENVIRONMENT_PREFIX, Settings, described
-from pabal.web.endpoints import COMMON, ENDPOINTS, Endpoint
-from pabal.web.openapi import schemas
+from pabal.settings.carriers import CARRIER_KINDS, CarrierSettings
+from pabal.settings.field import fields, format_value
+from pabal.settings.settings import ENVIRONMENT_PREFIX, Settings, describe_settings
+from pabal.web.endpoints import COMMON_CODES, ENDPOINTS, Endpoint
+from pabal.web.openapi import build_schemas
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made by docs/generate.py from the code: run `make docs`, do not edit. -->\n"
@@ -201,13 +201,11 @@ def errors_page() -> str:
         "With the setting [`always_ok`](settings.md) every 4xx of an `/api/` path but 429 is answered with HTTP",
         "200; `result` stays the same.",
         "",
-        *_table(
-            ("Code", "HTTP", "Meaning"), [(_code_link(code), code.http_status, code.words.en) for code in Code]
-        ),
+        *_table(("Code", "HTTP", "Meaning"), [(_code_link(code), code.http_status, code.text.en) for code in Code]),
     ]
     for code in Code:
         lines += ["", f"## {code.name}", "", f"- HTTP status: {code.http_status}"]
-        lines += [f"- Message: {code.words.en}", f"- 메시지: {code.words.ko}"]
+        lines += [f"- Message: {code.text.en}", f"- 메시지: {code.text.ko}"]
         if code.remedy.en:
             lines += [f"- Remedy: {code.remedy.en}", f"- 해결: {code.remedy.ko}"]
         lines.append(f"- Answered by: {_answered_by(code)}")
@@ -228,7 +226,7 @@ def endpoints_page() -> str:
         "",
         *_fields_table(_schema(Envelope), "Envelope"),
         "",
-        f"Every endpoint may answer {_code_links(COMMON)}.",
+        f"Every endpoint may answer {_code_links(COMMON_CODES)}.",
         f"An unknown path answers {_code_link(Code.NOT_FOUND)}.",
         "",
         *_table(
@@ -250,7 +248,7 @@ def endpoints_page() -> str:
 def settings_page() -> str:
     """Return the reference of every setting."""
     rows = []
-    for name, default, meaning in described(Settings()):
+    for name, default, meaning in describe_settings(Settings()):
         in_environment = name not in ("carriers", "routes")
         variable = f"`{ENVIRONMENT_PREFIX}{name.upper()}`" if in_environment else "in the file only"
         limits = _limits(Settings, name)
@@ -268,12 +266,12 @@ def settings_page() -> str:
         "",
         "## Carriers",
         "",
-        f"A carrier is a table `[carriers.NAME]` of the file; its `kind`, {_either(KINDS)}, decides what else",
-        "stands in it. A secret such as `password` may also be given as `password_env`, the name of a variable",
+        f"A carrier is a table `[carriers.NAME]` of the file; its `kind`, {_either(CARRIER_KINDS)}, decides what",
+        "else stands in it. A secret such as `password` may also be given as `password_env`, the name of a variable",
         "of the environment, or as `password_file`, the path of a file that holds nothing else. Neither the",
         "logs nor `pabal settings` show it.",
         "",
-        *(line for kind, shape in KINDS.items() for line in _carrier_settings(kind, shape)),
+        *(line for kind, shape in CARRIER_KINDS.items() for line in _carrier_settings(kind, shape)),
         "## Routes",
         "",
         "The table `[routes]` names for each product the carriers to try, in order. Where the file has neither",
@@ -335,11 +333,11 @@ def _endpoint(endpoint: Endpoint) -> list[str]:
         "body": "Fields of the body:",
         "query": "Parameters of the query string:",
         "anywhere": "Fields, in the JSON body, the query string or a form:",
-    }[endpoint.takes]
+    }[endpoint.input_source]
     asked = _schema(endpoint.body)
     lines = ["", f"### {endpoint.method} {endpoint.path}", ""]
     lines += [f"{endpoint.summary}. {kind} Scope `{endpoint.scope}`."]
-    if endpoint.is_repeatable:
+    if endpoint.takes_idempotency_key:
         lines += ["Heeds [`Idempotency-Key`](../how-to/idempotency.md)."]
     lines += (
         ["", where, "", *_fields_table(asked, SCHEMA_NAMES[endpoint.body])]
@@ -351,7 +349,7 @@ def _endpoint(endpoint: Endpoint) -> list[str]:
         lines += ["", "Answer:", "", *_fields_table(added, SCHEMA_NAMES[endpoint.answer], is_short=True)]
     else:
         lines += ["", "Answer: the envelope alone."]
-    own = [code for code in endpoint.codes if code not in COMMON]
+    own = [code for code in endpoint.codes if code not in COMMON_CODES]
     if own:
         lines += ["", f"Codes: {_code_links(own)}."]
     return lines
@@ -367,11 +365,11 @@ def _added(answer: type[msgspec.Struct]) -> Schema:
 def _inner_shapes() -> dict[str, Schema]:
     """Return the objects that stand inside bodies and answers, by name, in the order of the alphabet."""
     outer = {SCHEMA_NAMES[shape] for one in ENDPOINTS for shape in (one.body, one.answer)} | {"Envelope"}
-    return {name: schema for name, schema in sorted(schemas().items()) if name not in outer}
+    return {name: schema for name, schema in sorted(build_schemas().items()) if name not in outer}
 
 
 def _schema(shape: type[msgspec.Struct]) -> Schema:
-    found: Schema = schemas()[SCHEMA_NAMES[shape]]
+    found: Schema = build_schemas()[SCHEMA_NAMES[shape]]
     return found
 
 
@@ -443,7 +441,7 @@ def _default(each: "dataclasses.Field[Any]") -> str:
         return ""
     if each.default is dataclasses.MISSING:
         return "needed"
-    value = shown(each.default)
+    value = format_value(each.default)
     return f"`{value}`" if value else ""
 
 
@@ -462,7 +460,7 @@ def _limits(shape: type, name: str) -> str:
 
 
 def _answered_by(code: Code) -> str:
-    if code in COMMON:
+    if code in COMMON_CODES:
         return "every endpoint"
     listed = [f"[{one.path}](endpoints.md#{_anchor(one)})" for one in ENDPOINTS if code in one.codes]
     if code is Code.NOT_FOUND:

@@ -7,35 +7,41 @@ from typing import Any
 import pytest
 
 from tests.fixtures import citus, postgres
-from tests.fixtures.engines import EVERY
-from tests.fixtures.virtual import Environment, build_environment, in_virtual_time, settings_for
+from tests.fixtures.engines import AVAILABLE_ENGINES
+from tests.fixtures.virtual import Environment, build_environment, run_in_virtual_time, settings_for
 
 Scenario = Callable[[Environment], Awaitable[None]]
 
-USING_A_STORE = {"tmp_path", "tx"}
-LONG_ROADS = {"cli", "console", "faults", "relay"}
+STORE_FIXTURES = {"tmp_path", "tx"}
+SLOW_FOLDERS = {"cli", "console", "faults", "relay"}
 """Folders whose tests go through whole commands, pages and lives: of them only what needs no store is quick."""
-ABOVE_THE_SERVICE = {"console", "relay", "web"}
+SINGLE_ENGINE_FOLDERS = {"console", "relay", "web"}
 """Folders whose tests see the store only through the service, which is tested on every engine by itself."""
-ON_EVERY_ENGINE = {"test_cancel.py", "test_fallback.py", "test_idempotency.py", "test_isolation.py", "test_live.py"}
+EVERY_ENGINE_FILES = {
+    "test_cancel.py",
+    "test_fallback.py",
+    "test_idempotency.py",
+    "test_isolation.py",
+    "test_live.py",
+}
 """Of these, what is to be seen on every engine in every run."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        postgres.begin()
+        postgres.choose_server_folder()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    postgres.let_go()
-    citus.let_go()
+    postgres.disconnect()
+    citus.drop_worker_database()
     if not hasattr(config, "workerinput"):
-        postgres.end()
+        postgres.stop_server()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say it where the tests on Citus were not run."""
-    if not citus.is_there():
+    if not citus.is_available():
         terminalreporter.write_line(citus.NOT_RUN)
 
 
@@ -45,16 +51,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     What goes a long road is not among the quick ones.
     """
-    on_others = [each for each in items if _engine_of(each) in EVERY[1:]]
+    on_others = [each for each in items if _engine_of(each) in AVAILABLE_ENGINES[1:]]
     for each in on_others:
         if "store" not in each.path.parts:
             each.add_marker(pytest.mark.slow)
     for each in items:
-        if LONG_ROADS & set(each.path.parts) and _uses_a_store(each):
+        if SLOW_FOLDERS & set(each.path.parts) and _uses_store(each):
             each.add_marker(pytest.mark.slow)
-        if _is_one_of_many_alike(each):
+        if _is_redundant(each):
             each.add_marker(pytest.mark.torture)
-    alike = [each for each in on_others if not _uses_a_store(each)]
+    alike = [each for each in on_others if not _uses_store(each)]
     config.hook.pytest_deselected(items=alike)
     items[:] = [each for each in items if each not in set(alike)]
 
@@ -64,17 +70,17 @@ def _engine_of(item: pytest.Item) -> str:
     return str(spec.params.get("engine", "")) if spec else ""
 
 
-def _is_one_of_many_alike(item: pytest.Item) -> bool:
+def _is_redundant(item: pytest.Item) -> bool:
     """Say whether others of the same kind tell nearly as much: pages that a browser sees in the other language on
     the other screen, and pages and calls of the interface on the other engine."""
     if "browser" in item.path.parts:
         return item.name.endswith(("[en-desk]", "[ko-phone]"))
-    is_above = bool(ABOVE_THE_SERVICE & set(item.path.parts)) and item.path.name not in ON_EVERY_ENGINE
-    return is_above and _engine_of(item) in EVERY[1:]
+    is_above = bool(SINGLE_ENGINE_FOLDERS & set(item.path.parts)) and item.path.name not in EVERY_ENGINE_FILES
+    return is_above and _engine_of(item) in AVAILABLE_ENGINES[1:]
 
 
-def _uses_a_store(item: pytest.Item) -> bool:
-    return bool(USING_A_STORE & set(getattr(item, "fixturenames", ())))
+def _uses_store(item: pytest.Item) -> bool:
+    return bool(STORE_FIXTURES & set(getattr(item, "fixturenames", ())))
 
 
 @pytest.fixture
@@ -90,6 +96,6 @@ def run_scenario(tmp_path: Path) -> Callable[..., None]:
             finally:
                 await env.service.stop()
 
-        in_virtual_time(whole())
+        run_in_virtual_time(whole())
 
     return run

@@ -33,7 +33,7 @@ def _restored() -> Iterator[None]:
 def lines(kind: str, stream: io.StringIO | None = None) -> list[str]:
     """Set up, log two events, and return what was written."""
     stream = stream or io.StringIO()
-    logs.set_up(kind, SEOUL, stream)
+    logs.configure_logging(kind, SEOUL, stream)
     log = logging.getLogger("pabal.test")
     log.info("a carrier gave no answer", extra={"carrier": "post", "messages": 3})
     log.warning("%s of %s", 1, 2)
@@ -73,7 +73,7 @@ def test_by_itself_it_is_text_on_a_terminal_and_json_elsewhere() -> None:
 
 def test_korean_stays_readable_and_what_json_cannot_hold_is_spelled_out() -> None:
     stream = io.StringIO()
-    logs.set_up("json", SEOUL, stream)
+    logs.configure_logging("json", SEOUL, stream)
 
     logging.getLogger("pabal").info("안녕", extra={"zone": SEOUL})
 
@@ -83,7 +83,7 @@ def test_korean_stays_readable_and_what_json_cannot_hold_is_spelled_out() -> Non
 
 def test_others_are_heard_only_from_a_warning_on_and_we_from_an_info_on() -> None:
     stream = io.StringIO()
-    logs.set_up("text", SEOUL, stream)
+    logs.configure_logging("text", SEOUL, stream)
 
     logging.getLogger("uvicorn").info("chatter")
     logging.getLogger("uvicorn").warning("trouble")
@@ -99,8 +99,8 @@ def test_others_are_heard_only_from_a_warning_on_and_we_from_an_info_on() -> Non
 
 def test_setting_up_twice_does_not_write_twice() -> None:
     stream = io.StringIO()
-    logs.set_up("text", SEOUL, stream)
-    logs.set_up("text", SEOUL, stream)
+    logs.configure_logging("text", SEOUL, stream)
+    logs.configure_logging("text", SEOUL, stream)
 
     logging.getLogger("pabal").info("once")
 

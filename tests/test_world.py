@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from pabal.domain import identifiers
-from pabal.world import RealWorld, new_key, new_request_id, new_sender_key, new_token
+from pabal.world import RealWorld, new_api_key, new_request_id, new_sender_key, new_token
 from tests.fixtures.virtual import NOON
 
 
@@ -40,7 +40,7 @@ def test_request_ids_of_the_same_moment_differ() -> None:
 
 
 def test_a_key_is_pb_and_forty_letters_and_digits() -> None:
-    key = new_key(RealWorld())
+    key = new_api_key(RealWorld())
 
     assert re.fullmatch(r"pb_[0-9A-Za-z]{40}", key)
 
@@ -48,7 +48,7 @@ def test_a_key_is_pb_and_forty_letters_and_digits() -> None:
 def test_the_letters_of_keys_are_spread_evenly_over_the_whole_alphabet() -> None:
     world = RealWorld()
 
-    seen = Counter("".join(new_key(world).removeprefix("pb_") for _ in range(500)))
+    seen = Counter("".join(new_api_key(world).removeprefix("pb_") for _ in range(500)))
 
     alphabet = string.digits + string.ascii_letters
     assert set(seen) == set(alphabet)
@@ -56,7 +56,7 @@ def test_the_letters_of_keys_are_spread_evenly_over_the_whole_alphabet() -> None
 
 
 def test_a_number_beyond_the_alphabet_is_drawn_again_so_that_none_is_favoured() -> None:
-    assert new_key(Numbered(63, 62, *range(40))) == "pb_" + (string.digits + string.ascii_letters)[:40]
+    assert new_api_key(Numbered(63, 62, *range(40))) == "pb_" + (string.digits + string.ascii_letters)[:40]
 
 
 def test_a_token_keeps_its_leading_zeros() -> None:
@@ -80,8 +80,8 @@ def test_the_real_world_has_a_clock_a_stopwatch_and_chance() -> None:
     world = RealWorld()
 
     assert world.now() > 1_700_000_000_000
-    assert world.stopwatch() <= world.stopwatch()
-    assert all(0 <= world.chance() < 1 for _ in range(1000))
-    assert world.chance() != pytest.approx(world.chance(), abs=0)
-    assert all(world.bits(3) < 8 for _ in range(100))
-    assert world.in_threads
+    assert world.monotonic() <= world.monotonic()
+    assert all(0 <= world.random() < 1 for _ in range(1000))
+    assert world.random() != pytest.approx(world.random(), abs=0)
+    assert all(world.random_bits(3) < 8 for _ in range(100))
+    assert world.has_threads

@@ -13,33 +13,33 @@ from typing import IO, Any
 from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp.carrier import SmppCarrier
-from pabal.domain.category import BadTable, Category, read_table
-from pabal.service.access.keys import Keyring
-from pabal.service.access.limits import Limiter, SharedLimiter
+from pabal.domain.category import Category, InvalidCategoryTable, parse_categories
+from pabal.service.access.keys import KeyCache
+from pabal.service.access.limits import RateLimiter, SharedRateLimiter
 from pabal.service.context import Context
 from pabal.service.metrics import Metrics
-from pabal.service.policy import policy_from
-from pabal.service.simulator_store import StoredCursor, StoredSimulatorState
+from pabal.service.policy import build_policy
+from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
-from pabal.service.work import Work
+from pabal.service.work import BackgroundWork
 from pabal.settings.carriers import CarrierSettings, NhnCloudSettings, SimulatorSettings, SmppSettings
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
 from pabal.store import requests
 from pabal.store import slots as kept_slots
 from pabal.store.engine.base import Store
-from pabal.store.engine.group_commit import Batch
+from pabal.store.engine.group_commit import CommitStats
 from pabal.store.engine.migrate import migrate, pending
 from pabal.store.engine.sqlite import SqliteStore
 from pabal.web.api import Api, AsgiApp, Receive, Scope, Send
-from pabal.web.guard import Guard
-from pabal.web.pages import Pages
+from pabal.web.guard import ApiGuard
+from pabal.web.pages import ServicePages
 from pabal.world import RealWorld, World
 
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread may keep the interpreter: the store's writer asks for it after every statement."""
 
-CONSOLE = "/console"
+CONSOLE_PATH = "/console"
 
 log = logging.getLogger("pabal")
 
@@ -58,10 +58,10 @@ def open_store(settings: Settings, world: World, metrics: Metrics | None = None)
     Raises BadSetting for a data directory that cannot be used, StoreAway for a file or a database that cannot.
     """
 
-    def note(batch: Batch) -> None:
+    def note(batch: CommitStats) -> None:
         if metrics:
-            metrics.commit_seconds.observe(batch.seconds)
-            metrics.commit_callers.observe(batch.callers)
+            metrics.commit_seconds.observe(batch.duration_s)
+            metrics.commit_transactions.observe(batch.writes)
 
     if settings.is_on_postgresql:
         from pabal.store.engine.postgres import PostgresStore  # costs the start of the embedded store 0.2 s
@@ -71,20 +71,20 @@ def open_store(settings: Settings, world: World, metrics: Metrics | None = None)
             world,
             readers=settings.read_connections,
             writers=settings.write_connections,
-            most_waiting=settings.max_waiting_writes,
-            watch=note,
+            max_waiting=settings.max_waiting_writes,
+            on_commit=note,
         )
-    _make_folder(settings.store_path.parent)
+    _create_folder(settings.store_path.parent)
     return SqliteStore(
         settings.store_path,
         world,
         readers=settings.read_connections,
-        most_waiting=settings.max_waiting_writes,
-        watch=note,
+        max_waiting=settings.max_waiting_writes,
+        on_commit=note,
     )
 
 
-async def bring_up_to_date(store: Store, settings: Settings, world: World) -> list[str]:
+async def apply_migrations(store: Store, settings: Settings, world: World) -> list[str]:
     """Apply missing migrations and return their names.
 
     Raises NotMigrated where the settings forbid it.
@@ -111,38 +111,44 @@ def build_context(
     """
     slots = slots or Slots()
     if carriers is None:
-        carriers = {name: _carrier(each, store, world, metrics, slots) for name, each in settings.carriers.items()}
+        carriers = {
+            name: _build_carrier(each, store, world, metrics, slots) for name, each in settings.carriers.items()
+        }
     return Context(
         store,
         world,
-        policy_from(settings),
+        build_policy(settings),
         carriers,
         metrics,
-        _categories(settings.sender_categories, "sender-categories.csv"),
-        _categories(settings.template_categories, "template-categories.csv"),
+        _load_categories(settings.sender_categories, "sender-categories.csv"),
+        _load_categories(settings.template_categories, "template-categories.csv"),
         slots,
     )
 
 
-def _carrier(settings: CarrierSettings, store: Store, world: World, metrics: Metrics, slots: Slots) -> Carrier:
+def _build_carrier(
+    settings: CarrierSettings, store: Store, world: World, metrics: Metrics, slots: Slots
+) -> Carrier:
     if isinstance(settings, SmppSettings):
-        return SmppCarrier(settings, world, lambda what: metrics.oddities.add(1, settings.name, what))
+        return SmppCarrier(
+            settings, world, lambda what: metrics.carrier_protocol_errors.add(1, settings.name, what)
+        )
     if isinstance(settings, NhnCloudSettings):
         from pabal.carriers.nhncloud.build import build  # costs the start 0.1 s
         from pabal.carriers.nhncloud.carrier import Dependencies
 
         around = Dependencies(
             world,
-            lambda request_id: store.read(requests.image, request_id),
-            StoredCursor(store, settings.name, slots),
-            lambda what: metrics.oddities.add(1, settings.name, what),
+            lambda request_id: store.read(requests.get_image, request_id),
+            PersistentCursor(store, settings.name, slots),
+            lambda what: metrics.carrier_protocol_errors.add(1, settings.name, what),
         )
         return build(settings, around)
     assert isinstance(settings, SimulatorSettings)
     return Simulator(settings, StoredSimulatorState(store, settings.name, slots), world)
 
 
-class Beside:
+class ConsoleOrPages:
     """What is not under /api/: the console, made when it is first asked for, and all other pages."""
 
     def __init__(self, context: Context, settings: Settings, pages: AsgiApp) -> None:
@@ -150,20 +156,22 @@ class Beside:
         self._settings = settings
         self._pages = pages
         self._console: AsgiApp | None = None
-        self._making = asyncio.Lock()
+        self._build_lock = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
-        if path != CONSOLE and not path.startswith(f"{CONSOLE}/"):
+        if path != CONSOLE_PATH and not path.startswith(f"{CONSOLE_PATH}/"):
             await self._pages(scope, receive, send)
             return
-        async with self._making:
+        async with self._build_lock:
             if self._console is None:
-                in_threads = self._context.world.in_threads
-                self._console = await asyncio.to_thread(self._made) if in_threads else self._made()
+                in_threads = self._context.world.has_threads
+                self._console = (
+                    await asyncio.to_thread(self._build_console) if in_threads else self._build_console()
+                )
         await self._console(scope, receive, send)
 
-    def _made(self) -> AsgiApp:
+    def _build_console(self) -> AsgiApp:
         from pabal.console.app import build_console  # costs the start 0.2 s, and many never open it
 
         return build_console(self._context, self._settings)
@@ -175,20 +183,20 @@ class Service:
     def __init__(self, settings: Settings, context: Context, *, delivers: bool = True) -> None:
         self._settings = settings
         self.context = context
-        self.pages = Pages(context)
+        self.pages = ServicePages(context)
         store, world = context.store, context.world
-        limiter = SharedLimiter(store, world) if settings.is_on_postgresql else Limiter(world)
-        guard = Guard(Keyring(store, world), limiter, settings.trusted_proxies)
+        limiter = SharedRateLimiter(store, world) if settings.is_on_postgresql else RateLimiter(world)
+        guard = ApiGuard(KeyCache(store, world), limiter, settings.trusted_proxies)
         self._api = Api(
             context,
             guard,
-            Beside(context, settings, self.pages.app),
+            ConsoleOrPages(context, settings, self.pages.app),
             max_body_bytes=settings.max_body_bytes,
             always_ok=settings.always_ok,
-            logs_all=settings.log_requests == "all",
+            logs_all_requests=settings.log_requests == "all",
             has_simulator=any(each.kind == "simulator" for each in settings.carriers.values()),
         )
-        self._work = Work(context) if delivers else None
+        self._work = BackgroundWork(context) if delivers else None
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         return self._api(scope, receive, send)
@@ -209,7 +217,7 @@ class Service:
 
 
 @contextlib.contextmanager
-def only_process(settings: Settings) -> Any:
+def process_lock(settings: Settings) -> Any:
     """Hold the lock that the one process of an embedded store has; PostgreSQL serves any number of them.
 
     Raises AlreadyRunning; BadSetting for a data directory that cannot be used.
@@ -218,7 +226,7 @@ def only_process(settings: Settings) -> Any:
         yield
         return
     path = settings.store_path.with_suffix(".lock")
-    _make_folder(path.parent)
+    _create_folder(path.parent)
     file: IO[str]
     with path.open("w") as file:
         try:
@@ -240,9 +248,9 @@ async def build_service(
     metrics = Metrics()
     store = open_store(settings, world, metrics)
     try:
-        for name in await bring_up_to_date(store, settings, world):
+        for name in await apply_migrations(store, settings, world):
             log.info("migrated", extra={"step": name})
-        total = await store.write(kept_slots.ensure, settings.slots_of_store)
+        total = await store.write(kept_slots.ensure_slots, settings.store_slots)
         slots = Slots(total, worker=worker if settings.is_on_postgresql else "")
         context = build_context(settings, store, world, metrics, slots=slots)
         return Service(settings, context, delivers=delivers)
@@ -251,18 +259,18 @@ async def build_service(
         raise
 
 
-def _make_folder(folder: Path) -> None:
+def _create_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise BadSetting(f"data: {folder} cannot be used ({error.strerror}); choose another with --data") from None
 
 
-def _categories(path: Path | None, shipped: str) -> dict[str, Category]:
+def _load_categories(path: Path | None, shipped: str) -> dict[str, Category]:
     try:
         if path:
-            return read_table(path.read_text(encoding="utf-8-sig").splitlines())
+            return parse_categories(path.read_text(encoding="utf-8-sig").splitlines())
         file = resources.files("pabal").joinpath("data", shipped)
-        return read_table(file.read_text(encoding="utf-8").splitlines())
-    except (OSError, UnicodeDecodeError, BadTable) as error:
+        return parse_categories(file.read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError, InvalidCategoryTable) as error:
         raise BadSetting(f"{path or shipped}: {error}") from None

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 from pabal.domain import dates
 from pabal.domain.dates import Instant
 
-_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_STANDARD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
-class _Lines(logging.Formatter):
+class _LineFormatter(logging.Formatter):
     """Formats a record and the fields that came with it."""
 
     def __init__(self, zone: ZoneInfo, is_json: bool) -> None:
@@ -21,8 +21,10 @@ class _Lines(logging.Formatter):
         self._is_json = is_json
 
     def format(self, record: logging.LogRecord) -> str:
-        fields: dict[str, Any] = {name: value for name, value in vars(record).items() if name not in _STANDARD}
-        at = dates.iso(Instant(record.created * 1000), self._zone)
+        fields: dict[str, Any] = {
+            name: value for name, value in vars(record).items() if name not in _STANDARD_FIELDS
+        }
+        at = dates.format_iso(Instant(record.created * 1000), self._zone)
         if self._is_json:
             head = {
                 "time": at,
@@ -35,11 +37,11 @@ class _Lines(logging.Formatter):
         return f"{at} {record.levelname.lower():7} {record.getMessage()}{tail}"
 
 
-def set_up(kind: str, zone: ZoneInfo, stream: TextIO = sys.stderr) -> None:
+def configure_logging(line_format: str, zone: ZoneInfo, stream: TextIO = sys.stderr) -> None:
     """Send every log line to `stream`: as text, as json, or by whether it is a terminal."""
-    is_json = kind == "json" or (kind == "auto" and not stream.isatty())
+    is_json = line_format == "json" or (line_format == "auto" and not stream.isatty())
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(_Lines(zone, is_json))
+    handler.setFormatter(_LineFormatter(zone, is_json))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from pabal.console.upload.sheet import MOST_FILE_BYTES
 from pabal.domain.user import Role
-from tests.fixtures.browser import House, check_page
+from tests.fixtures.browser import BrowserEnvironment, check_page
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def upload(page: Page, path: Path) -> None:
 
 @in_each_way
 def test_a_file_with_bad_rows_is_uploaded_sent_and_watched_until_it_has_ended(
-    house: House, tmp_path: Path, language: str, screen: str
+    house: BrowserEnvironment, tmp_path: Path, language: str, screen: str
 ) -> None:
     with house.signed_in(language=language, screen=screen) as page:
         write_message(page)
@@ -69,7 +69,7 @@ def test_a_file_with_bad_rows_is_uploaded_sent_and_watched_until_it_has_ended(
         check_page(page, f"requests-{language}-{screen}")
 
 
-def test_a_scheduled_campaign_is_cancelled_after_a_question(house: House, tmp_path: Path) -> None:
+def test_a_scheduled_campaign_is_cancelled_after_a_question(house: BrowserEnvironment, tmp_path: Path) -> None:
     with house.signed_in() as page:
         write_message(page)
         upload(page, written(tmp_path, 30, ""))
@@ -85,7 +85,7 @@ def test_a_scheduled_campaign_is_cancelled_after_a_question(house: House, tmp_pa
         expect(page.locator("form[action$='/cancel']")).to_have_count(0)
 
 
-def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(house: House, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(house: BrowserEnvironment, tmp_path: Path) -> None:
     with house.signed_in() as page:
         write_message(page)
         wrong = tmp_path / "wrong.csv"
@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(house: House, t
         upload(page, written(tmp_path, 3, ""))
 
 
-def test_it_is_dark_where_the_system_is(house: House, tmp_path: Path) -> None:
+def test_it_is_dark_where_the_system_is(house: BrowserEnvironment, tmp_path: Path) -> None:
     with house.signed_in(color_scheme="dark") as page:
         write_message(page)
         upload(page, written(tmp_path, 3))
@@ -112,7 +112,7 @@ def test_it_is_dark_where_the_system_is(house: House, tmp_path: Path) -> None:
         check_page(page, "requests-dark")
 
 
-def test_a_viewer_follows_without_buttons(house: House) -> None:
+def test_a_viewer_follows_without_buttons(house: BrowserEnvironment) -> None:
     with house.signed_in(Role.VIEWER) as page:
         page.goto("/console/requests")
         page.locator("tbody a").first.click()

@@ -7,30 +7,30 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pabal.domain.user import Role
-from tests.fixtures.browser import House, check_page, weight_bytes
-from tests.fixtures.sheets import sheets
-from tests.fixtures.web import channel, sms, to
+from tests.fixtures.browser import BrowserEnvironment, check_page, downloaded_bytes
+from tests.fixtures.sheets import read_sheets
+from tests.fixtures.web import channel_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
 
-in_each_way = pytest.mark.parametrize(
+in_each_language_and_screen = pytest.mark.parametrize(
     ("language", "screen"), [("ko", "desk"), ("en", "desk"), ("ko", "phone"), ("en", "phone")]
 )
 FIRST_PAGE_BYTES = 100_000
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 
-def send(house: House, *numbers: str, **changes: object) -> str:
+def send(house: BrowserEnvironment, *numbers: str, **changes: object) -> str:
     """Send an SMS and return its request's id when it has ended."""
-    request_id = str(house.call("message/sendSMS", sms(*numbers, **changes))["item"]["requestId"])
-    house.wait_for_end(request_id)
+    request_id = str(house.call("message/sendSMS", sms_body(*numbers, **changes))["item"]["requestId"])
+    house.wait_until_final(request_id)
     return request_id
 
 
-@in_each_way
-def test_signing_in_and_out(house: House, language: str, screen: str) -> None:
+@in_each_language_and_screen
+def test_signing_in_and_out(house: BrowserEnvironment, language: str, screen: str) -> None:
     name = house.user(Role.OWNER)
-    with house.visitor(language=language, screen=screen) as page:
+    with house.open_page(language=language, screen=screen) as page:
         page.goto("/console/history?status=fail")
         expect(page).to_have_url(re.compile("/console/login"))
         check_page(page, f"sign-in-{language}-{screen}")
@@ -49,7 +49,7 @@ def test_signing_in_and_out(house: House, language: str, screen: str) -> None:
         expect(page).to_have_url(re.compile("/console/login"))
 
 
-def test_the_language_is_changed_where_one_is_and_stays_changed(house: House) -> None:
+def test_the_language_is_changed_where_one_is_and_stays_changed(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         page.goto("/console/history?status=fail")
         page.get_by_role("button", name="English").click()
@@ -60,8 +60,10 @@ def test_the_language_is_changed_where_one_is_and_stays_changed(house: House) ->
         expect(page.locator("h1")).to_have_text("Simulated phone")
 
 
-@in_each_way
-def test_messages_arrive_on_the_phone_while_one_watches(house: House, language: str, screen: str) -> None:
+@in_each_language_and_screen
+def test_messages_arrive_on_the_phone_while_one_watches(
+    house: BrowserEnvironment, language: str, screen: str
+) -> None:
     number = f"010-7777-{['ko', 'en'].index(language)}{['desk', 'phone'].index(screen)}00"
     with house.signed_in(language=language, screen=screen) as page:
         page.goto("/console/phone")
@@ -69,20 +71,20 @@ def test_messages_arrive_on_the_phone_while_one_watches(house: House, language: 
         page.keyboard.press("Enter")
         expect(page.locator(".screen .empty")).to_be_visible()
 
-        house.call("message/sendSMS", sms(number, content=f"첫째 {HOSTILE[:30]}"))
+        house.call("message/sendSMS", sms_body(number, content=f"첫째 {HOSTILE[:30]}"))
         expect(page.locator(".bubble")).to_have_count(1)
-        house.call("message/sendLMS", sms(number, content="둘째 줄\n셋째 줄", subject="제목"))
+        house.call("message/sendLMS", sms_body(number, content="둘째 줄\n셋째 줄", subject="제목"))
         expect(page.locator(".bubble")).to_have_count(2)
-        house.call("sender/create", channel(channelId=f"@{language}{screen}", cellphone=number))
+        house.call("sender/create", channel_body(channelId=f"@{language}{screen}", cellphone=number))
         expect(page.locator(".bubble.token")).to_have_count(1)
 
         expect(page.locator("#news")).not_to_be_empty()
         check_page(page, f"phone-{language}-{screen}")
 
 
-@in_each_way
+@in_each_language_and_screen
 def test_a_message_is_found_in_the_history_with_its_reason_and_what_to_do(
-    house: House, language: str, screen: str
+    house: BrowserEnvironment, language: str, screen: str
 ) -> None:
     send(house, "010-1111-2222", content="무사히 도착")
     send(house, "010-0000-0001", content="없는 번호로")
@@ -99,7 +101,7 @@ def test_a_message_is_found_in_the_history_with_its_reason_and_what_to_do(
         check_page(page, f"message-{language}-{screen}")
 
 
-def test_the_history_is_exported_as_it_was_searched(house: House) -> None:
+def test_the_history_is_exported_as_it_was_searched(house: BrowserEnvironment) -> None:
     send(house, "010-3333-4444", content="=HYPERLINK(1)")
     with house.signed_in() as page:
         page.goto("/console/history?receiver=010-3333-4444")
@@ -112,20 +114,20 @@ def test_the_history_is_exported_as_it_was_searched(house: House) -> None:
     assert "'=HYPERLINK(1)" in text
 
 
-def test_the_history_is_exported_to_excel(house: House) -> None:
+def test_the_history_is_exported_to_excel(house: BrowserEnvironment) -> None:
     send(house, "010-3333-5555", content="=HYPERLINK(1)")
     with house.signed_in() as page:
         page.goto("/console/history?receiver=010-3333-5555")
         with page.expect_download() as download:
             page.locator("a[href^='/console/history.xlsx']").click()
-        ((head, row),) = sheets(download.value.path().read_bytes()).values()
+        ((head, row),) = read_sheets(download.value.path().read_bytes()).values()
 
     assert head[0] == "요청 시각"
     assert "=HYPERLINK(1)" in row
 
 
-def test_nothing_that_someone_wrote_runs_as_a_script(house: House) -> None:
-    hostile = to("010-5555-6666", reference=HOSTILE)
+def test_nothing_that_someone_wrote_runs_as_a_script(house: BrowserEnvironment) -> None:
+    hostile = receivers_of("010-5555-6666", reference=HOSTILE)
     request_id = send(house, content=HOSTILE, receivers=hostile)
     dialogs: list[str] = []
     with house.signed_in() as page:
@@ -141,7 +143,7 @@ def test_nothing_that_someone_wrote_runs_as_a_script(house: House) -> None:
     assert dialogs == []
 
 
-def test_a_keyboard_is_enough(house: House) -> None:
+def test_a_keyboard_is_enough(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         page.goto("/console/history")
         page.keyboard.press("Tab")
@@ -151,7 +153,7 @@ def test_a_keyboard_is_enough(house: House) -> None:
         assert page.evaluate("document.activeElement.name") == "receiver"
 
 
-def test_it_is_dark_where_the_system_is(house: House) -> None:
+def test_it_is_dark_where_the_system_is(house: BrowserEnvironment) -> None:
     with house.signed_in(color_scheme="dark") as page:
         page.goto("/console/history")
         check_page(page, "history-dark")
@@ -159,7 +161,7 @@ def test_it_is_dark_where_the_system_is(house: House) -> None:
         check_page(page, "phone-dark")
 
 
-def test_an_operator_chooses_the_account_to_look_at(house: House) -> None:
+def test_an_operator_chooses_the_account_to_look_at(house: BrowserEnvironment) -> None:
     house.user(Role.VIEWER, "second")
     send(house, "010-1111-2222")
     with house.signed_in(Role.OPERATOR) as page:
@@ -173,7 +175,7 @@ def test_an_operator_chooses_the_account_to_look_at(house: House) -> None:
         expect(page.locator("tbody tr")).to_have_count(0)
 
 
-def test_a_viewer_sees_no_whole_number(house: House) -> None:
+def test_a_viewer_sees_no_whole_number(house: BrowserEnvironment) -> None:
     send(house, "010-1111-2222")
     with house.signed_in(Role.VIEWER) as page:
         page.goto("/console/history?receiver=010-1111-2222")
@@ -182,24 +184,24 @@ def test_a_viewer_sees_no_whole_number(house: House) -> None:
         expect(page.locator("a[href='/console/phone']")).to_have_count(0)
 
 
-def test_the_first_page_is_light(house: House) -> None:
+def test_the_first_page_is_light(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         cookies = {each["name"]: each["value"] for each in page.context.cookies()}
 
-    assert weight_bytes(house.live, "/console/login", {}) < FIRST_PAGE_BYTES
-    assert weight_bytes(house.live, "/console", cookies) < FIRST_PAGE_BYTES
-    assert weight_bytes(house.live, "/console/history", cookies) < FIRST_PAGE_BYTES
+    assert downloaded_bytes(house.live, "/console/login", {}) < FIRST_PAGE_BYTES
+    assert downloaded_bytes(house.live, "/console", cookies) < FIRST_PAGE_BYTES
+    assert downloaded_bytes(house.live, "/console/history", cookies) < FIRST_PAGE_BYTES
 
 
 def _focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.getAttribute('href')"))
 
 
-@in_each_way
+@in_each_language_and_screen
 def test_a_template_is_written_with_a_preview_reviewed_and_approved(
-    house: House, language: str, screen: str
+    house: BrowserEnvironment, language: str, screen: str
 ) -> None:
-    house.open_channel("@templates", "010-8888-0000")
+    house.approve_channel("@templates", "010-8888-0000")
     code = f"T-{language}-{screen}"
     with house.signed_in(Role.SENDER, language=language, screen=screen) as page:
         page.goto("/console/templates/new")
@@ -232,11 +234,11 @@ def test_a_template_is_written_with_a_preview_reviewed_and_approved(
         check_page(page, f"templates-{language}-{screen}")
 
 
-@in_each_way
+@in_each_language_and_screen
 def test_a_picture_is_seen_while_it_is_chosen_and_after_it_is_saved(
-    house: House, language: str, screen: str, tmp_path: Path
+    house: BrowserEnvironment, language: str, screen: str, tmp_path: Path
 ) -> None:
-    house.open_channel("@pictures", "010-8888-1111")
+    house.approve_channel("@pictures", "010-8888-1111")
     with house.signed_in(Role.SENDER, language=language, screen=screen) as page:
         page.goto("/console/templates/new")
         file = tmp_path / "picture.jpg"
@@ -262,8 +264,8 @@ def test_a_picture_is_seen_while_it_is_chosen_and_after_it_is_saved(
         check_page(page, f"template-picture-{language}-{screen}")
 
 
-@in_each_way
-def test_who_did_what_is_looked_up(house: House, language: str, screen: str) -> None:
+@in_each_language_and_screen
+def test_who_did_what_is_looked_up(house: BrowserEnvironment, language: str, screen: str) -> None:
     with house.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
         if screen == "phone":
             expect(page.locator(".menu")).to_be_hidden()

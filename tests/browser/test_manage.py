@@ -7,18 +7,18 @@ import pytest
 from playwright.sync_api import expect
 
 from pabal.domain.user import Role
-from tests.browser.test_console import in_each_way, send
-from tests.fixtures.browser import House, check_page
-from tests.fixtures.web import PHONE, sms
+from tests.browser.test_console import in_each_language_and_screen, send
+from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.web import PHONE, sms_body
 
 pytestmark = pytest.mark.slow
 
 NO_SUCH = "010-0000-0001"
 
 
-@in_each_way
+@in_each_language_and_screen
 def test_a_profile_is_registered_with_the_token_from_the_simulated_phone(
-    house: House, language: str, screen: str
+    house: BrowserEnvironment, language: str, screen: str
 ) -> None:
     channel = f"@{language}-{screen}-channel"
     number = f"010-6666-{['ko', 'en'].index(language)}{['desk', 'phone'].index(screen)}11"
@@ -64,7 +64,7 @@ def test_a_profile_is_registered_with_the_token_from_the_simulated_phone(
         expect(page.get_by_text(channel)).to_have_count(0)
 
 
-def test_the_countdown_runs_and_says_when_the_time_is_up(house: House) -> None:
+def test_the_countdown_runs_and_says_when_the_time_is_up(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         page.clock.install()
         page.goto("/console/profiles/new?major=건강&minor=병원&category=00100010001")
@@ -79,8 +79,8 @@ def test_the_countdown_runs_and_says_when_the_time_is_up(house: House) -> None:
         expect(page.locator("#countdown-news")).to_contain_text("시간이 지났습니다")
 
 
-@in_each_way
-def test_a_key_is_made_and_used_with_a_real_request(house: House, language: str, screen: str) -> None:
+@in_each_language_and_screen
+def test_a_key_is_made_and_used_with_a_real_request(house: BrowserEnvironment, language: str, screen: str) -> None:
     with house.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
         page.goto("/console/operate")
         check_page(page, f"operate-{language}-{screen}")
@@ -98,8 +98,8 @@ def test_a_key_is_made_and_used_with_a_real_request(house: House, language: str,
         key = page.locator(".secret").inner_text()
         check_page(page, f"operate-key-{language}-{screen}")
 
-        with httpx.Client(base_url=house.live.base, headers={"apiKey": key}) as client:
-            sent = client.post("/api/message/sendSMS.v1.0", json=sms(PHONE)).json()
+        with httpx.Client(base_url=house.live.base_url, headers={"apiKey": key}) as client:
+            sent = client.post("/api/message/sendSMS.v1.0", json=sms_body(PHONE)).json()
         assert sent["result"] == "SUCCESS"
 
         page.locator(".card a.button").click()
@@ -113,9 +113,9 @@ def test_a_key_is_made_and_used_with_a_real_request(house: House, language: str,
         check_page(page, f"operate-audit-{language}-{screen}")
 
 
-@in_each_way
+@in_each_language_and_screen
 def test_numbers_are_registered_and_the_overview_shows_what_was_sent(
-    house: House, language: str, screen: str
+    house: BrowserEnvironment, language: str, screen: str
 ) -> None:
     send(house, PHONE, "010-2222-3333", NO_SUCH)
     with house.signed_in(language=language, screen=screen) as page:
@@ -135,7 +135,7 @@ def test_numbers_are_registered_and_the_overview_shows_what_was_sent(
         check_page(page, f"overview-{language}-{screen}")
 
 
-def test_all_of_it_is_dark_where_the_system_is(house: House) -> None:
+def test_all_of_it_is_dark_where_the_system_is(house: BrowserEnvironment) -> None:
     send(house, PHONE, NO_SUCH)
     with house.signed_in(Role.OPERATOR, color_scheme="dark") as page:
         for path in ("", "/profiles", "/profiles/new", "/numbers", "/operate", "/operate/accounts/1"):

@@ -6,8 +6,8 @@ import re
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from tests.fixtures.browser import House, check_page
-from tests.fixtures.web import NO_USER, SENDER, channel, template
+from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.web import NO_USER, SENDER, channel_body, template_body
 
 pytestmark = pytest.mark.slow
 
@@ -16,15 +16,15 @@ HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 
 @pytest.fixture(scope="module")
-def shop(house: House) -> str:
+def shop(house: BrowserEnvironment) -> str:
     """A channel with an approved template, and its sender key."""
-    house.call("sender/create", channel())
+    house.call("sender/create", channel_body())
     held = house.call("simulator/phone", phoneNumber="010-9999-0000")["items"]
     (token,) = re.findall(r"[0-9]{6}", held[0]["content"])
     house.call("sender/auth", {"channelId": "@shop", "token": token})
     key = str(house.call("sender/list", channelId="@shop")["items"][0]["senderKey"])
     link = {"buttonType": "webLink", "name": "조회", "mobileUrl": "https://shop.example/#{번호}"}
-    design = template(key, content="#{이름}님, 배송이 시작되었습니다.", buttons=[link])
+    design = template_body(key, content="#{이름}님, 배송이 시작되었습니다.", buttons=[link])
     house.call("template/create", {**design, "emphasisType": "text", "emphasisTitle": "배송 시작"})
     house.call("template/request", {"senderKey": key, "templateCode": "T1"})
     return key
@@ -68,7 +68,7 @@ def arrived(page: Page, number: str) -> None:
 
 
 @in_both_ways
-def test_an_sms_that_grows_into_an_lms(house: House, language: str, screen: str) -> None:
+def test_an_sms_that_grows_into_an_lms(house: BrowserEnvironment, language: str, screen: str) -> None:
     number = {"ko": "010-2000-0001", "en": "010-2000-0002"}[language]
     with house.signed_in(language=language, screen=screen) as page:
         begin(page, "sms", f"{number}, 홍길동\n010-12, 김\n{number}, 이")
@@ -98,7 +98,7 @@ def test_an_sms_that_grows_into_an_lms(house: House, language: str, screen: str)
         expect(page.locator(".bubble .text")).to_have_text("홍길동님 " + "가" * 45)
 
 
-def test_an_sms_with_the_keyboard_alone(house: House) -> None:
+def test_an_sms_with_the_keyboard_alone(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         page.goto("/console/send")
         page.locator("[name=sender]").focus()
@@ -122,7 +122,7 @@ def test_an_sms_with_the_keyboard_alone(house: House) -> None:
 
 
 @in_both_ways
-def test_an_mms_with_its_picture(house: House, language: str, screen: str) -> None:
+def test_an_mms_with_its_picture(house: BrowserEnvironment, language: str, screen: str) -> None:
     number = {"ko": "010-2000-0011", "en": "010-2000-0012"}[language]
     with house.signed_in(language=language, screen=screen) as page:
         begin(page, "mms", number)
@@ -146,7 +146,7 @@ def test_an_mms_with_its_picture(house: House, language: str, screen: str) -> No
 
 
 @in_both_ways
-def test_an_alimtalk_whose_fallback_goes(house: House, shop: str, language: str, screen: str) -> None:
+def test_an_alimtalk_whose_fallback_goes(house: BrowserEnvironment, shop: str, language: str, screen: str) -> None:
     with house.signed_in(language=language, screen=screen) as page:
         begin(page, "alimtalk", f"{NO_USER}, 홍길동, 77")
         page.locator("[name=templateCode]").select_option("T1")
@@ -163,7 +163,9 @@ def test_an_alimtalk_whose_fallback_goes(house: House, shop: str, language: str,
 
 
 @in_both_ways
-def test_a_friend_talk_with_picture_and_buttons(house: House, shop: str, language: str, screen: str) -> None:
+def test_a_friend_talk_with_picture_and_buttons(
+    house: BrowserEnvironment, shop: str, language: str, screen: str
+) -> None:
     number = {"ko": "010-2000-0021", "en": "010-2000-0022"}[language]
     with house.signed_in(language=language, screen=screen) as page:
         begin(page, "friendtalk", number)
@@ -190,7 +192,9 @@ def test_a_friend_talk_with_picture_and_buttons(house: House, shop: str, languag
         expect(page.locator(".bubble .buttons li")).to_have_text(["첫째", "둘째"])
 
 
-def test_one_goes_on_where_something_came_or_went_and_the_page_stays_where_it_is(house: House, shop: str) -> None:
+def test_one_goes_on_where_something_came_or_went_and_the_page_stays_where_it_is(
+    house: BrowserEnvironment, shop: str
+) -> None:
     with house.signed_in() as page:
         begin(page, "friendtalk", "010-2000-0025")
         page.locator("#button-add").press("Enter")
@@ -211,7 +215,7 @@ def test_one_goes_on_where_something_came_or_went_and_the_page_stays_where_it_is
 
 
 @pytest.mark.parametrize("type", ["friendTalkText", "friendTalkWideImage"])
-def test_a_friend_talk_of_the_other_types(house: House, shop: str, type: str) -> None:
+def test_a_friend_talk_of_the_other_types(house: BrowserEnvironment, shop: str, type: str) -> None:
     number = {"friendTalkText": "010-2000-0031", "friendTalkWideImage": "010-2000-0032"}[type]
     with house.signed_in() as page:
         begin(page, "friendtalk", number)
@@ -224,7 +228,7 @@ def test_a_friend_talk_of_the_other_types(house: House, shop: str, type: str) ->
         arrived(page, number)
 
 
-def test_a_schedule_is_picked_and_given_up(house: House) -> None:
+def test_a_schedule_is_picked_and_given_up(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         begin(page, "sms", "010-2000-0041")
         page.locator("[name=sender]").fill(SENDER)
@@ -238,7 +242,7 @@ def test_a_schedule_is_picked_and_given_up(house: House) -> None:
         expect(page.locator("#wrong-sendDate")).to_be_empty()
 
 
-def test_a_test_goes_to_one_s_own_phone(house: House) -> None:
+def test_a_test_goes_to_one_s_own_phone(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         begin(page, "sms", "010-2000-0051, 홍길동")
         page.locator("[name=sender]").fill(SENDER)
@@ -254,7 +258,7 @@ def test_a_test_goes_to_one_s_own_phone(house: House) -> None:
         expect(page.locator("[name=own_number]")).to_have_value("010-2000-0052")
 
 
-def test_the_tab_that_is_open_asks_for_nothing_and_so_takes_nothing_away(house: House) -> None:
+def test_the_tab_that_is_open_asks_for_nothing_and_so_takes_nothing_away(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url) if "/send/form" in request.url else None)
@@ -266,7 +270,7 @@ def test_the_tab_that_is_open_asks_for_nothing_and_so_takes_nothing_away(house: 
         assert len(asked) == 1
 
 
-def test_what_is_typed_while_another_tab_comes_is_not_lost(house: House) -> None:
+def test_what_is_typed_while_another_tab_comes_is_not_lost(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         begin(page, "sms", "010-2000-0056")
         page.locator("[name=content]").fill("처음")
@@ -287,7 +291,7 @@ def test_what_is_typed_while_another_tab_comes_is_not_lost(house: House) -> None
         expect(page.locator(".size")).to_have_attribute("data-size", "12")
 
 
-def test_a_double_click_sends_once(house: House) -> None:
+def test_a_double_click_sends_once(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         begin(page, "sms", "010-2000-0061")
         page.locator("[name=sender]").fill(SENDER)
@@ -301,7 +305,7 @@ def test_a_double_click_sends_once(house: House) -> None:
         expect(page.locator("tbody tr")).to_have_count(1)
 
 
-def test_who_types_on_after_the_last_look_looks_it_over_again(house: House) -> None:
+def test_who_types_on_after_the_last_look_looks_it_over_again(house: BrowserEnvironment) -> None:
     with house.signed_in() as page:
         begin(page, "sms", "010-2000-0071")
         page.locator("[name=sender]").fill(SENDER)
@@ -312,7 +316,7 @@ def test_who_types_on_after_the_last_look_looks_it_over_again(house: House) -> N
         expect(page.locator("#send-it")).to_have_count(0)
 
 
-def test_it_works_without_scripts(house: House) -> None:
+def test_it_works_without_scripts(house: BrowserEnvironment) -> None:
     with house.signed_in(java_script_enabled=False) as page:
         page.goto("/console/send?kind=lms")
         page.locator("[name=sender]").fill(SENDER)
@@ -324,11 +328,11 @@ def test_it_works_without_scripts(house: House) -> None:
         page.locator(".writing > .actions button.main").click()
         page.locator("#send-it").click()
         expect(page).to_have_url(re.compile("/console/send/done/"))
-        house.wait_for_end(page.url.rpartition("/")[2])
+        house.wait_until_final(page.url.rpartition("/")[2])
         arrived(page, "010-2000-0081")
 
 
-def test_nothing_that_is_typed_runs_as_a_script(house: House, shop: str) -> None:
+def test_nothing_that_is_typed_runs_as_a_script(house: BrowserEnvironment, shop: str) -> None:
     dialogs: list[str] = []
     with house.signed_in() as page:
         page.on("dialog", lambda dialog: dialogs.append(dialog.message))
@@ -345,7 +349,7 @@ def test_nothing_that_is_typed_runs_as_a_script(house: House, shop: str) -> None
     assert dialogs == []
 
 
-def test_it_is_dark_where_the_system_is(house: House) -> None:
+def test_it_is_dark_where_the_system_is(house: BrowserEnvironment) -> None:
     with house.signed_in(color_scheme="dark") as page:
         begin(page, "sms", "010-12\n010-2000-0099")
         page.locator("[name=content]").fill("어둠 속에서 😀")

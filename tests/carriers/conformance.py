@@ -12,7 +12,7 @@ from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu, ShortMessage
-from pabal.domain.simulated_message import Arrival
+from pabal.domain.simulated_message import SimulatedMessage
 from pabal.settings.carriers import NhnCloudSettings, SimulatorSettings, SmppSettings
 from pabal.world import World
 from tests.carriers.test_simulator import InMemorySimulatorStore
@@ -99,7 +99,7 @@ class BlockingSimulatorStore(InMemorySimulatorStore):
         self.is_silent = False
         self.given_at: list[float] = []
 
-    async def store_messages(self, messages: Sequence[Arrival]) -> None:
+    async def store_messages(self, messages: Sequence[SimulatedMessage]) -> None:
         self.given_at += [asyncio.get_running_loop().time()] * len(messages)
         if self.is_silent:
             await asyncio.Event().wait()
@@ -335,7 +335,7 @@ def virtual_clock() -> int:
     try:
         return VirtualWorld().now()
     except RuntimeError:
-        return VirtualWorld().begins_at
+        return VirtualWorld().starts_at
 
 
 async def _no_picture(request_id: bytes) -> None:

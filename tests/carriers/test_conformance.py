@@ -12,7 +12,7 @@ from pabal.carriers.base import Accepted, Busy, Carrier, Declined, NotSent, Rece
 from pabal.carriers.pace import ROUNDING_S
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from tests.carriers.conformance import ADAPTERS, BUSY, REFUSED, SENDER_KEY, TEMPLATE_CODE, Adapter
-from tests.fixtures.virtual import VirtualWorld, in_virtual_time
+from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
 WINDOW = 20
 SOON_S = 0.01
@@ -144,7 +144,7 @@ def run_scenario(adapter: Adapter, scenario: Scenario, *, window: int = WINDOW, 
         async with at_work(adapter, window=window, rate=rate) as stage:
             await scenario(stage)
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 @pytest.mark.parametrize("shape", ADAPTERS)
@@ -366,7 +366,7 @@ def test_a_receipt_that_was_not_kept_outlives_the_process(adapter: Adapter) -> N
         async with at_work(adapter) as stage:
             await second(stage)
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 # Out of reach.
@@ -380,7 +380,7 @@ def test_before_it_is_begun_it_takes_nothing_it_could_lose(adapter: Adapter) -> 
         assert " " in stage.carrier.problem
         assert kinds(await stage.send(*texts(2))) == [NotSent, NotSent]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_who_is_out_of_reach_says_so_takes_nothing_and_recovers(adapter: Adapter) -> None:
@@ -448,4 +448,4 @@ def test_cancelled_at_any_moment_it_leaves_nothing_behind(adapter: Adapter) -> N
         assert asyncio.all_tasks() == before
         assert adapter.connections == 0
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())

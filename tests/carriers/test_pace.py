@@ -15,8 +15,15 @@ from pabal.domain.dates import SECOND
 from pabal.domain.message import Outcome, Status
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.engine.base import Tx
-from tests.fixtures.service import POST, Scenario, counted, ends, first, send, sms
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, in_virtual_time, settings_for
+from tests.fixtures.service import DEFAULT_CARRIER, Scenario, message_id_of, metric_value, outcomes_of, send, sms
+from tests.fixtures.virtual import (
+    NOON,
+    Environment,
+    VirtualWorld,
+    build_environment,
+    run_in_virtual_time,
+    settings_for,
+)
 
 Gone = list[tuple[float, int]]
 """When how many went."""
@@ -55,7 +62,7 @@ def test_messages_go_one_by_one_at_even_distances(rate: int) -> None:
         await asyncio.sleep(10)
         await go(Pacer(rate, VirtualWorld()), 10 * rate, gone)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     credit = int(CREDIT_S * rate)
     gaps = [after - before for before, after in pairwise(times(gone))]
     assert len(times(gone)) == 10 * rate
@@ -73,7 +80,7 @@ def test_in_no_second_does_more_go_than_the_rate_and_a_little(rate: int) -> None
         for _ in range(20):
             await go(pacer, max(1, rate // 2), gone)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     assert most_within(gone, 1.0) <= rate * (1 + CREDIT_S + TICK_S) + 1
 
 
@@ -92,7 +99,7 @@ def test_over_ten_seconds_nearly_all_of_the_rate_is_used(rate: int) -> None:
             async with asyncio.timeout(10.5):
                 await scenario()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
     assert sum(count for at, count in gone if at < 10) >= 0.96 * 10 * rate
 
 
@@ -102,7 +109,7 @@ def test_a_high_rate_goes_in_small_lots() -> None:
     async def scenario() -> None:
         await go(Pacer(5000, VirtualWorld()), 5000, gone)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     a_tick = round(5000 * TICK_S)
     assert max(count for _, count in gone[1:]) <= a_tick + 1
     assert 90 <= len(gone) <= 110
@@ -121,7 +128,7 @@ def test_a_pause_is_not_followed_by_a_burst(rate: int) -> None:
 
         await go(pacer, 2 * rate, gone)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     assert gone[0][1] <= rate * CREDIT_S + 1
     assert most_within(gone, 1.0) <= rate * (1 + CREDIT_S + TICK_S) + 1
 
@@ -134,7 +141,7 @@ def test_who_stalls_half_way_does_not_make_up_for_it_with_a_burst() -> None:
         pacer = Pacer(50, VirtualWorld())
         await asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.3), (20, 3.0)]), go(pacer, 100, second))
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     assert most_within(first + second, 1.0) <= 50 * (1 + CREDIT_S + TICK_S) + 1
     assert (len(times(first)), len(times(second))) == (25, 100)
 
@@ -150,7 +157,7 @@ def test_after_a_stall_those_who_came_first_still_go_first_and_what_is_ahead_is_
         assert pacer.backlog_s == pytest.approx((50 - len(times(first))) / 50, abs=0.04)
         await going
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     assert times(first)[-1] < times(second)[0]
 
 
@@ -161,7 +168,7 @@ def test_small_delays_are_made_up_for() -> None:
         stalls = [(after, 0.8 * CREDIT_S) for after in range(5, 500, 5)]
         await go(Pacer(50, VirtualWorld()), 500, gone, stalls)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     assert times(gone)[-1] == pytest.approx(499 / 50, abs=0.1)
 
 
@@ -173,7 +180,7 @@ def test_of_two_batches_the_first_to_come_goes_first() -> None:
         pacer = Pacer(50, VirtualWorld())
         await asyncio.gather(go(pacer, 40, first), go(pacer, 40, second))
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     assert times(first)[-1] < times(second)[0]
     assert most_within(first + second, 1.0) <= 50 * (1 + CREDIT_S + TICK_S) + 1
 
@@ -193,7 +200,7 @@ def test_what_is_ahead_is_known_and_runs_out() -> None:
 
         assert pacer.backlog_s == 0
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_what_is_ahead_after_a_pause_is_what_was_asked_for() -> None:
@@ -205,7 +212,7 @@ def test_what_is_ahead_after_a_pause_is_what_was_asked_for() -> None:
 
         assert pacer.backlog_s == pytest.approx(2, abs=CREDIT_S)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_without_a_rate_all_goes_at_once_and_nothing_is_ever_ahead() -> None:
@@ -216,7 +223,7 @@ def test_without_a_rate_all_goes_at_once_and_nothing_is_ever_ahead() -> None:
         await go(pacer, 10_000, gone)
         assert pacer.backlog_s == 0
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     assert gone == [(0.0, 10_000)]
 
 
@@ -245,7 +252,7 @@ def test_with_a_share_of_the_rate_less_goes_at_once_also_of_what_was_asked_for_b
             await asyncio.sleep(8)
         going.cancel()
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     for number, share in enumerate(shares):
         within = [(at, count) for at, count in gone if 8 * number <= at < 8 * number + 8]
         assert most_within(within, 1.0) <= share * rate * (1 + CREDIT_S + TICK_S) + 2
@@ -261,7 +268,7 @@ def test_who_has_no_share_keeps_its_pace_with_what_it_has_in_hand() -> None:
         pacer.set_share(0.0)
         await go(pacer, 25, gone)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     assert times(gone)[-1] == pytest.approx(24 / 25, abs=0.1)
 
 
@@ -274,7 +281,7 @@ def test_without_a_rate_a_share_of_it_is_none_either() -> None:
         await go(pacer, 1000, gone)
         assert (pacer.rate, pacer.backlog_s) == (0, 0)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     assert gone == [(0.0, 1000)]
 
 
@@ -290,7 +297,7 @@ def test_a_pause_before_a_change_of_share_saves_nothing_up() -> None:
         pacer.set_share(1.0)
         await go(pacer, 100, gone)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     assert most_within(gone, 1.0) <= 50 * (1 + CREDIT_S + TICK_S) + 1
 
 
@@ -299,7 +306,7 @@ def test_a_pause_before_a_change_of_share_saves_nothing_up() -> None:
 
 def run_scenario_at_rate(folder: Path, rate: int, scenario: Scenario) -> None:
     """Run a scenario in an environment whose simulator keeps a rate."""
-    carriers: dict[str, CarrierSettings] = {POST: SimulatorSettings(name=POST, rate=rate)}
+    carriers: dict[str, CarrierSettings] = {DEFAULT_CARRIER: SimulatorSettings(name=DEFAULT_CARRIER, rate=rate)}
     settings = dataclasses.replace(settings_for(folder, max_receivers=100_000), carriers=carriers)
 
     async def whole() -> None:
@@ -309,14 +316,14 @@ def run_scenario_at_rate(folder: Path, rate: int, scenario: Scenario) -> None:
         finally:
             await env.service.stop()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 async def taken(env: Environment) -> list[tuple[float, bytes]]:
     """Return when the simulator took each message, and which, in order."""
 
     def look(tx: Tx) -> list[tuple[int, bytes]]:
-        return [(row[0], row[1]) for row in tx.rows("select taken_at, message_id from simulated order by id")]
+        return [(row[0], row[1]) for row in tx.fetch_all("select taken_at, message_id from simulated order by id")]
 
     return [((at - NOON) / SECOND, one) for at, one in await env.store.read(look)]
 
@@ -337,8 +344,8 @@ def test_a_campaign_goes_out_at_its_carriers_rate_evenly_and_in_full(tmp_path: P
         assert most_within([(at, 1) for at in times], 1.0) <= 1.1 * rate + 1
         assert max(by_half_a_second) - min(by_half_a_second) <= 0.1 * rate + 1
         await env.wait(3)
-        assert await ends(env, campaign) == [(Status.COMPLETED, Outcome.DELIVERED)] * (12 * rate)
-        assert counted(env, "pabal_carrier_verdicts_total", carrier=POST, verdict="unknown") == 0
+        assert await outcomes_of(env, campaign) == [(Status.COMPLETED, Outcome.DELIVERED)] * (12 * rate)
+        assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 0
 
     run_scenario_at_rate(tmp_path, rate, scenario)
 
@@ -377,7 +384,7 @@ def test_messages_go_out_in_the_order_of_their_request(tmp_path: Path) -> None:
         await env.wait(10)
 
         went = [one for _, one in await taken(env)]
-        assert went == [first(campaign, number) for number in range(1, 201)]
+        assert went == [message_id_of(campaign, number) for number in range(1, 201)]
 
     run_scenario_at_rate(tmp_path, 50, scenario)
 
@@ -388,13 +395,13 @@ def test_a_small_send_during_a_campaign_is_handed_over_within_two_seconds(tmp_pa
         await env.wait(3)
         sent = {}
         for _ in range(20):
-            sent[first(await send(env, sms()))] = (env.world.now() - NOON) / SECOND
+            sent[message_id_of(await send(env, sms()))] = (env.world.now() - NOON) / SECOND
             await env.wait(0.37)
         await env.wait(3)
 
         went = {one: at for at, one in await taken(env)}
         assert max(went[one] - at for one, at in sent.items()) <= 2
-        of_campaign = [one for one in went if identifiers.request_of(one) == campaign]
+        of_campaign = [one for one in went if identifiers.request_id_of(one) == campaign]
         assert len(of_campaign) < 2000  # it was still under way
         assert len(went) >= 0.96 * 50 * 13
 

@@ -12,12 +12,23 @@ from pabal.carriers.simulator import MAX_RECEIPTS, Simulator, outcome_for
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.profile import Registration
-from pabal.domain.simulated_message import TOKEN, Arrival
-from pabal.domain.template import Design, Review
+from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
+from pabal.domain.template import ReviewDecision, TemplateContent
 from pabal.settings.carriers import SimulatorSettings
 from pabal.store import simulator as simulator_module
-from tests.fixtures.service import PHONE, RunScenario, account, add_profile, alimtalk, count, ends, later, send, sms
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld, in_virtual_time
+from tests.fixtures.service import (
+    PHONE,
+    RunScenario,
+    account_id_of,
+    add_profile,
+    alimtalk,
+    count_rows,
+    later,
+    outcomes_of,
+    send,
+    sms,
+)
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, run_in_virtual_time
 
 Owed = tuple[Instant, bytes, Outcome]
 DONE, FAILED, SENDING = Status.COMPLETED, Status.FAIL, Status.SENDING
@@ -29,12 +40,12 @@ class InMemorySimulatorStore:
     """A memory that lasts as long as the test."""
 
     def __init__(self) -> None:
-        self.taken: dict[bytes | None, Arrival] = {}
-        self.tokens: list[Arrival] = []
+        self.taken: dict[bytes | None, SimulatedMessage] = {}
+        self.tokens: list[SimulatedMessage] = []
         self.debts: list[Owed] = []
         self.busy: Counter[bytes] = Counter()
 
-    async def store_messages(self, messages: Sequence[Arrival]) -> None:
+    async def store_messages(self, messages: Sequence[SimulatedMessage]) -> None:
         for each in messages:
             if each.message_id is None:
                 self.tokens.append(each)
@@ -61,7 +72,7 @@ class Desk:
 
     def __init__(self, memory: InMemorySimulatorStore, begins_at: Instant = NOON) -> None:
         self.simulator = Simulator(
-            SimulatorSettings(name="simulator", window=100), memory, VirtualWorld(begins_at=begins_at)
+            SimulatorSettings(name="simulator", window=100), memory, VirtualWorld(starts_at=begins_at)
         )
         self.received: list[tuple[float, Receipt]] = []
 
@@ -100,7 +111,7 @@ def test_a_usual_message_is_taken_and_reported_as_delivered_within_a_second() ->
             assert receipt == Receipt(attempt().message_id.hex(), GOOD)
             assert 0 < at <= 1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 FATES = {
@@ -132,7 +143,7 @@ def test_a_number_with_a_fixed_fate_meets_it(receiver: str, product: Product) ->
             assert said == verdict or type(said) is verdict
             assert [receipt.outcome for _, receipt in desk.received] == outcomes
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_the_late_number_reports_after_ten_seconds() -> None:
@@ -143,7 +154,7 @@ def test_the_late_number_reports_after_ten_seconds() -> None:
 
             assert 10 <= desk.received[0][0] <= 10.5
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
@@ -155,7 +166,7 @@ def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
             assert [type(verdict) for verdict in verdicts] == [Busy, Busy, Accepted]
             assert [receipt.outcome for _, receipt in desk.received] == [GOOD]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_verdicts_come_in_the_order_of_a_mixed_batch() -> None:
@@ -167,7 +178,7 @@ def test_verdicts_come_in_the_order_of_a_mixed_batch() -> None:
 
         assert [type(verdict) for verdict in verdicts] == [Rejected, Accepted, Busy, Rejected, Accepted]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_message_handed_over_again_is_taken_once_and_reported_on_once() -> None:
@@ -185,19 +196,19 @@ def test_a_message_handed_over_again_is_taken_once_and_reported_on_once() -> Non
             assert len(memory.taken) == 1
             assert len(desk.received) == 1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_it_says_taken_only_when_its_memory_has_it() -> None:
     class Forgetful(InMemorySimulatorStore):
-        async def store_messages(self, arrivals: Sequence[Arrival]) -> None:
+        async def store_messages(self, arrivals: Sequence[SimulatedMessage]) -> None:
             raise ConnectionError
 
     async def scenario() -> None:
         with pytest.raises(ConnectionError):
             await Simulator(SIM, Forgetful(), VirtualWorld()).send([attempt()])
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
@@ -215,7 +226,7 @@ def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
 
         assert len(memory.debts) == 1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_after_a_restart_it_hands_over_what_is_due() -> None:
@@ -232,8 +243,8 @@ def test_after_a_restart_it_hands_over_what_is_due() -> None:
             await asyncio.sleep(5)
             assert len(desk.received) == 2
 
-    in_virtual_time(before())
-    in_virtual_time(after())
+    run_in_virtual_time(before())
+    run_in_virtual_time(after())
 
 
 def test_more_receipts_than_fit_in_one_hand_are_handed_over_one_hand_after_the_other() -> None:
@@ -244,7 +255,7 @@ def test_more_receipts_than_fit_in_one_hand_are_handed_over_one_hand_after_the_o
 
             assert len({receipt.reference for _, receipt in desk.received}) == 2 * MAX_RECEIPTS + 5
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() -> None:
@@ -256,11 +267,11 @@ def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() 
             {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://example.com"},
         )
         talk = attempt(1, product=Product.ALIMTALK)._replace(
-            sender="@shop", subject="제목", buttons=buttons, image_of=b"x"
+            sender="@shop", subject="제목", buttons=buttons, image_request_id=b"x"
         )
         await simulator.send([talk, attempt(2), attempt(3, "01000000002"), attempt(4, "01000000006")])
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     shown, text, off, silent = memory.taken.values()
     assert (shown.kind, shown.sender, shown.subject, shown.content) == ("alimTalk", "@shop", "제목", "안녕하세요")
     assert (next(iter(shown.buttons))["name"], shown.has_image) == ("보기", True)
@@ -277,31 +288,33 @@ def test_every_fate_is_decided_by_receiver_and_product_alone() -> None:
 @pytest.mark.parametrize(
     ("name", "review"),
     [
-        ("주문", Review(True)),
+        ("주문", ReviewDecision(True)),
         ("보류", None),
         ("주문 보류 안내", None),
     ],
 )
-def test_a_template_is_reviewed_by_its_name(name: str, review: Review | None) -> None:
+def test_a_template_is_reviewed_by_its_name(name: str, review: ReviewDecision | None) -> None:
     async def scenario() -> None:
         simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
-        assert await simulator.submit_template("key", "code", Design(name, "글", "999999"), None) == review
+        assert await simulator.submit_template("key", "code", TemplateContent(name, "글", "999999"), None) == review
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
     async def scenario() -> None:
         simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
-        review = await simulator.submit_template("key", "code", Design("반려될 주문", "글", "999999"), None)
+        review = await simulator.submit_template(
+            "key", "code", TemplateContent("반려될 주문", "글", "999999"), None
+        )
 
         assert review is not None
         assert not review.is_approved
         assert review.comment
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -314,10 +327,10 @@ def test_a_token_is_the_only_run_of_six_digits_in_its_message(channel: str) -> N
         simulator = Simulator(SIM, memory, VirtualWorld())
         await simulator.register_profile(7, Registration(channel, "00100010001", PHONE), "048213")
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
     (arrival,) = memory.tokens
     assert re.findall(r"[0-9]{6}", arrival.content) == re.findall(r"\d{6,}", arrival.content) == ["048213"]
-    assert (arrival.kind, arrival.sender, arrival.phone, arrival.account_id) == (TOKEN, channel, PHONE, 7)
+    assert (arrival.kind, arrival.sender, arrival.phone, arrival.account_id) == (TOKEN_KIND, channel, PHONE, 7)
     assert arrival.arrives_at == NOON
 
 
@@ -328,7 +341,7 @@ def test_with_the_store_as_its_memory_every_message_meets_its_fate(run_scenario:
         talks = await send(env, alimtalk(profile, "01000000003", "01000000004", "01000000009"))
         await env.wait(30)
 
-        assert await ends(env, texts) == [
+        assert await outcomes_of(env, texts) == [
             (FAILED, Outcome.NUMBER_NOT_ASSIGNED),
             (FAILED, Outcome.PHONE_OFF),
             (DONE, GOOD),
@@ -339,14 +352,14 @@ def test_with_the_store_as_its_memory_every_message_meets_its_fate(run_scenario:
             (DONE, GOOD),
             (DONE, GOOD),
         ]
-        assert await ends(env, talks) == [
+        assert await outcomes_of(env, talks) == [
             (FAILED, Outcome.NOT_A_USER),
             (FAILED, Outcome.BLOCKED_BY_USER),
             (DONE, GOOD),
             (DONE, GOOD),  # the texts that stand in for the first two
             (DONE, GOOD),
         ]
-        assert await count(env, "simulated_receipts") == 0
+        assert await count_rows(env, "simulated_receipts") == 0
 
     run_scenario(scenario)
 
@@ -361,9 +374,9 @@ def test_with_the_store_as_its_memory_a_restart_loses_no_receipt(run_scenario: R
     async def after_a_restart(env: Environment) -> None:
         await env.wait(30)
 
-        assert await ends(env, sent[0]) == [(DONE, GOOD)] * 3
+        assert await outcomes_of(env, sent[0]) == [(DONE, GOOD)] * 3
         total, shown = await env.store.read(
-            simulator_module.on_phone, await account(env), PHONE, env.world.now(), 1, 10
+            simulator_module.list_on_phone, await account_id_of(env), PHONE, env.world.now(), 1, 10
         )
         assert (total, [each.content for each in shown]) == (1, ["안녕하세요"])
 

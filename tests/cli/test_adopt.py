@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain.suspension import Bar
+from pabal.domain.suspension import Suspension
 from pabal.service.context import Context
 from pabal.store import profiles
 from tests.cli.test_cli import Ran, Shell
@@ -79,7 +79,7 @@ def test_a_profile_of_the_relays_console_is_given_to_an_account(office: Office, 
     assert adopted.out == "@shop is profile 1 of acme; its templates follow within a minute\n"
     ((_, name, channel, status, use, _, carrier),) = office.shell("profile", "list").rows
     assert (name, channel, status, use, carrier) == ("acme", "@shop", "approval", "in use", "relay")
-    kept = office.shell.at_work(lambda context: context.store.read(profiles.holder, key))
+    kept = office.shell.at_work(lambda context: context.store.read(profiles.get_by_any_sender_key, key))
     assert kept.carrier == "relay"
 
 
@@ -109,7 +109,7 @@ def test_lists_say_why_something_is_out_of_use(office: Office, relay: FakeNhnClo
     office.adopt("@shop", "--account", "acme")
 
     async def block(context: Context) -> None:
-        await context.store.write(profiles.follow, 1, "00100010001", Bar.BLOCKED, NOON)
+        await context.store.write(profiles.apply_remote, 1, "00100010001", Suspension.BLOCKED, NOON)
 
     office.shell.at_work(block)
 

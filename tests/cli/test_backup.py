@@ -8,13 +8,13 @@ from pabal.cli.main import main
 from pabal.store import accounts
 from pabal.store.engine import sqlite_backup
 from pabal.store.engine.base import Tx
-from pabal.store.engine.migrate import known
+from pabal.store.engine.migrate import all_migrations
 from tests.fixtures.cli import CommandLine
-from tests.fixtures.rows import keep, sms
+from tests.fixtures.rows import sms, store_request
 
 
 def names(tx: Tx) -> list[str]:
-    return [each.name for each in accounts.accounts(tx)]
+    return [each.name for each in accounts.list_accounts(tx)]
 
 
 @pytest.fixture
@@ -28,8 +28,10 @@ def test_a_backup_holds_what_the_store_holds(command_line: CommandLine, file: Pa
     made = command_line("backup", file)
 
     assert made.status == 0
-    assert made.out.startswith(f"{file} is a sound copy of {command_line.store}: schema {known()[-1].number}, ")
-    assert sqlite_backup.look(file, names) == ["acme"]
+    assert made.out.startswith(
+        f"{file} is a sound copy of {command_line.store}: schema {all_migrations()[-1].number}, "
+    )
+    assert sqlite_backup.read_file(file, names) == ["acme"]
     assert [each.name for each in file.parent.iterdir()] == ["pabal.db"]
 
 
@@ -42,7 +44,7 @@ def test_a_file_that_exists_is_replaced_only_by_force(command_line: CommandLine,
     assert "choose another name, or replace it with --force" in refused.err
     assert file.read_text(encoding="utf-8") == "precious"
     assert command_line("backup", file, "--force").status == 0
-    assert sqlite_backup.look(file, names) == ["acme"]
+    assert sqlite_backup.read_file(file, names) == ["acme"]
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
@@ -76,7 +78,7 @@ def test_a_backup_needs_a_folder_that_is_there(command_line: CommandLine, tmp_pa
 
 
 def test_a_damaged_store_does_not_replace_a_good_backup(command_line: CommandLine, file: Path) -> None:
-    command_line.change(lambda tx: keep(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
+    command_line.run_in_store(lambda tx: store_request(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
     command_line("backup", file)
     good = file.read_bytes()
     damaged = bytearray(command_line.store.read_bytes())

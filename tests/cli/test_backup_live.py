@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.clients import Wishes, load, until_idle
+from tests.crash.clients import RequestLog, run_clients, wait_until_idle
 from tests.fixtures import status_checker
-from tests.fixtures.live import Live, command, run, serving
+from tests.fixtures.live import LiveService, command, run, serving
 
 CLIENTS = 8
 ANSWERS_BEFORE = 60
 
 
-async def back_up_under_load(live: Live, file: Path, wishes: Wishes) -> tuple[set[str], int, int]:
+async def back_up_under_load(live: LiveService, file: Path, wishes: RequestLog) -> tuple[set[str], int, int]:
     """Return what was answered before the backup began, how many during it, and the backup's exit status."""
-    clients = asyncio.create_task(load(live.base, live.key, wishes, CLIENTS))
+    clients = asyncio.create_task(run_clients(live.base_url, live.key, wishes, CLIENTS))
     while len(wishes.answered) < ANSWERS_BEFORE:
         assert not clients.done(), clients.result()
         await asyncio.sleep(0)
@@ -31,15 +31,15 @@ async def back_up_under_load(live: Live, file: Path, wishes: Wishes) -> tuple[se
 
 @pytest.mark.slow
 def test_a_backup_under_load_has_all_that_was_answered_and_a_service_on_it_ends_it(tmp_path: Path) -> None:
-    file, wishes = tmp_path / "backup.db", Wishes()
+    file, wishes = tmp_path / "backup.db", RequestLog()
     with serving(tmp_path / "data") as live:
         before, during, status = asyncio.run(back_up_under_load(live, file, wishes))
 
     restored = run("restore", str(file), "--due", "send", data=tmp_path / "new")
     with serving(tmp_path / "new") as live:
-        asyncio.run(until_idle(live.base))
+        asyncio.run(wait_until_idle(live.base_url))
         assert live.stop() == 0
-    connection = status_checker.looking_at(tmp_path / "new")
+    connection = status_checker.connect(tmp_path / "new")
     kept = {row[0].hex() for row in connection.execute("select id from requests")}
     ended = connection.execute("select status, count(*) from messages group by status").fetchall()
     connection.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.clients import until_idle
+from tests.crash.clients import wait_until_idle
 from tests.fixtures import postgres
 from tests.fixtures.live import serving
 
@@ -69,7 +69,7 @@ def test_what_the_page_says_of_sqlite_works_as_written(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_the_page_says_of_a_dump_works_as_written(tmp_path: Path) -> None:
-    store, restored = postgres.fresh("pabal"), postgres.server().address("pabal_restored")
+    store, restored = postgres.create_database("pabal"), postgres.server().address("pabal_restored")
     config = tmp_path / "pabal.toml"
     config.write_text(f'store = "{restored}"\n', encoding="utf-8")
     places = {
@@ -83,7 +83,7 @@ def test_what_the_page_says_of_a_dump_works_as_written(tmp_path: Path) -> None:
 
     with serving(tmp_path / "data", store=store) as live, live.client() as client:
         client.post("/api/message/sendSMS.v1.0", json=BODY)
-        asyncio.run(until_idle(live.base))
+        asyncio.run(wait_until_idle(live.base_url))
         key = live.key
         carry_out(dump, places, tmp_path)
         assert live.stop() == 0
@@ -94,8 +94,8 @@ def test_what_the_page_says_of_a_dump_works_as_written(tmp_path: Path) -> None:
     with serving(tmp_path / "data", store=restored) as live, live.client(key) as client:
         found = client.post("/api/message/list.v1.0", json={"receivers": "010-1234-5678"}).json()
         assert live.stop() == 0
-    postgres.drop("pabal")
-    postgres.drop("pabal_restored")
+    postgres.drop_database("pabal")
+    postgres.drop_database("pabal_restored")
 
     assert umask == "umask 077"
     assert said[2] == "the schema is up to date\n"

@@ -11,22 +11,22 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal import __version__
-from pabal.app import build_context, only_process, open_store
+from pabal.app import build_context, open_store, process_lock
 from pabal.cli.main import main
 from pabal.domain.profile import Registration
-from pabal.domain.template import Design
-from pabal.service.access.keys import hash_of
+from pabal.domain.template import TemplateContent
+from pabal.service.access.keys import hash_key
 from pabal.service.context import Context
 from pabal.service.metrics import Metrics
 from pabal.service.relay import templates
 from pabal.service.relay.profiles import authenticate, register
-from pabal.service.relay.templates import Place
+from pabal.service.relay.templates import TemplateRef
 from pabal.settings.settings import FIELDS, load
 from pabal.store import accounts, carrier_states, profiles, queue, simulator
 from pabal.store import templates as kept_templates
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx
-from pabal.store.engine.migrate import known, migrate
+from pabal.store.engine.migrate import all_migrations, migrate
 from pabal.world import RealWorld
 from tests.fixtures.virtual import NOON
 
@@ -141,19 +141,19 @@ async def add_profile(context: Context) -> str:
     """Register and prove a profile as its administrator would; return its key."""
     owner = await account(context)
     await register(context, owner, Registration("@shop", "00100010001", "01012345678"))
-    _, (token,) = await context.store.read(simulator.on_phone, owner, "01012345678", WORLD.now(), 1, 1)
+    _, (token,) = await context.store.read(simulator.list_on_phone, owner, "01012345678", WORLD.now(), 1, 1)
     (digits,) = re.findall(r"\d{6}", token.content)
     await authenticate(context, owner, "@shop", digits)
-    profile = await context.store.read(profiles.by_channel, owner, "@shop")
+    profile = await context.store.read(profiles.get_by_channel, owner, "@shop")
     assert profile is not None
     assert profile.sender_key is not None
     return profile.sender_key
 
 
 async def add_template_under_review(context: Context) -> None:
-    place = Place(await account(context), await add_profile(context), "order")
-    await templates.create(context, place, Design("주문 보류", "주문", "999999"), None)
-    await templates.request(context, place)
+    place = TemplateRef(await account(context), await add_profile(context), "order")
+    await templates.create(context, place, TemplateContent("주문 보류", "주문", "999999"), None)
+    await templates.request_review(context, place)
 
 
 def test_a_key_is_printed_alone_and_works(shell: Shell) -> None:
@@ -161,7 +161,7 @@ def test_a_key_is_printed_alone_and_works(shell: Shell) -> None:
 
     assert (made.status, made.err) == (0, "")
     assert KEY.fullmatch(made.out)
-    known_key = shell.at_work(lambda context: context.store.read(accounts.key_by_hash, hash_of(made.out.strip())))
+    known_key = shell.at_work(lambda context: context.store.read(accounts.key_by_hash, hash_key(made.out.strip())))
     assert (known_key.account, known_key.name, known_key.rate) == ("acme", "for the shop", 1000)
     assert known_key.scopes == {"send", "read", "manage"}
 
@@ -277,7 +277,7 @@ def test_a_template_under_review_is_decided_on_once(shell: Shell, word: str, sta
 
     assert (decided.status, decided.out) == (0, f"template 1 is {status}\n")
     assert shell("template", "list").rows[0][3] == status
-    kept = shell.at_work(lambda context: context.store.read(kept_templates.by_id, 1))
+    kept = shell.at_work(lambda context: context.store.read(kept_templates.get_by_id, 1))
     assert kept.comment == "읽었습니다"
     again = shell("template", word, "1")
     assert again.status == 1
@@ -298,7 +298,7 @@ def test_settings_lists_every_setting_with_value_and_meaning(shell: Shell) -> No
 def test_migrate_applies_what_is_missing_and_then_nothing(shell: Shell) -> None:
     first, second = shell("migrate"), shell("migrate")
 
-    assert first.out == "".join(f"applied {step.number:04} {step.name}\n" for step in known())
+    assert first.out == "".join(f"applied {step.number:04} {step.name}\n" for step in all_migrations())
     assert (second.status, second.out) == (0, "the schema is up to date\n")
 
 
@@ -314,7 +314,7 @@ def test_other_commands_do_not_migrate_where_it_is_forbidden(shell: Shell, tmp_p
 
 
 def make_newer(tx: Tx) -> None:
-    tx.run("insert into migrations values (9999, 'from the future', 0)")
+    tx.execute("insert into migrations values (9999, 'from the future', 0)")
 
 
 @pytest.mark.parametrize("words", [["migrate"], ["key", "list"], ["doctor"]])
@@ -358,7 +358,7 @@ def test_doctor_looks_at_a_fresh_directory_without_complaint(shell: Shell) -> No
     found = shell("doctor")
 
     assert found.status == 0
-    assert f"ok    the schema lacks {known()[0].number:04} {known()[0].name}, " in found.out
+    assert f"ok    the schema lacks {all_migrations()[0].number:04} {all_migrations()[0].name}, " in found.out
 
 
 def test_doctor_complains_of_a_schema_that_no_start_brings_up_to_date(shell: Shell, tmp_path: Path) -> None:
@@ -394,7 +394,7 @@ def test_doctor_says_that_the_data_directory_cannot_be_used(shell: Shell) -> Non
 
 def test_doctor_says_that_a_service_runs(shell: Shell) -> None:
     shell("key", "create", "--account", "acme")
-    with only_process(load({}, data=shell.data)):
+    with process_lock(load({}, data=shell.data)):
         found = shell("doctor")
 
     assert found.status == 0
@@ -413,7 +413,7 @@ def test_doctor_says_which_jobs_have_no_carrier(shell: Shell) -> None:
 
 def seen(shell: Shell, state: CarrierState) -> None:
     """Keep a state of a carrier as a running service does."""
-    shell.at_work(lambda context: context.store.write(carrier_states.put, state))
+    shell.at_work(lambda context: context.store.write(carrier_states.save, state))
 
 
 @pytest.mark.parametrize("state", ["down", "aside"])
@@ -556,7 +556,7 @@ def test_a_store_that_cannot_be_read_is_said_in_words(shell: Shell, words: list[
 
 
 def test_serve_says_that_another_one_runs_on_the_same_data(shell: Shell) -> None:
-    with only_process(load({}, data=shell.data)):
+    with process_lock(load({}, data=shell.data)):
         refused = shell("serve", "--port", "0")
 
     assert refused.status == 2

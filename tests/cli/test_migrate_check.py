@@ -4,24 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from pabal.app import only_process
+from pabal.app import process_lock
 from pabal.cli.main import main
 from pabal.settings.settings import load
 from pabal.store.engine.base import Tx
-from pabal.store.engine.migrate import known
+from pabal.store.engine.migrate import all_migrations
 from tests.fixtures import postgres
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.virtual import NOON
 
-LAST = known()[-1]
+LAST = all_migrations()[-1]
 
 
 def step_back(tx: Tx) -> None:
-    tx.run("delete from migrations where number = ?", (LAST.number,))
+    tx.execute("delete from migrations where number = ?", (LAST.number,))
 
 
 def step_ahead(tx: Tx) -> None:
-    tx.run("insert into migrations values (?, 'ahead', ?)", (LAST.number + 1, NOON))
+    tx.execute("insert into migrations values (?, 'ahead', ?)", (LAST.number + 1, NOON))
 
 
 def test_a_schema_that_is_up_to_date_is_said_to_be_so(command_line: CommandLine) -> None:
@@ -29,7 +29,7 @@ def test_a_schema_that_is_up_to_date_is_said_to_be_so(command_line: CommandLine)
 
 
 def test_what_is_missing_is_listed_and_still_missing_afterwards(command_line: CommandLine) -> None:
-    command_line.change(step_back)
+    command_line.run_in_store(step_back)
     files = command_line.files()
     before = command_line.store.read_bytes()
 
@@ -48,12 +48,12 @@ def test_a_store_that_is_not_there_lacks_everything_and_is_not_made(
     checked = nowhere("migrate", "--check")
 
     assert checked.status == 1
-    assert checked.out.splitlines() == [f"missing {step.number:04} {step.name}" for step in known()]
+    assert checked.out.splitlines() == [f"missing {step.number:04} {step.name}" for step in all_migrations()]
     assert not nowhere.data.exists()
 
 
 def test_a_store_of_a_newer_version_is_said_to_be_so_and_what_to_do(command_line: CommandLine) -> None:
-    command_line.change(step_ahead)
+    command_line.run_in_store(step_ahead)
 
     checked = command_line("migrate", "--check")
 
@@ -63,7 +63,7 @@ def test_a_store_of_a_newer_version_is_said_to_be_so_and_what_to_do(command_line
 
 
 def test_it_works_while_a_service_runs(command_line: CommandLine) -> None:
-    with only_process(load({}, data=command_line.data)):
+    with process_lock(load({}, data=command_line.data)):
         assert command_line("migrate", "--check").status == 0
 
 
@@ -77,7 +77,7 @@ def test_a_store_that_cannot_be_read_is_neither_up_to_date_nor_missing_anything(
 
 
 def test_on_postgresql_too_nothing_is_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    address = postgres.fresh("unmigrated", "template1")
+    address = postgres.create_database("unmigrated", "template1")
     config = tmp_path / "pabal.toml"
     config.write_text(f'store = "{address}"\n', encoding="utf-8")
 
@@ -85,4 +85,4 @@ def test_on_postgresql_too_nothing_is_changed(tmp_path: Path, capsys: pytest.Cap
 
     assert twice == [1, 1]
     assert capsys.readouterr().out.count(f"missing {LAST.number:04} {LAST.name}\n") == 2
-    postgres.drop("unmigrated")
+    postgres.drop_database("unmigrated")

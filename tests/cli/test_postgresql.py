@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pabal.cli.main import main
-from pabal.store.engine.citus import DISTRIBUTED
+from pabal.store.engine.citus import DISTRIBUTED_TABLES
 from tests.fixtures import citus, postgres
 from tests.fixtures.live import run, serving
 
@@ -17,7 +17,7 @@ SECRET = "not-to-be-seen"
 def config(tmp_path: Path) -> Path:
     """A file with the address of an empty database, a password in it."""
     file = tmp_path / "pabal.toml"
-    file.write_text(f'store = "{with_password(postgres.emptied())}"\n', encoding="utf-8")
+    file.write_text(f'store = "{with_password(postgres.empty_database())}"\n', encoding="utf-8")
     return file
 
 
@@ -70,7 +70,7 @@ def test_a_database_that_cannot_be_reached_is_said_to_be_so(
 
 @pytest.mark.slow
 def test_several_processes_share_a_database_and_the_doctor_names_those_that_deliver(tmp_path: Path) -> None:
-    store = with_password(postgres.emptied())
+    store = with_password(postgres.empty_database())
 
     with (
         serving(tmp_path / "one", store=store) as first,
@@ -114,20 +114,20 @@ def test_citus_needs_a_database_that_has_it(
     assert without.startswith("pabal: the database has no Citus: run `create extension citus`")
 
 
-if citus.is_there():  # else the summary says that it was not run
+if citus.is_available():  # else the summary says that it was not run
 
     @pytest.mark.slow
     def test_migrate_distributes_the_tables_of_a_coordinator_once(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         config = tmp_path / "pabal.toml"
-        config.write_text(f'store = "{citus.fresh("by_hand")}"\n', encoding="utf-8")
+        config.write_text(f'store = "{citus.create_database("by_hand")}"\n', encoding="utf-8")
 
         first = said(capsys, "migrate", "--citus", "--config", str(config))
         again = said(capsys, "migrate", "--citus", "--config", str(config))
 
         assert [line for line in first.splitlines() if line.startswith("distributed")] == [
-            f"distributed {table}" for table in DISTRIBUTED
+            f"distributed {table}" for table in DISTRIBUTED_TABLES
         ]
         assert again == "the schema is up to date\n"
-        citus.drop("by_hand")
+        citus.drop_database("by_hand")

@@ -5,22 +5,22 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pabal.app import only_process
+from pabal.app import process_lock
 from pabal.domain.dates import HOUR, Instant
 from pabal.domain.message import Status
-from pabal.service.policy import policy_from
-from pabal.service.upkeep.housekeeping import expire
+from pabal.service.policy import build_policy
+from pabal.service.upkeep.housekeeping import expire_overdue
 from pabal.settings.settings import load
 from pabal.store import accounts, messages
 from pabal.store import queue as job_queue
 from pabal.store.engine import sqlite_backup
 from pabal.store.engine.base import Tx
-from pabal.store.engine.migrate import _statements, known
+from pabal.store.engine.migrate import all_migrations, split_statements
 from pabal.world import RealWorld
-from tests.fixtures.cli import CommandLine, statuses
-from tests.fixtures.rows import CARRIER, keep, message_id, sms
+from tests.fixtures.cli import CommandLine, count_by_status
+from tests.fixtures.rows import CARRIER, message_id, sms, store_request
 
-LAST = known()[-1]
+LAST = all_migrations()[-1]
 NOW = RealWorld().now()
 WAITING, SENDING, CANCEL = Status.WAITING.number, Status.SENDING.number, Status.CANCEL.number
 
@@ -35,7 +35,7 @@ def backup(command_line: CommandLine, tmp_path: Path) -> Path:
 
 
 def names(tx: Tx) -> list[str]:
-    return [each.name for each in accounts.accounts(tx)]
+    return [each.name for each in accounts.list_accounts(tx)]
 
 
 def aside(command_line: CommandLine) -> Path:
@@ -44,7 +44,7 @@ def aside(command_line: CommandLine) -> Path:
 
 
 def untouched(command_line: CommandLine) -> bool:
-    return command_line.files() - {"pabal.lock"} == {"pabal.db"} and sqlite_backup.look(
+    return command_line.files() - {"pabal.lock"} == {"pabal.db"} and sqlite_backup.read_file(
         command_line.store, names
     ) == [
         "acme",
@@ -56,8 +56,8 @@ def test_a_backup_takes_the_place_of_the_store_which_is_kept_aside(command_line:
     done = command_line("restore", backup)
 
     assert done.status == 0
-    assert sqlite_backup.look(command_line.store, names) == ["acme"]
-    assert sqlite_backup.look(aside(command_line), names) == ["acme", "late"]
+    assert sqlite_backup.read_file(command_line.store, names) == ["acme"]
+    assert sqlite_backup.read_file(aside(command_line), names) == ["acme", "late"]
     assert f"what was there before is {aside(command_line)}" in done.out
     assert command_line.store.stat().st_mode & 0o777 == 0o600
     assert "acme" in command_line("account", "list").out
@@ -71,7 +71,7 @@ def test_a_backup_is_restored_where_nothing_was(
     assert new("restore", backup).status == 0
 
     assert new.files() == {"pabal.db", "pabal.lock"}
-    assert sqlite_backup.look(new.store, names) == ["acme"]
+    assert sqlite_backup.read_file(new.store, names) == ["acme"]
 
 
 def test_a_store_behind_a_link_stays_where_it_is(command_line: CommandLine, backup: Path, tmp_path: Path) -> None:
@@ -83,12 +83,12 @@ def test_a_store_behind_a_link_stays_where_it_is(command_line: CommandLine, back
     assert command_line("restore", backup).status == 0
 
     assert command_line.store.is_symlink()
-    assert sqlite_backup.look(elsewhere / "kept.db", names) == ["acme"]
+    assert sqlite_backup.read_file(elsewhere / "kept.db", names) == ["acme"]
     assert len(list(elsewhere.iterdir())) == 2
 
 
 def test_nothing_is_restored_under_a_running_service(command_line: CommandLine, backup: Path) -> None:
-    with only_process(load({}, data=command_line.data)):
+    with process_lock(load({}, data=command_line.data)):
         refused = command_line("restore", backup)
 
     assert refused.status == 2
@@ -155,7 +155,9 @@ def test_neither_the_store_itself_nor_what_is_not_there_is_restored(
 
 
 def test_a_backup_of_a_newer_version_is_not_restored(command_line: CommandLine, backup: Path) -> None:
-    sqlite_backup.change(backup, lambda tx: tx.run("insert into migrations values (?, 'x', 0)", (LAST.number + 1,)))
+    sqlite_backup.write_file(
+        backup, lambda tx: tx.execute("insert into migrations values (?, 'x', 0)", (LAST.number + 1,))
+    )
 
     refused = command_line("restore", backup)
 
@@ -165,7 +167,9 @@ def test_a_backup_of_a_newer_version_is_not_restored(command_line: CommandLine, 
 
 
 def test_a_damaged_backup_is_not_restored(command_line: CommandLine, backup: Path) -> None:
-    sqlite_backup.change(backup, lambda tx: keep(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
+    sqlite_backup.write_file(
+        backup, lambda tx: store_request(tx, 1, sms([f"010{number:08}" for number in range(1000)]))
+    )
     damaged = bytearray(backup.read_bytes())
     damaged[4 * 4096 : -4096] = b"\xff" * (len(damaged) - 5 * 4096)
     backup.write_bytes(damaged)
@@ -192,7 +196,7 @@ def test_what_a_killed_service_left_beside_the_store_is_not_taken_for_the_backup
 
     assert command_line.files() == {"pabal.db", "pabal.lock", aside(command_line).name}
     marks = [
-        sqlite_backup.look(each, lambda tx: tx.rows("select name from marks"))
+        sqlite_backup.read_file(each, lambda tx: tx.fetch_all("select name from marks"))
         for each in (command_line.store, aside(command_line))
     ]
     assert marks == [[], [("ahead",)]]
@@ -200,20 +204,20 @@ def test_what_a_killed_service_left_beside_the_store_is_not_taken_for_the_backup
 
 def queue(tx: Tx, now: Instant) -> None:
     """Have messages of all kinds: two that are due, one in hand, one taken, one for later."""
-    keep(tx, 1, sms(["01000000001", "01000000002"]), at=now - HOUR)
+    store_request(tx, 1, sms(["01000000001", "01000000002"]), at=now - HOUR)
     for number in (2, 3):
-        keep(tx, number, at=now - HOUR)
+        store_request(tx, number, at=now - HOUR)
         job_queue.claim(tx, [message_id(number, at=now - HOUR)], now, now + HOUR)
-        messages.begin_sending(tx, [message_id(number, at=now - HOUR)])
+        messages.mark_sending(tx, [message_id(number, at=now - HOUR)])
     job_queue.await_receipts(tx, [(message_id(3, at=now - HOUR), 1, "r3", now + HOUR)])
-    keep(tx, 4, at=now - HOUR, scheduled_at=now + 24 * HOUR)
+    store_request(tx, 4, at=now - HOUR, scheduled_at=now + 24 * HOUR)
 
 
 @pytest.fixture
 def busy(command_line: CommandLine, tmp_path: Path) -> Path:
     """A backup whose queue is not empty."""
     file = tmp_path / "busy.db"
-    command_line.change(queue, NOW)
+    command_line.run_in_store(queue, NOW)
     command_line("backup", file)
     return file
 
@@ -237,8 +241,8 @@ def test_what_may_have_been_sent_since_is_sent_if_so_asked(command_line: Command
     assert done.status == 0
     assert "3 messages will be sent at the next start" in done.out
     assert "1 messages are for later, 1 wait for their receipts" in done.out
-    assert sqlite_backup.look(command_line.store, statuses) == [(WAITING, 3), (SENDING, 2)]
-    assert sqlite_backup.look(command_line.store, lambda tx: tx.row("select count(*) from jobs")) == (5,)
+    assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 3), (SENDING, 2)]
+    assert sqlite_backup.read_file(command_line.store, lambda tx: tx.fetch_one("select count(*) from jobs")) == (5,)
 
 
 def test_what_may_have_been_sent_since_is_cancelled_or_waits_for_its_receipt(
@@ -249,16 +253,18 @@ def test_what_may_have_been_sent_since_is_cancelled_or_waits_for_its_receipt(
     assert done.status == 0
     assert "2 messages that may have been sent since are cancelled" in done.out
     assert "1 that were being sent then wait for their receipts" in done.out
-    assert sqlite_backup.look(command_line.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
-    due_tomorrow = command_line.change(lambda tx: job_queue.due(tx, 0, CARRIER, NOW + 48 * HOUR, 10))
+    assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+    due_tomorrow = command_line.run_in_store(lambda tx: job_queue.find_due(tx, 0, CARRIER, NOW + 48 * HOUR, 10))
     assert due_tomorrow == [message_id(4, at=NOW - HOUR)], "nothing but what is for later is ever handed over"
 
 
 def test_what_was_being_sent_ends_as_unknown_when_no_receipt_comes(command_line: CommandLine, busy: Path) -> None:
     command_line("restore", busy, "--due", "cancel")
 
-    policy = policy_from(load({}))
-    ended = command_line.change(expire, 0, CARRIER, policy, RealWorld().now() + policy.sms_timeout + HOUR).ended
+    policy = build_policy(load({}))
+    ended = command_line.run_in_store(
+        expire_overdue, 0, CARRIER, policy, RealWorld().now() + policy.sms_timeout_ms + HOUR
+    ).ended
 
     assert sorted(outcome.number for _, outcome, *_ in ended) == [2000, 9001]
 
@@ -268,16 +274,16 @@ def older(tmp_path: Path) -> Path:
     """A backup of the version that knew only the first step of the schema, with a message that is due."""
 
     def make(tx: Tx) -> None:
-        tx.run(
+        tx.execute(
             "create table migrations (number integer primary key, name text not null, applied_at {big} not null)"
         )
-        for statement in _statements(known()[0].sql):
-            tx.run(statement)
-        tx.run("insert into migrations values (1, 'start', 0)")
-        keep(tx, 1, at=NOW - HOUR)
+        for statement in split_statements(all_migrations()[0].sql):
+            tx.execute(statement)
+        tx.execute("insert into migrations values (1, 'start', 0)")
+        store_request(tx, 1, at=NOW - HOUR)
 
     file = tmp_path / "older.db"
-    sqlite_backup.change(file, make)
+    sqlite_backup.write_file(file, make)
     return file
 
 
@@ -286,7 +292,7 @@ def test_an_older_backup_is_restored_as_it_is(command_line: CommandLine, older: 
 
     assert done.status == 0
     assert f"{LAST.number:04} {LAST.name}: `pabal migrate`, or the next start, applies it" in done.out
-    assert sqlite_backup.look(command_line.store, sqlite_backup.schema) == 1
+    assert sqlite_backup.read_file(command_line.store, sqlite_backup.schema_version) == 1
 
 
 def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelled(
@@ -296,26 +302,26 @@ def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelle
 
     assert done.status == 0
     assert f"applied {LAST.number:04} {LAST.name}" in done.out
-    assert sqlite_backup.look(command_line.store, sqlite_backup.schema) == LAST.number
-    assert sqlite_backup.look(command_line.store, statuses) == [(CANCEL, 1)]
+    assert sqlite_backup.read_file(command_line.store, sqlite_backup.schema_version) == LAST.number
+    assert sqlite_backup.read_file(command_line.store, count_by_status) == [(CANCEL, 1)]
 
 
 def test_what_was_restored_otherwise_is_stood_down_by_itself(command_line: CommandLine, busy: Path) -> None:
     counted = command_line("stand-down", "--check")
-    before = sqlite_backup.look(command_line.store, statuses)
+    before = sqlite_backup.read_file(command_line.store, count_by_status)
 
     done = command_line("stand-down")
 
     assert counted.out.startswith("3 messages may have been sent since the backup (its newest request is of ")
     assert before == [(WAITING, 3), (SENDING, 2)]
     assert "2 messages that may have been sent since are cancelled" in done.out
-    assert sqlite_backup.look(command_line.store, statuses) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+    assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
 
 
 def test_nothing_is_stood_down_under_a_running_service(command_line: CommandLine, busy: Path) -> None:
-    with only_process(load({}, data=command_line.data)):
+    with process_lock(load({}, data=command_line.data)):
         refused = command_line("stand-down")
 
     assert refused.status == 2
     assert "another pabal runs on" in refused.err
-    assert sqlite_backup.look(command_line.store, statuses) == [(WAITING, 3), (SENDING, 2)]
+    assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 3), (SENDING, 2)]

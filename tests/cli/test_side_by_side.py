@@ -8,14 +8,14 @@ import pytest
 from pabal.app import open_store
 from pabal.settings.settings import load
 from pabal.store.engine.base import Tx
-from pabal.store.engine.migrate import known
+from pabal.store.engine.migrate import all_migrations
 from pabal.world import RealWorld
-from tests.crash.clients import until_idle
+from tests.crash.clients import wait_until_idle
 from tests.fixtures import postgres
 from tests.fixtures.engines import ENGINES
 from tests.fixtures.live import run, serving
 
-NEXT = known()[-1].number + 1
+NEXT = all_migrations()[-1].number + 1
 TABLES = (
     "accounts",
     "keys",
@@ -33,9 +33,9 @@ TABLES = (
 def migrate_further(tx: Tx) -> None:
     """Do what the rules let a newer version's migration do to the tables of a send."""
     for table in TABLES:
-        tx.run(f"alter table {table} add column added {{small}} not null default 1")
-    tx.run("create index if not exists of_the_next_version on messages (completed_at)")
-    tx.run("insert into migrations (number, name, applied_at) values (?, 'of the next version', 0)", (NEXT,))
+        tx.execute(f"alter table {table} add column added {{small}} not null default 1")
+    tx.execute("create index if not exists of_the_next_version on messages (completed_at)")
+    tx.execute("insert into migrations (number, name, applied_at) values (?, 'of the next version', 0)", (NEXT,))
 
 
 def migrated_further(data: Path) -> None:
@@ -55,14 +55,14 @@ def test_a_service_goes_on_when_a_newer_version_migrates_its_store_but_does_not_
 ) -> None:
     data = tmp_path / "data"
     if engine == "postgresql":
-        (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.fresh("side_by_side"), encoding="utf-8")
+        (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.create_database("side_by_side"), encoding="utf-8")
     body = {"content": "안녕하세요", "sender": "02-123-4567", "receivers": [{"phoneNumber": "010-1234-5678"}]}
 
     with serving(data) as live, live.client() as client:
         answers = [client.post("/api/message/sendSMS.v1.0", json=body).json()["result"]]
         migrated_further(data)
         answers += [client.post("/api/message/sendSMS.v1.0", json=body).json()["result"] for _ in range(20)]
-        asyncio.run(until_idle(live.base))
+        asyncio.run(wait_until_idle(live.base_url))
         history = client.post("/api/message/list.v1.0", json={"receivers": "010-1234-5678", "pageSize": 100}).json()
         assert live.stop() == 0
     again = run("serve", "--port", "0", data=data)
@@ -72,4 +72,4 @@ def test_a_service_goes_on_when_a_newer_version_migrates_its_store_but_does_not_
     assert again.returncode == 2
     assert f"the store is at schema {NEXT}" in again.stderr
     if engine == "postgresql":
-        postgres.drop("side_by_side")
+        postgres.drop_database("side_by_side")

@@ -14,7 +14,7 @@ PASSWORD = re.compile(r"([2-9a-z]{5}-){3}[2-9a-z]{5}\n")
 
 
 def hash_of(command_line: CommandLine, name: str) -> str:
-    found = command_line.change(users.by_name, name)
+    found = command_line.run_in_store(users.get_by_name, name)
     assert found is not None
     return str(found.hash)
 
@@ -25,7 +25,7 @@ def test_a_password_is_printed_alone_and_is_right(command_line: CommandLine) -> 
     assert made.status == 0
     assert PASSWORD.fullmatch(made.out)
     assert "only this once" in made.err
-    assert passwords.is_right(hash_of(command_line, "kim"), made.out.strip())
+    assert passwords.verify(hash_of(command_line, "kim"), made.out.strip())
     name, account, role, _, state = command_line("user", "list").out.strip().split("\t")
     assert (name, account, role, state) == ("kim", "acme", "sender", "live")
 
@@ -40,7 +40,7 @@ def test_a_password_can_be_given(command_line: CommandLine) -> None:
     made = create_with(command_line, "correct horse battery")
 
     assert (made.returncode, made.stdout, made.stderr) == (0, "user op is made\n", "")
-    assert passwords.is_right(hash_of(command_line, "op"), "correct horse battery")
+    assert passwords.verify(hash_of(command_line, "op"), "correct horse battery")
     assert "all accounts" in command_line("user", "list").out
 
 
@@ -50,8 +50,8 @@ def test_a_user_gets_another_password_and_is_disabled_and_enabled(command_line: 
     second = command_line("user", "password", "kim").out.strip()
 
     assert first != second
-    assert not passwords.is_right(hash_of(command_line, "kim"), first)
-    assert passwords.is_right(hash_of(command_line, "kim"), second)
+    assert not passwords.verify(hash_of(command_line, "kim"), first)
+    assert passwords.verify(hash_of(command_line, "kim"), second)
     assert command_line("user", "disable", "kim").out == "user kim is disabled\n"
     assert command_line("user", "list").out.endswith("\tdisabled\n")
     assert command_line("user", "enable", "kim").out == "user kim is enabled\n"

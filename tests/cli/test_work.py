@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.fixtures import postgres
-from tests.fixtures.live import Live, run, serving, until, working
+from tests.fixtures.live import LiveService, run, serving, wait_until, working
 
 pytestmark = pytest.mark.slow
 BODY = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
@@ -21,7 +21,7 @@ GREETING = re.compile(r"Pabal delivers as \S+:[0-9]+\. Stop with Ctrl-C\.\n")
 @pytest.fixture
 def store() -> str:
     """The address of an empty database."""
-    return postgres.emptied()
+    return postgres.empty_database()
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def is_delivered(client: httpx.Client, request: str) -> bool:
     return bool(said["item"]["counts"]["completed"] == said["item"]["totalCount"])
 
 
-def deliver(live: Live, number: int = 5) -> None:
+def deliver(live: LiveService, number: int = 5) -> None:
     """Send some messages by an interface, and see them delivered."""
     with live.client() as client:
         requests = [send(client) for _ in range(number)]
-        until(lambda: [is_delivered(client, one) for one in requests], all)
+        wait_until(lambda: [is_delivered(client, one) for one in requests], all)
 
 
 def test_delivery_alone_delivers_what_an_interface_accepted_and_stops_when_told(tmp_path: Path, store: str) -> None:
@@ -108,7 +108,7 @@ def test_the_work_of_one_that_is_killed_is_done_by_another(tmp_path: Path, store
         working(tmp_path / "two", store=store) as two,
     ):
         both = re.compile(r"delivering: \S+ \(4 slots\), \S+ \(4 slots\)")
-        until(lambda: run("doctor", data=tmp_path, store=store).stdout, lambda said: bool(both.search(said)))
+        wait_until(lambda: run("doctor", data=tmp_path, store=store).stdout, lambda said: bool(both.search(said)))
         one.process.send_signal(signal.SIGKILL)
         one.process.wait()
 

@@ -17,14 +17,14 @@ from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
     RunScenario,
-    accepted,
-    alimtalk,
-    end,
-    picture,
-    records,
-    sms,
-    template,
-    to,
+    alimtalk_body,
+    call_ok,
+    describe_outcome,
+    image_body,
+    list_messages,
+    receivers_of,
+    sms_body,
+    template_body,
 )
 
 MARK = "\"'><x-mark>"
@@ -108,9 +108,9 @@ def pairs(named: dict[str, tuple[str, ...]]) -> set[tuple[str, str]]:
 def spoil(tx: Tx) -> None:
     """Put markup into everything that pages could show."""
     for table, name in sorted(pairs(PLAIN) & columns()):
-        tx.run(f"update {table} set {name} = coalesce({name}, '') || ?", (MARK,))
+        tx.execute(f"update {table} set {name} = coalesce({name}, '') || ?", (MARK,))
     for table, name in sorted(pairs(JSON) & columns()):
-        tx.run(f"update {table} set {name} = replace({name}, ?, ?)", (SECRET, IN_JSON))
+        tx.execute(f"update {table} set {name} = replace({name}, ?, ?)", (SECRET, IN_JSON))
 
 
 async def furnished(env: Environment) -> tuple[dict[str, str], dict[Role, Visitor]]:
@@ -121,18 +121,23 @@ async def furnished(env: Environment) -> tuple[dict[str, str], dict[Role, Visito
     key = profile["senderKey"]
     every = dict.fromkeys(("name", "content", "emphasisTitle", "emphasisAssistPhrase", "moreInfo"), SECRET)
     buttons = [{"buttonType": "webLink", "name": SECRET, "mobileUrl": f"https://a.example/{SECRET}"}]
-    made = await accepted(
+    made = await call_ok(
         call, "template/create",
-        template(key, templateCode="ALL", **every, messageType="extraInfo", emphasisType="text", buttons=buttons),
+        template_body(key, templateCode="ALL", **every, messageType="extraInfo", emphasisType="text",
+                      buttons=buttons),
     )  # fmt: skip
-    await accepted(call, "template/create", template(key, templateCode="P", emphasisType="image", image=picture()))
-    receivers = to(PHONE, reference=SECRET, templateData={"v": SECRET})
-    await accepted(call, "message/sendLMS", sms(content="#{v}", subject=SECRET, receivers=receivers))
-    await accepted(call, "message/sendMMS", sms(PHONE, content=SECRET, image=picture(fileName=MARK)))
-    await accepted(call, "message/sendSMS", sms("010-0000-0005", content=SECRET))
-    await accepted(call, "message/sendAlimtalk", alimtalk(key, NO_USER, **FALLBACK, resendContent=SECRET))
+    await call_ok(
+        call, "template/create", template_body(key, templateCode="P", emphasisType="image", image=image_body())
+    )
+    receivers = receivers_of(PHONE, reference=SECRET, templateData={"v": SECRET})
+    await call_ok(call, "message/sendLMS", sms_body(content="#{v}", subject=SECRET, receivers=receivers))
+    await call_ok(call, "message/sendMMS", sms_body(PHONE, content=SECRET, image=image_body(fileName=MARK)))
+    await call_ok(call, "message/sendSMS", sms_body("010-0000-0005", content=SECRET))
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(key, NO_USER, **FALLBACK, resendContent=SECRET))
     await env.wait(60)
-    (failed, *_) = [each for each in await records(call, NO_USER) if end(each).startswith("fail")]
+    (failed, *_) = [
+        each for each in await list_messages(call, NO_USER) if describe_outcome(each).startswith("fail")
+    ]
     visitors = {role: await visitor_of(env, role) for role in Role}
     await env.store.write(spoil)
     return {**named, "all": made.item["id"], "failed": failed["messageId"]}, visitors

@@ -8,10 +8,10 @@ from pabal.console.shell.page_request import Page
 from pabal.console.table import PAGES
 from pabal.domain.user import Role
 from pabal.store import accounts
-from tests.fixtures.audit import latest
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Visitor, make_user, sign_in, visitor_of
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, accepted, ready, record, sms, template
+from tests.fixtures.web import RunScenario, call_ok, get_message, set_up_sender, sms_body, template_body
 
 SECRET = "남의 비밀 메시지"
 RECEIVER, DIGITS = "010-4321-8765", "01043218765"
@@ -29,12 +29,12 @@ QUERIES = {
 
 async def things(env: Environment) -> dict[str, str]:
     """Have an account send something, and return how it can be named."""
-    call, sender_key = await ready(env)
-    await accepted(call, "template/update", template(sender_key, content=SECRET))
-    sent = await accepted(call, "message/sendSMS", sms(RECEIVER, content=SECRET))
+    call, sender_key = await set_up_sender(env)
+    await call_ok(call, "template/update", template_body(sender_key, content=SECRET))
+    sent = await call_ok(call, "message/sendSMS", sms_body(RECEIVER, content=SECRET))
     await env.wait(5)
     (written,) = (await call("template/list")).items
-    message = (await record(call, RECEIVER))["messageId"]
+    message = (await get_message(call, RECEIVER))["messageId"]
     named = {"message": message, "request": sent.request_id, "template": written["id"]}
     return {**named, "campaign": await campaign(env)}
 
@@ -148,7 +148,7 @@ def test_nothing_is_done_for_a_form_that_is_not_from_here(run_scenario: RunScena
         for page in [page for page in PAGES if page.method == "POST"]:
             victim = await sign_in(env, name) if page.may else Visitor(env.service)
             right = await victim.csrf()
-            before = await env.store.read(latest, None, 100)
+            before = await env.store.read(latest_entries, None, 100)
 
             tries = [
                 await victim.post(page.path),
@@ -160,7 +160,7 @@ def test_nothing_is_done_for_a_form_that_is_not_from_here(run_scenario: RunScena
             ]
 
             assert [shown.status for shown in tries] == [403] * len(tries), page
-            assert await env.store.read(latest, None, 100) == before, page
+            assert await env.store.read(latest_entries, None, 100) == before, page
 
     run_scenario(scenario)
 

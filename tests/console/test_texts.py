@@ -7,7 +7,7 @@ from string import Formatter
 from pabal.console.history import advice
 from pabal.console.table import PAGES
 from pabal.console.texts import WORDS, say
-from pabal.domain.codes import LOCALES
+from pabal.domain.codes import LANGUAGES
 from pabal.domain.message import Outcome, Status
 
 FOLDER = Path(advice.__file__).parents[1]
@@ -47,7 +47,7 @@ def test_every_word_is_said_somewhere() -> None:
 
 
 def test_values_are_put_in() -> None:
-    for locale in LOCALES:
+    for locale in LANGUAGES:
         assert "7" in say(locale, "sign_in.throttled", minutes=7)
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from pabal.domain.message import Status
 from tests.fakes.smsc.peer import Peer, PeerEvent, running_peer
-from tests.fixtures.live import Live
+from tests.fixtures.live import LiveService
 from tests.fixtures.smpp_live import SENDER, serve_with_smsc, wait_until
 
 KILLS = 10 if os.environ.get("PABAL_TORTURE") else 3
@@ -26,92 +26,96 @@ CLIENTS = 4
 SINGLES = 75
 """How many sends to one receiver each client makes for every kill."""
 CAMPAIGN = 1000
-MOST_TAKEN_BEFORE_THE_KILL = 800
+MAX_SUBMITS_BEFORE_KILL = 800
 ANSWER_AFTER_MS = 10
 """So that a far end has, when it dies, messages that it took and did not answer."""
 
 Phones = Iterator[str]
 
 
-class Way(NamedTuple):
+class CarrierBehavior(NamedTuple):
     """What becomes of messages in doubt, and whether receipts tell which message they are about."""
 
     on_doubt: str
-    is_echoed: bool
+    echoes_reference: bool
 
 
-class Reckoning(NamedTuple):
+class DeliveryResult(NamedTuple):
     """What the service kept and what the far end took, by receiver: each message has one of its own."""
 
-    status: dict[int, Status]
-    lives: list[list[int]]
+    statuses: dict[int, Status]
+    submitted_per_run: list[list[int]]
     in_doubt: int
 
     @property
-    def taken(self) -> Counter[int]:
-        return Counter(itertools.chain.from_iterable(self.lives))
+    def submit_counts(self) -> Counter[int]:
+        return Counter(itertools.chain.from_iterable(self.submitted_per_run))
 
-    def standing(self, status: Status) -> set[int]:
-        return {receiver for receiver, each in self.status.items() if each is status}
+    def receivers_with(self, status: Status) -> set[int]:
+        return {receiver for receiver, each in self.statuses.items() if each is status}
 
 
 @pytest.mark.slow
 def test_what_was_in_doubt_is_sent_again_and_everything_arrives(tmp_path: Path) -> None:
-    seen = _reckoning(tmp_path, Way("resend", is_echoed=False))
+    seen = _run_with_crashes(tmp_path, CarrierBehavior("resend", echoes_reference=False))
 
-    assert seen.standing(Status.COMPLETED) == set(seen.status) == set(seen.taken)
+    assert seen.receivers_with(Status.COMPLETED) == set(seen.statuses) == set(seen.submit_counts)
     assert 0 < seen.in_doubt <= WINDOW * KILLS
-    assert all(len(set(life)) == len(life) for life in seen.lives), "no connection carries a message twice"
-    twice = {receiver for receiver, times in seen.taken.items() if times > 1}
-    assert twice <= _last_before_death(seen.lives), "doubled only what was in flight"
+    assert all(len(set(life)) == len(life) for life in seen.submitted_per_run), (
+        "no connection carries a message twice"
+    )
+    twice = {receiver for receiver, times in seen.submit_counts.items() if times > 1}
+    assert twice <= _last_before_crash(seen.submitted_per_run), "doubled only what was in flight"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_echoed", [False, True])
 def test_what_was_in_doubt_and_is_held_never_arrives_twice(tmp_path: Path, is_echoed: bool) -> None:
-    seen = _reckoning(tmp_path, Way("hold", is_echoed))
+    seen = _run_with_crashes(tmp_path, CarrierBehavior("hold", is_echoed))
 
-    held = seen.standing(Status.SENDING)
-    assert set(seen.taken.values()) == {1}
-    assert seen.standing(Status.COMPLETED) | held == set(seen.status)
-    assert seen.standing(Status.COMPLETED) <= set(seen.taken)
+    held = seen.receivers_with(Status.SENDING)
+    assert set(seen.submit_counts.values()) == {1}
+    assert seen.receivers_with(Status.COMPLETED) | held == set(seen.statuses)
+    assert seen.receivers_with(Status.COMPLETED) <= set(seen.submit_counts)
     assert 0 < seen.in_doubt <= WINDOW * KILLS
     if is_echoed:
-        assert not held & set(seen.taken), "a receipt that names its message ends the doubt"
+        assert not held & set(seen.submit_counts), "a receipt that names its message ends the doubt"
     else:
         assert len(held) == seen.in_doubt
-        assert held & set(seen.taken) <= _last_before_death(seen.lives)
+        assert held & set(seen.submit_counts) <= _last_before_crash(seen.submitted_per_run)
 
 
-def _last_before_death(lives: list[list[int]]) -> set[int]:
+def _last_before_crash(lives: list[list[int]]) -> set[int]:
     """Return what may have been taken without an answer: a far end answers in order, so the last ones of a life."""
     return {receiver for life in lives[:-1] for receiver in life[-WINDOW:]}
 
 
-def _reckoning(folder: Path, way: Way) -> Reckoning:
+def _run_with_crashes(folder: Path, way: CarrierBehavior) -> DeliveryResult:
     """Run a load while the far end dies and comes back, and return what became of it."""
     log = folder / "far-end.log"
     with (
-        running_peer("node", log=str(log), echo_reference=way.is_echoed, answer_after_ms=ANSWER_AFTER_MS) as peer,
+        running_peer(
+            "node", log=str(log), echo_reference=way.echoes_reference, answer_after_ms=ANSWER_AFTER_MS
+        ) as peer,
         serve_with_smsc(peer, folder, window=WINDOW, on_doubt=way.on_doubt) as live,
     ):
-        sent = asyncio.run(_load_while_it_dies(live, peer, Random(7)))
-        wait_until(lambda: unsent(live), 0)
-        until_all_is_reported(peer, log)
-        in_doubt = _unknown(live)
+        sent = asyncio.run(_send_during_crashes(live, peer, Random(7)))
+        wait_until(lambda: count_unsent(live), 0)
+        wait_for_all_receipts(peer, log)
+        in_doubt = _count_unknown(live)
         assert live.stop() == 0
     status = statuses(folder / "data" / "pabal.db")
     assert len(status) == sent, "what was answered is kept"
-    return Reckoning(status, _lives(log), in_doubt)
+    return DeliveryResult(status, _submitted_per_run(log), in_doubt)
 
 
-async def _load_while_it_dies(live: Live, peer: Peer, dice: Random) -> int:
+async def _send_during_crashes(live: LiveService, peer: Peer, dice: Random) -> int:
     """Return how many messages were sent."""
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     headers = {"apiKey": live.key}
-    async with httpx.AsyncClient(base_url=live.base, headers=headers, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=live.base_url, headers=headers, timeout=30) as client:
         for _ in range(KILLS):
-            taken = len(peer.events("submit_sm")) + dice.randint(1, MOST_TAKEN_BEFORE_THE_KILL)
+            taken = len(peer.events("submit_sm")) + dice.randint(1, MAX_SUBMITS_BEFORE_KILL)
             async with asyncio.TaskGroup() as group:
                 group.create_task(_send(client, phones, CAMPAIGN))
                 for _ in range(CLIENTS):
@@ -138,26 +142,26 @@ def _kill_and_restart(peer: Peer, taken: int) -> None:
     peer.start()
 
 
-def unsent(live: Live) -> float:
+def count_unsent(live: LiveService) -> float:
     """Return how many messages wait or are in hand, by the service's own figures."""
-    depths = _figures(live, r"pabal_queue_jobs\{carrier=\"telco\",lane=\"(?:small|campaign)\"\}")
+    depths = _read_metric(live, r"pabal_queue_jobs\{carrier=\"telco\",lane=\"(?:small|campaign)\"\}")
     assert len(depths) == 2, depths
     return sum(depths)
 
 
-def _unknown(live: Live) -> int:
+def _count_unknown(live: LiveService) -> int:
     """Return how often the service could not tell whether the far end had taken a message."""
-    return int(sum(_figures(live, r"pabal_carrier_verdicts_total\{carrier=\"telco\",verdict=\"unknown\"\}")))
+    return int(sum(_read_metric(live, r"pabal_carrier_verdicts_total\{carrier=\"telco\",verdict=\"unknown\"\}")))
 
 
-def _figures(live: Live, name: str) -> list[float]:
-    page = httpx.get(f"{live.base}/metrics").text
+def _read_metric(live: LiveService, name: str) -> list[float]:
+    page = httpx.get(f"{live.base_url}/metrics").text
     return [float(value) for value in re.findall(rf"^{name} (\S+)$", page, re.MULTILINE)]
 
 
-def until_all_is_reported(peer: Peer, log: Path) -> None:
+def wait_for_all_receipts(peer: Peer, log: Path) -> None:
     """Return once the far end has an answer to its receipt for every message it took."""
-    owed = {said["message_id"] for said in far_end_said(log) if said["event"] == "submit_sm"}
+    owed = {said["message_id"] for said in read_smsc_log(log) if said["event"] == "submit_sm"}
 
     def is_last(line: PeerEvent) -> bool:
         if line["event"] == "deliver_sm_resp" and line["status"] == 0:
@@ -176,15 +180,15 @@ def statuses(path: Path) -> dict[int, Status]:
     return {receiver: by_number[status] for receiver, status in rows}
 
 
-def far_end_said(log: Path) -> list[PeerEvent]:
+def read_smsc_log(log: Path) -> list[PeerEvent]:
     """Return all that the far end ever said: its log is written before it answers, and outlives it."""
     return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
 
-def _lives(log: Path) -> list[list[int]]:
+def _submitted_per_run(log: Path) -> list[list[int]]:
     """Return whose messages the far end took, in order, in each of its lives."""
     lives: list[list[int]] = []
-    for said in far_end_said(log):
+    for said in read_smsc_log(log):
         if said["event"] == "listening":
             lives.append([])
         if said["event"] == "submit_sm":

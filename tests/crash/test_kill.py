@@ -7,15 +7,15 @@ from random import Random
 
 import pytest
 
-from tests.crash.clients import Wishes, load, until_idle
-from tests.faults.accounting import reckon
+from tests.crash.clients import RequestLog, run_clients, wait_until_idle
+from tests.faults.accounting import check_accounting
 from tests.fixtures import postgres, status_checker
 from tests.fixtures.engines import ENGINES
-from tests.fixtures.live import Live, run, serving
+from tests.fixtures.live import LiveService, run, serving
 
 ROUNDS = 20 if os.environ.get("PABAL_TORTURE") else 3
 CLIENTS = 8
-MOST_ANSWERS_BEFORE_THE_KILL = 150
+MAX_ANSWERS_BEFORE_KILL = 150
 
 
 @pytest.mark.slow
@@ -25,27 +25,27 @@ def test_nothing_is_lost_doubled_or_stuck_when_the_process_is_killed_under_load(
 ) -> None:
     data = tmp_path / "data"
     if engine == "postgresql":
-        database = postgres.fresh(f"killed_{os.getpid()}")
+        database = postgres.create_database(f"killed_{os.getpid()}")
         (tmp_path / postgres.ADDRESS_FILE).write_text(database, encoding="utf-8")
-    wishes, dice = Wishes(), Random(4)
+    wishes, dice = RequestLog(), Random(4)
     run("migrate", data=data)
     key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
-    status_checker.post(data)
+    status_checker.install(data)
 
     for _ in range(ROUNDS):
         with serving(data) as live:
-            asyncio.run(_load_until_killed(live, key, wishes, dice.randint(20, MOST_ANSWERS_BEFORE_THE_KILL)))
+            asyncio.run(_load_until_killed(live, key, wishes, dice.randint(20, MAX_ANSWERS_BEFORE_KILL)))
     with serving(data) as live:
-        asyncio.run(load(live.base, key, wishes, clients=0))
-        asyncio.run(until_idle(live.base))
+        asyncio.run(run_clients(live.base_url, key, wishes, clients=0))
+        asyncio.run(wait_until_idle(live.base_url))
         assert live.stop() == 0
 
-    reckon(data, wishes)
+    check_accounting(data, wishes)
 
 
-async def _load_until_killed(live: Live, key: str, wishes: Wishes, answers: int) -> None:
+async def _load_until_killed(live: LiveService, key: str, wishes: RequestLog, answers: int) -> None:
     enough = len(wishes.answered) + answers
-    clients = asyncio.create_task(load(live.base, key, wishes, CLIENTS))
+    clients = asyncio.create_task(run_clients(live.base_url, key, wishes, CLIENTS))
     while len(wishes.answered) < enough:
         assert not clients.done(), clients.result()
         await asyncio.sleep(0)

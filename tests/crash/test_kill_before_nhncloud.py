@@ -15,7 +15,7 @@ from pabal.app import open_store
 from pabal.domain.message import Status
 from pabal.settings.settings import load
 from pabal.world import RealWorld
-from tests.crash.clients import until_idle
+from tests.crash.clients import wait_until_idle
 from tests.fakes.nhncloud import channel, subprocess_server
 from tests.fakes.nhncloud.subprocess_server import ServerProcess
 from tests.fixtures import status_checker
@@ -24,14 +24,14 @@ from tests.fixtures.live import run, serving
 KILLS = 12 if os.environ.get("PABAL_TORTURE") else 2
 CAMPAIGNS, CAMPAIGN = 3, 400
 SINGLES = 30
-A_LIFE = 2 * (CAMPAIGNS * CAMPAIGN + SINGLES)
+MESSAGES_PER_RUN = 2 * (CAMPAIGNS * CAMPAIGN + SINGLES)
 """How many messages are sent in each life, half of them texts."""
-TAKEN_BEFORE_THE_KILL = 700
+SENDS_BEFORE_KILL = 700
 ACCOUNT = "acme"
 SLOW_S = 3.0
-ENDED_WITHIN_S = 300.0
+END_TIMEOUT_S = 300.0
 SENDS = ("/sender/sms", "/raw-messages")
-TROUBLES: tuple[dict[str, Any], ...] = (
+FAULTS: tuple[dict[str, Any], ...] = (
     {"kind": "lose answer", "passed": 2},
     {"kind": "slow", "passed": 1, "seconds": SLOW_S},
     {"kind": "system error taken", "passed": 3},
@@ -52,7 +52,7 @@ def test_a_crash_amid_calls_neither_loses_nor_doubles_anything(tmp_path: Path, h
     run("migrate", data=data)
     key = run("key", "create", "--account", ACCOUNT, "--rate", "0", data=data).stdout.strip()
     asyncio.run(_open_channel(data))
-    status_checker.post(data)
+    status_checker.install(data)
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     sent: list[str] = []
 
@@ -62,35 +62,35 @@ def test_a_crash_amid_calls_neither_loses_nor_doubles_anything(tmp_path: Path, h
         for _ in range(KILLS):
             with serving(data, config=config, key_rate=0) as live:
                 if has_webhooks:
-                    relay.figures(webhook=(f"{live.base}/hooks/{subprocess_server.RELAY}", signature))
-                _let_go_wrong(relay)
+                    relay.figures(webhook=(f"{live.base_url}/hooks/{subprocess_server.RELAY}", signature))
+                _inject_faults(relay)
                 before = relay.figures().messages
-                sent += asyncio.run(_send(live.base, key, phones))
-                relay.wait_until_accepted(before + TAKEN_BEFORE_THE_KILL)
+                sent += asyncio.run(_send(live.base_url, key, phones))
+                relay.wait_until_accepted(before + SENDS_BEFORE_KILL)
                 live.process.kill()
                 live.process.wait()
         with serving(data, config=config, key_rate=0) as live:
             if has_webhooks:
-                relay.figures(webhook=(f"{live.base}/hooks/{subprocess_server.RELAY}", signature))
-            asyncio.run(_until_all_ended(live.base))
+                relay.figures(webhook=(f"{live.base_url}/hooks/{subprocess_server.RELAY}", signature))
+            asyncio.run(_wait_until_all_ended(live.base_url))
             assert live.stop() == 0
         seen = relay.figures(tells_names=True)
 
-    kept, changes, doubts = _kept(data)
+    kept, changes, doubts = _read_results(data)
     assert len(sent) == KILLS * 2 * (CAMPAIGNS + SINGLES)
     assert {one[:26] for one in kept} == set(sent), "what was answered is kept"
-    assert len(kept) == KILLS * A_LIFE
+    assert len(kept) == KILLS * MESSAGES_PER_RUN
     assert seen.doubles == {}
     assert set(seen.names or ()) == set(kept), "the relay has had each"
     assert set(kept.values()) == {Status.COMPLETED.number}
     assert set(changes.values()) == {1}, "none ended twice"
-    kinds = len(TROUBLES) * len(SENDS)
+    kinds = len(FAULTS) * len(SENDS)
     assert all(sum(seen.meddled[kind::kinds]) for kind in range(kinds)), "everything went wrong that was to"
     assert len(doubts) > CAMPAIGN, "whole calls were in doubt"
 
 
-def _let_go_wrong(relay: ServerProcess) -> None:
-    relay.figures(meddles=[{**trouble, "on": path} for trouble in TROUBLES for path in SENDS])
+def _inject_faults(relay: ServerProcess) -> None:
+    relay.figures(meddles=[{**trouble, "on": path} for trouble in FAULTS for path in SENDS])
 
 
 async def _open_channel(data: Path) -> None:
@@ -127,14 +127,14 @@ async def _accepted(client: httpx.AsyncClient, operation: str, body: dict[str, A
     return str(answer["item"]["requestId"])
 
 
-async def _until_all_ended(base: str) -> None:
-    async with asyncio.timeout(ENDED_WITHIN_S):
-        await until_idle(base)
+async def _wait_until_all_ended(base: str) -> None:
+    async with asyncio.timeout(END_TIMEOUT_S):
+        await wait_until_idle(base)
 
 
-def _kept(data: Path) -> tuple[dict[str, int], Counter[str], set[str]]:
+def _read_results(data: Path) -> tuple[dict[str, int], Counter[str], set[str]]:
     """Return each message's status by its id, how many times each has come to an end, and which were in doubt."""
-    connection = status_checker.looking_at(data)
+    connection = status_checker.connect(data)
     kept = {bytes(one).hex(): status for one, status in connection.execute("select id, status from messages")}
     ends = connection.execute("select id from witness where after > 1").fetchall()
     doubts = connection.execute("select distinct message_id from attempts where verdict = 'unknown'").fetchall()

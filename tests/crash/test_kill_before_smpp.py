@@ -9,14 +9,14 @@ import httpx
 import pytest
 
 from pabal.domain.message import Status
-from tests.crash.test_far_end import far_end_said, statuses, unsent, until_all_is_reported
+from tests.crash.test_far_end import count_unsent, read_smsc_log, statuses, wait_for_all_receipts
 from tests.fakes.smsc.peer import running_peer
 from tests.fixtures.smpp_live import send, serve_with_smsc, wait_until
 
 KILLS = 10 if os.environ.get("PABAL_TORTURE") else 3
 WINDOW = 50
 CAMPAIGN = 1000
-TAKEN_BEFORE_THE_KILL = 400
+SUBMITS_BEFORE_KILL = 400
 ANSWER_AFTER_MS = 10
 
 
@@ -30,18 +30,18 @@ def test_a_crash_with_a_full_window_loses_nothing(tmp_path: Path, on_doubt: str)
         for number in range(1, KILLS + 1):
             with serve_with_smsc(peer, tmp_path, window=WINDOW, on_doubt=on_doubt) as live:
                 key = key or live.key
-                with httpx.Client(base_url=live.base, headers={"apiKey": key}, timeout=30) as client:
+                with httpx.Client(base_url=live.base_url, headers={"apiKey": key}, timeout=30) as client:
                     send(client, "SMS", "파발이 달립니다", *itertools.islice(phones, CAMPAIGN))
-                peer.wait_for_many("submit_sm", number * TAKEN_BEFORE_THE_KILL)
+                peer.wait_for_many("submit_sm", number * SUBMITS_BEFORE_KILL)
                 live.process.kill()
                 live.process.wait()
         with serve_with_smsc(peer, tmp_path, window=WINDOW, on_doubt=on_doubt) as live:
-            wait_until(lambda: unsent(live), 0)
-            until_all_is_reported(peer, log)
+            wait_until(lambda: count_unsent(live), 0)
+            wait_for_all_receipts(peer, log)
             assert live.stop() == 0
 
     status = statuses(tmp_path / "data" / "pabal.db")
-    taken = Counter(int(each["destination"]) for each in far_end_said(log) if each["event"] == "submit_sm")
+    taken = Counter(int(each["destination"]) for each in read_smsc_log(log) if each["event"] == "submit_sm")
     assert len(status) == KILLS * CAMPAIGN
     assert set(taken) <= set(status)
     done = {one for one, each in status.items() if each is Status.COMPLETED}

@@ -13,7 +13,7 @@ from pabal.cli import main
 from pabal.domain.codes import Code
 from pabal.service.metrics import Metrics
 from pabal.settings.settings import ENVIRONMENT_PREFIX, FIELDS
-from pabal.web.endpoints import BY_PATH
+from pabal.web.endpoints import ENDPOINT_BY_PATH
 
 ROOT = Path(generate.__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -33,7 +33,7 @@ def text_of(name: str) -> str:
 def test_every_path_of_the_interface_exists(name: str) -> None:
     named = set(re.findall(r"/api/[A-Za-z]+/[A-Za-z]+\.v[0-9.]+[0-9]", text_of(name)))
 
-    assert named <= set(BY_PATH)
+    assert named <= set(ENDPOINT_BY_PATH)
 
 
 @in_every_document

@@ -3,16 +3,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pabal.domain.button import (
-    KOREAN_NAMES,
-    LINKS,
+    DEFAULT_NAMES,
+    LINK_FIELDS,
     MAX_BUTTONS,
     MAX_BUTTONS_WIDE_IMAGE,
-    MAX_ORDER_NO,
+    MAX_ORDER_NUMBER,
     Button,
-    filled,
+    fill_button,
     is_web_link,
     links_of,
-    read_buttons,
+    parse_buttons,
 )
 from pabal.domain.codes import Code, Refused
 
@@ -43,13 +43,13 @@ FORBIDDEN = [
 def wrong_fields(*buttons: Fields, most: int = MAX_BUTTONS) -> list[str]:
     """Return the fields that these buttons are refused for."""
     with pytest.raises(Refused) as refusal:
-        read_buttons(buttons, most)
+        parse_buttons(buttons, most)
     assert {problem.code for problem in refusal.value.problems} == {Code.INVALID_BUTTON}
     return [problem.field for problem in refusal.value.problems]
 
 
 def read_one(**fields: str | int | None) -> Button:
-    (button,) = read_buttons([fields], MAX_BUTTONS)
+    (button,) = parse_buttons([fields], MAX_BUTTONS)
     return button
 
 
@@ -72,7 +72,7 @@ def read_one(**fields: str | int | None) -> Button:
 def test_a_button_of_each_type_has_what_it_needs(fields: Fields) -> None:
     button = read_one(**fields)
 
-    assert button.given() == {**fields, "name": KOREAN_NAMES[str(fields["buttonType"])]}
+    assert button.given() == {**fields, "name": DEFAULT_NAMES[str(fields["buttonType"])]}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_button_of_an_unknown_type_is_refused(kind: str) -> None:
 
 
 def test_the_types_are_those_of_the_interface() -> None:
-    assert list(KOREAN_NAMES) == [
+    assert list(DEFAULT_NAMES) == [
         "webLink",
         "appLink",
         "channelAddition",
@@ -130,7 +130,7 @@ def test_a_button_without_a_name_bears_its_types_korean_name(absent: Fields) -> 
 
 
 def test_every_korean_name_is_short_enough_for_a_button() -> None:
-    assert max(map(len, KOREAN_NAMES.values())) <= 14
+    assert max(map(len, DEFAULT_NAMES.values())) <= 14
 
 
 @pytest.mark.parametrize("character", ["a", "가", "😀"])
@@ -143,7 +143,7 @@ def test_a_name_may_have_14_characters_and_no_more(character: str) -> None:
 @pytest.mark.parametrize("most", [MAX_BUTTONS, MAX_BUTTONS_WIDE_IMAGE])
 def test_there_may_be_so_many_buttons_and_no_more(most: int) -> None:
     one: Fields = {"mobileUrl": WEB}
-    assert len(read_buttons([one] * most, most)) == most
+    assert len(parse_buttons([one] * most, most)) == most
 
     assert wrong_fields(*[one] * (most + 1), most=most) == ["buttons"]
 
@@ -153,7 +153,7 @@ def test_five_buttons_are_allowed_and_two_under_a_wide_image() -> None:
 
 
 def test_no_buttons_are_fine() -> None:
-    assert read_buttons([], MAX_BUTTONS) == ()
+    assert parse_buttons([], MAX_BUTTONS) == ()
 
 
 @pytest.mark.parametrize(
@@ -177,18 +177,18 @@ def test_buttons_are_ordered_by_their_order_number(orders: list[int | None], sho
         {"name": name, "mobileUrl": WEB, "orderNo": order} for name, order in zip("abc", orders, strict=True)
     ]
 
-    buttons = read_buttons(given_buttons, MAX_BUTTONS)
+    buttons = parse_buttons(given_buttons, MAX_BUTTONS)
 
     assert "".join(button.name for button in buttons) == shown
 
 
-@given(st.lists(st.integers(-MAX_ORDER_NO, MAX_ORDER_NO), max_size=5))
+@given(st.lists(st.integers(-MAX_ORDER_NUMBER, MAX_ORDER_NUMBER), max_size=5))
 def test_ordering_loses_no_button_and_keeps_equals_as_given(orders: list[int]) -> None:
     given_buttons: list[Fields] = [
         {"name": str(index), "mobileUrl": WEB, "orderNo": order} for index, order in enumerate(orders)
     ]
 
-    buttons = read_buttons(given_buttons, MAX_BUTTONS)
+    buttons = parse_buttons(given_buttons, MAX_BUTTONS)
 
     assert [(b.orderNo, b.name) for b in buttons] == sorted(
         (order, str(index)) for index, order in enumerate(orders)
@@ -254,7 +254,7 @@ def test_an_app_link_that_runs_a_script_or_has_no_scheme_is_refused(field: str, 
     assert wrong_fields({"mobileUrl": WEB, field: link}) == [f"buttons[0].{field}"]
 
 
-@pytest.mark.parametrize("field", LINKS)
+@pytest.mark.parametrize("field", LINK_FIELDS)
 def test_a_link_may_have_2000_characters_and_no_more(field: str) -> None:
     longest = WEB + "a" * (2000 - len(WEB))
     assert getattr(read_one(**{"mobileUrl": WEB, field: longest}), field) == longest
@@ -294,17 +294,17 @@ def test_a_target_is_kept() -> None:
     assert read_one(mobileUrl=WEB, target="out").given()["target"] == "out"
 
 
-@pytest.mark.parametrize("field", LINKS)
+@pytest.mark.parametrize("field", LINK_FIELDS)
 @pytest.mark.parametrize("link", ["#{link}", "#{scheme}://example.com", "#{scheme}"])
 def test_a_link_that_begins_with_a_variable_is_checked_only_when_filled(field: str, link: str) -> None:
     button = read_one(**{"mobileUrl": WEB, field: link})
 
-    done = filled(button, {"link": "https://example.com", "scheme": "https://a"})
+    done = fill_button(button, {"link": "https://example.com", "scheme": "https://a"})
 
     assert is_web_link(getattr(done, field))
     for value in FORBIDDEN:
         with pytest.raises(Refused) as refusal:
-            filled(button, {"link": value, "scheme": value})
+            fill_button(button, {"link": value, "scheme": value})
         assert refusal.value.code is Code.INVALID_BUTTON
         assert refusal.value.problems[0].field == field
 
@@ -312,7 +312,7 @@ def test_a_link_that_begins_with_a_variable_is_checked_only_when_filled(field: s
 @pytest.mark.parametrize("link", ["#{unclosed", "#{}", "#{{a}}"])
 def test_a_link_that_only_seems_to_begin_with_a_variable_is_refused_when_filled(link: str) -> None:
     with pytest.raises(Refused) as refusal:
-        filled(Button("webLink", "a", mobileUrl=link), {})
+        fill_button(Button("webLink", "a", mobileUrl=link), {})
 
     assert refusal.value.code is Code.INVALID_BUTTON
 
@@ -328,7 +328,7 @@ def test_the_variables_of_every_link_are_filled_and_of_nothing_else() -> None:
         chatExtra="#{a}",
     )
 
-    done = filled(button, {"a": "1", "b": "#{a}"})
+    done = fill_button(button, {"a": "1", "b": "#{a}"})
 
     assert done == Button(
         "webLink", "#{a}", f"{WEB}1", f"{WEB}#{{a}}", "myapp://1#{a}", "myapp://#{a}", chatExtra="#{a}"
@@ -338,16 +338,16 @@ def test_the_variables_of_every_link_are_filled_and_of_nothing_else() -> None:
 def test_a_button_without_variables_is_filled_with_nothing() -> None:
     button = Button("webLink", "a", mobileUrl=WEB)
 
-    assert filled(button, {}) == button
+    assert fill_button(button, {}) == button
 
 
 def test_a_link_may_not_grow_over_its_limit_by_filling() -> None:
     button = Button("webLink", "a", mobileUrl=f"{WEB}#{{a}}")
     room = 2000 - len(WEB)
-    assert len(links_of([filled(button, {"a": "x" * room})])[0]) == 2000
+    assert len(links_of([fill_button(button, {"a": "x" * room})])[0]) == 2000
 
     with pytest.raises(Refused) as refusal:
-        filled(button, {"a": "x" * (room + 1)})
+        fill_button(button, {"a": "x" * (room + 1)})
 
     assert refusal.value.code is Code.INVALID_BUTTON
 
@@ -355,7 +355,7 @@ def test_a_link_may_not_grow_over_its_limit_by_filling() -> None:
 @pytest.mark.parametrize("value", ["\0", "\ud800"])
 def test_nul_and_lone_surrogates_do_not_come_in_with_a_links_variables(value: str) -> None:
     with pytest.raises(Refused) as refusal:
-        filled(Button("webLink", "a", mobileUrl=f"{WEB}#{{a}}"), {"a": value})
+        fill_button(Button("webLink", "a", mobileUrl=f"{WEB}#{{a}}"), {"a": value})
 
     assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
 
@@ -370,16 +370,16 @@ def test_the_links_of_buttons_come_in_order() -> None:
     assert links_of(buttons) == ["https://m1", "https://p1", "a://3", "i://3"]
 
 
-@pytest.mark.parametrize("order", [MAX_ORDER_NO + 1, -MAX_ORDER_NO - 1])
+@pytest.mark.parametrize("order", [MAX_ORDER_NUMBER + 1, -MAX_ORDER_NUMBER - 1])
 def test_an_order_number_beyond_its_limit_is_refused(order: int) -> None:
     with pytest.raises(Refused) as refusal:
-        read_buttons([{"name": "보기", "mobileUrl": WEB, "orderNo": order}], MAX_BUTTONS)
+        parse_buttons([{"name": "보기", "mobileUrl": WEB, "orderNo": order}], MAX_BUTTONS)
 
     assert refusal.value.problems[0].field == "buttons[0].orderNo"
 
 
 def test_a_link_with_an_unclosed_variable_is_refused_before_it_is_filled() -> None:
     with pytest.raises(Refused) as refusal:
-        read_buttons([{"name": "보기", "mobileUrl": "#{link"}], MAX_BUTTONS)
+        parse_buttons([{"name": "보기", "mobileUrl": "#{link"}], MAX_BUTTONS)
 
     assert refusal.value.problems[0].field == "buttons[0].mobileUrl"

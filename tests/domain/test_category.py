@@ -1,10 +1,10 @@
 import pytest
 
-from pabal.domain.category import BadTable, Category, read_table
+from pabal.domain.category import Category, InvalidCategoryTable, parse_categories
 
 
 def test_a_table_gives_its_categories_by_code_in_their_order() -> None:
-    found = read_table(["code,name\n", '00100010001,"건강,병원,종합병원"\n', " 00100010002 , 약국 \n"])
+    found = parse_categories(["code,name\n", '00100010001,"건강,병원,종합병원"\n', " 00100010002 , 약국 \n"])
 
     assert list(found.values()) == [
         Category("00100010001", "건강,병원,종합병원"),
@@ -14,7 +14,7 @@ def test_a_table_gives_its_categories_by_code_in_their_order() -> None:
 
 
 def test_a_category_may_have_a_group() -> None:
-    found = read_table(["group,code,name", "회원,001001,회원가입", ",999999,기타"])
+    found = parse_categories(["group,code,name", "회원,001001,회원가입", ",999999,기타"])
 
     assert found["001001"].group == "회원"
     assert found["999999"].group is None
@@ -33,5 +33,5 @@ def test_a_category_may_have_a_group() -> None:
     ],
 )
 def test_a_table_that_cannot_be_used_is_refused_with_its_line(lines: list[str], why: str) -> None:
-    with pytest.raises(BadTable, match=why):
-        read_table(lines)
+    with pytest.raises(InvalidCategoryTable, match=why):
+        parse_categories(lines)

@@ -1,6 +1,6 @@
 import pytest
 
-from pabal.domain.codes import LOCALES, MAX_PROBLEMS, Code, Problem, Refused, Words
+from pabal.domain.codes import LANGUAGES, MAX_PROBLEMS, Code, Problem, Refused, Text
 
 # As the table of result codes in the decisions has them.
 HTTP_STATUS = {
@@ -36,9 +36,9 @@ def test_a_code_has_the_http_status_that_was_decided(name: str, status: int) -> 
 
 
 @pytest.mark.parametrize("code", Code)
-@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("locale", LANGUAGES)
 def test_a_code_has_a_sentence_and_a_remedy_in_both_languages(code: Code, locale: str) -> None:
-    sentence, remedy = code.words.in_locale(locale), code.remedy.in_locale(locale)
+    sentence, remedy = code.text.in_language(locale), code.remedy.in_language(locale)
 
     assert sentence.endswith(".")
     assert remedy.endswith(".") or code is Code.SUCCESS
@@ -46,19 +46,19 @@ def test_a_code_has_a_sentence_and_a_remedy_in_both_languages(code: Code, locale
 
 @pytest.mark.parametrize("code", Code)
 def test_only_the_korean_words_of_a_code_hold_hangul(code: Code) -> None:
-    assert not code.words.ko.isascii()
-    assert code.words.en.isascii()
+    assert not code.text.ko.isascii()
+    assert code.text.en.isascii()
     assert code.remedy.en.isascii()
 
 
 @pytest.mark.parametrize(("locale", "said"), [("ko", "가"), ("en", "a"), ("", "가"), ("fr", "가")])
 def test_words_are_korean_unless_english_is_asked_for(locale: str, said: str) -> None:
-    assert Words("가", "a").in_locale(locale) == said
+    assert Text("가", "a").in_language(locale) == said
 
 
 def test_the_message_of_a_problem_is_its_code_and_its_detail() -> None:
     bare = Problem(Code.INVALID_DATE)
-    detailed = Problem(Code.INVALID_DATE, "sendDate", Words("지난 시각입니다.", "It is in the past."))
+    detailed = Problem(Code.INVALID_DATE, "sendDate", Text("지난 시각입니다.", "It is in the past."))
 
     assert bare.message("en") == "A date cannot be read or is not allowed."
     assert detailed.message("en") == "A date cannot be read or is not allowed. It is in the past."
@@ -66,7 +66,7 @@ def test_the_message_of_a_problem_is_its_code_and_its_detail() -> None:
 
 
 def test_a_refusal_carries_its_code_field_detail_and_pause() -> None:
-    detail = Words("가", "a")
+    detail = Text("가", "a")
 
     refusal = Refused(Code.RATE_LIMITED, "channelId", detail, retry_after_s=2.5)
 
@@ -79,7 +79,7 @@ def test_a_refusal_carries_its_code_field_detail_and_pause() -> None:
 def test_a_refusal_for_several_reasons_is_named_after_the_first() -> None:
     problems = [Problem(Code.INVALID_PHONE_NUMBER, "a"), Problem(Code.MISSING_VARIABLE, "b")]
 
-    refusal = Refused.for_all(problems)
+    refusal = Refused.from_problems(problems)
 
     assert refusal.code is Code.INVALID_PHONE_NUMBER
     assert str(refusal) == "INVALID_PHONE_NUMBER"
@@ -91,7 +91,7 @@ def test_a_refusal_for_several_reasons_is_named_after_the_first() -> None:
 def test_a_refusal_tells_at_most_100_problems_and_they_are_the_first(found: int, told: int) -> None:
     problems = [Problem(Code.INVALID_PHONE_NUMBER, f"receivers[{i}].phoneNumber") for i in range(found)]
 
-    refusal = Refused.for_all(problems)
+    refusal = Refused.from_problems(problems)
 
     assert MAX_PROBLEMS == 100
     assert list(refusal.problems) == problems[:told]

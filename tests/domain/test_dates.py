@@ -56,15 +56,15 @@ NOW = at("2026-11-15T10:12:03.123+09:00")
     ],
 )
 def test_an_instant_is_written_in_the_service_zone(instant: Instant, iso: str, stamp: str, month: str) -> None:
-    assert dates.iso(instant, SEOUL) == iso
-    assert dates.stamp(instant, SEOUL) == stamp
-    assert dates.month_of(instant, SEOUL) == month
+    assert dates.format_iso(instant, SEOUL) == iso
+    assert dates.format_timestamp(instant, SEOUL) == stamp
+    assert dates.format_month(instant, SEOUL) == month
 
 
 @given(instants)
 def test_a_written_instant_is_read_back_to_the_millisecond(instant: Instant) -> None:
-    assert at(dates.iso(instant, SEOUL)) == instant
-    assert at(dates.iso(instant, NEW_YORK)) == instant
+    assert at(dates.format_iso(instant, SEOUL)) == instant
+    assert at(dates.format_iso(instant, NEW_YORK)) == instant
 
 
 @pytest.mark.parametrize("spelling", ["2026-11-15 10:12"])
@@ -72,7 +72,7 @@ def test_a_written_instant_is_read_back_to_the_millisecond(instant: Instant) -> 
 def test_a_send_date_in_the_current_minute_is_now(spelling: str, into_the_minute: int) -> None:
     now = at("2026-11-15T10:12:00+09:00") + into_the_minute
 
-    assert dates.send_at(spelling, now, SEOUL, 60) is None
+    assert dates.parse_send_date(spelling, now, SEOUL, 60) is None
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_send_date_in_the_current_minute_is_now(spelling: str, into_the_minute
 )
 def test_a_send_date_before_the_current_minute_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
-        dates.send_at(spelling, NOW, SEOUL, 60)
+        dates.parse_send_date(spelling, NOW, SEOUL, 60)
 
     assert refusal.value.code is Code.INVALID_DATE
 
@@ -88,9 +88,9 @@ def test_a_send_date_before_the_current_minute_is_refused(spelling: str) -> None
 def test_a_send_date_is_past_as_soon_as_its_minute_is_over() -> None:
     over = at("2026-11-15T10:13:00+09:00")
 
-    assert dates.send_at("2026-11-15 10:12", over - 1, SEOUL, 60) is None
+    assert dates.parse_send_date("2026-11-15 10:12", over - 1, SEOUL, 60) is None
     with pytest.raises(Refused) as refusal:
-        dates.send_at("2026-11-15 10:12", over, SEOUL, 60)
+        dates.parse_send_date("2026-11-15 10:12", over, SEOUL, 60)
 
     assert refusal.value.code is Code.INVALID_DATE
 
@@ -106,7 +106,7 @@ def test_a_send_date_is_past_as_soon_as_its_minute_is_over() -> None:
     ],
 )
 def test_a_send_date_ahead_is_when_to_send(spelling: str, instant: str) -> None:
-    assert dates.send_at(spelling, NOW, SEOUL, 60) == at(instant)
+    assert dates.parse_send_date(spelling, NOW, SEOUL, 60) == at(instant)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_send_date_ahead_is_when_to_send(spelling: str, instant: str) -> None:
 )
 def test_a_send_date_more_than_60_days_ahead_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
-        dates.send_at(spelling, NOW, SEOUL, 60)
+        dates.parse_send_date(spelling, NOW, SEOUL, 60)
 
     assert refusal.value.code is Code.INVALID_DATE
     assert "60" in refusal.value.problems[0].message("en")
@@ -123,9 +123,9 @@ def test_a_send_date_more_than_60_days_ahead_is_refused(spelling: str) -> None:
 def test_a_minute_more_than_60_days_is_too_far_even_at_the_full_minute() -> None:
     now = at("2026-11-15T10:12:00+09:00")
 
-    assert dates.send_at("2027-01-14 10:12", now, SEOUL, 60) == now + 60 * DAY
+    assert dates.parse_send_date("2027-01-14 10:12", now, SEOUL, 60) == now + 60 * DAY
     with pytest.raises(Refused) as refusal:
-        dates.send_at("2027-01-14 10:13", now, SEOUL, 60)
+        dates.parse_send_date("2027-01-14 10:13", now, SEOUL, 60)
 
     assert refusal.value.code is Code.INVALID_DATE
 
@@ -171,7 +171,7 @@ def test_a_minute_more_than_60_days_is_too_far_even_at_the_full_minute() -> None
 )
 def test_a_send_date_that_cannot_be_read_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
-        dates.send_at(spelling, NOW, SEOUL, 60)
+        dates.parse_send_date(spelling, NOW, SEOUL, 60)
 
     assert refusal.value.code is Code.INVALID_DATE
 
@@ -203,7 +203,7 @@ def test_a_send_date_that_cannot_be_read_is_refused(spelling: str) -> None:
     ],
 )
 def test_a_period_includes_both_its_ends(spelling: str, start: str, end: str) -> None:
-    assert dates.period(spelling, SEOUL) == Period(at(start), at(end))
+    assert dates.parse_period(spelling, SEOUL) == Period(at(start), at(end))
 
 
 @pytest.mark.parametrize(
@@ -218,11 +218,11 @@ def test_a_period_includes_both_its_ends(spelling: str, start: str, end: str) ->
     ],
 )
 def test_either_end_of_a_period_may_be_open(spelling: str, expected: Period) -> None:
-    assert dates.period(spelling, SEOUL) == expected
+    assert dates.parse_period(spelling, SEOUL) == expected
 
 
 def test_the_first_and_the_last_day_there_are_can_be_the_ends_of_a_period() -> None:
-    everything = dates.period("00010101~9999-12-31", SEOUL)
+    everything = dates.parse_period("00010101~9999-12-31", SEOUL)
 
     assert everything.start is not None
     assert everything.start < 0
@@ -273,7 +273,7 @@ def test_the_first_and_the_last_day_there_are_can_be_the_ends_of_a_period() -> N
 )
 def test_a_period_that_cannot_be_read_or_ends_before_it_begins_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
-        dates.period(spelling, SEOUL)
+        dates.parse_period(spelling, SEOUL)
 
     assert refusal.value.code is Code.INVALID_DATE
 
@@ -282,39 +282,39 @@ def test_a_period_that_cannot_be_read_or_ends_before_it_begins_is_refused(spelli
 def test_a_period_holds_its_first_and_last_minute_and_not_a_millisecond_more(a: datetime, b: datetime) -> None:
     first, last = sorted((a, b))
 
-    found = dates.period(f"{first:%Y-%m-%d %H:%M}~{last:%Y-%m-%d %H:%M}", SEOUL)
+    found = dates.parse_period(f"{first:%Y-%m-%d %H:%M}~{last:%Y-%m-%d %H:%M}", SEOUL)
 
     assert found == Period(at(f"{first.isoformat()}+09:00"), at(f"{last.isoformat()}+09:00") + MINUTE)
 
 
 @given(instants)
 def test_an_instant_lies_in_its_minute_its_day_and_its_month(instant: Instant) -> None:
-    stamp = dates.stamp(instant, SEOUL)
-    minute = dates.period(stamp[:16], SEOUL)
-    day = dates.period(stamp[:10], SEOUL)
-    month = dates.month(dates.month_of(instant, SEOUL), SEOUL)
+    stamp = dates.format_timestamp(instant, SEOUL)
+    minute = dates.parse_period(stamp[:16], SEOUL)
+    day = dates.parse_period(stamp[:10], SEOUL)
+    month = dates.parse_month(dates.format_month(instant, SEOUL), SEOUL)
 
     for start, end in (minute, day, month):
         assert start is not None
         assert end is not None
         assert start <= instant < end
-    assert day == dates.period(stamp[:10].replace("-", ""), SEOUL)
+    assert day == dates.parse_period(stamp[:10].replace("-", ""), SEOUL)
 
 
 @given(st.text(st.sampled_from("0123456789-: ~") | st.characters(), max_size=40))
 def test_any_text_is_a_date_or_refused(spelling: str) -> None:
     with suppress(Refused):
-        dates.period(spelling, SEOUL)
+        dates.parse_period(spelling, SEOUL)
     with suppress(Refused):
-        dates.month(spelling, SEOUL)
+        dates.parse_month(spelling, SEOUL)
     with suppress(Refused):
-        dates.send_at(spelling, NOW, SEOUL, 60)
+        dates.parse_send_date(spelling, NOW, SEOUL, 60)
 
 
 @given(st.from_regex(r"\A[0-9]{4}-?[0-9]{2}-?[0-9]{2}\Z"))
 def test_any_eight_digits_are_a_day_or_refused(spelling: str) -> None:
     try:
-        start, end = dates.period(spelling, SEOUL)
+        start, end = dates.parse_period(spelling, SEOUL)
     except Refused:
         return
     assert start is not None
@@ -326,7 +326,7 @@ def test_any_eight_digits_are_a_day_or_refused(spelling: str) -> None:
     ("day", "hours"), [("2026-03-07", 24), ("2026-03-08", 23), ("2026-11-01", 25), ("2026-11-02", 24)]
 )
 def test_a_day_is_as_long_as_its_zone_makes_it(day: str, hours: int) -> None:
-    start, end = dates.period(day, NEW_YORK)
+    start, end = dates.parse_period(day, NEW_YORK)
 
     assert start is not None
     assert end == start + hours * HOUR
@@ -342,12 +342,12 @@ def test_a_day_is_as_long_as_its_zone_makes_it(day: str, hours: int) -> None:
     ],
 )
 def test_a_month_begins_and_ends_at_midnight_in_the_service_zone(spelling: str, start: str, end: str) -> None:
-    assert dates.month(spelling, SEOUL) == Period(at(start), at(end))
+    assert dates.parse_month(spelling, SEOUL) == Period(at(start), at(end))
 
 
 @pytest.mark.parametrize(("spelling", "days"), [("202602", 28), ("202802", 29), ("202604", 30), ("202612", 31)])
 def test_a_month_has_its_days(spelling: str, days: int) -> None:
-    start, end = dates.month(spelling, SEOUL)
+    start, end = dates.parse_month(spelling, SEOUL)
 
     assert start is not None
     assert end == start + days * DAY
@@ -373,7 +373,7 @@ def test_a_month_has_its_days(spelling: str, days: int) -> None:
 )
 def test_a_month_that_cannot_be_read_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
-        dates.month(spelling, SEOUL)
+        dates.parse_month(spelling, SEOUL)
 
     assert refusal.value.code is Code.INVALID_DATE
 
@@ -419,12 +419,12 @@ def test_night_is_where_the_service_is() -> None:
     ],
 )
 def test_the_next_morning_is_the_first_0800_from_then_on(instant: str, morning: str) -> None:
-    assert dates.next_morning(at(instant), SEOUL) == at(morning)
+    assert dates.next_night_end(at(instant), SEOUL) == at(morning)
 
 
 @given(instants)
 def test_the_next_morning_is_day_and_less_than_a_day_away(instant: Instant) -> None:
-    morning = dates.next_morning(instant, SEOUL)
+    morning = dates.next_night_end(instant, SEOUL)
 
     assert not dates.is_night(morning, SEOUL)
     assert instant <= morning < instant + DAY

@@ -6,95 +6,98 @@ from pabal.domain import identifiers
 
 instants = st.integers(0, 2**48 - 1)
 slots = st.integers(0, 2**identifiers.SLOT_BITS - 1)
-chances = st.integers(0, 2**identifiers.CHANCE_BITS - 1)
-numbers = st.integers(0, identifiers.MAX_NUMBER)
-requests = st.builds(identifiers.request_id, instants, slots, chances)
+chances = st.integers(0, 2**identifiers.RANDOM_BITS - 1)
+numbers = st.integers(0, identifiers.MAX_MESSAGE_NUMBER)
+requests = st.builds(identifiers.make_request_id, instants, slots, chances)
 NOW = 1_794_704_400_123
 
 
 @given(instants, slots, chances, numbers)
 def test_an_id_says_when_where_and_which(at: int, slot: int, chance: int, number: int) -> None:
-    request = identifiers.request_id(at, slot, chance)
-    message = identifiers.message_id(request, number)
+    request = identifiers.make_request_id(at, slot, chance)
+    message = identifiers.make_message_id(request, number)
 
     assert (len(request), len(message)) == (identifiers.REQUEST_ID_BYTES, identifiers.MESSAGE_ID_BYTES)
     assert identifiers.requested_at(request) == identifiers.requested_at(message) == at
     assert identifiers.slot_of(request) == identifiers.slot_of(message) == slot
-    assert identifiers.request_of(message) == request
+    assert identifiers.request_id_of(message) == request
     assert identifiers.number_of(message) == number
 
 
 @given(requests, numbers)
 def test_an_id_that_a_caller_was_given_is_read_back(request_id: bytes, number: int) -> None:
-    message = identifiers.message_id(request_id, number)
+    message = identifiers.make_message_id(request_id, number)
 
-    assert identifiers.read_request(request_id.hex()) == request_id
-    assert identifiers.read_message(message.hex()) == message
+    assert identifiers.parse_request_id(request_id.hex()) == request_id
+    assert identifiers.parse_message_id(message.hex()) == message
 
 
 @given(instants, instants, slots, slots, chances, chances)
 def test_ids_sort_by_request_time(a: int, b: int, slot_a: int, slot_b: int, x: int, y: int) -> None:
-    first, second = identifiers.request_id(a, slot_a, x), identifiers.request_id(b, slot_b, y)
+    first, second = identifiers.make_request_id(a, slot_a, x), identifiers.make_request_id(b, slot_b, y)
 
     assert a == b or (first < second) is (a < b)
 
 
 @given(requests, numbers, numbers)
 def test_the_messages_of_a_request_sort_by_number(request_id: bytes, m: int, n: int) -> None:
-    first, second = identifiers.message_id(request_id, m), identifiers.message_id(request_id, n)
+    first, second = identifiers.make_message_id(request_id, m), identifiers.make_message_id(request_id, n)
 
     assert (first < second) is (m < n)
 
 
 @given(requests, requests, numbers)
 def test_the_bounds_of_a_request_hold_its_messages_and_no_others(a: bytes, b: bytes, number: int) -> None:
-    lowest, highest = identifiers.bounds(a)
+    lowest, highest = identifiers.message_id_range(a)
 
-    assert lowest <= identifiers.message_id(a, number) <= highest
-    assert a == b or not lowest <= identifiers.message_id(b, number) <= highest
+    assert lowest <= identifiers.make_message_id(a, number) <= highest
+    assert a == b or not lowest <= identifiers.make_message_id(b, number) <= highest
 
 
 @given(instants, instants, slots, chances, numbers)
 def test_ids_since_an_instant_are_those_of_requests_since(
     since: int, at: int, slot: int, chance: int, number: int
 ) -> None:
-    message = identifiers.message_id(identifiers.request_id(at, slot, chance), number)
+    message = identifiers.make_message_id(identifiers.make_request_id(at, slot, chance), number)
 
-    assert (message >= identifiers.first_since(since)) is (at >= since)
+    assert (message >= identifiers.lowest_message_id(since)) is (at >= since)
 
 
 @pytest.mark.parametrize("at", [-1, -62_135_596_800_000])
 def test_since_before_1970_is_since_ever(at: int) -> None:
-    assert identifiers.first_since(at) == bytes(identifiers.MESSAGE_ID_BYTES)
+    assert identifiers.lowest_message_id(at) == bytes(identifiers.MESSAGE_ID_BYTES)
 
 
 def test_ids_of_one_instant_differ_by_slot_and_by_chance() -> None:
-    ids = {identifiers.request_id(NOW, slot, chance) for slot in range(4) for chance in range(4)}
+    ids = {identifiers.make_request_id(NOW, slot, chance) for slot in range(4) for chance in range(4)}
 
     assert len(ids) == 16
 
 
 @pytest.mark.parametrize("receivers", [1, 10, 1000])
 def test_the_fallback_of_each_message_has_a_number_of_its_own(receivers: int) -> None:
-    request = identifiers.request_id(NOW, 0, 0)
+    request = identifiers.make_request_id(NOW, 0, 0)
 
-    originals = {identifiers.message_id(request, n) for n in range(1, receivers + 1)}
-    fallbacks = {identifiers.message_id(request, n + receivers) for n in range(1, receivers + 1)}
+    originals = {identifiers.make_message_id(request, n) for n in range(1, receivers + 1)}
+    fallbacks = {identifiers.make_message_id(request, n + receivers) for n in range(1, receivers + 1)}
 
     assert len(originals | fallbacks) == 2 * receivers
-    assert {identifiers.request_of(one) for one in originals | fallbacks} == {request}
+    assert {identifiers.request_id_of(one) for one in originals | fallbacks} == {request}
 
 
 def test_a_number_that_does_not_fit_is_an_error_and_no_other_id() -> None:
-    request = identifiers.request_id(NOW, 0, 0)
-    assert identifiers.message_id(request, identifiers.MAX_NUMBER) == identifiers.bounds(request)[1]
+    request = identifiers.make_request_id(NOW, 0, 0)
+    assert (
+        identifiers.make_message_id(request, identifiers.MAX_MESSAGE_NUMBER)
+        == identifiers.message_id_range(request)[1]
+    )
 
     with pytest.raises(OverflowError):
-        identifiers.message_id(request, identifiers.MAX_NUMBER + 1)
+        identifiers.make_message_id(request, identifiers.MAX_MESSAGE_NUMBER + 1)
 
 
-REQUEST_WORD = identifiers.request_id(NOW, 7, 42).hex()
-MESSAGE_WORD = identifiers.message_id(bytes.fromhex(REQUEST_WORD), 1).hex()
+REQUEST_WORD = identifiers.make_request_id(NOW, 7, 42).hex()
+MESSAGE_WORD = identifiers.make_message_id(bytes.fromhex(REQUEST_WORD), 1).hex()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +121,7 @@ MESSAGE_WORD = identifiers.message_id(bytes.fromhex(REQUEST_WORD), 1).hex()
     ],
 )
 def test_what_no_request_can_be_called_is_none(word: str) -> None:
-    assert identifiers.read_request(word) is None
+    assert identifiers.parse_request_id(word) is None
 
 
 @pytest.mark.parametrize(
@@ -136,12 +139,12 @@ def test_what_no_request_can_be_called_is_none(word: str) -> None:
     ],
 )
 def test_what_no_message_can_be_called_is_none(word: str) -> None:
-    assert identifiers.read_message(word) is None
+    assert identifiers.parse_message_id(word) is None
 
 
 @given(st.text())
 def test_any_word_can_be_looked_at(word: str) -> None:
-    for read in (identifiers.read_request, identifiers.read_message):
+    for read in (identifiers.parse_request_id, identifiers.parse_message_id):
         found = read(word)
 
         assert found is None or found.hex() == word
@@ -149,20 +152,25 @@ def test_any_word_can_be_looked_at(word: str) -> None:
 
 @given(requests, numbers)
 def test_the_mark_of_a_message_has_16_bits_and_is_always_the_same(request_id: bytes, number: int) -> None:
-    message = identifiers.message_id(request_id, number)
+    message = identifiers.make_message_id(request_id, number)
 
-    assert 0 <= identifiers.mark_of(message) <= 0xFFFF
-    assert identifiers.mark_of(message) == identifiers.mark_of(bytes(message))
+    assert 0 <= identifiers.user_message_reference(message) <= 0xFFFF
+    assert identifiers.user_message_reference(message) == identifiers.user_message_reference(bytes(message))
 
 
 def test_the_messages_of_a_request_have_marks_of_their_own() -> None:
-    request_id = identifiers.request_id(NOW, 0, 1)
-    marks = {identifiers.mark_of(identifiers.message_id(request_id, number)) for number in range(1000)}
+    request_id = identifiers.make_request_id(NOW, 0, 1)
+    marks = {
+        identifiers.user_message_reference(identifiers.make_message_id(request_id, number))
+        for number in range(1000)
+    }
 
     assert len(marks) > 980
 
 
 def test_the_name_of_a_message_in_doubt_tells_mark_and_receiver_and_is_no_reference_of_a_carrier() -> None:
-    assert identifiers.name_in_doubt(0xAB, "01012345678") == "?01012345678#00ab"
-    assert identifiers.name_in_doubt(0xAB, "01012345678").startswith(identifiers.IN_DOUBT)
-    assert identifiers.name_in_doubt(0xAB, "01012345679") != identifiers.name_in_doubt(0xAB, "01012345678")
+    assert identifiers.in_doubt_reference(0xAB, "01012345678") == "?01012345678#00ab"
+    assert identifiers.in_doubt_reference(0xAB, "01012345678").startswith(identifiers.IN_DOUBT_PREFIX)
+    assert identifiers.in_doubt_reference(0xAB, "01012345679") != identifiers.in_doubt_reference(
+        0xAB, "01012345678"
+    )

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pabal.domain.codes import Code, Refused
-from pabal.domain.image import MAX_IMAGE_BYTES, Image, read_image
+from pabal.domain.image import MAX_IMAGE_BYTES, Image, parse_image
 
 MAGIC = b"\xff\xd8\xff"
 JPEG = MAGIC + b"\xe0\x00\x10JFIF\x00\x01"
@@ -33,7 +33,7 @@ def field_of(refusal: Refused) -> str:
     ],
 )
 def test_an_image_of_an_allowed_type_is_kept(content_type: str, kept: str) -> None:
-    assert read_image(content_type, "a.jpg", base64(JPEG)) == Image(kept, "a.jpg", JPEG)
+    assert parse_image(content_type, "a.jpg", base64(JPEG)) == Image(kept, "a.jpg", JPEG)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_an_image_of_an_allowed_type_is_kept(content_type: str, kept: str) -> No
 )
 def test_an_image_of_another_type_is_refused(content_type: str) -> None:
     with pytest.raises(Refused) as refusal:
-        read_image(content_type, "a.jpg", base64(JPEG))
+        parse_image(content_type, "a.jpg", base64(JPEG))
 
     assert field_of(refusal.value) == "contentType"
 
@@ -51,10 +51,10 @@ def test_an_image_of_another_type_is_refused(content_type: str) -> None:
 def test_an_image_may_have_51200_bytes_decoded_and_no_more(content_type: str) -> None:
     largest = MAGIC + bytes(MAX_IMAGE_BYTES - len(MAGIC))
     assert len(largest) == 51_200
-    assert read_image(content_type, "a.jpg", base64(largest)).body == largest
+    assert parse_image(content_type, "a.jpg", base64(largest)).body == largest
 
     with pytest.raises(Refused) as refusal:
-        read_image(content_type, "a.jpg", base64(largest + b"\0"))
+        parse_image(content_type, "a.jpg", base64(largest + b"\0"))
 
     assert field_of(refusal.value) == "body"
     assert "51200" in refusal.value.problems[0].message("en")
@@ -63,7 +63,7 @@ def test_an_image_may_have_51200_bytes_decoded_and_no_more(content_type: str) ->
 @pytest.mark.parametrize("size", [51_202, 51_203, 1_000_000])
 def test_a_larger_image_is_refused_for_its_size(size: int) -> None:
     with pytest.raises(Refused) as refusal:
-        read_image("image/jpeg", "a.jpg", base64(MAGIC + bytes(size - len(MAGIC))))
+        parse_image("image/jpeg", "a.jpg", base64(MAGIC + bytes(size - len(MAGIC))))
 
     assert field_of(refusal.value) == "body"
     assert "51200" in refusal.value.problems[0].message("en")
@@ -102,7 +102,7 @@ def test_a_larger_image_is_refused_for_its_size(size: int) -> None:
 @pytest.mark.parametrize("content_type", ["image/jpeg", SIS])
 def test_a_body_that_is_not_strict_base64_is_refused(content_type: str, body: str) -> None:
     with pytest.raises(Refused) as refusal:
-        read_image(content_type, "a.jpg", body)
+        parse_image(content_type, "a.jpg", body)
 
     assert field_of(refusal.value) == "body"
     assert "Base64" in refusal.value.problems[0].message("en")
@@ -110,7 +110,7 @@ def test_a_body_that_is_not_strict_base64_is_refused(content_type: str, body: st
 
 @given(st.binary())
 def test_every_body_comes_back_as_it_was_encoded(body: bytes) -> None:
-    assert read_image(SIS, "a.sis", base64(MAGIC + body)).body == MAGIC + body
+    assert parse_image(SIS, "a.sis", base64(MAGIC + body)).body == MAGIC + body
 
 
 @given(st.binary(min_size=1))
@@ -118,7 +118,7 @@ def test_the_alphabet_of_addresses_is_read_only_where_it_is_the_same(body: bytes
     spelling = urlsafe_b64encode(body).decode()
 
     try:
-        found = read_image(SIS, "a.sis", spelling)
+        found = parse_image(SIS, "a.sis", spelling)
     except Refused:
         assert spelling != base64(body)
     else:
@@ -129,7 +129,7 @@ def test_the_alphabet_of_addresses_is_read_only_where_it_is_the_same(body: bytes
 @given(st.text(st.sampled_from("AB/+4=9j \n-")))
 def test_a_body_has_one_spelling(body: str) -> None:
     try:
-        found = read_image(SIS, "a.sis", body)
+        found = parse_image(SIS, "a.sis", body)
     except Refused:
         return
     assert base64(found.body) == body
@@ -142,20 +142,20 @@ def test_a_body_has_one_spelling(body: str) -> None:
 @pytest.mark.parametrize("content_type", ["image/jpeg", "image/jpg"])
 def test_bytes_that_are_not_a_jpeg_are_refused_as_one(content_type: str, body: bytes) -> None:
     with pytest.raises(Refused) as refusal:
-        read_image(content_type, "a.jpg", base64(body))
+        parse_image(content_type, "a.jpg", base64(body))
 
     assert field_of(refusal.value) == "body"
 
 
 @pytest.mark.parametrize("content_type", ["image/vnd.wap.sis", "image,vnd.wap.sis"])
 def test_the_other_type_may_have_any_bytes(content_type: str) -> None:
-    assert read_image(content_type, "a.sis", base64(b"anything")) == Image(SIS, "a.sis", b"anything")
+    assert parse_image(content_type, "a.sis", base64(b"anything")) == Image(SIS, "a.sis", b"anything")
 
 
 def test_a_file_name_may_have_255_characters_and_no_more() -> None:
-    assert read_image("image/jpeg", "가" * 255, base64(JPEG)).file_name == "가" * 255
+    assert parse_image("image/jpeg", "가" * 255, base64(JPEG)).file_name == "가" * 255
 
     with pytest.raises(Refused) as refusal:
-        read_image("image/jpeg", "가" * 256, base64(JPEG))
+        parse_image("image/jpeg", "가" * 256, base64(JPEG))
 
     assert field_of(refusal.value) == "fileName"

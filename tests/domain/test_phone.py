@@ -56,7 +56,7 @@ def apart(digits: str, separators: list[str]) -> str:
     ],
 )
 def test_a_mobile_number_is_read_in_any_usual_spelling(spelling: str, digits: str) -> None:
-    assert phone.mobile(spelling) == digits
+    assert phone.parse_mobile(spelling) == digits
 
 
 @pytest.mark.parametrize(
@@ -112,39 +112,39 @@ def test_a_mobile_number_is_read_in_any_usual_spelling(spelling: str, digits: st
 )
 def test_what_is_no_korean_mobile_number_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
-        phone.mobile(spelling)
+        phone.parse_mobile(spelling)
 
     assert refusal.value.code is Code.INVALID_PHONE_NUMBER
 
 
 def test_a_spelling_of_more_than_32_characters_is_refused() -> None:
     longest = f"010{' ' * 21}12345678"
-    assert len(longest) == phone.MAX_SPELLING == 32
-    assert phone.mobile(longest) == "01012345678"
+    assert len(longest) == phone.MAX_SPELLING_CHARACTERS == 32
+    assert phone.parse_mobile(longest) == "01012345678"
 
     with pytest.raises(Refused) as refusal:
-        phone.mobile(f"010{' ' * 22}12345678")
+        phone.parse_mobile(f"010{' ' * 22}12345678")
 
     assert refusal.value.code is Code.INVALID_PHONE_NUMBER
 
 
 @given(mobile_digits, st.lists(st.sampled_from(["", "-", " ", " -"]), max_size=10))
 def test_every_spelling_of_a_mobile_number_gives_the_same_digits(digits: str, separators: list[str]) -> None:
-    assert phone.mobile(apart(digits, separators)) == digits
-    assert phone.mobile(f"+82 {apart(digits[1:], separators)}") == digits
-    assert phone.mobile(phone.hyphenated(digits)) == digits
+    assert phone.parse_mobile(apart(digits, separators)) == digits
+    assert phone.parse_mobile(f"+82 {apart(digits[1:], separators)}") == digits
+    assert phone.parse_mobile(phone.hyphenate(digits)) == digits
 
 
 @given(sender_digits)
 def test_a_sender_number_and_its_hyphenated_and_foreign_spellings_are_one(digits: str) -> None:
-    assert phone.sender(digits) == digits
-    assert phone.sender(phone.hyphenated(digits)) == digits
-    assert phone.sender(f"+82 {digits.removeprefix('0')}") == digits
+    assert phone.parse_sender(digits) == digits
+    assert phone.parse_sender(phone.hyphenate(digits)) == digits
+    assert phone.parse_sender(f"+82 {digits.removeprefix('0')}") == digits
 
 
 @given(st.text(st.sampled_from("+0123456789 -０") | st.characters(), max_size=16))
 def test_any_text_is_a_number_or_refused(spelling: str) -> None:
-    for read in (phone.mobile, phone.sender):
+    for read in (phone.parse_mobile, phone.parse_sender):
         try:
             digits = read(spelling)
         except Refused:
@@ -186,8 +186,8 @@ def test_any_text_is_a_number_or_refused(spelling: str) -> None:
     ],
 )
 def test_a_sender_number_of_every_kind_is_read_and_shown(spelling: str, digits: str, shown: str) -> None:
-    assert phone.sender(spelling) == digits
-    assert phone.hyphenated(digits) == shown
+    assert phone.parse_sender(spelling) == digits
+    assert phone.hyphenate(digits) == shown
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_a_sender_number_of_every_kind_is_read_and_shown(spelling: str, digits: 
 )
 def test_what_cannot_be_a_sender_number_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
-        phone.sender(spelling)
+        phone.parse_sender(spelling)
 
     assert refusal.value.code is Code.INVALID_PHONE_NUMBER
 
@@ -259,11 +259,11 @@ def test_what_cannot_be_a_sender_number_is_refused(spelling: str) -> None:
     ],
 )
 def test_a_masked_number_shows_how_it_begins_and_ends(digits: str, shown: str) -> None:
-    assert phone.masked(digits) == shown
+    assert phone.mask(digits) == shown
 
 
 @given(sender_digits)
 def test_a_masked_number_hides_at_least_three_digits(digits: str) -> None:
-    shown = phone.masked(digits)
+    shown = phone.mask(digits)
 
     assert sum(c.isdigit() for c in shown) <= len(digits) - 3

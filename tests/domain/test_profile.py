@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pabal.domain import profile
 from pabal.domain.codes import Code, Refused
-from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, channel
+from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, parse_channel_id
 
 
 @pytest.mark.parametrize(
@@ -23,17 +23,17 @@ from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, channel
     ],
 )
 def test_a_channel_is_kept_with_its_at_sign(spelling: str, kept: str) -> None:
-    assert channel(spelling) == kept
+    assert parse_channel_id(spelling) == kept
 
 
 @pytest.mark.parametrize("character", ["a", "가"])
 def test_a_channel_may_have_30_characters_with_its_at_sign_and_no_more(character: str) -> None:
     longest = "@" + character * 29
-    assert channel(longest) == channel(character * 29) == longest
+    assert parse_channel_id(longest) == parse_channel_id(character * 29) == longest
 
     for spelling in (longest + character, character * 30):
         with pytest.raises(Refused) as refusal:
-            channel(spelling)
+            parse_channel_id(spelling)
         assert refusal.value.code is Code.INVALID_PARAMETER
 
 
@@ -43,7 +43,7 @@ def test_a_channel_may_have_30_characters_with_its_at_sign_and_no_more(character
 )
 def test_what_is_no_channel_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
-        channel(spelling)
+        parse_channel_id(spelling)
 
     assert refusal.value.code is Code.INVALID_PARAMETER
 
@@ -51,7 +51,7 @@ def test_what_is_no_channel_is_refused(spelling: str) -> None:
 @pytest.mark.parametrize("spelling", ["pa\0bal", "@\ud800"])
 def test_nul_and_lone_surrogates_are_refused_in_a_channel(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
-        channel(spelling)
+        parse_channel_id(spelling)
 
     assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
 
@@ -59,10 +59,10 @@ def test_nul_and_lone_surrogates_are_refused_in_a_channel(spelling: str) -> None
 @given(st.text())
 def test_a_kept_channel_is_kept_as_it_is(spelling: str) -> None:
     try:
-        kept = channel(spelling)
+        kept = parse_channel_id(spelling)
     except Refused:
         return
-    assert channel(kept) == channel(kept[1:]) == kept
+    assert parse_channel_id(kept) == parse_channel_id(kept[1:]) == kept
 
 
 def test_the_states_are_those_of_the_interface() -> None:
@@ -76,5 +76,5 @@ def test_the_states_are_those_of_the_interface() -> None:
 def test_tokens_and_keys_have_the_sizes_that_were_decided() -> None:
     assert profile.TOKEN_DIGITS == 6
     assert profile.MAX_WRONG_TOKENS == 5
-    assert profile.MAX_TOKENS_AN_HOUR == 5
+    assert profile.MAX_TOKENS_PER_HOUR == 5
     assert profile.SENDER_KEY_CHARACTERS == 40

@@ -27,7 +27,7 @@ def test_a_message_goes_to_the_first_carrier_of_its_route(product: Product, carr
 def test_a_message_goes_on_to_the_next_carrier_until_there_is_none(
     product: Product, carrier: str, following: str | None
 ) -> None:
-    assert ROUTES.after(product, carrier) == following
+    assert ROUTES.next_after(product, carrier) == following
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_message_goes_on_to_the_next_carrier_until_there_is_none(
 def test_a_message_goes_on_rather_to_a_carrier_that_is_not_to_be_avoided(
     carrier: str, avoiding: set[str], following: str | None
 ) -> None:
-    assert ROUTES.after(Product.SMS, carrier, avoiding=avoiding) == following
+    assert ROUTES.next_after(Product.SMS, carrier, avoid=avoiding) == following
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_a_message_goes_on_rather_to_a_carrier_that_is_not_to_be_avoided(
 def test_another_carrier_may_stand_anywhere_on_the_route(
     product: Product, carrier: str, avoiding: set[str], other: str | None
 ) -> None:
-    assert ROUTES.instead(product, carrier, avoiding) == other
+    assert ROUTES.alternative_to(product, carrier, avoiding) == other
 
 
 def test_the_carriers_of_a_route_are_known_in_order() -> None:
-    assert list(ROUTES.of(Product.SMS)) == ["telco", "backup", "last"]
-    assert list(ROUTES.of(Product.LMS)) == []
+    assert list(ROUTES.carriers_for(Product.SMS)) == ["telco", "backup", "last"]
+    assert list(ROUTES.carriers_for(Product.LMS)) == []

@@ -9,7 +9,7 @@ from pabal.domain import sending, text
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Product
-from pabal.domain.sending import Gauge, Receiver, Sending, filled
+from pabal.domain.sending import LengthChecker, Receiver, Sending, fill_text
 
 WEB = "https://example.com/"
 optional_text = st.none() | st.text(st.characters(exclude_categories=["Cs"]))
@@ -77,7 +77,7 @@ def test_alimtalk_and_friend_talk_hold_any_unicode(product: Product) -> None:
 @pytest.mark.parametrize(("value", "fits"), [("가" * 43 + "ab", True), ("가" * 43 + "abc", False)])
 def test_the_limit_is_on_the_text_after_substitution(value: str, fits: bool) -> None:
     """`#{n}님` is short; 90 bytes is what the receiver gets, and 91 is too long."""
-    content = sending.filled("#{n}님", ("n",), (value,))
+    content = sending.fill_text("#{n}님", ("n",), (value,))
 
     if fits:
         sending.check_text(Product.SMS, content)
@@ -88,7 +88,7 @@ def test_the_limit_is_on_the_text_after_substitution(value: str, fits: bool) -> 
 
 
 def test_a_long_variable_with_a_short_value_fits() -> None:
-    content = sending.filled("#{" + "가" * 100 + "}", ("가" * 100,), ("a",))
+    content = sending.fill_text("#{" + "가" * 100 + "}", ("가" * 100,), ("a",))
 
     sending.check_text(Product.SMS, content)
     assert content == "a"
@@ -97,18 +97,18 @@ def test_a_long_variable_with_a_short_value_fits() -> None:
 def test_a_receivers_text_is_filled_with_its_values_in_one_pass() -> None:
     names, values = ("name", "order"), ("#{order}", "42")
 
-    assert sending.filled("#{name}: #{order}", names, values) == "#{order}: 42"
+    assert sending.fill_text("#{name}: #{order}", names, values) == "#{order}: 42"
 
 
 def test_values_that_do_not_match_their_names_are_a_bug_and_no_text() -> None:
     with pytest.raises(ValueError, match="zip"):
-        sending.filled("#{a}", ("a", "b"), ("1",))
+        sending.fill_text("#{a}", ("a", "b"), ("1",))
     with pytest.raises(ValueError, match="zip"):
-        sending.filled_buttons([Button("webLink", "a", WEB)], ("a",), ("1", "2"))
+        sending.fill_buttons([Button("webLink", "a", WEB)], ("a",), ("1", "2"))
 
 
 def test_a_text_without_variables_is_the_same_for_everyone() -> None:
-    assert sending.filled("안녕하세요", (), ()) == "안녕하세요"
+    assert sending.fill_text("안녕하세요", (), ()) == "안녕하세요"
 
 
 @pytest.mark.parametrize(
@@ -120,20 +120,20 @@ def test_a_text_without_variables_is_the_same_for_everyone() -> None:
     ],
 )
 def test_a_filled_text_is_cleaned(value: str, content: str) -> None:
-    assert sending.filled("<#{a}>", ("a",), (value,)) == content
+    assert sending.fill_text("<#{a}>", ("a",), (value,)) == content
 
 
 def test_a_filled_text_is_cleaned_as_a_whole() -> None:
     """What a value begins with may belong to the letter before it."""
-    assert sending.filled("e#{a}", ("a",), ("\u0301",)) == "é"
-    assert sending.filled("하#{a}", ("a",), ("\u11ab",)) == "한"
-    assert sending.filled("a\r#{a}", ("a",), ("\nb",)) == "a\nb"
+    assert sending.fill_text("e#{a}", ("a",), ("\u0301",)) == "é"
+    assert sending.fill_text("하#{a}", ("a",), ("\u11ab",)) == "한"
+    assert sending.fill_text("a\r#{a}", ("a",), ("\nb",)) == "a\nb"
 
 
 @pytest.mark.parametrize("value", ["\0", "\ud800"])
 def test_nul_and_lone_surrogates_do_not_come_in_with_a_value(value: str) -> None:
     with pytest.raises(Refused) as refusal:
-        sending.filled("#{a}", ("a",), (value,))
+        sending.fill_text("#{a}", ("a",), (value,))
 
     assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
 
@@ -141,18 +141,18 @@ def test_nul_and_lone_surrogates_do_not_come_in_with_a_value(value: str) -> None
 def test_a_receivers_buttons_are_filled_with_its_values() -> None:
     made = (Button("webLink", "a", f"{WEB}#{{id}}"), Button("channelAddition", "b"))
 
-    assert sending.filled_buttons(made, ("name", "id"), ("x", "42")) == (
+    assert sending.fill_buttons(made, ("name", "id"), ("x", "42")) == (
         Button("webLink", "a", f"{WEB}42"),
         Button("channelAddition", "b"),
     )
-    assert sending.filled_buttons(made[1:], (), ()) == made[1:]
+    assert sending.fill_buttons(made[1:], (), ()) == made[1:]
 
 
 def test_a_value_that_makes_a_link_into_a_script_is_refused() -> None:
     made = (Button("appLink", "a", androidUrl="#{link}", iosUrl="app://"),)
 
     with pytest.raises(Refused) as refusal:
-        sending.filled_buttons(made, ("link",), (" JavaScript:alert(1)",))
+        sending.fill_buttons(made, ("link",), (" JavaScript:alert(1)",))
 
     assert refusal.value.code is Code.INVALID_BUTTON
 
@@ -198,22 +198,22 @@ def test_a_fallback_is_the_body_and_a_line_for_each_web_link(made: list[Button],
     ],
 )
 def test_a_fallback_is_the_smallest_text_that_holds_it(content: str, product: Product) -> None:
-    assert sending.as_text(content) == (product, content)
+    assert sending.choose_text_product(content) == (product, content)
 
 
 @pytest.mark.parametrize("content", ["a" * 2001, "가" * 1001, "😀", "₩", "café", "가" * 45 + "😀"])
 def test_a_fallback_that_no_text_can_hold_is_none(content: str) -> None:
-    assert sending.as_text(content) is None
+    assert sending.choose_text_product(content) is None
 
 
 @given(st.lists(buttons, max_size=5).map(tuple))
 def test_buttons_come_back_from_the_store_as_they_went(made: tuple[Button, ...]) -> None:
-    assert sending.buttons_from_json(sending.buttons_to_json(made)) == made
+    assert sending.decode_buttons(sending.encode_buttons(made)) == made
 
 
 def test_no_buttons_take_no_room_in_the_store() -> None:
-    assert sending.buttons_to_json(()) is None
-    assert sending.buttons_from_json(None) == ()
+    assert sending.encode_buttons(()) is None
+    assert sending.decode_buttons(None) == ()
 
 
 _PIECES = st.text(st.sampled_from("가나뷁각ㄱaZ 1é₩\u0301\u11a8\u1100\u1161Å"), max_size=12)
@@ -223,13 +223,13 @@ _PIECES = st.text(st.sampled_from("가나뷁각ㄱaZ 1é₩\u0301\u11a8\u1100\u1
 def test_a_gauge_says_no_to_exactly_the_texts_that_do_not_fit(
     before: str, after: str, first: str, second: str, most: int
 ) -> None:
-    template = text.cleaned(f"{before}#{{a}}{after}#{{b}}#{{a}}")
-    values = (text.cleaned(first), text.cleaned(second))
-    gauge = Gauge(template, ("a", "b"), lambda whole: text.check_fits(whole, most), most)
+    template = text.normalize(f"{before}#{{a}}{after}#{{b}}#{{a}}")
+    values = (text.normalize(first), text.normalize(second))
+    gauge = LengthChecker(template, ("a", "b"), lambda whole: text.check_fits(whole, most), most)
 
     said = _refusal(lambda: gauge.check(values))
 
-    assert said == _refusal(lambda: text.check_fits(filled(template, ("a", "b"), values), most))
+    assert said == _refusal(lambda: text.check_fits(fill_text(template, ("a", "b"), values), most))
 
 
 def _refusal(work: Callable[[], None]) -> Code | None:

@@ -1,11 +1,17 @@
 import pytest
 
 from pabal.domain import template
-from pabal.domain.template import DELETABLE, EDITABLE, TEMPLATE_STATUS_BY_WORD, Design, TemplateStatus
+from pabal.domain.template import (
+    DELETABLE_STATUSES,
+    EDITABLE_STATUSES,
+    TEMPLATE_STATUS_BY_WORD,
+    TemplateContent,
+    TemplateStatus,
+)
 
 
-def design(content: str, *buttons: dict[str, str | int]) -> Design:
-    return Design("주문 안내", content, "001001", buttons=buttons)
+def design(content: str, *buttons: dict[str, str | int]) -> TemplateContent:
+    return TemplateContent("주문 안내", content, "001001", buttons=buttons)
 
 
 @pytest.mark.parametrize(
@@ -22,8 +28,8 @@ def test_a_template_is_edited_and_deleted_only_in_these_states(
 ) -> None:
     status = TEMPLATE_STATUS_BY_WORD[word]
 
-    assert (status in EDITABLE) is is_editable
-    assert (status in DELETABLE) is is_deletable
+    assert (status in EDITABLE_STATUSES) is is_editable
+    assert (status in DELETABLE_STATUSES) is is_deletable
 
 
 def test_there_are_four_states_with_labels_of_their_own() -> None:

@@ -8,7 +8,7 @@ from pabal.domain import text
 from pabal.domain.codes import Code, Refused
 
 SYLLABLES = "".join(map(chr, range(0xAC00, 0xD7A4)))
-CARRIED = "".join(c for i in range(0x10000) if text.is_carried(c := chr(i)))
+CARRIED = "".join(c for i in range(0x10000) if text.is_supported(c := chr(i)))
 DECOMPOSED = unicodedata.normalize("NFD", "한글 각")
 
 unicode_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -21,7 +21,7 @@ def named_in(refusal: Refused) -> str:
 
 def is_refused(given_text: str) -> bool:
     try:
-        text.cleaned(given_text)
+        text.normalize(given_text)
     except Refused:
         return True
     return False
@@ -135,15 +135,15 @@ def test_at_most_20_unsupported_characters_are_named() -> None:
     ],
 )
 def test_replacing_puts_a_question_mark_for_each_unsupported_character(content: str, carried: str) -> None:
-    assert text.replaced(content) == carried
+    assert text.replace_unsupported(content) == carried
 
 
 @given(st.text())
 def test_a_replaced_text_can_be_carried_and_keeps_what_could_be(content: str) -> None:
-    replaced = text.replaced(content)
+    replaced = text.replace_unsupported(content)
 
     assert text.carried_bytes(replaced) >= len(content)
-    assert replaced == "".join(c if text.is_carried(c) else "?" for c in content)
+    assert replaced == "".join(c if text.is_supported(c) else "?" for c in content)
 
 
 @pytest.mark.parametrize(
@@ -163,13 +163,13 @@ def test_a_replaced_text_can_be_carried_and_keeps_what_could_be(content: str) ->
     ],
 )
 def test_a_cleaned_text_is_composed_and_ends_its_lines_with_lf(given_text: str, kept: str) -> None:
-    assert text.cleaned(given_text) == kept
+    assert text.normalize(given_text) == kept
 
 
 def test_a_decomposed_text_counts_as_what_it_looks_like() -> None:
     assert len(DECOMPOSED) == 10
 
-    assert text.carried_bytes(text.cleaned(DECOMPOSED)) == 7
+    assert text.carried_bytes(text.normalize(DECOMPOSED)) == 7
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_decomposed_text_counts_as_what_it_looks_like() -> None:
 )
 def test_nul_and_lone_surrogates_are_refused_everywhere(given_text: str, named: str) -> None:
     with pytest.raises(Refused) as refusal:
-        text.cleaned(given_text)
+        text.normalize(given_text)
 
     assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
     assert named_in(refusal.value) == f"Characters: {named}"
@@ -194,9 +194,9 @@ def test_nul_and_lone_surrogates_are_refused_everywhere(given_text: str, named: 
 
 @given(unicode_text)
 def test_cleaning_a_clean_text_changes_nothing(given_text: str) -> None:
-    once = text.cleaned(given_text)
+    once = text.normalize(given_text)
 
-    assert text.cleaned(once) == once
+    assert text.normalize(once) == once
     assert "\r" not in once
     assert unicodedata.is_normalized("NFC", once)
 
@@ -205,7 +205,7 @@ def test_cleaning_a_clean_text_changes_nothing(given_text: str) -> None:
 def test_composed_and_decomposed_spellings_are_one_text(given_text: str) -> None:
     composed, decomposed = (unicodedata.normalize(form, given_text) for form in ("NFC", "NFD"))
 
-    assert text.cleaned(composed) == text.cleaned(decomposed)
+    assert text.normalize(composed) == text.normalize(decomposed)
 
 
 @given(st.text())
@@ -237,13 +237,13 @@ def test_characters_are_counted_as_such_whatever_their_bytes(character: str) -> 
     ],
 )
 def test_an_advertisement_is_marked_once_and_in_front(content: str, marked: str) -> None:
-    assert text.marked_as_ad(content) == marked
+    assert text.add_ad_label(content) == marked
 
 
 def test_the_mark_of_an_advertisement_counts_in_the_limit() -> None:
-    text.check_characters(text.marked_as_ad("가" * 72), text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS)
+    text.check_characters(text.add_ad_label("가" * 72), text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS)
 
     with pytest.raises(Refused) as refusal:
-        text.check_characters(text.marked_as_ad("가" * 73), text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS)
+        text.check_characters(text.add_ad_label("가" * 73), text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS)
 
     assert refusal.value.code is Code.CONTENT_TOO_LONG

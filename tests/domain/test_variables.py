@@ -37,11 +37,11 @@ literals = st.text(st.characters(exclude_characters="#", exclude_categories=["Cs
     ],
 )
 def test_variables_are_found_each_once_in_their_order(text: str, found: tuple[str, ...]) -> None:
-    assert variables.names(text) == found
+    assert variables.find_names(text) == found
 
 
 def test_variables_of_several_texts_are_found_together() -> None:
-    assert variables.names("#{a} #{b}", None, "", "#{c} #{a}") == ("a", "b", "c")
+    assert variables.find_names("#{a} #{b}", None, "", "#{c} #{a}") == ("a", "b", "c")
 
 
 @pytest.mark.parametrize(
@@ -83,12 +83,12 @@ def test_filling_is_one_pass(pieces: list[tuple[str, str, str]], end: str) -> No
     filled = variables.fill(text, values)
 
     assert filled == "".join(literal + values[name] for literal, name, _ in pieces) + end
-    assert set(variables.names(text)) == set(values)
+    assert set(variables.find_names(text)) == set(values)
 
 
 @given(st.text())
 def test_a_text_filled_with_its_own_variables_is_itself(text: str) -> None:
-    assert variables.fill(text, {name: f"#{{{name}}}" for name in variables.names(text)}) == text
+    assert variables.fill(text, {name: f"#{{{name}}}" for name in variables.find_names(text)}) == text
 
 
 @pytest.mark.parametrize(
@@ -105,39 +105,39 @@ def test_a_text_filled_with_its_own_variables_is_itself(text: str) -> None:
         (12345678901234567890, "12345678901234567890"),
         (True, "true"),
         (False, "false"),
-        (variables.Spelled("1.50"), "1.50"),
-        (variables.Spelled("1e3"), "1e3"),
-        (variables.Spelled("-0.0"), "-0.0"),
+        (variables.RawNumber("1.50"), "1.50"),
+        (variables.RawNumber("1e3"), "1e3"),
+        (variables.RawNumber("-0.0"), "-0.0"),
     ],
 )
 def test_a_value_is_taken_as_json_spells_it(value: object, taken: str) -> None:
-    assert variables.values(("a",), {"a": value}) == [taken]
-    assert variables.values(("a",), {"#{a}": value}) == [taken]
+    assert variables.collect_values(("a",), {"a": value}) == [taken]
+    assert variables.collect_values(("a",), {"#{a}": value}) == [taken]
 
 
 def test_values_come_in_the_order_they_are_wanted_and_others_are_ignored() -> None:
     data = {"x": [1], "b": "2", "a": 1, "y": None}
 
-    assert variables.values(("a", "b", "a"), data) == ["1", "2", "1"]
+    assert variables.collect_values(("a", "b", "a"), data) == ["1", "2", "1"]
 
 
 def test_a_key_may_be_written_like_the_variable_and_the_bare_name_comes_first() -> None:
-    assert variables.values(("이름",), {"#{이름}": "홍길동"}) == ["홍길동"]
-    assert variables.values(("a",), {"#{a}": "second", "a": "first"}) == ["first"]
-    assert variables.values(("a",), {"#{a}": "second", "a": None}) == ["second"]
-    assert variables.values(("a",), {"#{a}": "second", "a": ""}) == [""]
+    assert variables.collect_values(("이름",), {"#{이름}": "홍길동"}) == ["홍길동"]
+    assert variables.collect_values(("a",), {"#{a}": "second", "a": "first"}) == ["first"]
+    assert variables.collect_values(("a",), {"#{a}": "second", "a": None}) == ["second"]
+    assert variables.collect_values(("a",), {"#{a}": "second", "a": ""}) == [""]
 
 
 @pytest.mark.parametrize("key", ["이름", "#{이름}"])
 def test_a_key_may_come_decomposed_as_macos_spells_it(key: str) -> None:
     data = {"a": 1, unicodedata.normalize("NFD", key): "홍길동"}
 
-    assert variables.values(("이름", "a"), data) == ["홍길동", "1"]
+    assert variables.collect_values(("이름", "a"), data) == ["홍길동", "1"]
 
 
 @pytest.mark.parametrize("data", [None, {}])
 def test_where_no_variable_is_wanted_no_data_is_needed(data: dict[str, object] | None) -> None:
-    assert variables.values((), data) == []
+    assert variables.collect_values((), data) == []
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_where_no_variable_is_wanted_no_data_is_needed(data: dict[str, object] |
 )
 def test_a_variable_without_a_value_is_refused_by_name(data: dict[str, object] | None) -> None:
     with pytest.raises(Refused) as refusal:
-        variables.values(("이름",), data)
+        variables.collect_values(("이름",), data)
 
     assert refusal.value.code is Code.MISSING_VARIABLE
     assert "이름" in refusal.value.problems[0].message("en")
@@ -163,7 +163,7 @@ def test_a_variable_without_a_value_is_refused_by_name(data: dict[str, object] |
 
 def test_every_variable_without_a_value_is_named() -> None:
     with pytest.raises(Refused) as refusal:
-        variables.values(("a", "b", "c", "d"), {"b": "", "c": None})
+        variables.collect_values(("a", "b", "c", "d"), {"b": "", "c": None})
 
     assert refusal.value.code is Code.MISSING_VARIABLE
     assert refusal.value.problems[0].message("en").endswith(": a, c, d")
@@ -172,6 +172,6 @@ def test_every_variable_without_a_value_is_named() -> None:
 @pytest.mark.parametrize("value", [{}, {"a": 1}, [], ["a"], [None]])
 def test_an_object_or_array_is_no_value(value: object) -> None:
     with pytest.raises(Refused) as refusal:
-        variables.values(("a",), {"a": value})
+        variables.collect_values(("a",), {"a": value})
 
     assert refusal.value.code is Code.INVALID_PARAMETER

@@ -8,13 +8,13 @@ from pathlib import Path
 from random import Random
 from typing import Self
 
-from tests.fixtures.live import STOP_WITHIN_S, Live, serving, working
+from tests.fixtures.live import STOP_TIMEOUT_S, LiveService, serving, working
 
 SETTINGS = {"simulator_messages": 10_000_000}
 """Phones forget nothing until all is reckoned up."""
 
 
-class Member:
+class ClusterProcess:
     """One process of the fleet; it keeps its port when it is started again."""
 
     def __init__(self, data: Path, *, is_web: bool, number: int) -> None:
@@ -27,7 +27,7 @@ class Member:
     def start(self) -> None:
         if self._port:
             words = ("--no-deliver", "--port", str(self._port))
-            self.live: Live = self._running.enter_context(serving(self._name, *words, **SETTINGS))
+            self.live: LiveService = self._running.enter_context(serving(self._name, *words, **SETTINGS))
         else:
             self.live = self._running.enter_context(working(self._name, **SETTINGS))
 
@@ -39,7 +39,7 @@ class Member:
     def pause(self) -> None:
         os.kill(self.live.process.pid, signal.SIGSTOP)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         os.kill(self.live.process.pid, signal.SIGCONT)
 
     @property
@@ -47,37 +47,37 @@ class Member:
         return self.live.log
 
 
-class Fleet:
+class ProcessCluster:
     """So many interfaces and so many workers."""
 
     def __init__(self, data: Path, webs: int, workers: int) -> None:
-        self.members = [
-            Member(data, is_web=is_web, number=number)
+        self.processes = [
+            ClusterProcess(data, is_web=is_web, number=number)
             for is_web, count in ((True, webs), (False, workers))
             for number in range(count)
         ]
 
     @property
-    def doors(self) -> list[str]:
-        return [each.live.base for each in self.members if each.is_web]
+    def base_urls(self) -> list[str]:
+        return [each.live.base_url for each in self.processes if each.is_web]
 
-    def anyone(self, dice: Random) -> Member:
-        return dice.choice(self.members)
+    def pick_any(self, dice: Random) -> ClusterProcess:
+        return dice.choice(self.processes)
 
-    def worker(self, dice: Random) -> Member:
-        return dice.choice([each for each in self.members if not each.is_web])
+    def pick_worker(self, dice: Random) -> ClusterProcess:
+        return dice.choice([each for each in self.processes if not each.is_web])
 
     def stop(self) -> list[int]:
         """Tell all to stop; return how they ended."""
-        for each in self.members:
+        for each in self.processes:
             each.live.process.send_signal(signal.SIGTERM)
-        return [each.live.process.wait(STOP_WITHIN_S) for each in self.members]
+        return [each.live.process.wait(STOP_TIMEOUT_S) for each in self.processes]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in self.members:
+        for each in self.processes:
             each.kill()
 
 

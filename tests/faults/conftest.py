@@ -5,22 +5,22 @@ from collections.abc import Iterator
 import pytest
 
 from pabal.store.engine.migrate import migrate
-from tests.faults.servers import OwnServer, own_server
+from tests.faults.servers import DedicatedServer, dedicated_server
 from tests.fixtures.postgres_store import run_scenario
-from tests.fixtures.store_modes import make_table
+from tests.fixtures.store_modes import create_words_table
 from tests.fixtures.virtual import NOON
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[OwnServer]:
-    with own_server() as server:
+def running() -> Iterator[DedicatedServer]:
+    with dedicated_server() as server:
         yield server
 
 
 @pytest.fixture
-def server(running: OwnServer) -> OwnServer:
+def server(running: DedicatedServer) -> DedicatedServer:
     """A server that runs, whose database has every table and no row, and an empty table of words."""
-    running.empty()
+    running.reset_database()
     run_scenario(running.store, lambda store: store.write(migrate, NOON))
-    run_scenario(running.store, lambda store: store.write(make_table))
+    run_scenario(running.store, lambda store: store.write(create_words_table))
     return running

@@ -19,11 +19,11 @@ class SmallDisk:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._ballast = folder / "ballast"
+        self._filler = folder / "ballast"
 
     def fill(self) -> None:
         """Leave not one octet free."""
-        with self._ballast.open("ab", buffering=0) as file:
+        with self._filler.open("ab", buffering=0) as file:
             for chunk in (CHUNK, CHUNK[:4096], CHUNK[:1]):
                 with contextlib.suppress(OSError):
                     while file.write(chunk):
@@ -33,8 +33,8 @@ class SmallDisk:
     def free_bytes(self) -> int:
         return shutil.disk_usage(self.folder).free
 
-    def make_room(self) -> None:
-        self._ballast.unlink()
+    def free_space(self) -> None:
+        self._filler.unlink()
 
 
 @contextlib.contextmanager
@@ -49,7 +49,7 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[SmallDisk]:
     if mounted.returncode:
         pytest.skip("a small disk can be mounted by root alone")
     try:
-        if owner := postgres.as_someone():
+        if owner := postgres.unprivileged_user():
             os.chown(folder, owner["user"], owner["group"])
         yield SmallDisk(folder)
     finally:

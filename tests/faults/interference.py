@@ -7,18 +7,20 @@ from random import Random
 
 import psycopg
 
-from tests.faults.servers import DATABASE, OwnServer
+from tests.faults.servers import DATABASE, DedicatedServer
 
 ROWS = 20
-BREATH_S = 0.01
+PAUSE_S = 0.01
 """How long a meddler lets others be in between: one who never does is noticed now and then, by chance."""
 
 
 @contextlib.contextmanager
-def meddling(server: OwnServer, meddlers: int = 1) -> Iterator[None]:
+def interfering_writers(server: DedicatedServer, count: int = 1) -> Iterator[None]:
     """Keep locking jobs and messages one by one, the highest id first, until the end of the block."""
     is_over = threading.Event()
-    threads = [threading.Thread(target=_meddle, args=(server, Random(each), is_over)) for each in range(meddlers)]
+    threads = [
+        threading.Thread(target=_write_until_stopped, args=(server, Random(each), is_over)) for each in range(count)
+    ]
     for thread in threads:
         thread.start()
     try:
@@ -29,13 +31,13 @@ def meddling(server: OwnServer, meddlers: int = 1) -> Iterator[None]:
             thread.join()
 
 
-def _meddle(server: OwnServer, dice: Random, is_over: threading.Event) -> None:
+def _write_until_stopped(server: DedicatedServer, dice: Random, is_over: threading.Event) -> None:
     with psycopg.connect(server.address(DATABASE)) as connection:
         connection.execute(
             "set deadlock_timeout = '10s'"
         )  # of two who wait for each other, the service is found out
         connection.commit()
-        while not is_over.wait(BREATH_S):
+        while not is_over.wait(PAUSE_S):
             table, column = dice.choice([("jobs", "tries"), ("messages", "receiver")])
             newest = f"select id from {table} order by id desc limit {ROWS}"
             for row in connection.execute(newest.encode()).fetchall():
@@ -43,6 +45,6 @@ def _meddle(server: OwnServer, dice: Random, is_over: threading.Event) -> None:
             connection.commit()
 
 
-def said(server: OwnServer, words: str) -> int:
+def count_in_log(server: DedicatedServer, words: str) -> int:
     """Return how often the server's log holds these words."""
     return (server.folder / "log").read_text(encoding="utf-8", errors="replace").count(words)

@@ -20,12 +20,12 @@ DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
 ROLE, DATABASE = "messenger", "messages"
 PASSWORD = "not-to-be-seen"
 """No server of the tests asks for it; no log may hold it."""
-MOST_CONNECTIONS = 100
-GREEDY = "greedy"
-POLL_S = 0.05
+MAX_CONNECTIONS = 100
+OTHER_APPLICATION = "greedy"
+POLL_INTERVAL_S = 0.05
 
 
-class OwnServer(Server):
+class DedicatedServer(Server):
     """A server whose database belongs to a role that may do nothing else, as it should be."""
 
     def __init__(self, folder: Path, **options: str) -> None:
@@ -36,12 +36,12 @@ class OwnServer(Server):
         """The address that a service is given."""
         return store_at(self.folder)
 
-    def make_database(self) -> None:
+    def create_database(self) -> None:
         """Make the role and its database; the server runs."""
-        self.say(f"create role {ROLE} login")
-        self.say(f"create database {DATABASE} owner {ROLE}")
+        self.execute(f"create role {ROLE} login")
+        self.execute(f"create database {DATABASE} owner {ROLE}")
 
-    def answers(self) -> bool:
+    def is_responding(self) -> bool:
         """Say whether it runs: one that crashed by itself leaves its mark behind."""
         try:
             self._run("pg_ctl", "status")
@@ -49,20 +49,20 @@ class OwnServer(Server):
             return False
         return True
 
-    def empty(self) -> None:
+    def reset_database(self) -> None:
         """Make the database anew."""
         with contextlib.closing(psycopg.connect(self.address(), autocommit=True)) as connection:
             connection.execute(f"drop database {DATABASE} with (force)".encode())
             connection.execute(f"create database {DATABASE} owner {ROLE}".encode())
 
-    def say(self, statement: str) -> list[tuple[Any, ...]]:
+    def execute(self, statement: str) -> list[tuple[Any, ...]]:
         """Have the administrator say something, in the service's database if there is one."""
         database = "postgres" if statement.startswith("create") else DATABASE
         with contextlib.closing(psycopg.connect(self.address(database), autocommit=True)) as connection:
             said = connection.execute(statement.encode())
             return said.fetchall() if said.description else []
 
-    def set(self, name: str, value: str | None) -> None:
+    def set_option(self, name: str, value: str | None) -> None:
         """Change a setting of the running server; None: as it was."""
         with contextlib.closing(psycopg.connect(self.address(), autocommit=True)) as connection:
             to = sql.SQL("set {} = {}").format(sql.Identifier(name), sql.Literal(value))
@@ -73,14 +73,14 @@ class OwnServer(Server):
     @contextlib.contextmanager
     def without_replica(self) -> Iterator[None]:
         """Have every commit wait for a replica that is not there."""
-        self.set("synchronous_standby_names", "nobody")
+        self.set_option("synchronous_standby_names", "nobody")
         try:
-            self._until_commits_wait()
+            self._wait_until_commits_block()
             yield
         finally:
-            self.set("synchronous_standby_names", None)
+            self.set_option("synchronous_standby_names", None)
 
-    def _until_commits_wait(self) -> None:
+    def _wait_until_commits_block(self) -> None:
         """Return once the server does as it was told: a commit waits."""
         canary = psycopg.connect(self.address(), autocommit=True)
         pid = canary.info.backend_pid
@@ -92,18 +92,18 @@ class OwnServer(Server):
 
         thread = threading.Thread(target=commit)
         thread.start()
-        while not self.say(f"select 1 from pg_stat_activity where pid = {pid} and wait_event = 'SyncRep'"):
+        while not self.execute(f"select 1 from pg_stat_activity where pid = {pid} and wait_event = 'SyncRep'"):
             pass
-        self.say(f"select pg_terminate_backend({pid})")
+        self.execute(f"select pg_terminate_backend({pid})")
         thread.join()
 
-    def cut(self) -> int:
+    def drop_connections(self) -> int:
         """End every connection of the service; return how many there were."""
-        ours = f"usename = '{ROLE}' and application_name <> '{GREEDY}'"
-        return len(self.say(f"select pg_terminate_backend(pid) from pg_stat_activity where {ours}"))
+        ours = f"usename = '{ROLE}' and application_name <> '{OTHER_APPLICATION}'"
+        return len(self.execute(f"select pg_terminate_backend(pid) from pg_stat_activity where {ours}"))
 
     @contextlib.contextmanager
-    def exhausted(self) -> Iterator[Callable[[], None]]:
+    def exhaust_connections(self) -> Iterator[Callable[[], None]]:
         """Hold every connection that the service does not have, as others may; the administrator's stay free.
 
         Yields what takes those that have become free since.
@@ -112,13 +112,13 @@ class OwnServer(Server):
 
             def take() -> None:
                 with contextlib.suppress(psycopg.OperationalError):
-                    for _ in range(MOST_CONNECTIONS):
-                        stack.callback(psycopg.connect(self.store, application_name=GREEDY).close)
+                    for _ in range(MAX_CONNECTIONS):
+                        stack.callback(psycopg.connect(self.store, application_name=OTHER_APPLICATION).close)
 
             take()
             yield take
 
-    def start_deaf(self) -> None:
+    def start_without_connections(self) -> None:
         """Start as a replica that nobody may look at: everyone is told that it is starting up."""
         signal = self._data / "standby.signal"
         signal.touch()
@@ -127,24 +127,24 @@ class OwnServer(Server):
         finally:
             signal.unlink()
 
-    def copy(self, primary: "OwnServer") -> None:
+    def replicate_from(self, primary: "DedicatedServer") -> None:
         """Become a replica of another, which from now on answers no commit before it is here too; both run."""
         shutil.rmtree(self._data, ignore_errors=True)
         self._run("pg_basebackup", "-h", str(primary.folder), "-U", "pabal", "-R", "-X", "stream", "-c", "fast")
         self.start()
-        primary.set("synchronous_standby_names", "*")
-        while primary.say("select sync_state from pg_stat_replication") != [("sync",)]:
-            time.sleep(POLL_S)
+        primary.set_option("synchronous_standby_names", "*")
+        while primary.execute("select sync_state from pg_stat_replication") != [("sync",)]:
+            time.sleep(POLL_INTERVAL_S)
 
     def promote(self) -> None:
         """Be a replica no longer."""
-        self._run("pg_ctl", "promote", "-w", "-t", str(postgres.START_WITHIN_S))
+        self._run("pg_ctl", "promote", "-w", "-t", str(postgres.START_TIMEOUT_S))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.is_running and self.answers():
+        if self.is_running and self.is_responding():
             self.stop()
 
 
@@ -157,10 +157,10 @@ def store_at(*folders: Path, **options: str) -> str:
 
 
 @contextlib.contextmanager
-def own_folder() -> Iterator[Path]:
+def dedicated_folder() -> Iterator[Path]:
     """Yield an empty folder that a server may use; its path is short, as those of sockets must be."""
     folder = Path(tempfile.mkdtemp(prefix="pabal-pg-"))
-    owner = postgres.as_someone()
+    owner = postgres.unprivileged_user()
     if owner:
         os.chown(folder, owner["user"], owner["group"])
     try:
@@ -170,16 +170,16 @@ def own_folder() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def own_server(**options: str) -> Iterator[OwnServer]:
+def dedicated_server(**options: str) -> Iterator[DedicatedServer]:
     """Yield a server that runs, with an empty database for a service."""
-    with own_folder() as folder, OwnServer(folder, **options) as server:
-        server.make()
+    with dedicated_folder() as folder, DedicatedServer(folder, **options) as server:
+        server.init()
         server.start()
-        server.make_database()
+        server.create_database()
         yield server
 
 
-def kept_in(address: str, folder: Path) -> Path:
+def use_store(address: str, folder: Path) -> Path:
     """Have the services of a test keep everything at an address; return their data directory."""
     (folder / postgres.ADDRESS_FILE).write_text(address, encoding="utf-8")
     return folder / "data"

@@ -7,56 +7,56 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures import postgres
-from tests.fixtures.cutting_proxy import Cut, Cutter, cutting
+from tests.fixtures.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 from tests.fixtures.virtual import Caller, Environment
-from tests.sim.simulation import reckon
+from tests.sim.simulation import check_promises
 from tests.sim.test_every_fault import OneFault
 
 STEP = 2 if os.environ.get("PABAL_TORTURE") else 50
 """Every so many commits are tried."""
-MOST = 10_000
+MAX_COMMITS = 10_000
 
 
 class OneCut(OneFault):
     """The story of a carrier and three sends, with one fall-back and one cancel, and one commit that is cut."""
 
-    def __init__(self, folder: Path, cutter: Cutter, *cuts: Cut) -> None:
+    def __init__(self, folder: Path, cutter: CuttingProxy, *cuts: Cut) -> None:
         super().__init__(folder)
         self._cutter = cutter
         self._cuts = cuts
 
     async def client(self, call: Caller, env: Environment, is_calm: bool) -> None:
-        if not self.diary.wishes:
+        if not self.client_log.requests:
             self._cutter.cuts[:] = self._cuts
         await super().client(call, env, is_calm)
 
 
 @pytest.fixture
-def cutter() -> Iterator[Cutter]:
+def cutter() -> Iterator[CuttingProxy]:
     folder = postgres.server().folder / f"cut_every_{os.getpid()}"
     folder.mkdir(exist_ok=True)
-    with cutting(postgres.server().folder, folder) as found:
+    with cutting_proxy(postgres.server().folder, folder) as found:
         yield found
     (folder / ".s.PGSQL.5432").unlink()
 
 
-def told(folder: Path, cutter: Cutter, *cuts: Cut) -> None:
+def run_and_check(folder: Path, cutter: CuttingProxy, *cuts: Cut) -> None:
     """Tell the story in a folder of its own, and check every promise."""
     folder.mkdir()
-    address = cutter.address(postgres.fresh(f"story_{os.getpid()}"))
+    address = cutter.address(postgres.create_database(f"story_{os.getpid()}"))
     (folder / postgres.ADDRESS_FILE).write_text(address, encoding="utf-8")
     story = OneCut(folder, cutter, *cuts)
     story.run()
-    reckon(story)
+    check_promises(story)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
-def test_every_promise_holds_whichever_commit_is_cut(cut: Cut, cutter: Cutter, tmp_path: Path) -> None:
-    told(tmp_path / "whole", cutter, *[Cut.NOT] * MOST)
-    commits = MOST - len(cutter.cuts)
+def test_every_promise_holds_whichever_commit_is_cut(cut: Cut, cutter: CuttingProxy, tmp_path: Path) -> None:
+    run_and_check(tmp_path / "whole", cutter, *[Cut.NOT] * MAX_COMMITS)
+    commits = MAX_COMMITS - len(cutter.cuts)
     assert commits > 50
     for number in range(0, commits, STEP):
-        told(tmp_path / str(number), cutter, *[Cut.NOT] * number, cut)
+        run_and_check(tmp_path / str(number), cutter, *[Cut.NOT] * number, cut)
         assert cutter.cuts == [], f"commit {number} was never made"
-    postgres.drop(f"story_{os.getpid()}")
+    postgres.drop_database(f"story_{os.getpid()}")

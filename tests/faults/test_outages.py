@@ -7,12 +7,12 @@ from random import Random
 import psycopg
 import pytest
 
-from pabal.store.engine.postgres import ANSWER_WITHIN_S
-from tests.faults.clients import until, until_ready
-from tests.faults.interference import meddling, said
-from tests.faults.scenarios import ANSWERS_BETWEEN, Scenario, under_load
-from tests.faults.servers import PASSWORD, own_folder, own_server
-from tests.fixtures.cutting_proxy import Cut, cutting
+from pabal.store.engine.postgres import TIMEOUT_S
+from tests.faults.clients import wait_until, wait_until_ready
+from tests.faults.interference import count_in_log, interfering_writers
+from tests.faults.scenarios import ANSWERS_BETWEEN_FAULTS, FaultScenario, under_load
+from tests.faults.servers import PASSWORD, dedicated_folder, dedicated_server
+from tests.fixtures.cutting_proxy import Cut, cutting_proxy
 from tests.fixtures.live import run
 
 STOPS = 2
@@ -21,47 +21,47 @@ CUTS = 10
 COMMITS, CUT_SHARE = 800, 0.03
 
 
-async def unavailable(scenario: Scenario) -> None:
+async def wait_until_unavailable(scenario: FaultScenario) -> None:
     """Return once callers and those who ask after its health were told that the service cannot be used now."""
-    await scenario.load.until_told("SERVICE_UNAVAILABLE", 5)
-    await until_ready(scenario.live.base, False)
+    await scenario.load.wait_for_result("SERVICE_UNAVAILABLE", 5)
+    await wait_until_ready(scenario.live.base_url, False)
 
 
-async def stopped_at_once_and_started_again(scenario: Scenario) -> None:
+async def restart_server(scenario: FaultScenario) -> None:
     for _ in range(STOPS):
         await asyncio.to_thread(scenario.server.stop, "immediate")
-        await unavailable(scenario)
+        await wait_until_unavailable(scenario)
         await asyncio.to_thread(scenario.server.start)
-        await scenario.load.until(ANSWERS_BETWEEN)
+        await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
 
-async def cut_off_again_and_again(scenario: Scenario) -> None:
+async def drop_connections_repeatedly(scenario: FaultScenario) -> None:
     for _ in range(CUTS):
-        assert await asyncio.to_thread(scenario.server.cut) > 0
-        await scenario.load.until(5)
+        assert await asyncio.to_thread(scenario.server.drop_connections) > 0
+        await scenario.load.wait_for_answers(5)
 
 
-async def read_only(scenario: Scenario) -> None:
-    scenario.server.set("default_transaction_read_only", "on")
-    await unavailable(scenario)
-    scenario.server.set("default_transaction_read_only", None)
+async def make_read_only(scenario: FaultScenario) -> None:
+    scenario.server.set_option("default_transaction_read_only", "on")
+    await wait_until_unavailable(scenario)
+    scenario.server.set_option("default_transaction_read_only", None)
 
 
-async def slow_to_start(scenario: Scenario) -> None:
+async def start_slowly(scenario: FaultScenario) -> None:
     await asyncio.to_thread(scenario.server.stop, "fast")
-    await asyncio.to_thread(scenario.server.start_deaf)
-    await unavailable(scenario)
+    await asyncio.to_thread(scenario.server.start_without_connections)
+    await wait_until_unavailable(scenario)
     await asyncio.to_thread(scenario.server.stop, "fast")
     await asyncio.to_thread(scenario.server.start)
 
 
-async def without_a_connection_left(scenario: Scenario) -> None:
-    before = scenario.load.told["SERVICE_UNAVAILABLE"]
-    with scenario.server.exhausted() as take_what_is_free:
-        while scenario.load.told["SERVICE_UNAVAILABLE"] < before + 5:
-            scenario.server.cut()
+async def use_up_connections(scenario: FaultScenario) -> None:
+    before = scenario.load.results["SERVICE_UNAVAILABLE"]
+    with scenario.server.exhaust_connections() as take_what_is_free:
+        while scenario.load.results["SERVICE_UNAVAILABLE"] < before + 5:
+            scenario.server.drop_connections()
             await asyncio.to_thread(take_what_is_free)
-        await until_ready(scenario.live.base, False)
+        await wait_until_ready(scenario.live.base_url, False)
         refused = await asyncio.to_thread(run, "key", "list", data=scenario.live.data)
         assert refused.returncode == 1
         assert "connection slots are reserved" in refused.stderr
@@ -72,19 +72,19 @@ async def without_a_connection_left(scenario: Scenario) -> None:
 def test_nothing_is_lost_doubled_or_stuck_whatever_happens_to_the_server(tmp_path: Path) -> None:
     """One service lives through all of it, so that every trouble meets what the one before has left."""
     troubles = (
-        stopped_at_once_and_started_again,
-        cut_off_again_and_again,
-        read_only,
-        slow_to_start,
-        without_a_connection_left,
+        restart_server,
+        drop_connections_repeatedly,
+        make_read_only,
+        start_slowly,
+        use_up_connections,
     )
-    with own_server(max_connections="20") as server, under_load(server, tmp_path) as scenario:
+    with dedicated_server(max_connections="20") as server, under_load(server, tmp_path) as scenario:
 
         async def trouble() -> None:
             for each in troubles:
-                await scenario.load.until(ANSWERS_BETWEEN)
+                await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
                 await each(scenario)
-            await scenario.load.until(ANSWERS_BETWEEN)
+            await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
         scenario.run(trouble)
 
@@ -94,16 +94,16 @@ def test_commits_that_are_cut_off_before_or_after_they_are_done(tmp_path: Path) 
     dice = Random(8)
     cuts = [dice.choice([Cut.BEFORE, Cut.AFTER]) if dice.random() < CUT_SHARE else Cut.NOT for _ in range(COMMITS)]
     with (
-        own_server() as server,
-        own_folder() as folder,
-        cutting(server.folder, folder) as cutter,
+        dedicated_server() as server,
+        dedicated_folder() as folder,
+        cutting_proxy(server.folder, folder) as cutter,
         under_load(server, tmp_path, cutter.address(server.store)) as scenario,
     ):
 
         async def trouble() -> None:
             cutter.cuts[:] = cuts
-            await until(lambda: not cutter.cuts)
-            await scenario.load.until(ANSWERS_BETWEEN)
+            await wait_until(lambda: not cutter.cuts)
+            await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
         scenario.run(trouble)
 
@@ -111,30 +111,32 @@ def test_commits_that_are_cut_off_before_or_after_they_are_done(tmp_path: Path) 
 @pytest.mark.slow
 def test_someone_who_meddles_with_the_same_rows_is_not_noticed_by_callers(tmp_path: Path) -> None:
     with (
-        own_server(deadlock_timeout="10ms", log_line_prefix="%a ") as server,
+        dedicated_server(deadlock_timeout="10ms", log_line_prefix="%a ") as server,
         under_load(server, tmp_path) as scenario,
     ):
 
         async def trouble() -> None:
-            with meddling(server):
-                await until(lambda: said(server, "pabal ERROR:  deadlock detected") >= COLLISIONS)
-                await until(lambda: said(server, "pabal ERROR:  could not serialize access") >= COLLISIONS)
-            await scenario.load.until(ANSWERS_BETWEEN)
+            with interfering_writers(server):
+                await wait_until(lambda: count_in_log(server, "pabal ERROR:  deadlock detected") >= COLLISIONS)
+                await wait_until(
+                    lambda: count_in_log(server, "pabal ERROR:  could not serialize access") >= COLLISIONS
+                )
+            await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
         scenario.run(trouble)
-        assert set(scenario.load.told) == {"SUCCESS"}
+        assert set(scenario.load.results) == {"SUCCESS"}
 
 
 @pytest.mark.torture
 def test_a_lock_that_someone_holds_for_longer_than_one_waits(tmp_path: Path) -> None:
-    with own_server() as server, under_load(server, tmp_path) as scenario:
+    with dedicated_server() as server, under_load(server, tmp_path) as scenario:
 
         async def trouble() -> None:
-            await scenario.load.until(ANSWERS_BETWEEN)
+            await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
             with psycopg.connect(server.store) as holder:
                 holder.execute("lock table jobs in exclusive mode")
-                await scenario.load.until_told("SERVICE_UNAVAILABLE", 5)
-            await scenario.load.until(ANSWERS_BETWEEN)
+                await scenario.load.wait_for_result("SERVICE_UNAVAILABLE", 5)
+            await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
         scenario.run(trouble)
-        assert scenario.load.slowest_s < ANSWER_WITHIN_S + 5
+        assert scenario.load.slowest_s < TIMEOUT_S + 5

@@ -8,87 +8,91 @@ from pathlib import Path
 import pytest
 
 from pabal.service.sending import accept
-from pabal.service.sending.accept import Kept
-from pabal.store.engine.base import StoreAway, Tx, takes_its_time
-from pabal.store.engine.group_commit import CLOSE_WITHIN_S
+from pabal.service.sending.accept import AcceptedRequest
+from pabal.store.engine.base import StoreUnavailable, Tx, takes_its_time
+from pabal.store.engine.group_commit import CLOSE_TIMEOUT_S
 from pabal.store.engine.postgres import PostgresStore
-from tests.faults.clients import until
-from tests.faults.servers import ROLE, OwnServer, own_folder, store_at
+from tests.faults.clients import wait_until
+from tests.faults.servers import ROLE, DedicatedServer, dedicated_folder, store_at
 from tests.fixtures.cutting_proxy import SOCKET
-from tests.fixtures.postgres_store import promise, run_scenario
+from tests.fixtures.postgres_store import new_request, run_scenario
 from tests.fixtures.rows import request_id
-from tests.fixtures.store_modes import put, words
+from tests.fixtures.store_modes import add_word, list_words
 
-WAITING = f"select pid from pg_stat_activity where usename = '{ROLE}' and wait_event = 'SyncRep'"
-AT_WORK = f"usename = '{ROLE}' and state = 'active'"
+WAITING_FOR_REPLICA = f"select pid from pg_stat_activity where usename = '{ROLE}' and wait_event = 'SyncRep'"
+ACTIVE = f"usename = '{ROLE}' and state = 'active'"
 
 
-class Line:
+class ServerSocket:
     """A folder with a socket that leads to a server, or to one who takes every call and never says a word."""
 
-    def __init__(self, folder: Path, server: OwnServer) -> None:
+    def __init__(self, folder: Path, server: DedicatedServer) -> None:
         self.address = store_at(folder, connect_timeout="2")
         self._socket = folder / SOCKET
         self._server = server.folder / SOCKET
         self._silent = folder / "silent"
-        self.to_server()
+        self.connect_to_server()
 
-    def to_server(self) -> None:
+    def connect_to_server(self) -> None:
         self._socket.unlink(missing_ok=True)
         self._socket.symlink_to(self._server)
 
-    def to_silence(self) -> None:
+    def connect_to_silence(self) -> None:
         self._socket.unlink()
         self._socket.symlink_to(self._silent)
 
 
 @pytest.fixture
-def line(server: OwnServer) -> Iterator[Line]:
-    with own_folder() as folder, socket.socket(socket.AF_UNIX) as listener:
+def server_socket(server: DedicatedServer) -> Iterator[ServerSocket]:
+    with dedicated_folder() as folder, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(folder / "silent"))
         listener.listen(100)
-        yield Line(folder, server)
+        yield ServerSocket(folder, server)
 
 
 @pytest.mark.slow
-def test_when_no_connection_can_be_made_all_who_wait_are_told_at_once(server: OwnServer, line: Line) -> None:
+def test_when_no_connection_can_be_made_all_who_wait_are_told_at_once(
+    server: DedicatedServer, line: ServerSocket
+) -> None:
     """Not one after the other, each after a time-out of its own."""
 
     async def scenario(store: PostgresStore) -> None:
-        await store.write(put, "a")
-        line.to_silence()
-        server.cut()
+        await store.write(add_word, "a")
+        line.connect_to_silence()
+        server.drop_connections()
         async with asyncio.timeout(8):
             answers = await asyncio.gather(
-                *(store.write(put, f"{number}") for number in range(20)), return_exceptions=True
+                *(store.write(add_word, f"{number}") for number in range(20)), return_exceptions=True
             )
-        assert [type(answer) for answer in answers] == [StoreAway] * 20
-        line.to_server()
-        await store.write(put, "b")
-        assert await store.read(words) == ["a", "b"]
+        assert [type(answer) for answer in answers] == [StoreUnavailable] * 20
+        line.connect_to_server()
+        await store.write(add_word, "b")
+        assert await store.read(list_words) == ["a", "b"]
 
     run_scenario(line.address, scenario, writers=1)
 
 
-def test_who_gets_no_answer_is_told_so_in_time_and_what_was_not_begun_is_not_done_later(server: OwnServer) -> None:
+def test_who_gets_no_answer_is_told_so_in_time_and_what_was_not_begun_is_not_done_later(
+    server: DedicatedServer,
+) -> None:
     async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
-            first = asyncio.create_task(store.write(put, "begun"))
-            await until(lambda: server.say(WAITING) != [])
-            second = asyncio.create_task(store.write(put, "not begun"))
-            with pytest.raises(StoreAway, match="no answer in time"):
+            first = asyncio.create_task(store.write(add_word, "begun"))
+            await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) != [])
+            second = asyncio.create_task(store.write(add_word, "not begun"))
+            with pytest.raises(StoreUnavailable, match="no answer in time"):
                 await first
-            with pytest.raises(StoreAway, match="no answer in time"):
+            with pytest.raises(StoreUnavailable, match="no answer in time"):
                 await second
-        await store.write(put, "after")
-        assert await store.read(words) == ["begun", "after"]
+        await store.write(add_word, "after")
+        assert await store.read(list_words) == ["begun", "after"]
 
     run_scenario(server.store, scenario, writers=1, answer_within_s=0.5)
 
 
-def test_a_read_that_gets_no_answer_is_told_so_in_time(server: OwnServer) -> None:
+def test_a_read_that_gets_no_answer_is_told_so_in_time(server: DedicatedServer) -> None:
     def sleep(tx: Tx) -> None:
-        tx.rows("select pg_sleep(1)")
+        tx.fetch_all("select pg_sleep(1)")
 
     async def scenario(store: PostgresStore) -> None:
         answers = await asyncio.gather(*(store.read(sleep) for _ in range(3)), return_exceptions=True)
@@ -97,30 +101,32 @@ def test_a_read_that_gets_no_answer_is_told_so_in_time(server: OwnServer) -> Non
             "no answer in time",
             "too many are waiting",
         ]
-        await until(lambda: server.say(f"select 1 from pg_stat_activity where {AT_WORK}") == [])
-        assert await store.read(words) == []
+        await wait_until(lambda: server.execute(f"select 1 from pg_stat_activity where {ACTIVE}") == [])
+        assert await store.read(list_words) == []
 
     run_scenario(server.store, scenario, readers=1, most_waiting=2, answer_within_s=0.2)
 
 
-def test_more_than_may_wait_for_a_silent_server_are_told_at_once(server: OwnServer) -> None:
+def test_more_than_may_wait_for_a_silent_server_are_told_at_once(server: DedicatedServer) -> None:
     """Those who gave up count too, as long as what they asked for takes up room."""
 
     async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
-            answers = await asyncio.gather(*(store.write(put, f"{n}") for n in range(5)), return_exceptions=True)
+            answers = await asyncio.gather(
+                *(store.write(add_word, f"{n}") for n in range(5)), return_exceptions=True
+            )
             assert {str(answer) for answer in answers} == {"no answer in time"}
-            with pytest.raises(StoreAway, match="too many are waiting"):
-                await store.write(put, "one too many")
-        await until(lambda: server.say(WAITING) == [])
+            with pytest.raises(StoreUnavailable, match="too many are waiting"):
+                await store.write(add_word, "one too many")
+        await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) == [])
 
     run_scenario(server.store, scenario, writers=1, most_waiting=5, answer_within_s=0.3)
 
 
-def test_a_work_that_takes_its_time_is_waited_for(server: OwnServer) -> None:
+def test_a_work_that_takes_its_time_is_waited_for(server: DedicatedServer) -> None:
     @takes_its_time
     def sleep(tx: Tx) -> str:
-        tx.rows("select pg_sleep(0.5)")
+        tx.fetch_all("select pg_sleep(0.5)")
         return "done"
 
     async def scenario(store: PostgresStore) -> None:
@@ -131,63 +137,63 @@ def test_a_work_that_takes_its_time_is_waited_for(server: OwnServer) -> None:
 
 
 @pytest.mark.slow
-def test_closing_does_not_wait_for_a_silent_server(server: OwnServer) -> None:
+def test_closing_does_not_wait_for_a_silent_server(server: DedicatedServer) -> None:
     async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
-            writing = asyncio.create_task(store.write(accept.keep, promise(1)))
+            writing = asyncio.create_task(store.write(accept.store_request, new_request(1)))
             reading = asyncio.create_task(store.read(lambda tx: tx.rows("select pg_sleep(60)")))
-            await until(lambda: server.say(WAITING) != [])
-            async with asyncio.timeout(2 * CLOSE_WITHIN_S):
+            await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) != [])
+            async with asyncio.timeout(2 * CLOSE_TIMEOUT_S):
                 await store.close()
             told = await asyncio.gather(writing, reading, return_exceptions=True)
-            assert [isinstance(each, StoreAway) for each in told] == [True, True]
+            assert [isinstance(each, StoreUnavailable) for each in told] == [True, True]
 
     run_scenario(server.store, scenario)
 
 
 @pytest.mark.parametrize("key", [None, "k1"])
 def test_a_send_that_is_not_on_the_replica_is_not_answered_though_it_is_found(
-    server: OwnServer, key: str | None
+    server: DedicatedServer, key: str | None
 ) -> None:
     """Its connection is cut while its commit waits for the replica; it is on this server's disk alone."""
 
     async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
-            sending = asyncio.create_task(store.write(accept.keep, promise(1, key)))
-            await until(lambda: server.say(WAITING) != [])
-            ((first,),) = server.say(WAITING)
-            server.cut()
-            await until(lambda: server.say(WAITING) not in ([], [(first,)]))
-            assert server.say("select count(*) from requests") == [(1,)]
+            sending = asyncio.create_task(store.write(accept.store_request, new_request(1, key)))
+            await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) != [])
+            ((first,),) = server.execute(WAITING_FOR_REPLICA)
+            server.drop_connections()
+            await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) not in ([], [(first,)]))
+            assert server.execute("select count(*) from requests") == [(1,)]
             assert not sending.done()
-        assert await sending == Kept(request_id(1), True)
+        assert await sending == AcceptedRequest(request_id(1), True)
 
     run_scenario(server.store, scenario)
-    assert server.say("select count(*) from messages") == [(2,)]
+    assert server.execute("select count(*) from messages") == [(2,)]
 
 
-def test_what_its_caller_was_told_there_is_no_answer_to_is_not_done_later(server: OwnServer) -> None:
+def test_what_its_caller_was_told_there_is_no_answer_to_is_not_done_later(server: DedicatedServer) -> None:
     def sleep(tx: Tx) -> None:
-        tx.rows("select pg_sleep(1)")
+        tx.fetch_all("select pg_sleep(1)")
 
     async def scenario(store: PostgresStore) -> None:
         first = asyncio.create_task(store.write(sleep))
-        await until(lambda: server.say(f"select 1 from pg_stat_activity where {AT_WORK}") != [])
-        behind = [store.write(put, f"word {number}") for number in range(5)]
+        await wait_until(lambda: server.execute(f"select 1 from pg_stat_activity where {ACTIVE}") != [])
+        behind = [store.write(add_word, f"word {number}") for number in range(5)]
         answers = await asyncio.gather(first, *behind, return_exceptions=True)
         assert {str(answer) for answer in answers} == {"no answer in time"}
-        await until(lambda: server.say(f"select 1 from pg_stat_activity where {AT_WORK}") == [])
-        await store.write(put, "later")
-        assert await store.read(words) == ["later"]
+        await wait_until(lambda: server.execute(f"select 1 from pg_stat_activity where {ACTIVE}") == [])
+        await store.write(add_word, "later")
+        assert await store.read(list_words) == ["later"]
 
     run_scenario(server.store, scenario, writers=1, answer_within_s=0.3)
 
 
-def test_a_process_that_froze_amid_a_transaction_does_not_hold_its_rows_for_long(server: OwnServer) -> None:
+def test_a_process_that_froze_amid_a_transaction_does_not_hold_its_rows_for_long(server: DedicatedServer) -> None:
     def told(tx: Tx) -> list[tuple[str]]:
-        tx.row("select count(*) from words")
+        tx.fetch_one("select count(*) from words")
         states = "select state from pg_stat_activity where application_name = 'pabal' and state <> 'idle'"
-        return [(str(row[0]),) for row in server.say(states)]
+        return [(str(row[0]),) for row in server.execute(states)]
 
     async def scenario(store: PostgresStore) -> None:
         assert await store.write(told) == [("idle in transaction",)], "the server counts how long that lasts"

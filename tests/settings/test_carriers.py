@@ -8,7 +8,7 @@ import pytest
 
 from pabal.domain.message import Outcome, Product
 from pabal.settings.carriers import (
-    KINDS,
+    CARRIER_KINDS,
     SENDABLE,
     CarrierSettings,
     NhnCloudSettings,
@@ -16,7 +16,7 @@ from pabal.settings.carriers import (
     SmppSettings,
 )
 from pabal.settings.field import BadSetting, fields
-from pabal.settings.settings import Settings, described, load
+from pabal.settings.settings import Settings, describe_settings, load
 
 SECRET = "hunter2!"
 LONG_SECRET = "correct horse battery"
@@ -88,7 +88,7 @@ KEYS: dict[str, Any] = {
 USUAL = {"nhncloud": {name: f'"{value}"' for name, value in KEYS.items()}}
 """What is not needed by itself, but some of it must be there."""
 
-in_every_kind = pytest.mark.parametrize("kind", KINDS)
+in_every_kind = pytest.mark.parametrize("kind", CARRIER_KINDS)
 
 
 def table(kind: str, **given: str) -> str:
@@ -117,7 +117,7 @@ def refusal(folder: Path, text: str, environment: dict[str, str] | None = None) 
 
 @in_every_kind
 def test_every_setting_of_every_kind_is_tried_here(kind: str) -> None:
-    assert set(SPELLINGS[kind]) == set(fields(KINDS[kind]))
+    assert set(SPELLINGS[kind]) == set(fields(CARRIER_KINDS[kind]))
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
@@ -131,7 +131,7 @@ def test_a_setting_of_a_carrier_is_read_from_its_table(tmp_path: Path, kind: str
 
 
 def test_a_carrier_is_of_its_kind_and_has_the_name_of_its_table(tmp_path: Path) -> None:
-    carriers = [telco(tmp_path, table(kind)) for kind in KINDS]
+    carriers = [telco(tmp_path, table(kind)) for kind in CARRIER_KINDS]
 
     assert carriers == [
         SimulatorSettings(name="telco"),
@@ -146,7 +146,7 @@ def test_a_carrier_is_of_its_kind_and_has_the_name_of_its_table(tmp_path: Path) 
 
 @in_every_kind
 def test_every_setting_says_what_it_means(kind: str) -> None:
-    assert all(each.metadata["help"].endswith(".") for each in fields(KINDS[kind]).values())
+    assert all(each.metadata["help"].endswith(".") for each in fields(CARRIER_KINDS[kind]).values())
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in NEEDED.items() for name in names])
@@ -213,7 +213,7 @@ def test_a_value_of_the_wrong_type_is_refused_with_what_is_expected(
 
 LIMITS = [
     (kind, name, side, each.metadata[side])
-    for kind, shape in KINDS.items()
+    for kind, shape in CARRIER_KINDS.items()
     for name, each in fields(shape).items()
     for side in ("least", "most")
     if each.metadata[side] is not None
@@ -367,7 +367,7 @@ def test_whatever_else_is_wrong_no_refusal_tells_the_password(tmp_path: Path) ->
 def test_the_settings_show_that_there_is_a_password_and_not_which(tmp_path: Path) -> None:
     settings = read(tmp_path, table("smpp", password=f'"{SECRET}"', rate="50", errors='{ "011" = 3001 }'))
 
-    rows = {name: value for name, value, _ in described(settings)}
+    rows = {name: value for name, value, _ in describe_settings(settings)}
 
     assert rows["carriers"] == "telco (smpp)"
     assert rows["carriers.telco.password"] == "(set)"
@@ -379,7 +379,7 @@ def test_the_settings_show_that_there_is_a_password_and_not_which(tmp_path: Path
         f"carriers.telco.{name}" for name in fields(SmppSettings)
     }
     assert SECRET not in str(rows)
-    assert {name: value for name, value, _ in described(read(tmp_path, table("smpp")))}[
+    assert {name: value for name, value, _ in describe_settings(read(tmp_path, table("smpp")))}[
         "carriers.telco.password"
     ] == ""
 

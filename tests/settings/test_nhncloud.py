@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pabal.domain.message import Product
-from pabal.settings.carriers import LEAST_SIGNATURE, TALKS, TEXTS, NhnCloudSettings
+from pabal.settings.carriers import KAKAO_PRODUCTS, MIN_SIGNATURE_LENGTH, TEXT_PRODUCTS, NhnCloudSettings
 from pabal.settings.field import BadSetting, fields
-from pabal.settings.settings import Settings, described, load
+from pabal.settings.settings import Settings, describe_settings, load
 
 SECRETS: dict[str, Any] = {
     "sms_app_key": "Sms-App-Key-Value",
@@ -61,8 +61,12 @@ def test_what_there_is_no_key_for_is_not_carried(tmp_path: Path) -> None:
     texts = relay(tmp_path, **SECRETS | {"talk_app_key": "", "talk_secret_key": ""})
     talks = relay(tmp_path, **SECRETS | {"sms_app_key": "", "sms_secret_key": ""})
 
-    assert (set(both.products), texts.products, talks.products) == ({*TEXTS, *TALKS}, TEXTS, TALKS)
-    assert {*TEXTS, *TALKS} == set(Product) - {Product.EMAIL, Product.PUSH}
+    assert (set(both.products), texts.products, talks.products) == (
+        {*TEXT_PRODUCTS, *KAKAO_PRODUCTS},
+        TEXT_PRODUCTS,
+        KAKAO_PRODUCTS,
+    )
+    assert {*TEXT_PRODUCTS, *KAKAO_PRODUCTS} == set(Product) - {Product.EMAIL, Product.PUSH}
 
 
 def test_a_route_to_what_it_has_no_key_for_is_refused_in_words(tmp_path: Path) -> None:
@@ -107,7 +111,7 @@ def test_tls_and_this_machine_are_fine(tmp_path: Path, address: str) -> None:
 
 
 def test_a_signature_has_so_many_characters_or_there_is_none(tmp_path: Path) -> None:
-    short = "x" * (LEAST_SIGNATURE - 1)
+    short = "x" * (MIN_SIGNATURE_LENGTH - 1)
 
     said = refusal(tmp_path, **SECRETS | {"webhook_signature": short})
 
@@ -131,7 +135,7 @@ def test_secrets_are_shown_nowhere(tmp_path: Path) -> None:
     settings = read(tmp_path, **SECRETS)
     carrier = settings.carriers["relay"]
 
-    rows = {name: value for name, value, _ in described(settings)}
+    rows = {name: value for name, value, _ in describe_settings(settings)}
 
     assert {name: rows[f"carriers.relay.{name}"] for name in SECRETS} == dict.fromkeys(SECRETS, "(set)")
     for shown in (str(rows), repr(carrier), str(carrier), repr(settings), str(settings.carriers), f"{carrier}"):

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from pabal.settings.carriers import SENDABLE, SimulatorSettings, SmppSettings
-from pabal.settings.carriers import described as described_carrier
+from pabal.settings.carriers import describe_carrier as described_carrier
 from pabal.settings.field import BadSetting
-from pabal.settings.settings import FIELDS, Settings, described, load
+from pabal.settings.settings import FIELDS, Settings, describe_settings, load
 
 SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "host": ("::1", '"::1"', "::1"),
@@ -256,7 +256,7 @@ def test_the_address_of_a_database_is_shown_without_its_password(store: str, sho
 
     assert settings.is_on_postgresql
     assert settings.store == store
-    assert dict(row[:2] for row in described(settings))["store"] == shown
+    assert dict(row[:2] for row in describe_settings(settings))["store"] == shown
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ def test_sender_numbers_are_checked_once_there_is_a_real_carrier_unless_it_is_sa
 def test_every_setting_is_described_with_its_value_and_meaning(tmp_path: Path) -> None:
     settings = from_file(tmp_path, TWO_CARRIERS + "\n", {"PABAL_TRUSTED_PROXIES": "10.0.0.0/8"})
 
-    rows = {name: (value, meaning) for name, value, meaning in described(settings)}
+    rows = {name: (value, meaning) for name, value, meaning in describe_settings(settings)}
 
     of_carriers = [row for each in settings.carriers.values() for row in described_carrier(each)]
     assert set(rows) == {*FIELDS, *(name for name, _, _ in of_carriers)}

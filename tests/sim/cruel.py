@@ -26,8 +26,8 @@ from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.profile import Registration
-from pabal.domain.template import Design, Review
-from pabal.store.engine.base import P, Store, StoreAway, T
+from pabal.domain.template import ReviewDecision, TemplateContent
+from pabal.store.engine.base import P, Store, StoreUnavailable, T
 from pabal.world import World
 
 
@@ -36,20 +36,20 @@ class Crash(SystemExit):
 
 
 @dataclass
-class Fate:
+class FaultPlan:
     """When the process dies or the store fails: after so many calls, and how."""
 
     calls_left: int
     kind: str
     """crash-before, crash-after, away-before or away-after; `never` for no fault."""
-    is_over: bool = False
-    has_struck: bool = False
+    has_crashed: bool = False
+    has_fired: bool = False
 
-    def strikes(self) -> str:
+    def next_fault(self) -> str:
         """Count one call; return what happens to it."""
         self.calls_left -= 1
         if self.calls_left == 0:
-            self.has_struck = True
+            self.has_fired = True
             return self.kind
         return "never"
 
@@ -57,7 +57,7 @@ class Fate:
 class FaultyStore:
     """A store that fails, or takes the process with it, at a chosen write."""
 
-    def __init__(self, inner: Store, fate: Fate, read_fate: Fate) -> None:
+    def __init__(self, inner: Store, fate: FaultPlan, read_fate: FaultPlan) -> None:
         self._inner = inner
         self._fate = fate
         self._read_fate = read_fate
@@ -67,15 +67,15 @@ class FaultyStore:
     async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_alive()
         self.writes += 1
-        fault = self._fate.strikes()
+        fault = self._fate.next_fault()
         if fault == "away-before":
-            raise StoreAway("fault")
+            raise StoreUnavailable("fault")
         if fault == "crash-before":
             self._die()
         answer = await self._inner.write(work, *args, **kwargs)
         self._check_alive()
         if fault == "away-after":
-            raise StoreAway("fault")
+            raise StoreUnavailable("fault")
         if fault == "crash-after":
             self._die()
         return answer
@@ -83,50 +83,52 @@ class FaultyStore:
     async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_alive()
         self.reads += 1
-        fault = self._read_fate.strikes()
+        fault = self._read_fate.next_fault()
         if fault == "away-before":
-            raise StoreAway("fault")
+            raise StoreUnavailable("fault")
         if fault == "crash-before":
             self._die()
         return await self._inner.read(work, *args, **kwargs)
 
-    async def note(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
 
     async def close(self) -> None:
         await self._inner.close()
 
     def _die(self) -> None:
-        self._fate.is_over = True
+        self._fate.has_crashed = True
         raise Crash
 
     def _check_alive(self) -> None:
-        if self._fate.is_over:
-            raise StoreAway("the process is gone")
+        if self._fate.has_crashed:
+            raise StoreUnavailable("the process is gone")
 
 
 @dataclass
-class HandOver:
+class Submission:
     """One message handed to the carrier: when, in which life, and how it was answered."""
 
     at: Instant
-    life: int
+    run: int
     verdict: str
 
 
 @dataclass
-class Ledger:
+class CarrierLedger:
     """What the carrier knows, on its side of the wire: it outlives the service's crashes."""
 
-    hand_overs: defaultdict[bytes, list[HandOver]] = field(default_factory=lambda: defaultdict(list))
-    taken: dict[tuple[str, bytes], tuple[str, ...]] = field(default_factory=dict)
-    owed: defaultdict[str, list[tuple[Instant, Receipt]]] = field(default_factory=lambda: defaultdict(list))
+    submissions: defaultdict[bytes, list[Submission]] = field(default_factory=lambda: defaultdict(list))
+    accepted: dict[tuple[str, bytes], tuple[str, ...]] = field(default_factory=dict)
+    pending_receipts: defaultdict[str, list[tuple[Instant, Receipt]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     receipts: defaultdict[str, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
     references: defaultdict[bytes, list[tuple[str, ...]]] = field(default_factory=lambda: defaultdict(list))
     """For each message the references of each time it was taken, a reference a part."""
 
 
-class CruelCarrier(Carrier):
+class UnreliableCarrier(Carrier):
     """A carrier that is busy, slow, forgetful and contradictory, by seed."""
 
     products = frozenset(Product)
@@ -137,7 +139,7 @@ class CruelCarrier(Carrier):
     def __init__(
         self,
         name: str,
-        ledger: Ledger,
+        ledger: CarrierLedger,
         world: World,
         random: Random,
         *,
@@ -181,7 +183,7 @@ class CruelCarrier(Carrier):
     async def run(self, on_receipts: OnReceipts) -> None:
         while True:
             now = self._world.now()
-            owed = self._ledger.owed[self.name]
+            owed = self._ledger.pending_receipts[self.name]
             due = [(at, receipt) for at, receipt in owed if at <= now]
             for entry in due:
                 await on_receipts([entry[1]])
@@ -194,13 +196,13 @@ class CruelCarrier(Carrier):
         raise AssertionError("the simulation registers its profiles directly")
 
     async def submit_template(
-        self, sender_key: str, code: str, design: Design, image: Image | None
-    ) -> Review | None:
-        return Review(REJECTED_TEMPLATE_WORD not in design.name)
+        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+    ) -> ReviewDecision | None:
+        return ReviewDecision(REJECTED_TEMPLATE_WORD not in design.name)
 
-    def _note(self, attempt: Attempt) -> HandOver:
-        note = HandOver(self._world.now(), self._life, "none")
-        self._ledger.hand_overs[attempt.message_id].append(note)
+    def _note(self, attempt: Attempt) -> Submission:
+        note = Submission(self._world.now(), self._life, "none")
+        self._ledger.submissions[attempt.message_id].append(note)
         return note
 
     def _verdict(self, attempt: Attempt) -> Verdict:
@@ -222,15 +224,17 @@ class CruelCarrier(Carrier):
         return Accepted(references[0], references[1:])
 
     def _take(self, attempt: Attempt) -> tuple[str, ...]:
-        known = self._ledger.taken.get((self.name, attempt.message_id))
+        known = self._ledger.accepted.get((self.name, attempt.message_id))
         if self.dedups and known:
             return known
         times = len(self._ledger.references[attempt.message_id])
         parts = 3 if not self._is_calm and self._random.random() < 0.2 else 1
         references = tuple(f"{attempt.message_id.hex()}-{times}.{part}" for part in range(parts))
-        self._ledger.taken[self.name, attempt.message_id] = references
+        self._ledger.accepted[self.name, attempt.message_id] = references
         self._ledger.references[attempt.message_id].append(references)
-        doubt = identifiers.name_in_doubt(identifiers.mark_of(attempt.message_id), attempt.receiver)
+        doubt = identifiers.in_doubt_reference(
+            identifiers.user_message_reference(attempt.message_id), attempt.receiver
+        )
         for reference in references:
             self._promise(reference, doubt if parts == 1 else None)
         return references
@@ -245,5 +249,5 @@ class CruelCarrier(Carrier):
         waits = {"none": [], "one": [800], "early": [0], "twice": [300, 2000], "contrary": [300, 2500]}[kind]
         for index, wait in enumerate(waits):
             outcome = other if kind == "contrary" and index == 1 else first
-            self._ledger.owed[self.name].append((now + wait, Receipt(reference, outcome, doubt)))
+            self._ledger.pending_receipts[self.name].append((now + wait, Receipt(reference, outcome, doubt)))
             self._ledger.receipts[reference].append(outcome)

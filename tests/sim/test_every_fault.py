@@ -10,8 +10,8 @@ import pytest
 from pabal.carriers.base import Carrier, Verdict
 from pabal.domain.message import Attempt
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld
-from tests.sim.cruel import Crash, CruelCarrier, Fate
-from tests.sim.simulation import FAULTS, SENDER_KEY, TEXT, Simulation, Wish, reckon
+from tests.sim.cruel import Crash, FaultPlan, UnreliableCarrier
+from tests.sim.simulation import FAULTS, SENDER_KEY, TEXT, ClientRequest, Simulation, check_promises
 
 READ_FAULTS = ("away-before", "crash-before")
 CARRIER_FAULTS = ("raise", "hang", "crash-before", "crash-after")
@@ -19,13 +19,13 @@ GROUPS = 10
 """Into how many tests the calls are divided."""
 
 
-class FaultyCarrier(CruelCarrier):
+class FaultyCarrier(UnreliableCarrier):
     """A well-behaved carrier but for one call."""
 
-    fate: Fate
+    fate: FaultPlan
 
     async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
-        fault = self.fate.strikes()
+        fault = self.fate.next_fault()
         if fault == "raise":
             raise ConnectionError
         if fault == "crash-before":
@@ -52,8 +52,8 @@ class OneFault(Simulation):
         super().__init__(0, folder, lives=1, fault=write)
         self.calm_s = 200.0
         self.least_wishes = 0
-        self.read_fate = Fate(*read)
-        self.carrier_fate = Fate(*carrier)
+        self.read_fate = FaultPlan(*read)
+        self.carrier_fate = FaultPlan(*carrier)
 
     def carrier(self, name: str, life: int, world: VirtualWorld, is_calm: bool) -> Carrier:
         carrier = FaultyCarrier(name, self.ledger, world, Random(7), life=life, dedups=True, is_calm=True)
@@ -64,13 +64,15 @@ class OneFault(Simulation):
         to = [{"phoneNumber": f"010-1000-{number:04}", "templateData": {"name": "길동"}} for number in range(12)]
         talk = {"senderKey": SENDER_KEY, "templateCode": "T1", "resend": True, "resendPhoneNumber": "02-123-4567"}
         later = {"content": TEXT, "sender": "02-123-4567", "sendDate": "2026-11-15 12:02"}
-        if not self.diary.wishes:
-            self.diary.wishes = [
-                Wish("message/sendSMS", {"content": TEXT, "sender": "02-123-4567", "receivers": to[:1]}, "k1", 1),
-                Wish("message/sendAlimtalk", {**talk, "receivers": to}, "k2", 12),
-                Wish("message/sendLMS", {**later, "receivers": to[:3]}, "k3", 3),
+        if not self.client_log.requests:
+            self.client_log.requests = [
+                ClientRequest(
+                    "message/sendSMS", {"content": TEXT, "sender": "02-123-4567", "receivers": to[:1]}, "k1", 1
+                ),
+                ClientRequest("message/sendAlimtalk", {**talk, "receivers": to}, "k2", 12),
+                ClientRequest("message/sendLMS", {**later, "receivers": to[:3]}, "k3", 3),
             ]
-        for wish in self.diary.wishes:
+        for wish in self.client_log.requests:
             if wish.answered is None:
                 await self._ask(call, wish)
         await asyncio.sleep(2)
@@ -84,7 +86,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """How many calls of each kind the first life makes when nothing fails."""
     simulation = OneFault(tmp_path_factory.mktemp("faultless"), carrier=(10**9, "never"))
     simulation.run()
-    books = reckon(simulation)
+    books = check_promises(simulation)
     assert len(books.requests) == 3
     assert len(books.messages) > 16, "some fell back"
     return {
@@ -122,6 +124,6 @@ def test_every_promise_holds_whichever_call_fails(
 
         simulation.run()
 
-        reckon(simulation)
+        check_promises(simulation)
         fates = {"read": simulation.read_fate, "carrier": simulation.carrier_fate}
-        assert fates[what].has_struck if what in fates else simulation.has_struck, f"call {n} never failed"
+        assert fates[what].has_fired if what in fates else simulation.has_struck, f"call {n} never failed"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures import postgres
-from tests.sim.simulation import Simulation, reckon
+from tests.sim.simulation import Simulation, check_promises
 
 SEEDS = 1000 if os.environ.get("PABAL_TORTURE") else 30
 SEEDS_ON_POSTGRESQL = SEEDS // 10
@@ -19,7 +19,7 @@ def test_every_promise_holds_through_crashes_and_a_cruel_carrier(seed: int, tmp_
 
     simulation.run()
 
-    books = reckon(simulation)
+    books = check_promises(simulation)
     assert len(books.requests) > 20
 
 
@@ -27,11 +27,11 @@ def test_every_promise_holds_through_crashes_and_a_cruel_carrier(seed: int, tmp_
 @pytest.mark.parametrize("seed", range(SEEDS_ON_POSTGRESQL))
 def test_every_promise_holds_on_postgresql_too(seed: int, tmp_path: Path) -> None:
     name = f"sim_{os.getpid()}"
-    (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.fresh(name), encoding="utf-8")
+    (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.create_database(name), encoding="utf-8")
     simulation = Simulation(seed, tmp_path)
 
     simulation.run()
 
-    books = reckon(simulation)
-    postgres.drop(name)
+    books = check_promises(simulation)
+    postgres.drop_database(name)
     assert len(books.requests) > 20

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 from pabal.store import accounts
 from pabal.store.engine.base import Tx
-from tests.fixtures.rows import Explaining
+from tests.fixtures.rows import ExplainingTx
 from tests.fixtures.virtual import NOON
 
 
@@ -18,7 +18,10 @@ def test_an_account_is_made_once(tx: Tx) -> None:
 
     assert accounts.ensure_account(tx, "acme", NOON + 1) == first
     assert accounts.ensure_account(tx, "other", NOON) != first
-    assert [(each.name, each.created_at) for each in accounts.accounts(tx)] == [("acme", NOON), ("other", NOON)]
+    assert [(each.name, each.created_at) for each in accounts.list_accounts(tx)] == [
+        ("acme", NOON),
+        ("other", NOON),
+    ]
 
 
 def test_a_key_is_read_as_it_was_kept(tx: Tx) -> None:
@@ -32,7 +35,7 @@ def test_a_key_is_read_as_it_was_kept(tx: Tx) -> None:
     assert key.allow == (ip_network("10.0.0.0/8"), ip_network("::1/128"))
     assert (key.created_at, key.expires_at, key.revoked_at) == (NOON, NOON + 1, None)
     assert key.is_live
-    assert accounts.keys(tx) == [key]
+    assert accounts.list_keys(tx) == [key]
 
 
 def test_an_unknown_hash_is_no_key(tx: Tx) -> None:
@@ -58,11 +61,11 @@ def test_the_keys_of_a_disabled_account_are_not_live_until_it_is_enabled(tx: Tx)
 
     assert accounts.set_disabled(tx, "acme", NOON)
     assert not accounts.set_disabled(tx, "nobody", NOON)
-    assert [key.is_live for key in accounts.keys(tx)] == [False]
-    assert [each.disabled_at for each in accounts.accounts(tx)] == [NOON]
+    assert [key.is_live for key in accounts.list_keys(tx)] == [False]
+    assert [each.disabled_at for each in accounts.list_accounts(tx)] == [NOON]
 
     accounts.set_disabled(tx, "acme", None)
-    assert [key.is_live for key in accounts.keys(tx)] == [True]
+    assert [key.is_live for key in accounts.list_keys(tx)] == [True]
 
 
 def test_a_sender_number_is_registered_once_and_for_its_account_alone(tx: Tx) -> None:
@@ -75,7 +78,7 @@ def test_a_sender_number_is_registered_once_and_for_its_account_alone(tx: Tx) ->
 
     assert accounts.has_number(tx, 1, "0212345678")
     assert not accounts.has_number(tx, 1, "15881588")
-    assert accounts.numbers(tx) == [("acme", "0212345678"), ("other", "0212345678")]
+    assert accounts.list_numbers(tx) == [("acme", "0212345678"), ("other", "0212345678")]
 
 
 def test_a_sender_number_is_taken_off_the_list_once(tx: Tx) -> None:
@@ -91,7 +94,7 @@ def test_a_sender_number_is_taken_off_the_list_once(tx: Tx) -> None:
 def test_keys_and_numbers_are_looked_up_by_their_index(tx: Tx) -> None:
     for number in range(50):
         add_key(tx, f"account{number}", f"{number}".encode())
-    explaining = Explaining(tx)
+    explaining = ExplainingTx(tx)
 
     accounts.key_by_hash(explaining, b"7")
     accounts.has_number(explaining, 1, "0212345678")

@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from pabal.domain.campaign import State
+from pabal.domain.campaign import CampaignState
 from pabal.domain.dates import SECOND
 from pabal.domain.message import Outcome
 from pabal.service.sending import campaigns as service
-from pabal.service.sending.send_now import hurry
+from pabal.service.sending.send_now import expedite
 from pabal.store import campaign_requests, campaigns, messages, queue, requests
-from pabal.store.campaign_requests import LATEST, SOONEST, Part, Progress
-from pabal.store.campaigns import Block, Draft, Fault, Findings, Read
+from pabal.store.campaign_requests import MAX_COUNT_INTERVAL, MIN_COUNT_INTERVAL, CampaignProgress, CampaignRequest
+from pabal.store.campaigns import CampaignDraft, FileFindings, FileSummary, InvalidRow, ReceiverBlock
 from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres import PostgresStore
-from tests.fixtures.postgres_store import outside, promise, run_scenario
+from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
 from tests.fixtures.rows import ACCOUNT, request_id
 from tests.fixtures.virtual import NOON
 
@@ -22,7 +22,7 @@ ONE = bytes(12) + b"\x01"
 
 
 def add(tx: Tx, campaign_id: bytes = ONE, now: int = NOON) -> None:
-    campaigns.add(tx, Draft(campaign_id, ACCOUNT, 7, "sms", "봄", "{}"), now)
+    campaigns.add(tx, CampaignDraft(campaign_id, ACCOUNT, 7, "sms", "봄", "{}"), now)
 
 
 def make_ready(tx: Tx, *blocks: int) -> None:
@@ -30,13 +30,13 @@ def make_ready(tx: Tx, *blocks: int) -> None:
     add(tx)
     campaigns.begin_reading(tx, ONE, "a.csv", True, NOON, NOON)
     for number, receivers in enumerate(blocks, 1):
-        block = Block(number, receivers, json.dumps([["01012345678", [], None]] * receivers))
-        assert campaigns.add_findings(tx, ONE, Findings(block, (), 0), NOON, NOON)
-    assert campaigns.end_reading(tx, ONE, Read("{}", ("phone",), ()), NOON, NOON)
+        block = ReceiverBlock(number, receivers, json.dumps([["01012345678", [], None]] * receivers))
+        assert campaigns.add_findings(tx, ONE, FileFindings(block, (), 0), NOON, NOON)
+    assert campaigns.end_reading(tx, ONE, FileSummary("{}", ("phone",), ()), NOON, NOON)
     assert campaigns.start(tx, ONE, NOON, "봄", None, NOON)
 
 
-def state(tx: Tx) -> State:
+def state(tx: Tx) -> CampaignState:
     found = campaigns.get(tx, ONE)
     assert found is not None
     return found.state
@@ -45,20 +45,20 @@ def state(tx: Tx) -> State:
 def test_a_file_s_findings_add_up_and_a_new_file_replaces_them(tx: Tx) -> None:
     add(tx)
     assert campaigns.begin_reading(tx, ONE, "a.csv", False, NOON, NOON)
-    fault = Fault(3, ("12", "x"), ("번호", "number"))
-    assert campaigns.add_findings(tx, ONE, Findings(Block(1, 2, "[]"), [fault], 1), NOON, NOON + 1)
-    assert campaigns.add_findings(tx, ONE, Findings(None, [fault._replace(number=9)], 0), NOON + 1, NOON + 2)
+    fault = InvalidRow(3, ("12", "x"), ("번호", "number"))
+    assert campaigns.add_findings(tx, ONE, FileFindings(ReceiverBlock(1, 2, "[]"), [fault], 1), NOON, NOON + 1)
+    assert campaigns.add_findings(tx, ONE, FileFindings(None, [fault._replace(number=9)], 0), NOON + 1, NOON + 2)
 
     found = campaigns.get(tx, ONE)
     assert found is not None
-    assert (found.receivers, found.bad, found.duplicates, found.is_once) == (2, 2, 1, False)
-    assert campaigns.faults(tx, ONE, 3, 10) == [fault._replace(number=9)]
-    assert campaigns.end_reading(tx, ONE, Read("{}", ("a", "b"), ("b",)), NOON + 2, NOON + 3)
+    assert (found.receivers, found.invalid_rows, found.duplicates, found.skips_duplicates) == (2, 2, 1, False)
+    assert campaigns.list_invalid_rows(tx, ONE, 3, 10) == [fault._replace(number=9)]
+    assert campaigns.end_reading(tx, ONE, FileSummary("{}", ("a", "b"), ("b",)), NOON + 2, NOON + 3)
     again = campaigns.get(tx, ONE)
     assert again is not None
-    assert (again.columns, again.unused, again.state) == (("a", "b"), ("b",), State.CHECKED)
+    assert (again.columns, again.unused_columns, again.state) == (("a", "b"), ("b",), CampaignState.CHECKED)
     assert campaigns.begin_reading(tx, ONE, "b.csv", True, NOON, NOON + 4)
-    assert campaigns.faults(tx, ONE, 0, 10) == []
+    assert campaigns.list_invalid_rows(tx, ONE, 0, 10) == []
     assert campaigns.next_block(tx, ONE) is None
 
 
@@ -68,21 +68,21 @@ def test_a_reader_that_was_given_up_adds_nothing(tx: Tx) -> None:
     assert not campaigns.begin_reading(tx, ONE, "b", True, NOON, NOON + 1), "one at a time"
     assert campaigns.begin_reading(tx, ONE, "b", True, NOON + 1, NOON + 2), "but not for ever"
 
-    assert not campaigns.add_findings(tx, ONE, Findings(Block(1, 1, "[]"), (), 0), NOON, NOON + 3)
-    assert not campaigns.end_reading(tx, ONE, Read("{}", (), ()), NOON, NOON + 3)
+    assert not campaigns.add_findings(tx, ONE, FileFindings(ReceiverBlock(1, 1, "[]"), (), 0), NOON, NOON + 3)
+    assert not campaigns.end_reading(tx, ONE, FileSummary("{}", (), ()), NOON, NOON + 3)
     campaigns.refuse_file(tx, ONE, ["x", "y"], NOON, NOON + 3)
-    assert state(tx) is State.READING
+    assert state(tx) is CampaignState.READING
 
 
 def test_a_file_that_is_refused_leaves_its_reason_alone(tx: Tx) -> None:
     add(tx)
     campaigns.begin_reading(tx, ONE, "a", True, NOON, NOON)
-    campaigns.add_findings(tx, ONE, Findings(Block(1, 1, "[]"), (), 0), NOON, NOON + 1)
+    campaigns.add_findings(tx, ONE, FileFindings(ReceiverBlock(1, 1, "[]"), (), 0), NOON, NOON + 1)
     campaigns.refuse_file(tx, ONE, ["나쁨", "bad"], NOON + 1, NOON + 2)
 
     found = campaigns.get(tx, ONE)
     assert found is not None
-    assert (found.state, found.reason, found.receivers) == (State.DRAFT, ("나쁨", "bad"), 0)
+    assert (found.state, found.reason, found.receivers) == (CampaignState.DRAFT, ("나쁨", "bad"), 0)
     assert campaigns.next_block(tx, ONE) is None
 
 
@@ -90,7 +90,7 @@ def test_nobody_starts_what_has_no_receiver_or_is_sent_already(tx: Tx) -> None:
     add(tx)
     assert not campaigns.start(tx, ONE, NOON, "x", None, NOON)
     campaigns.begin_reading(tx, ONE, "a", True, NOON, NOON)
-    campaigns.end_reading(tx, ONE, Read(None, (), ()), NOON, NOON)
+    campaigns.end_reading(tx, ONE, FileSummary(None, (), ()), NOON, NOON)
     assert not campaigns.start(tx, ONE, NOON, "x", None, NOON), "all rows are bad"
 
 
@@ -102,86 +102,90 @@ def test_a_block_is_taken_once_and_only_at_the_campaign_s_time(tx: Tx) -> None:
     assert not campaigns.take_block(tx, campaign._replace(scheduled_at=NOON), 1, NOON)
     assert campaigns.take_block(tx, campaign, 1, NOON)
     assert not campaigns.take_block(tx, campaign, 1, NOON)
-    assert campaigns.hurry(tx, ONE, NOON + 1)
+    assert campaigns.expedite(tx, ONE, NOON + 1)
     assert not campaigns.take_block(tx, campaign, 2, NOON), "it is to be sent at another time now"
-    assert campaigns.move(tx, ONE, (State.MAKING,), State.CANCELLING, NOON)
+    assert campaigns.change_state(tx, ONE, (CampaignState.MAKING,), CampaignState.CANCELLING, NOON)
     hurried = campaign._replace(scheduled_at=NOON + 1)
     assert not campaigns.take_block(tx, hurried, 2, NOON)
     kept = campaigns.get(tx, ONE)
     assert kept is not None
-    assert kept.made == 2
+    assert kept.requested == 2
 
 
 def test_those_with_something_to_do_are_found(tx: Tx) -> None:
     make_ready(tx, 1)
-    assert campaigns.at_work(tx) == [ONE]
-    campaigns.move(tx, ONE, (State.MAKING,), State.MADE, NOON)
-    assert campaigns.at_work(tx) == []
-    assert campaigns.hurry(tx, ONE, NOON)
-    assert campaigns.at_work(tx) == [ONE]
-    campaigns.end_hurry(tx, ONE)
-    assert campaigns.at_work(tx) == []
+    assert campaigns.find_active(tx) == [ONE]
+    campaigns.change_state(tx, ONE, (CampaignState.MAKING,), CampaignState.MADE, NOON)
+    assert campaigns.find_active(tx) == []
+    assert campaigns.expedite(tx, ONE, NOON)
+    assert campaigns.find_active(tx) == [ONE]
+    campaigns.end_expedite(tx, ONE)
+    assert campaigns.find_active(tx) == []
 
 
 def test_an_account_s_are_listed_newest_first(tx: Tx) -> None:
     for number in (1, 2, 3):
         add(tx, bytes(12) + bytes([number]))
-    campaigns.add(tx, Draft(bytes(12) + b"\x04", ACCOUNT + 1, 7, "sms", "x", "{}"), NOON)
-    found = campaigns.of_account(tx, ACCOUNT, bytes(12) + b"\x03", 10)
+    campaigns.add(tx, CampaignDraft(bytes(12) + b"\x04", ACCOUNT + 1, 7, "sms", "x", "{}"), NOON)
+    found = campaigns.list_by_account(tx, ACCOUNT, bytes(12) + b"\x03", 10)
     assert [each.id[-1] for each in found] == [2, 1]
 
 
 def test_what_moves_is_counted_and_what_has_ended_is_not_counted_again(tx: Tx) -> None:
-    kept = promise(1)
+    kept = new_request(1)
     requests.add_all(tx, [kept.request])
     messages.add_all(tx, kept.messages)
     queue.add_requests(tx, [(kept.request_id, "c", 0, NOON)])
     make_ready(tx, 2)
     campaign_requests.add(tx, ONE, 1, kept.request_id, 2, NOON + SECOND)
-    assert campaign_requests.due(tx, None, NOON, 10) == []
-    (part,) = campaign_requests.due(tx, ONE, NOON + SECOND, 10)
-    assert campaign_requests.count(tx, ACCOUNT, part.request_id, 2) == (Progress(waiting=2), False)
+    assert campaign_requests.find_due(tx, None, NOON, 10) == []
+    (part,) = campaign_requests.find_due(tx, ONE, NOON + SECOND, 10)
+    assert campaign_requests.count_progress(tx, ACCOUNT, part.request_id, 2) == (CampaignProgress(waiting=2), False)
 
-    ids = [row[0] for row in tx.rows("select id from messages order by id")]
-    messages.begin_sending(tx, ids)
-    messages.end(tx, [(ids[0], Outcome.DELIVERED), (ids[1], Outcome.SPAM)], NOON)
-    progress, is_ended = campaign_requests.count(tx, ACCOUNT, part.request_id, 2)
-    campaign_requests.put(tx, part, progress, is_ended, NOON + SECOND)
+    ids = [row[0] for row in tx.fetch_all("select id from messages order by id")]
+    messages.mark_sending(tx, ids)
+    messages.finish(tx, [(ids[0], Outcome.DELIVERED), (ids[1], Outcome.SPAM)], NOON)
+    progress, is_ended = campaign_requests.count_progress(tx, ACCOUNT, part.request_id, 2)
+    campaign_requests.save_progress(tx, part, progress, is_ended, NOON + SECOND)
 
-    assert (progress, is_ended) == (Progress(completed=1, fail=1), True)
-    assert campaign_requests.due(tx, None, NOON + 10**9, 10) == []
-    campaign_requests.put(tx, part, Progress(), False, NOON + 2 * SECOND)
-    assert campaign_requests.sums(tx, [ONE, bytes(13)]) == {ONE: (Progress(completed=1, fail=1), True)}
-    assert campaign_requests.among(tx, [kept.request_id, bytes(13)]) == {kept.request_id: ONE}
+    assert (progress, is_ended) == (CampaignProgress(completed=1, fail=1), True)
+    assert campaign_requests.find_due(tx, None, NOON + 10**9, 10) == []
+    campaign_requests.save_progress(tx, part, CampaignProgress(), False, NOON + 2 * SECOND)
+    assert campaign_requests.sum_progress(tx, [ONE, bytes(13)]) == {
+        ONE: (CampaignProgress(completed=1, fail=1), True)
+    }
+    assert campaign_requests.campaigns_by_request(tx, [kept.request_id, bytes(13)]) == {kept.request_id: ONE}
 
 
-@pytest.mark.parametrize(("age", "wait"), [(0, SOONEST), (100 * SECOND, 10 * SECOND), (10**9, LATEST)])
+@pytest.mark.parametrize(
+    ("age", "wait"), [(0, MIN_COUNT_INTERVAL), (100 * SECOND, 10 * SECOND), (10**9, MAX_COUNT_INTERVAL)]
+)
 def test_what_moves_slowly_is_counted_less_often(tx: Tx, age: int, wait: int) -> None:
     make_ready(tx, 2)
     campaign_requests.add(tx, ONE, 1, request_id(1), 2, NOON)
-    part = Part(ONE, 1, request_id(1), 2, NOON, False, Progress())
-    campaign_requests.put(tx, part, Progress(waiting=2), False, NOON + age)
-    assert campaign_requests.due(tx, None, NOON + age + wait - 1, 10) == []
-    assert len(campaign_requests.due(tx, None, NOON + age + wait, 10)) == 1
-    campaign_requests.count_soon(tx, request_id(1), NOON)
-    assert len(campaign_requests.due(tx, None, NOON, 10)) == 1
+    part = CampaignRequest(ONE, 1, request_id(1), 2, NOON, False, CampaignProgress())
+    campaign_requests.save_progress(tx, part, CampaignProgress(waiting=2), False, NOON + age)
+    assert campaign_requests.find_due(tx, None, NOON + age + wait - 1, 10) == []
+    assert len(campaign_requests.find_due(tx, None, NOON + age + wait, 10)) == 1
+    campaign_requests.recount_soon(tx, request_id(1), NOON)
+    assert len(campaign_requests.find_due(tx, None, NOON, 10)) == 1
 
 
 def test_of_a_hurry_only_what_waits_for_later_and_was_never_in_hand_comes_due(tx: Tx) -> None:
-    kept = promise(1)
+    kept = new_request(1)
     requests.add_all(tx, [kept.request])
     messages.add_all(tx, kept.messages)
-    ids = [row[0] for row in tx.rows("select id from messages order by id")]
+    ids = [row[0] for row in tx.fetch_all("select id from messages order by id")]
     queue.add(tx, ids[0], "c", 0, NOON + 5 * SECOND)
     queue.add(tx, ids[1], "c", 0, NOON + 5 * SECOND)
     queue.claim(tx, [ids[0]], NOON, NOON + 9 * SECOND)
 
-    assert hurry(tx, kept.request_id, NOON + SECOND).messages == 1
+    assert expedite(tx, kept.request_id, NOON + SECOND).messages == 1
 
-    ready: dict[bytes, int] = dict(tx.rows("select id, ready_at from jobs"))
+    ready: dict[bytes, int] = dict(tx.fetch_all("select id, ready_at from jobs"))
     assert ready == {ids[0]: NOON + 9 * SECOND, ids[1]: NOON + SECOND}
     assert requests.get(tx, [kept.request_id])[kept.request_id].scheduled_at == NOON + SECOND
-    assert hurry(tx, kept.request_id, NOON + SECOND).messages == 0
+    assert expedite(tx, kept.request_id, NOON + SECOND).messages == 0
 
 
 def test_of_a_cancel_and_a_maker_at_once_the_second_sees_the_first(address: str) -> None:
@@ -192,8 +196,8 @@ def test_of_a_cancel_and_a_maker_at_once_the_second_sees_the_first(address: str)
         campaign = campaigns.get(tx, ONE)
         assert campaign is not None
         if len(runs) == 1:
-            outside(address, "update campaigns set state = 'cancelling'")
-        return service._keep(tx, campaign, 1, promise(1))
+            query_outside(address, "update campaigns set state = 'cancelling'")
+        return service._store_request(tx, campaign, 1, new_request(1))
 
     async def scenario(store: PostgresStore) -> None:
         await store.write(make_ready, 2)
@@ -201,7 +205,7 @@ def test_of_a_cancel_and_a_maker_at_once_the_second_sees_the_first(address: str)
 
     run_scenario(address, scenario)
     assert len(runs) == 2
-    assert outside(address, "select count(*) from requests") == [(0,)]
+    assert query_outside(address, "select count(*) from requests") == [(0,)]
 
 
 def test_of_two_makers_at_once_one_makes_it(address: str) -> None:
@@ -213,21 +217,21 @@ def test_of_two_makers_at_once_one_makes_it(address: str) -> None:
 
         def make(tx: Tx) -> bool:
             runs.append(None)
-            tx.rows("select 1 from campaigns")  # a look at how things are
+            tx.fetch_all("select 1 from campaigns")  # a look at how things are
             if len(runs) == 1:
-                outside(address, "delete from campaign_blocks; update campaigns set made = 2")
-            return service._keep(tx, campaign, 1, promise(1))
+                query_outside(address, "delete from campaign_blocks; update campaigns set made = 2")
+            return service._store_request(tx, campaign, 1, new_request(1))
 
         assert not await store.write(make)
         assert len(runs) == 2
 
     run_scenario(address, scenario)
-    assert outside(address, "select count(*) from campaign_requests") == [(0,)]
+    assert query_outside(address, "select count(*) from campaign_requests") == [(0,)]
 
 
 def test_of_a_hurry_and_a_cancel_at_once_what_is_cancelled_is_not_sent(address: str) -> None:
     async def scenario(store: PostgresStore) -> None:
-        kept = promise(1)
+        kept = new_request(1)
 
         def keep(tx: Tx) -> None:
             requests.add_all(tx, [kept.request])
@@ -239,13 +243,13 @@ def test_of_a_hurry_and_a_cancel_at_once_what_is_cancelled_is_not_sent(address: 
 
         def hurried(tx: Tx) -> int:
             runs.append(None)
-            tx.rows("select 1 from jobs")
+            tx.fetch_all("select 1 from jobs")
             if len(runs) == 1:
-                outside(address, "delete from jobs; update messages set status = 4")
-            return hurry(tx, kept.request_id, NOON).messages
+                query_outside(address, "delete from jobs; update messages set status = 4")
+            return expedite(tx, kept.request_id, NOON).messages
 
         assert await store.write(hurried) == 0
         assert len(runs) == 2
-        assert await store.read(messages.waiting, ACCOUNT, kept.request_id, None) == []
+        assert await store.read(messages.find_waiting, ACCOUNT, kept.request_id, None) == []
 
     run_scenario(address, scenario)

@@ -10,59 +10,59 @@ from tests.fixtures.virtual import NOON
 def test_of_each_carrier_the_last_state_is_kept(tx: Tx) -> None:
     up, down = CarrierState("telco", "up", NOON, ""), CarrierState("telco", "down", NOON + 1, "connection refused")
     other = CarrierState("backup", "aside", NOON + 2, "it takes nothing")
-    assert carrier_states.states(tx) == []
+    assert carrier_states.list_all(tx) == []
 
     for state in (up, other, down):
-        carrier_states.put(tx, state)
+        carrier_states.save(tx, state)
 
-    assert [state[:5] for state in carrier_states.states(tx)] == [other[:5], down[:5]]
+    assert [state[:5] for state in carrier_states.list_all(tx)] == [other[:5], down[:5]]
 
 
 def test_the_last_trouble_is_known_when_a_carrier_is_well_again(tx: Tx) -> None:
-    carrier_states.put(tx, CarrierState("telco", "up", NOON, ""))
-    (before,) = carrier_states.states(tx)
-    carrier_states.put(tx, CarrierState("telco", "down", NOON + 1, "connection refused"))
-    carrier_states.put(tx, CarrierState("telco", "aside", NOON + 2, "it takes nothing"))
-    carrier_states.put(tx, CarrierState("telco", "up", NOON + 3, ""))
+    carrier_states.save(tx, CarrierState("telco", "up", NOON, ""))
+    (before,) = carrier_states.list_all(tx)
+    carrier_states.save(tx, CarrierState("telco", "down", NOON + 1, "connection refused"))
+    carrier_states.save(tx, CarrierState("telco", "aside", NOON + 2, "it takes nothing"))
+    carrier_states.save(tx, CarrierState("telco", "up", NOON + 3, ""))
 
-    (after,) = carrier_states.states(tx)
+    (after,) = carrier_states.list_all(tx)
 
-    assert (before.trouble, before.trouble_at) == (None, None)
+    assert (before.last_error, before.last_error_at) == (None, None)
     assert after == CarrierState("telco", "up", NOON + 3, "", "", "it takes nothing", NOON + 2)
 
 
 def test_the_same_state_may_be_kept_again(tx: Tx) -> None:
     state = CarrierState("telco", "up", NOON, "")
 
-    carrier_states.put(tx, state)
-    carrier_states.put(tx, state)
+    carrier_states.save(tx, state)
+    carrier_states.save(tx, state)
 
-    assert carrier_states.states(tx) == [state]
+    assert carrier_states.list_all(tx) == [state]
 
 
 def test_each_worker_tells_of_a_carrier_as_it_sees_it_and_those_that_are_no_more_are_forgotten(tx: Tx) -> None:
     only, one, two = (CarrierState("telco", "up", NOON, "", worker) for worker in ("", "host:1", "host:2"))
-    slots.join(tx, b"1", "host:1", NOON)
-    slots.join(tx, b"2", "host:2", NOON)
+    slots.register(tx, b"1", "host:1", NOON)
+    slots.register(tx, b"2", "host:2", NOON)
     for state in (two, one, only):
-        carrier_states.put(tx, state)
-    carrier_states.forget_workers(tx)
-    assert carrier_states.states(tx) == [only, one, two]
+        carrier_states.save(tx, state)
+    carrier_states.delete_gone_workers(tx)
+    assert carrier_states.list_all(tx) == [only, one, two]
 
-    slots.leave(tx, b"1")
-    carrier_states.forget_workers(tx)
+    slots.unregister(tx, b"1")
+    carrier_states.delete_gone_workers(tx)
 
-    assert carrier_states.states(tx) == [only, two]
+    assert carrier_states.list_all(tx) == [only, two]
 
 
 def test_the_pace_of_a_carrier_is_told_by_each_worker_and_says_nothing_a_minute_later(tx: Tx) -> None:
     for worker in ("host:1", "host:2"):
-        carrier_states.put(tx, CarrierState("telco", "up", NOON, "", worker))
-    carrier_states.put_pace(tx, "telco", "host:1", 600, NOON)
-    carrier_states.put(tx, CarrierState("telco", "down", NOON + 1, "connection refused", "host:1"))
+        carrier_states.save(tx, CarrierState("telco", "up", NOON, "", worker))
+    carrier_states.save_throughput(tx, "telco", "host:1", 600, NOON)
+    carrier_states.save(tx, CarrierState("telco", "down", NOON + 1, "connection refused", "host:1"))
 
-    one, two = carrier_states.states(tx)
+    one, two = carrier_states.list_all(tx)
 
-    assert (one.pace, one.paced_at) == (600, NOON)
-    assert [each.pace_at(NOON + 59 * SECOND) for each in (one, two)] == [600, 0]
-    assert one.pace_at(NOON + MINUTE) == 0
+    assert (one.messages_per_minute, one.measured_at) == (600, NOON)
+    assert [each.throughput_at(NOON + 59 * SECOND) for each in (one, two)] == [600, 0]
+    assert one.throughput_at(NOON + MINUTE) == 0

@@ -7,12 +7,12 @@ from tests.fixtures.virtual import NOON
 
 
 def test_what_processes_that_are_no_more_wrote_is_forgotten_and_nothing_else(tx: Tx) -> None:
-    cursors.probe(tx, "gone:1", NOON)
-    cursors.probe(tx, "here:2", NOON + DAY)
+    cursors.write_probe(tx, "gone:1", NOON)
+    cursors.write_probe(tx, "here:2", NOON + DAY)
     cursors.put(tx, "probing", b"another")
     cursors.put(tx, "blanked", b"")
 
-    cursors.forget_probes(tx, NOON + 1)
+    cursors.delete_old_probes(tx, NOON + 1)
 
     found = {name: cursors.get(tx, name) for name in ("probed gone:1", "probed here:2", "probing", "blanked")}
     assert found["probed gone:1"] is None

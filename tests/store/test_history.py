@@ -7,22 +7,22 @@ from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Receiver, Sending
 from pabal.store import accounts, history, messages, profiles
 from pabal.store.engine.base import Tx
-from pabal.store.history import Filter
-from tests.fixtures.rows import ACCOUNT, PHONE, Explaining, fill, keep, message_id, sms
+from pabal.store.history import MessageFilter
+from tests.fixtures.rows import ACCOUNT, PHONE, ExplainingTx, message_id, sms, store_many_requests, store_request
 from tests.fixtures.virtual import NOON
 
-OF_PHONE = Filter(ACCOUNT, receiver=PHONE)
+OF_PHONE = MessageFilter(ACCOUNT, receiver=PHONE)
 
 
-def found(tx: Tx, wanted: Filter, page: int = 1, page_size: int = 100) -> list[bytes]:
+def found(tx: Tx, wanted: MessageFilter, page: int = 1, page_size: int = 100) -> list[bytes]:
     return [message.id for message, _ in history.find(tx, wanted, page, page_size).found]
 
 
 def test_a_phones_messages_are_found_newest_first(tx: Tx) -> None:
-    keep(tx, 1, at=NOON)
-    keep(tx, 2, at=NOON - HOUR)
-    keep(tx, 3, at=NOON + HOUR)
-    keep(tx, 4, sms(["01099999999"]))
+    store_request(tx, 1, at=NOON)
+    store_request(tx, 2, at=NOON - HOUR)
+    store_request(tx, 3, at=NOON + HOUR)
+    store_request(tx, 4, sms(["01099999999"]))
 
     page = history.find(tx, OF_PHONE, 1, 10)
 
@@ -35,8 +35,8 @@ def test_a_phones_messages_are_found_newest_first(tx: Tx) -> None:
 
 
 def test_each_message_comes_with_its_request(tx: Tx) -> None:
-    keep(tx, 1, sms(content="하나"))
-    keep(tx, 2, sms([PHONE, PHONE], content="둘"))
+    store_request(tx, 1, sms(content="하나"))
+    store_request(tx, 2, sms([PHONE, PHONE], content="둘"))
 
     page = history.find(tx, OF_PHONE, 1, 10)
 
@@ -45,7 +45,7 @@ def test_each_message_comes_with_its_request(tx: Tx) -> None:
 
 def test_pages_do_not_overlap_and_one_past_the_end_is_empty(tx: Tx) -> None:
     for number in range(7):
-        keep(tx, number)
+        store_request(tx, number)
 
     pages = [history.find(tx, OF_PHONE, page, 3) for page in (1, 2, 3, 4)]
 
@@ -55,19 +55,19 @@ def test_pages_do_not_overlap_and_one_past_the_end_is_empty(tx: Tx) -> None:
 
 
 def test_another_accounts_messages_are_not_found(tx: Tx) -> None:
-    keep(tx, 1, account=ACCOUNT)
-    keep(tx, 2, account=ACCOUNT + 1)
+    store_request(tx, 1, account=ACCOUNT)
+    store_request(tx, 2, account=ACCOUNT + 1)
 
     assert found(tx, OF_PHONE) == [message_id(1)]
-    assert found(tx, Filter(ACCOUNT, request_id=message_id(2)[:13])) == []
+    assert found(tx, MessageFilter(ACCOUNT, request_id=message_id(2)[:13])) == []
     assert found(tx, OF_PHONE._replace(message_id=message_id(2))) == []
 
 
 def test_filters_combine(tx: Tx) -> None:
-    keep(tx, 1)
-    keep(tx, 2, sms(product=Product.LMS))
-    keep(tx, 3)
-    messages.end(tx, [(message_id(1), Outcome.DELIVERED), (message_id(2), Outcome.SPAM)], NOON + MINUTE)
+    store_request(tx, 1)
+    store_request(tx, 2, sms(product=Product.LMS))
+    store_request(tx, 3)
+    messages.finish(tx, [(message_id(1), Outcome.DELIVERED), (message_id(2), Outcome.SPAM)], NOON + MINUTE)
 
     assert found(tx, OF_PHONE._replace(product=Product.LMS)) == [message_id(2)]
     assert found(tx, OF_PHONE._replace(status=Status.WAITING)) == [message_id(3)]
@@ -91,8 +91,8 @@ def test_filters_combine(tx: Tx) -> None:
 def test_a_period_holds_its_start_and_not_its_end(tx: Tx, period: Period, expected: set[int]) -> None:
     when = {1: NOON - HOUR, 2: NOON, 3: NOON + HOUR}
     for number, at in when.items():
-        keep(tx, number, at=at)
-        messages.end(tx, [(message_id(number, at=at), Outcome.DELIVERED)], at)
+        store_request(tx, number, at=at)
+        messages.finish(tx, [(message_id(number, at=at), Outcome.DELIVERED)], at)
     ids = {message_id(number, at=when[number]) for number in expected}
 
     assert set(found(tx, OF_PHONE._replace(requested=period))) == ids
@@ -102,7 +102,7 @@ def test_a_period_holds_its_start_and_not_its_end(tx: Tx, period: Period, expect
 
 
 def test_the_scheduled_time_counts_and_not_the_requests(tx: Tx) -> None:
-    keep(tx, 1, at=NOON, scheduled_at=NOON + 60 * DAY)
+    store_request(tx, 1, at=NOON, scheduled_at=NOON + 60 * DAY)
 
     assert found(tx, OF_PHONE._replace(scheduled=Period(NOON + 60 * DAY, NOON + 61 * DAY))) == [message_id(1)]
     assert found(tx, OF_PHONE._replace(scheduled=Period(NOON, NOON + 60 * DAY))) == []
@@ -110,7 +110,7 @@ def test_the_scheduled_time_counts_and_not_the_requests(tx: Tx) -> None:
 
 
 def test_what_has_not_ended_is_in_no_period_of_completion(tx: Tx) -> None:
-    keep(tx, 1)
+    store_request(tx, 1)
 
     assert found(tx, OF_PHONE._replace(completed=Period(0, None))) == []
 
@@ -120,10 +120,10 @@ def test_messages_are_found_by_channel_key_and_template_as_they_were_when_sent(t
     profile = profiles.add(tx, account, "@shop", "00100010001", PHONE, NOON)
     profiles.approve(tx, profile, "a" * 40, NOON)
     talk = Sending(Product.ALIMTALK, "주문", [Receiver(PHONE)], profile_id=profile, template_code="order")
-    keep(tx, 1, talk, account=account)
-    keep(tx, 2, account=account)
+    store_request(tx, 1, talk, account=account)
+    store_request(tx, 2, account=account)
     profiles.delete(tx, profile, NOON)
-    wanted = Filter(account, receiver=PHONE)
+    wanted = MessageFilter(account, receiver=PHONE)
 
     for fits in (
         wanted._replace(channel_id="@shop"),
@@ -149,10 +149,12 @@ EVERY_FILTER = {
 
 
 @pytest.mark.parametrize("wanted", EVERY_FILTER.values(), ids=EVERY_FILTER.keys())
-def test_a_phones_messages_are_looked_up_by_the_index_of_receivers_in_its_order(tx: Tx, wanted: Filter) -> None:
-    fill(tx)
+def test_a_phones_messages_are_looked_up_by_the_index_of_receivers_in_its_order(
+    tx: Tx, wanted: MessageFilter
+) -> None:
+    store_many_requests(tx)
     phone = "01000000007"
-    explaining = Explaining(tx)
+    explaining = ExplainingTx(tx)
 
     history.find(explaining, wanted._replace(receiver=phone), 1, 10)
 
@@ -162,11 +164,11 @@ def test_a_phones_messages_are_looked_up_by_the_index_of_receivers_in_its_order(
 
 
 def test_one_send_is_looked_up_by_the_ids_of_its_messages(tx: Tx) -> None:
-    fill(tx)
-    explaining = Explaining(tx)
+    store_many_requests(tx)
+    explaining = ExplainingTx(tx)
 
-    page = history.find(explaining, Filter(ACCOUNT, request_id=message_id(0)[:13]), 1, 2)
-    messages.count(explaining, ACCOUNT, message_id(0, 1), message_id(0, 3))
+    page = history.find(explaining, MessageFilter(ACCOUNT, request_id=message_id(0)[:13]), 1, 2)
+    messages.count_by_status(explaining, ACCOUNT, message_id(0, 1), message_id(0, 3))
 
     assert (page.total, len(page.found)) == (3, 2)
     assert explaining.scans == []
@@ -174,9 +176,9 @@ def test_one_send_is_looked_up_by_the_ids_of_its_messages(tx: Tx) -> None:
 
 
 def test_one_message_of_a_phone_is_looked_up_without_walking(tx: Tx) -> None:
-    fill(tx)
-    explaining = Explaining(tx)
+    store_many_requests(tx)
+    explaining = ExplainingTx(tx)
 
-    history.find(explaining, Filter(ACCOUNT, receiver="01000000000", message_id=message_id(0)), 1, 2)
+    history.find(explaining, MessageFilter(ACCOUNT, receiver="01000000000", message_id=message_id(0)), 1, 2)
 
     assert explaining.scans == []

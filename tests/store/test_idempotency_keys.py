@@ -2,16 +2,16 @@
 
 from pabal.store import idempotency_keys
 from pabal.store.engine.base import Tx
-from pabal.store.idempotency_keys import Answer
-from tests.fixtures.rows import Explaining, request_id
+from pabal.store.idempotency_keys import KeyedRequest
+from tests.fixtures.rows import ExplainingTx, request_id
 from tests.fixtures.virtual import NOON
 
-FIRST = Answer(b"digest", request_id(1))
-SECOND = Answer(b"another", request_id(2))
+FIRST = KeyedRequest(b"digest", request_id(1))
+SECOND = KeyedRequest(b"another", request_id(2))
 
 
 def test_an_answer_is_found_by_its_account_and_key(tx: Tx) -> None:
-    idempotency_keys.keep(tx, 0, 1, "k", FIRST, NOON)
+    idempotency_keys.save(tx, 0, 1, "k", FIRST, NOON)
 
     assert idempotency_keys.find(tx, 0, 1, "k", NOON) == FIRST
     assert idempotency_keys.find(tx, 0, 1, "K", NOON) is None
@@ -20,32 +20,32 @@ def test_an_answer_is_found_by_its_account_and_key(tx: Tx) -> None:
 
 
 def test_an_answer_that_is_too_old_is_not_found_and_gives_way(tx: Tx) -> None:
-    idempotency_keys.keep(tx, 0, 1, "k", FIRST, NOON)
+    idempotency_keys.save(tx, 0, 1, "k", FIRST, NOON)
     assert idempotency_keys.find(tx, 0, 1, "k", NOON + 1) is None
 
-    idempotency_keys.keep(tx, 0, 1, "k", SECOND, NOON + 1)
+    idempotency_keys.save(tx, 0, 1, "k", SECOND, NOON + 1)
 
     assert idempotency_keys.find(tx, 0, 1, "k", NOON + 1) == SECOND
 
 
 def test_old_answers_are_forgotten_some_at_a_time(tx: Tx) -> None:
     for number in range(5):
-        idempotency_keys.keep(tx, 0, 1, f"k{number}", FIRST, NOON + number)
+        idempotency_keys.save(tx, 0, 1, f"k{number}", FIRST, NOON + number)
 
-    assert idempotency_keys.forget(tx, NOON + 3, 2) == 2
-    assert idempotency_keys.forget(tx, NOON + 3, 2) == 1
-    assert idempotency_keys.forget(tx, NOON + 3, 2) == 0
+    assert idempotency_keys.delete_old(tx, NOON + 3, 2) == 2
+    assert idempotency_keys.delete_old(tx, NOON + 3, 2) == 1
+    assert idempotency_keys.delete_old(tx, NOON + 3, 2) == 0
     assert idempotency_keys.find(tx, 0, 1, "k3", 0) == FIRST
 
 
 def test_answers_are_looked_up_by_their_key_and_forgotten_by_their_age(tx: Tx) -> None:
     for number in range(50):
-        idempotency_keys.keep(tx, 0, 1, f"k{number}", FIRST, NOON + number)
-    explaining = Explaining(tx)
+        idempotency_keys.save(tx, 0, 1, f"k{number}", FIRST, NOON + number)
+    explaining = ExplainingTx(tx)
 
     idempotency_keys.find(explaining, 0, 1, "k7", NOON)
-    idempotency_keys.keep(explaining, 0, 1, "k7", SECOND, NOON)
-    idempotency_keys.forget(explaining, NOON + 3, 10)
+    idempotency_keys.save(explaining, 0, 1, "k7", SECOND, NOON)
+    idempotency_keys.delete_old(explaining, NOON + 3, 10)
 
     assert explaining.scans == []
     assert explaining.uses("PRIMARY KEY (slot=? AND account_id=? AND key=?)")

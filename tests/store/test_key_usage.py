@@ -13,7 +13,7 @@ KEY = 1
 
 
 def until(tx: Tx) -> int:
-    row = tx.row("select until_us from key_uses where key_id = ?", (KEY,))
+    row = tx.fetch_one("select until_us from key_uses where key_id = ?", (KEY,))
     return row[0] if row else 0
 
 
@@ -49,8 +49,8 @@ def test_a_bucket_that_is_emptied_one_by_one_holds_as_much(tx: Tx, rate: int) ->
 
 
 def test_what_is_left_is_told_and_each_key_has_its_own(tx: Tx) -> None:
-    assert key_usage.take(tx, KEY, 10, 3, NOON) == key_usage.Grant(3, 7, NOON)
-    assert key_usage.take(tx, KEY, 10, 3, NOON) == key_usage.Grant(3, 4, NOON)
+    assert key_usage.take(tx, KEY, 10, 3, NOON) == key_usage.RateGrant(3, 7, NOON)
+    assert key_usage.take(tx, KEY, 10, 3, NOON) == key_usage.RateGrant(3, 4, NOON)
     assert key_usage.take(tx, 2, 10, 3, NOON).left == 7
 
 
@@ -58,7 +58,7 @@ def test_none_is_granted_before_the_time_it_names(tx: Tx) -> None:
     key_usage.take(tx, KEY, 4, 4, NOON)
     refused = key_usage.take(tx, KEY, 4, 1, NOON)
 
-    assert refused == key_usage.Grant(0, 0, NOON + 250)
+    assert refused == key_usage.RateGrant(0, 0, NOON + 250)
     assert key_usage.take(tx, KEY, 4, 1, NOON + 249).granted == 0
     assert key_usage.take(tx, KEY, 4, 1, NOON + 250).granted == 1
 
@@ -96,7 +96,7 @@ takes = st.lists(st.tuples(st.integers(0, 700), st.integers(1, 40), st.integers(
 def test_in_no_stretch_is_more_granted_than_a_bucket_and_what_filled_it_though_clocks_differ(
     tx: Tx, rate: int, takes: list[tuple[int, int, int]]
 ) -> None:
-    tx.run("delete from key_uses")
+    tx.execute("delete from key_uses")
     now, granted = NOON, list[tuple[int, int]]()
 
     for pause, most, behind in takes:

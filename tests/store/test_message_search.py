@@ -10,10 +10,10 @@ from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Fallback
 from pabal.store import history, message_search, messages
 from pabal.store.engine.base import Tx
-from pabal.store.history import Filter
+from pabal.store.history import MessageFilter
 from pabal.store.message_search import NEWEST
 from pabal.store.messages import Message
-from tests.fixtures.rows import ACCOUNT, Explaining, keep, message_id, sms
+from tests.fixtures.rows import ACCOUNT, ExplainingTx, message_id, sms, store_request
 from tests.fixtures.virtual import NOON
 
 EVERYTHING = 100_000
@@ -29,7 +29,7 @@ def furnish(tx: Tx, requests: int = 60) -> None:
         phones = [f"010{chance.randrange(5):08}" for _ in range(chance.choice([1, 1, 3, 40]))]
         fallback = Fallback("0212345678", None) if not product.is_text else None
         sending = sms(phones, product=product, fallback=fallback)
-        one = keep(
+        one = store_request(
             tx,
             number,
             sending,
@@ -43,26 +43,26 @@ def furnish(tx: Tx, requests: int = 60) -> None:
 
 def end(tx: Tx, request: bytes, place: int, total: int, product: Product, chance: Random) -> None:
     outcome = chance.choice([None, Outcome.DELIVERED, Outcome.NOT_A_USER])
-    one = identifiers.message_id(request, place)
+    one = identifiers.make_message_id(request, place)
     if outcome is None:
         return
-    messages.end(tx, [(one, outcome)], NOON + chance.randrange(100_000))
+    messages.finish(tx, [(one, outcome)], NOON + chance.randrange(100_000))
     if outcome is Outcome.NOT_A_USER and not product.is_text:
         origin = messages.get(tx, [one])[one]
-        stand_in = identifiers.message_id(request, place + total)
+        stand_in = identifiers.make_message_id(request, place + total)
         messages.add_fallback(tx, origin, stand_in, Product.SMS, "text", None, NOON)
 
 
-def walked(tx: Tx, wanted: Filter, page_size: int) -> list[Message]:
+def walked(tx: Tx, wanted: MessageFilter, page_size: int) -> list[Message]:
     """Return all that is found, page by page."""
     found: list[Message] = []
     before: bytes | None = NEWEST
     while before:
-        page = message_search.walk(tx, wanted, before, page_size)
+        page = message_search.search(tx, wanted, before, page_size)
         assert len(page.found) <= page_size
-        assert page.further is None or page.further < before
+        assert page.next_before is None or page.next_before < before
         found += [message for message, _ in page.found]
-        before = page.further
+        before = page.next_before
     return found
 
 
@@ -86,7 +86,7 @@ def walked(tx: Tx, wanted: Filter, page_size: int) -> list[Message]:
 )
 def test_it_finds_what_looking_at_every_message_finds(tx: Tx, asked: dict[str, object], page_size: int) -> None:
     furnish(tx, 60 if page_size > 1 else 12)
-    wanted = Filter(ACCOUNT, **asked)  # type: ignore[arg-type]
+    wanted = MessageFilter(ACCOUNT, **asked)  # type: ignore[arg-type]
 
     expected = [message for message, _ in history.find(tx, wanted, 1, EVERYTHING).found]
 
@@ -99,36 +99,36 @@ def test_it_finds_what_looking_at_every_message_finds(tx: Tx, asked: dict[str, o
 
 
 def test_a_search_that_finds_nothing_stops_and_says_where(tx: Tx) -> None:
-    looked = message_search.MOST_A_LOOK * message_search.MOST_LOOKS  # and no more
+    looked = message_search.MAX_SCAN_SIZE * message_search.MAX_SCANS  # and no more
     for number in range(40):
-        keep(tx, number, sms(["01000000000"] * 1000), at=NOON + number)
+        store_request(tx, number, sms(["01000000000"] * 1000), at=NOON + number)
 
-    page = message_search.walk(tx, Filter(ACCOUNT, status=Status.FAIL), NEWEST, 50)
+    page = message_search.search(tx, MessageFilter(ACCOUNT, status=Status.FAIL), NEWEST, 50)
 
     assert page.found == []
-    assert page.further is not None
-    assert message_id(39 - looked // 1000, 1000, NOON + 39 - looked // 1000) < page.further
+    assert page.next_before is not None
+    assert message_id(39 - looked // 1000, 1000, NOON + 39 - looked // 1000) < page.next_before
 
 
 @pytest.mark.parametrize("asked", [{"product": Product.LMS}, {"template_code": "T1"}, {"channel_id": "@shop"}])
 def test_requests_that_do_not_fit_count_as_looked_at(tx: Tx, asked: dict[str, object]) -> None:
-    for number in range(message_search.FIRST_LOOK + 100):
-        keep(tx, number, at=NOON + number)
-    wanted = Filter(ACCOUNT, **asked)  # type: ignore[arg-type]
+    for number in range(message_search.FIRST_SCAN_SIZE + 100):
+        store_request(tx, number, at=NOON + number)
+    wanted = MessageFilter(ACCOUNT, **asked)  # type: ignore[arg-type]
 
-    stretches, further = message_search._stretches(tx, wanted, NEWEST, message_search.FIRST_LOOK)
+    stretches, further = message_search._message_ranges(tx, wanted, NEWEST, message_search.FIRST_SCAN_SIZE)
 
     assert stretches == []
     assert further == message_id(100, 1, NOON + 100)
-    assert message_search.walk(tx, wanted, NEWEST, 50) == ([], None)
+    assert message_search.search(tx, wanted, NEWEST, 50) == ([], None)
 
 
 def test_it_goes_by_the_account_s_requests_and_never_through_all_messages(tx: Tx) -> None:
     furnish(tx)
-    explaining = Explaining(tx)
+    explaining = ExplainingTx(tx)
 
-    message_search.walk(explaining, Filter(ACCOUNT, status=Status.FAIL), NEWEST, 50)
-    message_search.walk(explaining, Filter(ACCOUNT), message_id(20, 1, NOON + 10_000), 50)
+    message_search.search(explaining, MessageFilter(ACCOUNT, status=Status.FAIL), NEWEST, 50)
+    message_search.search(explaining, MessageFilter(ACCOUNT), message_id(20, 1, NOON + 10_000), 50)
 
     assert explaining.uses("requests_of_account (account_id=?")
     assert explaining.scans == []

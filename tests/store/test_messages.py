@@ -5,7 +5,16 @@ from pabal.domain.sending import Receiver
 from pabal.store import messages
 from pabal.store.engine.base import Tx
 from pabal.store.messages import Message
-from tests.fixtures.rows import ACCOUNT, PHONE, Explaining, fill, keep, message_id, request_id, sms
+from tests.fixtures.rows import (
+    ACCOUNT,
+    PHONE,
+    ExplainingTx,
+    message_id,
+    request_id,
+    sms,
+    store_many_requests,
+    store_request,
+)
 from tests.fixtures.virtual import NOON
 
 
@@ -15,7 +24,7 @@ def one(tx: Tx, which: bytes) -> Message:
 
 def test_a_message_is_read_as_it_was_kept(tx: Tx) -> None:
     receivers = [Receiver(PHONE), Receiver("01187654321", ("값", ""), "따로", "ref")]
-    keep(tx, 1, sms(receivers=receivers))
+    store_request(tx, 1, sms(receivers=receivers))
 
     assert one(tx, message_id(1, 1)) == Message(
         message_id(1, 1), ACCOUNT, PHONE, Product.SMS, Status.WAITING, None, None, (), None, None
@@ -35,30 +44,30 @@ def test_a_message_is_read_as_it_was_kept(tx: Tx) -> None:
 
 
 def test_only_messages_that_exist_are_read(tx: Tx) -> None:
-    keep(tx, 1)
+    store_request(tx, 1)
 
     assert set(messages.get(tx, [message_id(1), message_id(1, 2), message_id(2)])) == {message_id(1)}
     assert messages.get(tx, []) == {}
 
 
 def test_only_waiting_messages_begin_to_be_sent(tx: Tx) -> None:
-    keep(tx, 1, sms([PHONE] * 3))
+    store_request(tx, 1, sms([PHONE] * 3))
     messages.cancel(tx, [message_id(1, 2)], NOON)
-    messages.end(tx, [(message_id(1, 3), Outcome.SPAM)], NOON)
+    messages.finish(tx, [(message_id(1, 3), Outcome.SPAM)], NOON)
 
-    messages.begin_sending(tx, [message_id(1, number) for number in (1, 2, 3)])
+    messages.mark_sending(tx, [message_id(1, number) for number in (1, 2, 3)])
 
     statuses = [one(tx, message_id(1, number)).status for number in (1, 2, 3)]
     assert statuses == [Status.SENDING, Status.CANCEL, Status.FAIL]
 
 
 def test_an_end_is_an_end(tx: Tx) -> None:
-    keep(tx, 1)
+    store_request(tx, 1)
     which = message_id(1)
-    messages.begin_sending(tx, [which])
+    messages.mark_sending(tx, [which])
 
-    assert messages.end(tx, [(which, Outcome.DELIVERED)], NOON + 1) == [(which, Product.SMS.number)]
-    assert messages.end(tx, [(which, Outcome.SPAM)], NOON + 2) == []
+    assert messages.finish(tx, [(which, Outcome.DELIVERED)], NOON + 1) == [(which, Product.SMS.number)]
+    assert messages.finish(tx, [(which, Outcome.SPAM)], NOON + 2) == []
     assert messages.cancel(tx, [which], NOON + 3) == 0
 
     ended = one(tx, which)
@@ -66,12 +75,12 @@ def test_an_end_is_an_end(tx: Tx) -> None:
 
 
 def test_a_cancelled_message_ends_no_more(tx: Tx) -> None:
-    keep(tx, 1)
+    store_request(tx, 1)
     which = message_id(1)
 
     assert messages.cancel(tx, [which, message_id(2)], NOON + 1) == 1
     assert messages.cancel(tx, [which], NOON + 2) == 0
-    assert messages.end(tx, [(which, Outcome.DELIVERED)], NOON + 3) == []
+    assert messages.finish(tx, [(which, Outcome.DELIVERED)], NOON + 3) == []
 
     ended = one(tx, which)
     assert (ended.status, ended.outcome, ended.completed_at) == (Status.CANCEL, None, NOON + 1)
@@ -79,10 +88,10 @@ def test_a_cancelled_message_ends_no_more(tx: Tx) -> None:
 
 def test_every_outcome_but_delivered_is_a_failure(tx: Tx) -> None:
     outcomes = list(Outcome)
-    keep(tx, 1, sms([PHONE] * len(outcomes)))
+    store_request(tx, 1, sms([PHONE] * len(outcomes)))
     ended = [(message_id(1, number), outcome) for number, outcome in enumerate(outcomes, 1)]
 
-    messages.end(tx, ended, NOON)
+    messages.finish(tx, ended, NOON)
 
     for which, outcome in ended:
         kept = one(tx, which)
@@ -91,28 +100,32 @@ def test_every_outcome_but_delivered_is_a_failure(tx: Tx) -> None:
 
 
 def test_only_messages_that_wait_are_listed_for_a_cancel(tx: Tx) -> None:
-    keep(tx, 1, sms([PHONE] * 3))
-    keep(tx, 2)
-    messages.begin_sending(tx, [message_id(1, 2)])
+    store_request(tx, 1, sms([PHONE] * 3))
+    store_request(tx, 2)
+    messages.mark_sending(tx, [message_id(1, 2)])
 
-    assert messages.waiting(tx, ACCOUNT, request_id(1), None) == [message_id(1, 1), message_id(1, 3)]
-    assert messages.waiting(tx, ACCOUNT, request_id(1), message_id(1, 3)) == [message_id(1, 3)]
-    assert messages.waiting(tx, ACCOUNT, request_id(1), message_id(1, 2)) == []
-    assert messages.waiting(tx, ACCOUNT + 1, request_id(1), None) == []
+    assert messages.find_waiting(tx, ACCOUNT, request_id(1), None) == [message_id(1, 1), message_id(1, 3)]
+    assert messages.find_waiting(tx, ACCOUNT, request_id(1), message_id(1, 3)) == [message_id(1, 3)]
+    assert messages.find_waiting(tx, ACCOUNT, request_id(1), message_id(1, 2)) == []
+    assert messages.find_waiting(tx, ACCOUNT + 1, request_id(1), None) == []
 
 
 def test_counts_tell_how_many_stand_where_for_their_own_account(tx: Tx) -> None:
-    keep(tx, 1, sms([PHONE] * 4))
-    messages.begin_sending(tx, [message_id(1, 1), message_id(1, 2)])
-    messages.end(tx, [(message_id(1, 1), Outcome.DELIVERED)], NOON)
+    store_request(tx, 1, sms([PHONE] * 4))
+    messages.mark_sending(tx, [message_id(1, 1), message_id(1, 2)])
+    messages.finish(tx, [(message_id(1, 1), Outcome.DELIVERED)], NOON)
     bounds = message_id(1, 0), message_id(1, 9)
 
-    assert messages.count(tx, ACCOUNT, *bounds) == {Status.WAITING: 2, Status.SENDING: 1, Status.COMPLETED: 1}
-    assert messages.count(tx, ACCOUNT + 1, *bounds) == {}
+    assert messages.count_by_status(tx, ACCOUNT, *bounds) == {
+        Status.WAITING: 2,
+        Status.SENDING: 1,
+        Status.COMPLETED: 1,
+    }
+    assert messages.count_by_status(tx, ACCOUNT + 1, *bounds) == {}
 
 
 def test_a_fallback_is_kept_once(tx: Tx) -> None:
-    keep(tx, 1)
+    store_request(tx, 1)
     origin = one(tx, message_id(1))
     stand_in = message_id(1, 2)
 
@@ -125,7 +138,7 @@ def test_a_fallback_is_kept_once(tx: Tx) -> None:
 
 
 def test_a_fallback_that_cannot_be_sent_has_ended_before_it_began(tx: Tx) -> None:
-    keep(tx, 1)
+    store_request(tx, 1)
     origin = one(tx, message_id(1))
 
     messages.add_fallback(tx, origin, message_id(1, 2), Product.LMS, "🙂", Outcome.NOT_SENDABLE_AS_TEXT, NOON)
@@ -136,18 +149,18 @@ def test_a_fallback_that_cannot_be_sent_has_ended_before_it_began(tx: Tx) -> Non
 
 
 def test_messages_are_never_found_by_walking(tx: Tx) -> None:
-    fill(tx)
-    explaining = Explaining(tx)
+    store_many_requests(tx)
+    explaining = ExplainingTx(tx)
     ids = [message_id(0, number) for number in (1, 2, 3)]
 
-    messages.add_all(explaining, messages.rows_of(request_id(999), 1, Product.SMS, [Receiver(PHONE)]))
+    messages.add_all(explaining, messages.build_rows(request_id(999), 1, Product.SMS, [Receiver(PHONE)]))
     messages.get(explaining, ids)
-    messages.begin_sending(explaining, ids[:1])
-    messages.end(explaining, [(ids[0], Outcome.DELIVERED)], NOON)
+    messages.mark_sending(explaining, ids[:1])
+    messages.finish(explaining, [(ids[0], Outcome.DELIVERED)], NOON)
     messages.cancel(explaining, ids[1:], NOON)
-    messages.waiting(explaining, ACCOUNT, request_id(0), None)
-    messages.waiting(explaining, ACCOUNT, request_id(0), ids[2])
-    messages.count(explaining, ACCOUNT, ids[0], ids[2])
+    messages.find_waiting(explaining, ACCOUNT, request_id(0), None)
+    messages.find_waiting(explaining, ACCOUNT, request_id(0), ids[2])
+    messages.count_by_status(explaining, ACCOUNT, ids[0], ids[2])
     messages.add_fallback(explaining, one(tx, ids[0]), message_id(0, 4), Product.SMS, "대신", None, NOON)
 
     assert explaining.scans == []

@@ -4,12 +4,12 @@ import pytest
 
 from pabal.domain.dates import HOUR, MINUTE
 from pabal.domain.profile import AuthStatus
-from pabal.domain.suspension import Bar
+from pabal.domain.suspension import Suspension
 from pabal.store import accounts, profiles
 from pabal.store.engine.base import Tx
-from pabal.store.profiles import Filter
-from tests.fixtures.rows import PHONE, Explaining
-from tests.fixtures.store_modes import BROKEN_RULE
+from pabal.store.profiles import ProfileFilter
+from tests.fixtures.rows import PHONE, ExplainingTx
+from tests.fixtures.store_modes import CONSTRAINT_ERRORS
 from tests.fixtures.virtual import NOON
 
 KEY = "a" * 40
@@ -28,7 +28,7 @@ def approved(tx: Tx, channel: str = "@shop", key: str = KEY, account: str = "acm
 def test_a_new_profile_waits_is_enabled_and_has_no_key(tx: Tx) -> None:
     added = add(tx)
 
-    profile = profiles.by_channel(tx, 1, "@shop")
+    profile = profiles.get_by_channel(tx, 1, "@shop")
 
     assert profile is not None
     assert (profile.id, profile.status, profile.sender_key, profile.is_enabled) == (
@@ -45,16 +45,16 @@ def test_an_account_has_a_channel_once_and_two_accounts_may_each_have_it(tx: Tx)
     add(tx)
     add(tx, account="other")
 
-    with pytest.raises(BROKEN_RULE):
+    with pytest.raises(CONSTRAINT_ERRORS):
         add(tx)
 
 
 def test_a_repeated_registration_changes_what_it_says(tx: Tx) -> None:
     added = add(tx)
 
-    profiles.change(tx, added, "00100010002", "01099998888", NOON + 1)
+    profiles.update(tx, added, "00100010002", "01099998888", NOON + 1)
 
-    profile = profiles.by_channel(tx, 1, "@shop")
+    profile = profiles.get_by_channel(tx, 1, "@shop")
     assert profile is not None
     assert (profile.category, profile.cellphone, profile.changed_at) == ("00100010002", "01099998888", NOON + 1)
     assert profile.created_at == NOON
@@ -63,12 +63,12 @@ def test_a_repeated_registration_changes_what_it_says(tx: Tx) -> None:
 def test_an_approved_profile_is_found_by_its_key_by_its_own_account_alone(tx: Tx) -> None:
     added = approved(tx)
 
-    profile = profiles.by_sender_key(tx, 1, KEY)
+    profile = profiles.get_by_sender_key(tx, 1, KEY)
 
     assert profile is not None
     assert (profile.id, profile.status, profile.sender_key) == (added, AuthStatus.APPROVAL, KEY)
-    assert profiles.by_sender_key(tx, 2, KEY) is None
-    assert profiles.by_channel(tx, 2, "@shop") is None
+    assert profiles.get_by_sender_key(tx, 2, KEY) is None
+    assert profiles.get_by_channel(tx, 2, "@shop") is None
 
 
 def test_a_deleted_profile_is_in_no_list_and_its_channel_is_free_again(tx: Tx) -> None:
@@ -76,26 +76,26 @@ def test_a_deleted_profile_is_in_no_list_and_its_channel_is_free_again(tx: Tx) -
 
     profiles.delete(tx, old, NOON + 1)
 
-    assert profiles.by_channel(tx, 1, "@shop") is None
-    assert profiles.by_sender_key(tx, 1, KEY) is None
-    assert profiles.find(tx, Filter(1), 1, 10) == (0, [])
-    assert profiles.everyone(tx) == []
+    assert profiles.get_by_channel(tx, 1, "@shop") is None
+    assert profiles.get_by_sender_key(tx, 1, KEY) is None
+    assert profiles.find(tx, ProfileFilter(1), 1, 10) == (0, [])
+    assert profiles.list_all(tx) == []
     assert not profiles.set_enabled(tx, old, False, NOON)
     assert add(tx) != old
 
 
 def test_a_deleted_profile_is_to_be_swept_until_it_is(tx: Tx) -> None:
     kept, gone = add(tx, "@kept"), add(tx, "@gone")
-    assert profiles.to_sweep(tx) == []
+    assert profiles.list_unswept(tx) == []
 
     profiles.delete(tx, gone, NOON)
 
-    assert profiles.to_sweep(tx) == [gone]
-    assert profiles.deleted(tx, {kept, gone, 999}) == {gone}
+    assert profiles.list_unswept(tx) == [gone]
+    assert profiles.find_deleted(tx, {kept, gone, 999}) == {gone}
     profiles.mark_swept(tx, gone)
-    assert profiles.to_sweep(tx) == []
-    assert profiles.deleted(tx, {kept, gone}) == {gone}
-    assert profiles.deleted(tx, set()) == set()
+    assert profiles.list_unswept(tx) == []
+    assert profiles.find_deleted(tx, {kept, gone}) == {gone}
+    assert profiles.find_deleted(tx, set()) == set()
 
 
 def test_profiles_are_listed_newest_first_by_page_and_filter(tx: Tx) -> None:
@@ -103,24 +103,24 @@ def test_profiles_are_listed_newest_first_by_page_and_filter(tx: Tx) -> None:
     profiles.approve(tx, ids[2], KEY, NOON)
     add(tx, "@foreign", "other")
 
-    def found(wanted: Filter, page: int = 1, page_size: int = 10) -> tuple[int, list[int]]:
+    def found(wanted: ProfileFilter, page: int = 1, page_size: int = 10) -> tuple[int, list[int]]:
         total, each = profiles.find(tx, wanted, page, page_size)
         return total, [one.id for one in each]
 
-    assert found(Filter(1)) == (5, ids[::-1])
-    assert found(Filter(1), 2, 2) == (5, [ids[2], ids[1]])
-    assert found(Filter(1), 9, 2) == (5, [])
-    assert found(Filter(1, channel_id="@shop3")) == (1, [ids[3]])
-    assert found(Filter(1, sender_key=KEY)) == (1, [ids[2]])
-    assert found(Filter(1, status=AuthStatus.WAITING)) == (4, [ids[4], ids[3], ids[1], ids[0]])
-    assert found(Filter(1, channel_id="@shop3", status=AuthStatus.APPROVAL)) == (0, [])
+    assert found(ProfileFilter(1)) == (5, ids[::-1])
+    assert found(ProfileFilter(1), 2, 2) == (5, [ids[2], ids[1]])
+    assert found(ProfileFilter(1), 9, 2) == (5, [])
+    assert found(ProfileFilter(1, channel_id="@shop3")) == (1, [ids[3]])
+    assert found(ProfileFilter(1, sender_key=KEY)) == (1, [ids[2]])
+    assert found(ProfileFilter(1, status=AuthStatus.WAITING)) == (4, [ids[4], ids[3], ids[1], ids[0]])
+    assert found(ProfileFilter(1, channel_id="@shop3", status=AuthStatus.APPROVAL)) == (0, [])
 
 
 def test_a_profile_is_put_out_of_use_and_in_use_again(tx: Tx) -> None:
     added = approved(tx)
 
     assert profiles.set_enabled(tx, added, False, NOON + 1)
-    profile = profiles.by_sender_key(tx, 1, KEY)
+    profile = profiles.get_by_sender_key(tx, 1, KEY)
     assert profile is not None
     assert (profile.is_enabled, profile.changed_at) == (False, NOON + 1)
 
@@ -132,7 +132,7 @@ def test_everyones_profiles_come_with_their_accounts_name(tx: Tx) -> None:
     add(tx)
     add(tx, account="other")
 
-    assert [(name, each.channel_id) for name, each in profiles.everyone(tx)] == [
+    assert [(name, each.channel_id) for name, each in profiles.list_all(tx)] == [
         ("acme", "@shop"),
         ("other", "@shop"),
     ]
@@ -147,16 +147,16 @@ def test_the_newest_token_of_a_profile_counts(tx: Tx) -> None:
     assert profiles.newest_token(tx, profile) is None
     send_token(tx, profile, NOON, b"old")
     send_token(tx, profile, NOON, b"new")
-    profiles.count_wrong(tx, 1)
+    profiles.add_failed_attempts(tx, 1)
 
     token = profiles.newest_token(tx, profile)
 
     assert token is not None
-    assert (token.hash, token.wrong, token.expires_at) == (b"new", 0, NOON + 30 * MINUTE)
-    profiles.count_wrong(tx, token.id)
+    assert (token.hash, token.failed_attempts, token.expires_at) == (b"new", 0, NOON + 30 * MINUTE)
+    profiles.add_failed_attempts(tx, token.id)
     again = profiles.newest_token(tx, profile)
     assert again is not None
-    assert again.wrong == 1
+    assert again.failed_attempts == 1
 
 
 def test_tokens_of_the_last_hour_are_counted_by_channel_and_by_number(tx: Tx) -> None:
@@ -166,8 +166,8 @@ def test_tokens_of_the_last_hour_are_counted_by_channel_and_by_number(tx: Tx) ->
     send_token(tx, profile, NOON, channel="@another")
     send_token(tx, profile, NOON, to="01099999999")
 
-    assert profiles.tokens_since(tx, 1, "@shop", PHONE, NOON - HOUR) == (2, 2)
-    assert profiles.tokens_since(tx, 2, "@shop", PHONE, NOON - HOUR) == (0, 0)
+    assert profiles.count_tokens_since(tx, 1, "@shop", PHONE, NOON - HOUR) == (2, 2)
+    assert profiles.count_tokens_since(tx, 2, "@shop", PHONE, NOON - HOUR) == (0, 0)
 
 
 def test_old_tokens_are_forgotten_some_at_a_time_once_they_have_expired(tx: Tx) -> None:
@@ -177,30 +177,30 @@ def test_old_tokens_are_forgotten_some_at_a_time_once_they_have_expired(tx: Tx) 
     profiles.add_token(tx, 1, profile, "@shop", PHONE, b"long", NOON - 3 * HOUR, NOON + HOUR)
     send_token(tx, profile, NOON)
 
-    assert profiles.forget_tokens(tx, NOON - HOUR, 2) == 2
-    assert profiles.forget_tokens(tx, NOON - HOUR, 2) == 1
-    assert profiles.forget_tokens(tx, NOON - HOUR, 2) == 0
-    assert tx.row("select count(*) from tokens") == (2,)
+    assert profiles.delete_expired_tokens(tx, NOON - HOUR, 2) == 2
+    assert profiles.delete_expired_tokens(tx, NOON - HOUR, 2) == 1
+    assert profiles.delete_expired_tokens(tx, NOON - HOUR, 2) == 0
+    assert tx.fetch_one("select count(*) from tokens") == (2,)
 
 
 def test_profiles_and_tokens_are_never_found_by_walking(tx: Tx) -> None:
     for number in range(50):
         send_token(tx, add(tx, f"@shop{number}"), NOON)
-    explaining = Explaining(tx)
+    explaining = ExplainingTx(tx)
 
-    profiles.by_channel(explaining, 1, "@shop1")
-    profiles.by_sender_key(explaining, 1, KEY)
-    profiles.holder(explaining, KEY)
-    profiles.of_carrier(explaining, "relay")
-    profiles.approved_at(explaining, "relay", "@shop1")
-    profiles.free_key(explaining, KEY)
-    profiles.deleted(explaining, {1, 2, 3})
-    profiles.to_sweep(explaining)
-    profiles.find(explaining, Filter(1), 1, 10)
-    profiles.tokens_since(explaining, 1, "@shop", PHONE, NOON - HOUR)
+    profiles.get_by_channel(explaining, 1, "@shop1")
+    profiles.get_by_sender_key(explaining, 1, KEY)
+    profiles.get_by_any_sender_key(explaining, KEY)
+    profiles.list_by_carrier(explaining, "relay")
+    profiles.get_approved(explaining, "relay", "@shop1")
+    profiles.release_sender_key(explaining, KEY)
+    profiles.find_deleted(explaining, {1, 2, 3})
+    profiles.list_unswept(explaining)
+    profiles.find(explaining, ProfileFilter(1), 1, 10)
+    profiles.count_tokens_since(explaining, 1, "@shop", PHONE, NOON - HOUR)
     profiles.newest_token(explaining, 1)
-    profiles.count_wrong(explaining, 1)
-    profiles.forget_tokens(explaining, NOON, 10)
+    profiles.add_failed_attempts(explaining, 1)
+    profiles.delete_expired_tokens(explaining, NOON, 10)
     profiles.approve(explaining, 1, KEY, NOON)
 
     walked = [step for step, _ in explaining.scans]
@@ -221,44 +221,44 @@ def test_a_relays_profiles_are_found_by_its_carrier_and_the_approved_one_by_its_
     approved(tx, "@alone")
     profiles.add(tx, account, "@elsewhere", "00100010001", PHONE, NOON, "relay2")
 
-    assert [each.id for each in profiles.of_carrier(tx, "relay")] == [mine, other]
-    assert profiles.approved_at(tx, "relay", "@shop") is None
+    assert [each.id for each in profiles.list_by_carrier(tx, "relay")] == [mine, other]
+    assert profiles.get_approved(tx, "relay", "@shop") is None
     profiles.approve(tx, other, "b" * 40, NOON)
-    found = profiles.approved_at(tx, "relay", "@shop")
+    found = profiles.get_approved(tx, "relay", "@shop")
     assert found is not None
     assert (found.id, found.carrier) == (other, "relay")
-    assert profiles.approved_at(tx, "relay", "@alone") is None
+    assert profiles.get_approved(tx, "relay", "@alone") is None
     profiles.delete(tx, other, NOON)
-    assert profiles.approved_at(tx, "relay", "@shop") is None
-    assert [each.id for each in profiles.of_carrier(tx, "relay")] == [mine]
+    assert profiles.get_approved(tx, "relay", "@shop") is None
+    assert [each.id for each in profiles.list_by_carrier(tx, "relay")] == [mine]
 
 
 def test_a_profile_follows_its_relay_apart_from_the_operator(tx: Tx) -> None:
     added = approved(tx)
 
-    profiles.follow(tx, added, "00100010002", Bar.BLOCKED, NOON + 1)
+    profiles.apply_remote(tx, added, "00100010002", Suspension.BLOCKED, NOON + 1)
     profiles.set_enabled(tx, added, True, NOON + 2)
 
-    found = profiles.holder(tx, KEY)
+    found = profiles.get_by_any_sender_key(tx, KEY)
     assert found is not None
-    assert (found.category, found.bar, found.is_enabled, found.is_usable) == (
+    assert (found.category, found.suspension, found.is_enabled, found.is_usable) == (
         "00100010002",
-        Bar.BLOCKED,
+        Suspension.BLOCKED,
         True,
         False,
     )
-    profiles.follow(tx, added, "00100010002", None, NOON + 3)
-    found = profiles.holder(tx, KEY)
+    profiles.apply_remote(tx, added, "00100010002", None, NOON + 3)
+    found = profiles.get_by_any_sender_key(tx, KEY)
     assert found is not None
     assert found.is_usable
 
 
 def test_only_a_deleted_profile_lets_its_key_go(tx: Tx) -> None:
     added = approved(tx)
-    profiles.free_key(tx, KEY)
-    assert profiles.holder(tx, KEY) is not None
+    profiles.release_sender_key(tx, KEY)
+    assert profiles.get_by_any_sender_key(tx, KEY) is not None
 
     profiles.delete(tx, added, NOON)
-    profiles.free_key(tx, KEY)
+    profiles.release_sender_key(tx, KEY)
 
     assert approved(tx, account="other")

@@ -6,8 +6,16 @@ from pabal.domain.dates import HOUR, SECOND
 from pabal.domain.message import Product
 from pabal.store import messages, queue
 from pabal.store.engine.base import Tx
-from pabal.store.queue import CAMPAIGN, SMALL, TAKEN, Depth, Lease
-from tests.fixtures.rows import CARRIER, Explaining, fill, keep, message_id, request_id, sms
+from pabal.store.queue import AWAITING_RECEIPT, CAMPAIGN, SMALL, Lease, QueueDepth
+from tests.fixtures.rows import (
+    CARRIER,
+    ExplainingTx,
+    message_id,
+    request_id,
+    sms,
+    store_many_requests,
+    store_request,
+)
 from tests.fixtures.virtual import NOON
 
 SLOT = 0
@@ -27,19 +35,19 @@ def take(tx: Tx, *ids: bytes, at: int = NOON) -> list[Lease]:
 
 
 def due(tx: Tx, most: int = 100, at: int = NOON, carrier: str = CARRIER) -> list[bytes]:
-    return queue.due(tx, SLOT, carrier, at, most)
+    return queue.find_due(tx, SLOT, carrier, at, most)
 
 
 def where(tx: Tx, one: bytes) -> tuple[str, int, int, int, int, str | None]:
     """Return carrier, lane, time, attempt, tries and reference of a job."""
-    row = tx.row("select carrier, lane, ready_at, attempt, tries, reference from jobs where id = ?", (one,))
+    row = tx.fetch_one("select carrier, lane, ready_at, attempt, tries, reference from jobs where id = ?", (one,))
     assert row is not None
     return row
 
 
 def test_every_message_of_a_request_gets_a_job(tx: Tx) -> None:
-    keep(tx, 1, sms(["01000000011", "01000000012", "01000000013"]), scheduled_at=NOON + 5)
-    keep(tx, 2)
+    store_request(tx, 1, sms(["01000000011", "01000000012", "01000000013"]), scheduled_at=NOON + 5)
+    store_request(tx, 2)
 
     assert due(tx, at=NOON + 4) == [message_id(2)]
     assert due(tx, at=NOON + 5) == [message_id(2), message_id(1, 1), message_id(1, 2), message_id(1, 3)]
@@ -131,12 +139,12 @@ def test_the_job_of_a_dead_worker_comes_due_again_by_itself_and_its_late_word_ch
     take(tx, one, at=NOON + LEASE)
     before = where(tx, one)
 
-    assert queue.still_held(tx, [(one, 1)]) == set()
+    assert queue.still_leased(tx, [(one, 1)]) == set()
     assert queue.await_receipts(tx, [(one, 1, "late", NOON)]) == set()
-    assert queue.try_later(tx, [(one, 1, NOON, "another", 0)]) == set()
+    assert queue.retry_later(tx, [(one, 1, NOON, "another", 0)]) == set()
 
     assert where(tx, one) == before
-    assert queue.still_held(tx, [(one, 2)]) == {one}
+    assert queue.still_leased(tx, [(one, 2)]) == {one}
 
 
 def test_a_word_counts_once(tx: Tx) -> None:
@@ -145,9 +153,9 @@ def test_a_word_counts_once(tx: Tx) -> None:
 
     assert queue.await_receipts(tx, [(one, 1, "r1", NOON + HOUR)]) == {one}
     assert queue.await_receipts(tx, [(one, 1, "r2", NOON + HOUR)]) == set()
-    assert queue.try_later(tx, [(one, 1, NOON, CARRIER, 1)]) == set()
-    assert queue.still_held(tx, [(one, 1)]) == set()
-    assert where(tx, one) == (CARRIER, TAKEN, NOON + HOUR, 1, 0, "r1")
+    assert queue.retry_later(tx, [(one, 1, NOON, CARRIER, 1)]) == set()
+    assert queue.still_leased(tx, [(one, 1)]) == set()
+    assert where(tx, one) == (CARRIER, AWAITING_RECEIPT, NOON + HOUR, 1, 0, "r1")
 
 
 def test_a_taken_job_is_not_due_again_but_overdue_in_the_end(tx: Tx) -> None:
@@ -156,19 +164,19 @@ def test_a_taken_job_is_not_due_again_but_overdue_in_the_end(tx: Tx) -> None:
     queue.await_receipts(tx, [(one, 1, "r", NOON + HOUR)])
 
     assert due(tx, at=NOON + 2 * HOUR) == []
-    assert queue.overdue(tx, SLOT, CARRIER, NOON + HOUR - 1, 10) == []
-    assert queue.overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "r")]
+    assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR - 1, 10) == []
+    assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "r")]
 
 
 def test_a_job_that_is_put_back_keeps_when_where_and_after_how_many_tries_it_goes_on(tx: Tx) -> None:
     one = add(tx, 1)
     for attempt in (1, 2, 3):
         take(tx, one)
-        queue.try_later(tx, [(one, attempt, NOON, CARRIER, attempt)])
+        queue.retry_later(tx, [(one, attempt, NOON, CARRIER, attempt)])
     assert where(tx, one) == (CARRIER, SMALL, NOON, 3, 3, None)
     assert take(tx, one) == [Lease(one, 4, 3)]
 
-    queue.try_later(tx, [(one, 4, NOON + 7, "next", 0)])
+    queue.retry_later(tx, [(one, 4, NOON + 7, "next", 0)])
 
     assert where(tx, one) == ("next", SMALL, NOON + 7, 4, 0, None)
     assert due(tx, at=NOON + 7, carrier="next") == [one]
@@ -181,7 +189,7 @@ def test_postponed_jobs_are_in_nobodys_hands(tx: Tx) -> None:
     queue.postpone(tx, [one], NOON + HOUR)
 
     assert due(tx, at=NOON + HOUR - 1) == []
-    assert queue.still_held(tx, [(one, 1)]) == set()
+    assert queue.still_leased(tx, [(one, 1)]) == set()
 
 
 def test_dropped_jobs_say_whose_they_were_and_are_dropped_once(tx: Tx) -> None:
@@ -189,16 +197,16 @@ def test_dropped_jobs_say_whose_they_were_and_are_dropped_once(tx: Tx) -> None:
     take(tx, one)
     queue.await_receipts(tx, [(one, 1, "r", NOON)])
 
-    assert sorted(queue.drop(tx, [one, other, message_id(3)])) == [(one, CARRIER, "r"), (other, CARRIER, None)]
-    assert queue.drop(tx, [one, other]) == []
+    assert sorted(queue.remove(tx, [one, other, message_id(3)])) == [(one, CARRIER, "r"), (other, CARRIER, None)]
+    assert queue.remove(tx, [one, other]) == []
 
 
 def test_only_jobs_that_nobody_ever_had_in_hand_are_dropped_by_a_cancel(tx: Tx) -> None:
     untouched, in_hand, put_back = (add(tx, number) for number in range(3))
     take(tx, in_hand, put_back)
-    queue.try_later(tx, [(put_back, 1, NOON, CARRIER, 1)])
+    queue.retry_later(tx, [(put_back, 1, NOON, CARRIER, 1)])
 
-    assert queue.drop_unclaimed(tx, [untouched, in_hand, put_back]) == [untouched]
+    assert queue.remove_unclaimed(tx, [untouched, in_hand, put_back]) == [untouched]
     assert due(tx, at=NOON + HOUR) == [put_back, in_hand]
 
 
@@ -210,36 +218,36 @@ def test_only_leases_are_void_at_a_new_start(tx: Tx) -> None:
     of_another = add(tx, 5, carrier="another")
     take(tx, in_hand, taken, put_back, of_another)
     queue.await_receipts(tx, [(taken, 1, "r", NOON + 5 * SECOND)])
-    queue.try_later(tx, [(put_back, 1, NOON + 5 * SECOND, CARRIER, 1)])
+    queue.retry_later(tx, [(put_back, 1, NOON + 5 * SECOND, CARRIER, 1)])
 
-    assert queue.void_leases(tx, SLOT, CARRIER, NOON + 1, LEASE) == 1
+    assert queue.release_leases(tx, SLOT, CARRIER, NOON + 1, LEASE) == 1
 
     assert due(tx, at=NOON + 1) == [in_hand]
-    assert queue.still_held(tx, [(in_hand, 1), (of_another, 1)]) == {of_another}
-    assert where(tx, taken)[1:3] == (TAKEN, NOON + 5 * SECOND)
+    assert queue.still_leased(tx, [(in_hand, 1), (of_another, 1)]) == {of_another}
+    assert where(tx, taken)[1:3] == (AWAITING_RECEIPT, NOON + 5 * SECOND)
     assert {where(tx, one)[2] for one in (put_back, scheduled)} == {NOON + 5 * SECOND}
 
 
 def test_a_lease_that_ran_out_leaves_its_job_in_doubt(tx: Tx) -> None:
     ran_out, fresh, put_back, taken = (add(tx, number) for number in range(4))
     take(tx, ran_out, put_back, taken)
-    queue.try_later(tx, [(put_back, 1, NOON, CARRIER, 1)])
+    queue.retry_later(tx, [(put_back, 1, NOON, CARRIER, 1)])
     queue.await_receipts(tx, [(taken, 1, "r", NOON)])
 
     found = due(tx, at=NOON + LEASE)
 
     assert sorted(found) == [ran_out, fresh, put_back]
-    assert queue.in_doubt(tx, found) == [ran_out]
-    assert queue.in_doubt(tx, []) == []
+    assert queue.find_in_doubt(tx, found) == [ran_out]
+    assert queue.find_in_doubt(tx, []) == []
 
 
 def test_a_job_whose_lease_is_void_is_in_doubt_no_more(tx: Tx) -> None:
     one = add(tx, 1)
     take(tx, one)
 
-    queue.void_leases(tx, SLOT, CARRIER, NOON + 1, LEASE)
+    queue.release_leases(tx, SLOT, CARRIER, NOON + 1, LEASE)
 
-    assert queue.in_doubt(tx, due(tx, at=NOON + 1)) == []
+    assert queue.find_in_doubt(tx, due(tx, at=NOON + 1)) == []
 
 
 def test_what_is_in_hand_is_known_by_carrier_whether_its_lease_ran_out_or_not(tx: Tx) -> None:
@@ -250,11 +258,11 @@ def test_what_is_in_hand_is_known_by_carrier_whether_its_lease_ran_out_or_not(tx
     take(tx, held, taken, put_back, of_another)
     take(tx, campaign, at=NOON - HOUR)
     queue.await_receipts(tx, [(taken, 1, "r", NOON)])
-    queue.try_later(tx, [(put_back, 1, NOON, CARRIER, 1)])
+    queue.retry_later(tx, [(put_back, 1, NOON, CARRIER, 1)])
 
-    assert sorted(queue.in_hand(tx, SLOT, CARRIER, 10)) == [held, campaign]
-    assert len(queue.in_hand(tx, SLOT, CARRIER, 1)) == 1
-    assert queue.in_hand(tx, SLOT, "another", 10) == [of_another]
+    assert sorted(queue.find_in_flight(tx, SLOT, CARRIER, 10)) == [held, campaign]
+    assert len(queue.find_in_flight(tx, SLOT, CARRIER, 1)) == 1
+    assert queue.find_in_flight(tx, SLOT, "another", 10) == [of_another]
     assert waiting in due(tx)
 
 
@@ -262,14 +270,14 @@ def test_a_held_job_waits_for_a_receipt_by_the_name_of_its_message_and_is_in_nob
     one, other = add(tx, 1), add(tx, 2, CAMPAIGN)
     take(tx, one, other)
 
-    queue.hold(tx, [(one, "?one", NOON + HOUR), (other, "?other", NOON + 2 * HOUR)])
+    queue.hold_for_receipt(tx, [(one, "?one", NOON + HOUR), (other, "?other", NOON + 2 * HOUR)])
 
-    assert where(tx, one) == (CARRIER, TAKEN, NOON + HOUR, 1, 0, "?one")
-    assert queue.in_hand(tx, SLOT, CARRIER, 10) == []
-    assert queue.still_held(tx, [(one, 1), (other, 1)]) == set()
+    assert where(tx, one) == (CARRIER, AWAITING_RECEIPT, NOON + HOUR, 1, 0, "?one")
+    assert queue.find_in_flight(tx, SLOT, CARRIER, 10) == []
+    assert queue.still_leased(tx, [(one, 1), (other, 1)]) == set()
     assert due(tx, at=NOON + 3 * HOUR) == []
-    assert queue.overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "?one")]
-    assert queue.drop(tx, [other]) == [(other, CARRIER, "?other")]
+    assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "?one")]
+    assert queue.remove(tx, [other]) == [(other, CARRIER, "?other")]
 
 
 def test_overdue_jobs_come_with_their_references_the_oldest_first(tx: Tx) -> None:
@@ -279,63 +287,65 @@ def test_overdue_jobs_come_with_their_references_the_oldest_first(tx: Tx) -> Non
     waits = zip(ids, references, (NOON + 3, NOON + 1, NOON + 2), strict=True)
     queue.await_receipts(tx, [(one, 1, reference, until) for one, reference, until in waits])
 
-    found = queue.overdue(tx, SLOT, CARRIER, NOON + 3, 10)
+    found = queue.find_overdue(tx, SLOT, CARRIER, NOON + 3, 10)
 
     assert found == [(ids[1], "?in doubt"), (ids[2], "r"), (ids[0], "a\nb\nc")]
-    assert queue.overdue(tx, SLOT, CARRIER, NOON + 3, 1) == found[:1]
-    assert queue.overdue(tx, SLOT, "another", NOON + 3, 10) == []
+    assert queue.find_overdue(tx, SLOT, CARRIER, NOON + 3, 1) == found[:1]
+    assert queue.find_overdue(tx, SLOT, "another", NOON + 3, 10) == []
 
 
 def test_only_what_is_due_and_in_nobodys_hands_may_move_to_another_carrier(tx: Tx) -> None:
     small, campaign = message_id(1), message_id(2)
-    keep(tx, 1)
-    keep(tx, 2, lane=CAMPAIGN)
-    keep(tx, 3, scheduled_at=NOON + 1)
+    store_request(tx, 1)
+    store_request(tx, 2, lane=CAMPAIGN)
+    store_request(tx, 3, scheduled_at=NOON + 1)
     for number in (4, 5, 6):
-        keep(tx, number)
-    keep(tx, 7, carrier="another")
-    keep(tx, 8, sms(product=Product.LMS))
+        store_request(tx, number)
+    store_request(tx, 7, carrier="another")
+    store_request(tx, 8, sms(product=Product.LMS))
     take(tx, *(message_id(number) for number in (4, 5, 6)))
     queue.await_receipts(tx, [(message_id(5), 1, "r", NOON)])
-    queue.try_later(tx, [(message_id(6), 1, NOON, CARRIER, 1)])
+    queue.retry_later(tx, [(message_id(6), 1, NOON, CARRIER, 1)])
     products = [Product.SMS.number, Product.ALIMTALK.number]
 
-    found = queue.movable(tx, SLOT, CARRIER, products, NOON, 10, has_doubt=False)
+    found = queue.find_reroutable(tx, SLOT, CARRIER, products, NOON, 10, includes_in_doubt=False)
 
     assert sorted(found) == [(one, Product.SMS.number) for one in (small, campaign, message_id(6))]
-    assert len(queue.movable(tx, SLOT, CARRIER, products, NOON, 2, has_doubt=False)) == 2
-    assert queue.movable(tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2, has_doubt=False) == [
+    assert len(queue.find_reroutable(tx, SLOT, CARRIER, products, NOON, 2, includes_in_doubt=False)) == 2
+    assert queue.find_reroutable(tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2, includes_in_doubt=False) == [
         (message_id(8), Product.LMS.number)
     ]
-    later = queue.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, has_doubt=False)
+    later = queue.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=False)
     assert message_id(4) not in [one for one, _ in later]  # in doubt, though its lease is out
-    doubted = queue.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, has_doubt=True)
+    doubted = queue.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=True)
     assert {*doubted} - {*later} == {(message_id(4), Product.SMS.number)}
 
 
 def test_only_what_was_never_in_anyones_hands_may_move_if_it_is_to_be_untried(tx: Tx) -> None:
     for number in (1, 2, 3):
-        keep(tx, number)
+        store_request(tx, number)
     take(tx, message_id(2), message_id(3))
-    queue.try_later(tx, [(message_id(2), 1, NOON, CARRIER, 1)])
+    queue.retry_later(tx, [(message_id(2), 1, NOON, CARRIER, 1)])
     products = [Product.SMS.number]
 
-    found = queue.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, has_doubt=True, is_untried=True)
+    found = queue.find_reroutable(
+        tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=True, only_untried=True
+    )
 
     assert found == [(message_id(1), Product.SMS.number)]
-    assert len(queue.movable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, has_doubt=True)) == 3
+    assert len(queue.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=True)) == 3
 
 
 def test_the_next_job_of_some_lanes_is_known(tx: Tx) -> None:
     assert queue.next_due_at(tx, SLOT, CARRIER, (SMALL, CAMPAIGN)) is None
     add(tx, 1, CAMPAIGN, NOON + 3)
     add(tx, 2, SMALL, NOON + 7)
-    add(tx, 3, TAKEN, NOON + 1)
+    add(tx, 3, AWAITING_RECEIPT, NOON + 1)
     add(tx, 4, SMALL, NOON, carrier="another")
 
     assert queue.next_due_at(tx, SLOT, CARRIER, (SMALL, CAMPAIGN)) == NOON + 3
     assert queue.next_due_at(tx, SLOT, CARRIER, (SMALL,)) == NOON + 7
-    assert queue.next_due_at(tx, SLOT, CARRIER, (TAKEN,)) == NOON + 1
+    assert queue.next_due_at(tx, SLOT, CARRIER, (AWAITING_RECEIPT,)) == NOON + 1
 
 
 def test_what_comes_next_is_known_for_each_lane_from_a_time_on(tx: Tx) -> None:
@@ -344,43 +354,46 @@ def test_what_comes_next_is_known_for_each_lane_from_a_time_on(tx: Tx) -> None:
     add(tx, 4, SMALL, NOON - 99, carrier="another")
 
     both = [(SLOT, SMALL, 0), (SLOT, CAMPAIGN, 0)]
-    assert sorted(queue.next_due(tx, CARRIER, both)) == [(SLOT, SMALL, NOON - 9), (SLOT, CAMPAIGN, NOON + 7)]
-    assert queue.next_due(tx, CARRIER, [(SLOT, SMALL, NOON - 8)]) == [(SLOT, SMALL, NOON - 3)]
-    assert queue.next_due(tx, CARRIER, [(SLOT, SMALL, NOON), (SLOT + 1, SMALL, 0)]) == []
+    assert sorted(queue.next_due_by_lane(tx, CARRIER, both)) == [
+        (SLOT, SMALL, NOON - 9),
+        (SLOT, CAMPAIGN, NOON + 7),
+    ]
+    assert queue.next_due_by_lane(tx, CARRIER, [(SLOT, SMALL, NOON - 8)]) == [(SLOT, SMALL, NOON - 3)]
+    assert queue.next_due_by_lane(tx, CARRIER, [(SLOT, SMALL, NOON), (SLOT + 1, SMALL, 0)]) == []
 
 
 def test_what_is_due_before_a_time_is_left_out_lane_by_lane(tx: Tx) -> None:
     old, small = add(tx, 1, SMALL, NOON - 9), add(tx, 2, SMALL, NOON - 3)
     campaign = add(tx, 3, CAMPAIGN, NOON - 9)
 
-    assert queue.due(tx, SLOT, CARRIER, NOON, 100, (NOON - 3, NOON - 9)) == [small, campaign]
-    assert queue.due(tx, SLOT, CARRIER, NOON, 100, (NOON - 9, NOON - 8)) == [old, small]
+    assert queue.find_due(tx, SLOT, CARRIER, NOON, 100, (NOON - 3, NOON - 9)) == [small, campaign]
+    assert queue.find_due(tx, SLOT, CARRIER, NOON, 100, (NOON - 9, NOON - 8)) == [old, small]
 
 
 def test_the_carriers_that_have_jobs_are_known(tx: Tx) -> None:
-    assert queue.carriers(tx, SLOT) == []
+    assert queue.carriers_with_jobs(tx, SLOT) == []
     for number, carrier in enumerate(("b", "a", "b", "c")):
         add(tx, number, carrier=carrier)
 
-    assert queue.carriers(tx, SLOT) == ["a", "b", "c"]
+    assert queue.carriers_with_jobs(tx, SLOT) == ["a", "b", "c"]
 
 
 def test_what_a_carrier_has_still_to_be_given_is_known_due_or_not(tx: Tx) -> None:
     waiting = [add(tx, 1), add(tx, 2, CAMPAIGN, NOON + HOUR)]
-    add(tx, 3, TAKEN)
+    add(tx, 3, AWAITING_RECEIPT)
     add(tx, 4, carrier="another")
 
-    assert sorted(queue.to_send(tx, SLOT, CARRIER, NOON, 10)) == waiting
-    assert len(queue.to_send(tx, SLOT, CARRIER, NOON, 1)) == 1
+    assert sorted(queue.find_unsent(tx, SLOT, CARRIER, NOON, 10)) == waiting
+    assert len(queue.find_unsent(tx, SLOT, CARRIER, NOON, 1)) == 1
     queue.claim(tx, waiting[:1], NOON, NOON + LEASE)
-    assert sorted(queue.to_send(tx, SLOT, CARRIER, NOON, 10, has_leased=False)) == waiting[1:]
-    assert sorted(queue.to_send(tx, SLOT, CARRIER, NOON + LEASE, 10, has_leased=False)) == waiting
+    assert sorted(queue.find_unsent(tx, SLOT, CARRIER, NOON, 10, includes_leased=False)) == waiting[1:]
+    assert sorted(queue.find_unsent(tx, SLOT, CARRIER, NOON + LEASE, 10, includes_leased=False)) == waiting
 
 
 def test_jobs_given_to_another_carrier_begin_their_tries_anew(tx: Tx) -> None:
     one = add(tx, 1)
     take(tx, one)
-    queue.try_later(tx, [(one, 1, NOON, CARRIER, 1)])
+    queue.retry_later(tx, [(one, 1, NOON, CARRIER, 1)])
 
     queue.reroute(tx, [(one, "another")])
 
@@ -393,48 +406,48 @@ def test_depths_count_every_lane_and_know_the_oldest_that_is_due(tx: Tx) -> None
     add(tx, 3, CAMPAIGN, NOON + 1)
 
     assert queue.depths(tx, [SLOT], [CARRIER], NOON) == [
-        Depth(CARRIER, SMALL, 2, NOON - 9),
-        Depth(CARRIER, CAMPAIGN, 1, None),
-        Depth(CARRIER, TAKEN, 0, None),
+        QueueDepth(CARRIER, SMALL, 2, NOON - 9),
+        QueueDepth(CARRIER, CAMPAIGN, 1, None),
+        QueueDepth(CARRIER, AWAITING_RECEIPT, 0, None),
     ]
 
 
 def test_an_attempt_is_noted_once(tx: Tx) -> None:
     one = message_id(1)
-    queue.log_attempts(tx, CARRIER, [(one, 1, "busy"), (one, 2, "unknown")], NOON)
-    queue.log_attempts(tx, CARRIER, [(one, 1, "busy")], NOON + 1)
+    queue.record_attempts(tx, CARRIER, [(one, 1, "busy"), (one, 2, "unknown")], NOON)
+    queue.record_attempts(tx, CARRIER, [(one, 1, "busy")], NOON + 1)
 
-    noted = tx.rows("select number, carrier, verdict, ended_at from attempts order by number")
+    noted = tx.fetch_all("select number, carrier, verdict, ended_at from attempts order by number")
     assert noted == [(1, CARRIER, "busy", NOON), (2, CARRIER, "unknown", NOON)]
 
 
 def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
-    fill(tx)
-    explaining = Explaining(tx)
+    store_many_requests(tx)
+    explaining = ExplainingTx(tx)
 
-    found = queue.due(explaining, SLOT, CARRIER, NOON, 50)
+    found = queue.find_due(explaining, SLOT, CARRIER, NOON, 50)
     leases = queue.claim(explaining, found, NOON, NOON + LEASE)
-    messages.begin_sending(explaining, found)
+    messages.mark_sending(explaining, found)
     messages.get(explaining, found)
     queue.next_due_at(explaining, SLOT, CARRIER, (SMALL, CAMPAIGN))
-    queue.next_due(explaining, CARRIER, [(SLOT, SMALL, NOON), (SLOT, CAMPAIGN, 0)])
+    queue.next_due_by_lane(explaining, CARRIER, [(SLOT, SMALL, NOON), (SLOT, CAMPAIGN, 0)])
     held = [(lease.id, lease.attempt) for lease in leases]
-    queue.still_held(explaining, held)
+    queue.still_leased(explaining, held)
     queue.await_receipts(explaining, [(*each, each[0].hex(), NOON + HOUR) for each in held[:20]])
-    queue.try_later(explaining, [(*each, NOON + HOUR, CARRIER, 1) for each in held[20:40]])
+    queue.retry_later(explaining, [(*each, NOON + HOUR, CARRIER, 1) for each in held[20:40]])
     queue.postpone(explaining, found[40:], NOON + HOUR)
-    queue.log_attempts(explaining, CARRIER, [(*each, "busy") for each in held], NOON)
-    queue.overdue(explaining, SLOT, CARRIER, NOON + HOUR, 50)
-    queue.in_doubt(explaining, found)
-    queue.in_hand(explaining, SLOT, CARRIER, 50)
-    queue.hold(explaining, [(one, "?", NOON + HOUR) for one in found[:5]])
-    queue.movable(explaining, SLOT, CARRIER, [1, 2], NOON, 50, has_doubt=False)
-    queue.drop(explaining, found[:10])
-    queue.drop_unclaimed(explaining, found[10:20])
+    queue.record_attempts(explaining, CARRIER, [(*each, "busy") for each in held], NOON)
+    queue.find_overdue(explaining, SLOT, CARRIER, NOON + HOUR, 50)
+    queue.find_in_doubt(explaining, found)
+    queue.find_in_flight(explaining, SLOT, CARRIER, 50)
+    queue.hold_for_receipt(explaining, [(one, "?", NOON + HOUR) for one in found[:5]])
+    queue.find_reroutable(explaining, SLOT, CARRIER, [1, 2], NOON, 50, includes_in_doubt=False)
+    queue.remove(explaining, found[:10])
+    queue.remove_unclaimed(explaining, found[10:20])
     queue.add_requests(explaining, [(request_id(9999), CARRIER, SMALL, NOON)])
-    queue.void_leases(explaining, SLOT, CARRIER, NOON, LEASE)
-    queue.carriers(explaining, SLOT)
-    queue.to_send(explaining, SLOT, CARRIER, NOON, 10)
+    queue.release_leases(explaining, SLOT, CARRIER, NOON, LEASE)
+    queue.carriers_with_jobs(explaining, SLOT)
+    queue.find_unsent(explaining, SLOT, CARRIER, NOON, 10)
     queue.reroute(explaining, [(one, CARRIER) for one in found])
     queue.depths(explaining, [SLOT], [CARRIER], NOON)
 
@@ -442,22 +455,22 @@ def test_claiming_and_settling_never_walk_the_queue(tx: Tx) -> None:
 
 
 def test_the_claim_finds_its_jobs_by_the_index_of_what_is_ready_in_its_order(tx: Tx) -> None:
-    fill(tx)
-    explaining = Explaining(tx)
+    store_many_requests(tx)
+    explaining = ExplainingTx(tx)
 
-    queue.due(explaining, SLOT, CARRIER, NOON, 50)
-    queue.overdue(explaining, SLOT, CARRIER, NOON, 50)
+    queue.find_due(explaining, SLOT, CARRIER, NOON, 50)
+    queue.find_overdue(explaining, SLOT, CARRIER, NOON, 50)
 
     assert explaining.uses("jobs_ready (carrier=? AND lane=? AND slot=? AND ready_at>? AND ready_at<?)")
     assert not any("TEMP B-TREE" in step or "Sort" in step for step, _ in explaining.plans)
 
 
 def test_where_others_want_the_rest_campaigns_get_their_share_and_no_more(tx: Tx) -> None:
-    keep(tx, 1, lane=queue.SMALL)
+    store_request(tx, 1, lane=queue.SMALL)
     for number in range(2, 30):
-        keep(tx, number, lane=queue.CAMPAIGN)
+        store_request(tx, number, lane=queue.CAMPAIGN)
 
-    found = queue.due(tx, 0, CARRIER, NOON, 20, fills_up=False)
+    found = queue.find_due(tx, 0, CARRIER, NOON, 20, fills_up=False)
 
     assert sorted(found) == [message_id(number) for number in range(1, 7)]
-    assert len(queue.due(tx, 0, CARRIER, NOON, 20)) == 20
+    assert len(queue.find_due(tx, 0, CARRIER, NOON, 20)) == 20

@@ -6,7 +6,7 @@ from pabal.domain.dates import HOUR
 from pabal.domain.message import Outcome
 from pabal.store import receipts
 from pabal.store.engine.base import Tx
-from tests.fixtures.rows import CARRIER, Explaining, message_id
+from tests.fixtures.rows import CARRIER, ExplainingTx, message_id
 from tests.fixtures.virtual import NOON
 
 ONE, OTHER = message_id(1), message_id(2)
@@ -14,7 +14,7 @@ GOOD, BAD = Outcome.DELIVERED, Outcome.PHONE_OFF
 
 
 def kept(tx: Tx) -> int:
-    row = tx.row("select count(*) from receipts")
+    row = tx.fetch_one("select count(*) from receipts")
     assert row is not None
     return int(row[0])
 
@@ -22,31 +22,31 @@ def kept(tx: Tx) -> int:
 def test_a_receipt_after_the_answer_finds_its_message(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r2", OTHER, 1)]) == []
 
-    assert receipts.arrive(tx, CARRIER, [("r2", BAD)], NOON) == ([(OTHER, BAD)], [])
+    assert receipts.record(tx, CARRIER, [("r2", BAD)], NOON) == ([(OTHER, BAD)], [])
 
 
 def test_a_receipt_before_the_answer_is_kept_for_it(tx: Tx) -> None:
-    assert receipts.arrive(tx, CARRIER, [("r1", BAD)], NOON) == ([], ["r1"])
+    assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON) == ([], ["r1"])
 
     assert receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r2", OTHER, 1)]) == [(ONE, BAD)]
 
 
 def test_of_two_receipts_the_first_counts(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
-    receipts.arrive(tx, CARRIER, [("r1", GOOD)], NOON)
+    receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)
 
-    assert receipts.arrive(tx, CARRIER, [("r1", BAD)], NOON + 1) == ([(ONE, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON + 1) == ([(ONE, GOOD)], [])
 
 
 def test_of_two_receipts_in_one_delivery_the_first_counts(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
 
-    assert receipts.arrive(tx, CARRIER, [("r1", BAD), ("r1", GOOD), ("r1", GOOD)], NOON) == ([(ONE, BAD)], [])
+    assert receipts.record(tx, CARRIER, [("r1", BAD), ("r1", GOOD), ("r1", GOOD)], NOON) == ([(ONE, BAD)], [])
 
 
 def test_of_two_receipts_before_the_answer_the_first_counts(tx: Tx) -> None:
-    receipts.arrive(tx, CARRIER, [("r1", GOOD)], NOON)
-    receipts.arrive(tx, CARRIER, [("r1", BAD)], NOON + 1)
+    receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)
+    receipts.record(tx, CARRIER, [("r1", BAD)], NOON + 1)
 
     assert receipts.expect(tx, CARRIER, [("r1", ONE, 1)]) == [(ONE, GOOD)]
 
@@ -54,83 +54,83 @@ def test_of_two_receipts_before_the_answer_the_first_counts(tx: Tx) -> None:
 def test_a_reference_given_twice_in_one_answer_is_the_later_messages(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r1", OTHER, 1)]) == []
 
-    assert receipts.arrive(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
 
 
 def test_the_same_reference_at_two_carriers_is_two_references(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
     receipts.expect(tx, "another", [("r1", OTHER, 1)])
 
-    assert receipts.arrive(tx, "another", [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
+    assert receipts.record(tx, "another", [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
 
 
 def test_many_receipts_at_once_are_all_matched(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [(f"r{number}", message_id(number), 1) for number in range(250)])
 
-    matched, unmatched = receipts.arrive(tx, CARRIER, [(f"r{number}", GOOD) for number in range(300)], NOON)
+    matched, unmatched = receipts.record(tx, CARRIER, [(f"r{number}", GOOD) for number in range(300)], NOON)
 
     assert sorted(matched) == [(message_id(number), GOOD) for number in range(250)]
     assert sorted(unmatched) == [f"r{number}" for number in range(250, 300)]
 
 
 def test_nothing_arrives_where_nothing_is_handed_in(tx: Tx) -> None:
-    assert receipts.arrive(tx, CARRIER, [], NOON) == ([], [])
+    assert receipts.record(tx, CARRIER, [], NOON) == ([], [])
     assert receipts.expect(tx, CARRIER, []) == []
 
 
 def test_what_has_ended_is_forgotten(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r2", OTHER, 1)])
 
-    receipts.forget(tx, [(CARRIER, "r1", ONE), ("another", "r2", OTHER)])
+    receipts.delete(tx, [(CARRIER, "r1", ONE), ("another", "r2", OTHER)])
 
-    assert receipts.arrive(tx, CARRIER, [("r1", GOOD), ("r2", GOOD)], NOON) == ([(OTHER, GOOD)], ["r1"])
+    assert receipts.record(tx, CARRIER, [("r1", GOOD), ("r2", GOOD)], NOON) == ([(OTHER, GOOD)], ["r1"])
 
 
 def test_a_reference_that_is_another_messages_by_now_is_not_forgotten(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
     receipts.expect(tx, CARRIER, [("r1", OTHER, 1)])
-    receipts.arrive(tx, CARRIER, [("stray", GOOD)], NOON)
+    receipts.record(tx, CARRIER, [("stray", GOOD)], NOON)
 
-    receipts.forget(tx, [(CARRIER, "r1", ONE), (CARRIER, "stray", ONE)])
+    receipts.delete(tx, [(CARRIER, "r1", ONE), (CARRIER, "stray", ONE)])
 
     assert kept(tx) == 2
-    assert receipts.arrive(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
 
 
 def test_only_receipts_that_belong_to_no_message_are_forgotten_as_strays(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
-    receipts.arrive(tx, CARRIER, [("a", GOOD), ("b", GOOD)], NOON)
-    receipts.arrive(tx, "another", [("a", GOOD)], NOON)
+    receipts.record(tx, CARRIER, [("a", GOOD), ("b", GOOD)], NOON)
+    receipts.record(tx, "another", [("a", GOOD)], NOON)
 
-    receipts.forget_strays(tx, CARRIER, ["r1", "a"])
+    receipts.delete_unmatched_references(tx, CARRIER, ["r1", "a"])
 
-    left = tx.rows("select carrier, reference from receipts order by carrier, reference")
+    left = tx.fetch_all("select carrier, reference from receipts order by carrier, reference")
     assert left == [("another", "a"), (CARRIER, "b"), (CARRIER, "r1")]
 
 
 def test_only_old_receipts_that_nobody_claimed_are_forgotten_some_at_a_time(tx: Tx) -> None:
-    receipts.arrive(tx, CARRIER, [(f"old{number}", GOOD) for number in range(5)], NOON - HOUR)
-    receipts.arrive(tx, CARRIER, [("new", GOOD)], NOON)
+    receipts.record(tx, CARRIER, [(f"old{number}", GOOD) for number in range(5)], NOON - HOUR)
+    receipts.record(tx, CARRIER, [("new", GOOD)], NOON)
     receipts.expect(tx, CARRIER, [("old0", ONE, 1), ("waiting", OTHER, 1)])
 
-    assert receipts.forget_unmatched(tx, NOON, 3) == 3
-    assert receipts.forget_unmatched(tx, NOON, 3) == 1
-    assert receipts.forget_unmatched(tx, NOON, 3) == 0
+    assert receipts.delete_old_unmatched(tx, NOON, 3) == 3
+    assert receipts.delete_old_unmatched(tx, NOON, 3) == 1
+    assert receipts.delete_old_unmatched(tx, NOON, 3) == 0
     assert kept(tx) == 3
 
 
 def test_a_message_in_parts_is_delivered_when_every_part_is(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [("a", ONE, 3), ("b", ONE, 3), ("c", ONE, 3), ("r", OTHER, 1)]) == []
 
-    assert receipts.arrive(tx, CARRIER, [("b", GOOD)], NOON) == ([], [])
-    assert receipts.arrive(tx, CARRIER, [("r", GOOD), ("a", GOOD)], NOON) == ([(OTHER, GOOD)], [])
-    assert receipts.arrive(tx, CARRIER, [("c", GOOD)], NOON) == ([(ONE, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([], [])
+    assert receipts.record(tx, CARRIER, [("r", GOOD), ("a", GOOD)], NOON) == ([(OTHER, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("c", GOOD)], NOON) == ([(ONE, GOOD)], [])
 
 
 def test_all_parts_may_be_reported_at_once(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2), ("c", OTHER, 2), ("d", OTHER, 2)])
 
-    ended, unmatched = receipts.arrive(tx, CARRIER, [(each, GOOD) for each in "adbc"], NOON)
+    ended, unmatched = receipts.record(tx, CARRIER, [(each, GOOD) for each in "adbc"], NOON)
 
     assert (sorted(ended), unmatched) == ([(ONE, GOOD), (OTHER, GOOD)], [])
 
@@ -141,7 +141,7 @@ def test_a_message_in_parts_fails_as_soon_as_one_part_does(tx: Tx, bad: int) -> 
     words = [BAD if number == bad else GOOD for number in range(3)]
 
     ends = [
-        receipts.arrive(tx, CARRIER, [(each, word)], NOON).ended for each, word in zip("abc", words, strict=True)
+        receipts.record(tx, CARRIER, [(each, word)], NOON).ended for each, word in zip("abc", words, strict=True)
     ]
 
     assert ends[bad] == [(ONE, BAD)]
@@ -151,20 +151,20 @@ def test_a_message_in_parts_fails_as_soon_as_one_part_does(tx: Tx, bad: int) -> 
 def test_a_part_that_fails_together_with_others_that_do_not_is_the_end(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("a", ONE, 3), ("b", ONE, 3), ("c", ONE, 3)])
 
-    assert receipts.arrive(tx, CARRIER, [("a", GOOD), ("b", BAD), ("c", GOOD)], NOON) == ([(ONE, BAD)], [])
+    assert receipts.record(tx, CARRIER, [("a", GOOD), ("b", BAD), ("c", GOOD)], NOON) == ([(ONE, BAD)], [])
 
 
 def test_receipts_of_parts_before_the_answer_are_kept_for_it(tx: Tx) -> None:
-    assert receipts.arrive(tx, CARRIER, [("a", GOOD)], NOON) == ([], ["a"])
+    assert receipts.record(tx, CARRIER, [("a", GOOD)], NOON) == ([], ["a"])
     assert receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2)]) == []
-    assert receipts.arrive(tx, CARRIER, [("b", GOOD)], NOON) == ([(ONE, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([(ONE, GOOD)], [])
 
-    receipts.arrive(tx, CARRIER, [("c", GOOD), ("d", GOOD)], NOON)
+    receipts.record(tx, CARRIER, [("c", GOOD), ("d", GOOD)], NOON)
     assert receipts.expect(tx, CARRIER, [("c", OTHER, 2), ("d", OTHER, 2)]) == [(OTHER, GOOD)]
 
 
 def test_a_failed_part_before_the_answer_is_the_end_once_it_comes(tx: Tx) -> None:
-    receipts.arrive(tx, CARRIER, [("b", BAD)], NOON)
+    receipts.record(tx, CARRIER, [("b", BAD)], NOON)
 
     assert receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2)]) == [(ONE, BAD)]
 
@@ -173,17 +173,17 @@ def test_a_part_that_is_reported_twice_counts_once(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2)])
 
     for _ in range(3):
-        assert receipts.arrive(tx, CARRIER, [("a", GOOD), ("a", GOOD)], NOON) == ([], [])
+        assert receipts.record(tx, CARRIER, [("a", GOOD), ("a", GOOD)], NOON) == ([], [])
 
-    assert receipts.arrive(tx, CARRIER, [("a", BAD)], NOON) == ([], [])  # the first word counts
-    assert receipts.arrive(tx, CARRIER, [("b", GOOD)], NOON) == ([(ONE, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("a", BAD)], NOON) == ([], [])  # the first word counts
+    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([(ONE, GOOD)], [])
 
 
 def test_the_parts_of_many_messages_are_told_apart(tx: Tx) -> None:
     expected = [(f"{number}.{part}", message_id(number), 3) for number in range(120) for part in range(3)]
     receipts.expect(tx, CARRIER, expected)
 
-    ended, unmatched = receipts.arrive(tx, CARRIER, [(each, GOOD) for each, _, _ in expected[:-1]], NOON)
+    ended, unmatched = receipts.record(tx, CARRIER, [(each, GOOD) for each, _, _ in expected[:-1]], NOON)
 
     assert sorted(ended) == [(message_id(number), GOOD) for number in range(119)]
     assert unmatched == []
@@ -192,25 +192,25 @@ def test_the_parts_of_many_messages_are_told_apart(tx: Tx) -> None:
 def test_a_message_in_doubt_is_found_by_its_name_at_its_own_carrier(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("?one", ONE, 1), ("?other", OTHER, 1)])
     receipts.expect(tx, "another", [("?third", message_id(3), 1)])
-    receipts.arrive(tx, CARRIER, [("?stray", GOOD)], NOON)
+    receipts.record(tx, CARRIER, [("?stray", GOOD)], NOON)
 
-    held = receipts.held(tx, CARRIER, ["?one", "?third", "?stray", "?nobody"])
+    held = receipts.find_held(tx, CARRIER, ["?one", "?third", "?stray", "?nobody"])
 
     assert held == {"?one": ONE}
-    assert receipts.held(tx, CARRIER, []) == {}
-    assert receipts.held(tx, CARRIER, ["?one", "?other"]) == {"?one": ONE, "?other": OTHER}
+    assert receipts.find_held(tx, CARRIER, []) == {}
+    assert receipts.find_held(tx, CARRIER, ["?one", "?other"]) == {"?one": ONE, "?other": OTHER}
 
 
 def test_receipts_are_found_by_carrier_and_reference_and_never_by_walking(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [(f"r{number}", message_id(number), 1) for number in range(500)])
-    explaining = Explaining(tx)
+    explaining = ExplainingTx(tx)
 
     receipts.expect(explaining, CARRIER, [("r1", ONE, 1)])
-    receipts.arrive(explaining, CARRIER, [("r1", GOOD)], NOON)
+    receipts.record(explaining, CARRIER, [("r1", GOOD)], NOON)
     receipts.expect(explaining, CARRIER, [("a", OTHER, 2), ("b", OTHER, 2)])
-    receipts.arrive(explaining, CARRIER, [("a", GOOD)], NOON)
-    receipts.held(explaining, CARRIER, ["r1", "r2"])
-    receipts.forget_unmatched(explaining, NOON, 10)
+    receipts.record(explaining, CARRIER, [("a", GOOD)], NOON)
+    receipts.find_held(explaining, CARRIER, ["r1", "r2"])
+    receipts.delete_old_unmatched(explaining, NOON, 10)
 
     assert explaining.scans == []
     assert explaining.uses("receipts_unmatched")
@@ -220,10 +220,10 @@ def test_receipts_are_found_by_carrier_and_reference_and_never_by_walking(tx: Tx
 
 def test_what_has_ended_is_found_by_carrier_and_reference(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [(f"r{number}", message_id(number), 1) for number in range(500)])
-    ended, strays = Explaining(tx), Explaining(tx)
+    ended, strays = ExplainingTx(tx), ExplainingTx(tx)
 
-    receipts.forget(ended, [(CARRIER, f"r{number}", message_id(number)) for number in range(150)])
-    receipts.forget_strays(strays, CARRIER, ["r1", "r2"])
+    receipts.delete(ended, [(CARRIER, f"r{number}", message_id(number)) for number in range(150)])
+    receipts.delete_unmatched_references(strays, CARRIER, ["r1", "r2"])
 
     for explaining in (ended, strays):
         assert explaining.scans == []

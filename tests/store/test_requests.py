@@ -10,13 +10,13 @@ from pabal.store.engine.base import Tx
 from tests.fixtures.rows import (
     CARRIER,
     PHONE,
-    Explaining,
+    ExplainingTx,
     add_request,
-    fill,
-    keep,
     message_id,
     request_id,
     sms,
+    store_many_requests,
+    store_request,
 )
 from tests.fixtures.virtual import NOON
 
@@ -61,7 +61,7 @@ def test_a_request_is_read_as_it_was_kept_with_its_profiles_channel_and_key(tx: 
     assert (request.has_image, request.image_link, request.is_ad) == (True, "https://example.com", True)
     assert (request.fallback_sender, request.fallback_content) == ("0212345678", "대신")
     assert (request.profile_id, request.channel_id, request.sender_key) == (profile, "@shop", "a" * 40)
-    assert requests.image(tx, request_id(1)) == PICTURE
+    assert requests.get_image(tx, request_id(1)) == PICTURE
 
 
 def test_a_text_has_nothing_that_was_not_given(tx: Tx) -> None:
@@ -72,7 +72,7 @@ def test_a_text_has_nothing_that_was_not_given(tx: Tx) -> None:
     assert request.sender == "0212345678"
     assert (request.subject, request.fallback_sender, request.profile_id, request.channel_id) == (None,) * 4
     assert (request.variables, request.buttons, request.has_image, request.is_ad) == ((), (), False, False)
-    assert requests.image(tx, request_id(1)) is None
+    assert requests.get_image(tx, request_id(1)) is None
 
 
 def test_no_ids_give_no_requests(tx: Tx) -> None:
@@ -88,7 +88,7 @@ def test_a_profiles_requests_come_soonest_first_and_none_is_skipped_between_batc
 
     seen: list[bytes] = []
     after = (NOON, b"")
-    while batch := requests.of_profile(tx, profile, after, 10):
+    while batch := requests.list_by_profile(tx, profile, after, 10):
         seen += [one for _, one, _ in batch]
         after = batch[-1][:2]
 
@@ -97,55 +97,60 @@ def test_a_profiles_requests_come_soonest_first_and_none_is_skipped_between_batc
 
 def test_requests_between_two_ids_exclude_both(tx: Tx) -> None:
     for number in range(5):
-        keep(tx, number)
+        store_request(tx, number)
 
-    assert requests.between(tx, request_id(0), request_id(4), 10) == [request_id(number) for number in (1, 2, 3)]
-    assert requests.between(tx, request_id(0), request_id(4), 2) == [request_id(1), request_id(2)]
+    assert requests.ids_between(tx, request_id(0), request_id(4), 10) == [
+        request_id(number) for number in (1, 2, 3)
+    ]
+    assert requests.ids_between(tx, request_id(0), request_id(4), 2) == [request_id(1), request_id(2)]
 
 
 def test_a_blanked_request_keeps_how_its_messages_ended_and_nothing_personal(tx: Tx) -> None:
     profile = add_profile(tx)
-    keep(tx, 1, talk(profile))
-    keep(tx, 2)
-    messages.end(tx, [(message_id(1, 1), Outcome.DELIVERED), (message_id(1, 2), Outcome.SPAM)], NOON + 5)
-    queue.log_attempts(tx, CARRIER, [(message_id(1, 1), 1, "busy")], NOON)
+    store_request(tx, 1, talk(profile))
+    store_request(tx, 2)
+    messages.finish(tx, [(message_id(1, 1), Outcome.DELIVERED), (message_id(1, 2), Outcome.SPAM)], NOON + 5)
+    queue.record_attempts(tx, CARRIER, [(message_id(1, 1), 1, "busy")], NOON)
 
-    requests.blank(tx, request_id(1))
+    requests.erase(tx, request_id(1))
 
     request = requests.get(tx, [request_id(1)])[request_id(1)]
     assert (request.content, request.sender, request.subject, request.image_link) == ("", "", None, None)
     assert (request.buttons, request.variables) == ((), ())
     assert (request.fallback_sender, request.fallback_content) == (None, None)
-    assert requests.image(tx, request_id(1)) is None
-    assert tx.rows("select * from attempts") == []
+    assert requests.get_image(tx, request_id(1)) is None
+    assert tx.fetch_all("select * from attempts") == []
     ended = messages.get(tx, [message_id(1, 1), message_id(1, 2)])
     assert [one.outcome for one in ended.values()] == [Outcome.DELIVERED, Outcome.SPAM]
     for one in ended.values():
         assert (one.receiver, one.values, one.content, one.reference) == ("", (), None, None)
         assert one.completed_at == NOON + 5
-    assert messages.count(tx, 1, message_id(1, 0), message_id(1, 9)) == {Status.COMPLETED: 1, Status.FAIL: 1}
+    assert messages.count_by_status(tx, 1, message_id(1, 0), message_id(1, 9)) == {
+        Status.COMPLETED: 1,
+        Status.FAIL: 1,
+    }
 
 
 def test_blanking_one_request_touches_no_other(tx: Tx) -> None:
-    keep(tx, 1)
-    keep(tx, 2)
+    store_request(tx, 1)
+    store_request(tx, 2)
 
-    requests.blank(tx, request_id(1))
+    requests.erase(tx, request_id(1))
 
     assert messages.get(tx, [message_id(2)])[message_id(2)].receiver == PHONE
     assert requests.get(tx, [request_id(2)])[request_id(2)].content == "안녕하세요"
 
 
 def test_requests_are_never_found_by_walking(tx: Tx) -> None:
-    fill(tx)
-    explaining = Explaining(tx)
+    store_many_requests(tx)
+    explaining = ExplainingTx(tx)
 
     add_request(explaining, request_id(1000), 1, sms(), NOON)
     requests.get(explaining, [request_id(1), request_id(2)])
-    requests.image(explaining, request_id(1))
-    requests.of_profile(explaining, 1, (NOON, b""), 20)
-    requests.between(explaining, request_id(0), request_id(9), 20)
-    requests.blank(explaining, request_id(1))
+    requests.get_image(explaining, request_id(1))
+    requests.list_by_profile(explaining, 1, (NOON, b""), 20)
+    requests.ids_between(explaining, request_id(0), request_id(9), 20)
+    requests.erase(explaining, request_id(1))
 
     assert explaining.scans == []
     assert explaining.uses("requests_of_profile (profile_id=? AND (scheduled_at,id)>(?,?))")

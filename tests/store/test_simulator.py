@@ -3,18 +3,18 @@
 from pabal.domain import identifiers
 from pabal.domain.dates import MINUTE, SECOND
 from pabal.domain.message import Outcome
-from pabal.domain.simulated_message import TOKEN, Arrival
+from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
 from pabal.store import simulator
 from pabal.store.engine.base import Tx
-from tests.fixtures.rows import CARRIER, PHONE, Explaining, message_id
+from tests.fixtures.rows import CARRIER, PHONE, ExplainingTx, message_id
 from tests.fixtures.virtual import NOON
 
 SLOTS = (0, 1)
 GOOD, BAD = Outcome.DELIVERED, Outcome.UNDELIVERABLE
 
 
-def arrival(number: int, **fields: object) -> Arrival:
-    usual = Arrival(
+def arrival(number: int, **fields: object) -> SimulatedMessage:
+    usual = SimulatedMessage(
         message_id(number),
         1,
         PHONE,
@@ -30,49 +30,49 @@ def arrival(number: int, **fields: object) -> Arrival:
 
 
 def texts(tx: Tx, at: int = NOON + MINUTE, page: int = 1, page_size: int = 10) -> list[str]:
-    return [each.content for each in simulator.on_phone(tx, 1, PHONE, at, page, page_size)[1]]
+    return [each.content for each in simulator.list_on_phone(tx, 1, PHONE, at, page, page_size)[1]]
 
 
 def test_a_phone_shows_what_has_arrived_as_it_was_sent(tx: Tx) -> None:
     buttons = [{"buttonType": "webLink", "name": "보기", "mobileUrl": "https://example.com"}]
     sent = arrival(1, kind="alimTalk", sender="@shop", subject="제목", buttons=buttons, has_image=True)
-    simulator.take(tx, CARRIER, [sent])
+    simulator.add_messages(tx, CARRIER, [sent])
 
-    total, (shown,) = simulator.on_phone(tx, 1, PHONE, NOON + SECOND, 1, 10)
+    total, (shown,) = simulator.list_on_phone(tx, 1, PHONE, NOON + SECOND, 1, 10)
 
     assert total == 1
     assert shown == sent._replace(receipts=())
 
 
 def test_a_phone_does_not_show_what_has_yet_to_arrive_or_never_will(tx: Tx) -> None:
-    simulator.take(tx, CARRIER, [arrival(1), arrival(2, arrives_at=None)])
+    simulator.add_messages(tx, CARRIER, [arrival(1), arrival(2, arrives_at=None)])
 
     assert texts(tx, at=NOON + SECOND - 1) == []
     assert texts(tx, at=NOON + SECOND) == ["글 1"]
 
 
 def test_a_phone_shows_only_what_came_from_the_account_that_asks(tx: Tx) -> None:
-    simulator.take(tx, CARRIER, [arrival(1), arrival(2, account_id=2), arrival(3, phone="01099999999")])
+    simulator.add_messages(tx, CARRIER, [arrival(1), arrival(2, account_id=2), arrival(3, phone="01099999999")])
 
     assert texts(tx) == ["글 1"]
 
 
 def test_a_phone_shows_its_newest_first_page_by_page(tx: Tx) -> None:
-    simulator.take(tx, CARRIER, [arrival(number, arrives_at=NOON + number) for number in (3, 1, 2)])
+    simulator.add_messages(tx, CARRIER, [arrival(number, arrives_at=NOON + number) for number in (3, 1, 2)])
 
     assert texts(tx, page_size=2) == ["글 3", "글 2"]
     assert texts(tx, page=2, page_size=2) == ["글 1"]
     assert texts(tx, page=3, page_size=2) == []
-    assert simulator.on_phone(tx, 1, PHONE, NOON + MINUTE, 2, 2)[0] == 3
+    assert simulator.list_on_phone(tx, 1, PHONE, NOON + MINUTE, 2, 2)[0] == 3
 
 
 def test_a_message_that_was_taken_before_is_not_taken_again_nor_reported_on_twice(tx: Tx) -> None:
-    simulator.take(tx, CARRIER, [arrival(1)])
+    simulator.add_messages(tx, CARRIER, [arrival(1)])
 
-    simulator.take(tx, CARRIER, [arrival(1, content="again", receipts=((NOON + MINUTE, BAD),)), arrival(2)])
+    simulator.add_messages(tx, CARRIER, [arrival(1, content="again", receipts=((NOON + MINUTE, BAD),)), arrival(2)])
 
     assert texts(tx) == ["글 2", "글 1"]
-    assert simulator.owed(tx, CARRIER, SLOTS, NOON + MINUTE, 10) == [
+    assert simulator.find_due_receipts(tx, CARRIER, SLOTS, NOON + MINUTE, 10) == [
         (NOON + SECOND, message_id(1), GOOD),
         (NOON + SECOND, message_id(2), GOOD),
     ]
@@ -80,30 +80,32 @@ def test_a_message_that_was_taken_before_is_not_taken_again_nor_reported_on_twic
 
 def test_tokens_have_no_id_so_any_number_of_them_is_taken(tx: Tx) -> None:
     for number in range(2):
-        simulator.take(tx, CARRIER, [arrival(number, message_id=None, kind=TOKEN, receipts=())])
+        simulator.add_messages(tx, CARRIER, [arrival(number, message_id=None, kind=TOKEN_KIND, receipts=())])
 
     assert len(texts(tx)) == 2
 
 
 def test_receipts_are_owed_from_when_they_are_due_until_handed_over_oldest_first(tx: Tx) -> None:
-    simulator.take(tx, CARRIER, [arrival(1, receipts=((NOON + 2, GOOD), (NOON + 9, BAD))), arrival(2, receipts=())])
-    simulator.take(tx, CARRIER, [arrival(3, receipts=((NOON + 1, BAD),))])
+    simulator.add_messages(
+        tx, CARRIER, [arrival(1, receipts=((NOON + 2, GOOD), (NOON + 9, BAD))), arrival(2, receipts=())]
+    )
+    simulator.add_messages(tx, CARRIER, [arrival(3, receipts=((NOON + 1, BAD),))])
 
-    assert simulator.next_owed_at(tx, CARRIER, SLOTS) == NOON + 1
-    assert simulator.owed(tx, CARRIER, SLOTS, NOON, 10) == []
-    due = simulator.owed(tx, CARRIER, SLOTS, NOON + 5, 10)
+    assert simulator.next_receipt_at(tx, CARRIER, SLOTS) == NOON + 1
+    assert simulator.find_due_receipts(tx, CARRIER, SLOTS, NOON, 10) == []
+    due = simulator.find_due_receipts(tx, CARRIER, SLOTS, NOON + 5, 10)
     assert due == [(NOON + 1, message_id(3), BAD), (NOON + 2, message_id(1), GOOD)]
-    assert simulator.owed(tx, CARRIER, SLOTS, NOON + 5, 1) == due[:1]
+    assert simulator.find_due_receipts(tx, CARRIER, SLOTS, NOON + 5, 1) == due[:1]
 
-    simulator.settle_owed(tx, CARRIER, due)
+    simulator.delete_receipts(tx, CARRIER, due)
 
-    assert simulator.owed(tx, CARRIER, SLOTS, NOON + 5, 10) == []
-    assert simulator.next_owed_at(tx, CARRIER, SLOTS) == NOON + 9
+    assert simulator.find_due_receipts(tx, CARRIER, SLOTS, NOON + 5, 10) == []
+    assert simulator.next_receipt_at(tx, CARRIER, SLOTS) == NOON + 9
 
 
 def test_nothing_is_owed_by_a_simulator_that_took_nothing(tx: Tx) -> None:
-    assert simulator.next_owed_at(tx, CARRIER, SLOTS) is None
-    assert simulator.owed(tx, CARRIER, SLOTS, NOON, 10) == []
+    assert simulator.next_receipt_at(tx, CARRIER, SLOTS) is None
+    assert simulator.find_due_receipts(tx, CARRIER, SLOTS, NOON, 10) == []
 
 
 def test_how_often_a_message_met_a_busy_carrier_is_counted(tx: Tx) -> None:
@@ -114,7 +116,7 @@ def test_how_often_a_message_met_a_busy_carrier_is_counted(tx: Tx) -> None:
 
 
 def test_the_oldest_beyond_what_phones_may_hold_are_dropped_some_at_a_time(tx: Tx) -> None:
-    simulator.take(tx, CARRIER, [arrival(number) for number in range(10)])
+    simulator.add_messages(tx, CARRIER, [arrival(number) for number in range(10)])
     simulator.count_busy(tx, CARRIER, [message_id(0), message_id(9)])
 
     assert simulator.trim(tx, 4, NOON + 1, 0, 5) == 5
@@ -122,73 +124,75 @@ def test_the_oldest_beyond_what_phones_may_hold_are_dropped_some_at_a_time(tx: T
     assert simulator.trim(tx, 4, NOON + 1, 0, 5) == 0
 
     assert sorted(texts(tx)) == ["글 6", "글 7", "글 8", "글 9"]
-    assert tx.rows("select message_id from simulated_busy") == [(message_id(9),)]
+    assert tx.fetch_all("select message_id from simulated_busy") == [(message_id(9),)]
 
 
 def test_what_was_taken_only_just_is_not_dropped(tx: Tx) -> None:
-    simulator.take(tx, CARRIER, [arrival(number) for number in range(10)])
+    simulator.add_messages(tx, CARRIER, [arrival(number) for number in range(10)])
 
     assert simulator.trim(tx, 4, NOON, 0, 100) == 0
 
 
 def test_the_simulators_memory_is_never_walked(tx: Tx) -> None:
-    simulator.take(tx, CARRIER, [arrival(number) for number in range(200)])
-    explaining = Explaining(tx)
+    simulator.add_messages(tx, CARRIER, [arrival(number) for number in range(200)])
+    explaining = ExplainingTx(tx)
 
-    simulator.take(explaining, CARRIER, [arrival(1), arrival(1000)])
-    due = simulator.owed(explaining, CARRIER, SLOTS, NOON + MINUTE, 10)
-    simulator.settle_owed(explaining, CARRIER, due)
+    simulator.add_messages(explaining, CARRIER, [arrival(1), arrival(1000)])
+    due = simulator.find_due_receipts(explaining, CARRIER, SLOTS, NOON + MINUTE, 10)
+    simulator.delete_receipts(explaining, CARRIER, due)
     simulator.count_busy(explaining, CARRIER, [message_id(1)])
-    simulator.on_phone(explaining, 1, PHONE, NOON + MINUTE, 1, 10)
+    simulator.list_on_phone(explaining, 1, PHONE, NOON + MINUTE, 1, 10)
     simulator.trim(explaining, 10, NOON + MINUTE, 0, 10)
-    simulator.next_owed_at(explaining, CARRIER, SLOTS)
+    simulator.next_receipt_at(explaining, CARRIER, SLOTS)
 
     # The least key of an index is its first entry: SQLite calls that a search without a constraint.
     assert explaining.scans == []
 
 
 def test_what_is_older_than_it_may_be_kept_is_dropped_however_little_there_is(tx: Tx) -> None:
-    simulator.take(tx, CARRIER, [arrival(1)])
+    simulator.add_messages(tx, CARRIER, [arrival(1)])
 
     assert simulator.trim(tx, 4, NOON + MINUTE, NOON, 5) == 0
     assert simulator.trim(tx, 4, NOON + MINUTE, NOON + 1, 5) == 1
 
 
 def test_each_of_several_simulators_owes_its_own_receipts(tx: Tx) -> None:
-    simulator.take(tx, CARRIER, [arrival(1)])
-    simulator.take(tx, "other", [arrival(2)])
+    simulator.add_messages(tx, CARRIER, [arrival(1)])
+    simulator.add_messages(tx, "other", [arrival(2)])
 
-    (own,) = simulator.owed(tx, CARRIER, SLOTS, NOON + MINUTE, 10)
-    simulator.settle_owed(tx, CARRIER, [own])
+    (own,) = simulator.find_due_receipts(tx, CARRIER, SLOTS, NOON + MINUTE, 10)
+    simulator.delete_receipts(tx, CARRIER, [own])
 
     assert own[1] == message_id(1)
-    assert [one for _, one, _ in simulator.owed(tx, "other", SLOTS, NOON + MINUTE, 10)] == [message_id(2)]
+    assert [one for _, one, _ in simulator.find_due_receipts(tx, "other", SLOTS, NOON + MINUTE, 10)] == [
+        message_id(2)
+    ]
 
 
 def in_slot(slot: int, number: int) -> bytes:
-    return identifiers.message_id(identifiers.request_id(NOON, slot, number), 1)
+    return identifiers.make_message_id(identifiers.make_request_id(NOON, slot, number), 1)
 
 
 def test_receipts_are_owed_by_whoever_holds_the_slot_of_their_message(tx: Tx) -> None:
     ids = {slot: in_slot(slot, slot) for slot in (0, 3, 7)}
     due = {slot: ((NOON + slot, GOOD),) for slot in ids}
-    simulator.take(tx, CARRIER, [arrival(0, message_id=ids[slot], receipts=due[slot]) for slot in ids])
+    simulator.add_messages(tx, CARRIER, [arrival(0, message_id=ids[slot], receipts=due[slot]) for slot in ids])
 
-    owed = simulator.owed(tx, CARRIER, [7, 0], NOON + MINUTE, 10)
+    owed = simulator.find_due_receipts(tx, CARRIER, [7, 0], NOON + MINUTE, 10)
 
     assert owed == [(NOON, ids[0], GOOD), (NOON + 7, ids[7], GOOD)]
-    assert simulator.next_owed_at(tx, CARRIER, [3, 7]) == NOON + 3
-    assert simulator.owed(tx, CARRIER, [], NOON + MINUTE, 10) == []
-    assert simulator.next_owed_at(tx, CARRIER, []) is None
-    simulator.settle_owed(tx, CARRIER, owed)
-    assert simulator.owed(tx, CARRIER, [0, 3, 7], NOON + MINUTE, 10) == [(NOON + 3, ids[3], GOOD)]
+    assert simulator.next_receipt_at(tx, CARRIER, [3, 7]) == NOON + 3
+    assert simulator.find_due_receipts(tx, CARRIER, [], NOON + MINUTE, 10) == []
+    assert simulator.next_receipt_at(tx, CARRIER, []) is None
+    simulator.delete_receipts(tx, CARRIER, owed)
+    assert simulator.find_due_receipts(tx, CARRIER, [0, 3, 7], NOON + MINUTE, 10) == [(NOON + 3, ids[3], GOOD)]
 
 
 def test_of_each_slot_some_receipts_come_however_many_another_owes(tx: Tx) -> None:
     late = [in_slot(1, number) for number in range(20)]
-    simulator.take(tx, CARRIER, [arrival(0, message_id=one) for one in [*late, in_slot(2, 1)]])
+    simulator.add_messages(tx, CARRIER, [arrival(0, message_id=one) for one in [*late, in_slot(2, 1)]])
 
-    found = [one for _, one, _ in simulator.owed(tx, CARRIER, [1, 2], NOON + MINUTE, 10)]
+    found = [one for _, one, _ in simulator.find_due_receipts(tx, CARRIER, [1, 2], NOON + MINUTE, 10)]
 
     assert in_slot(2, 1) in found
     assert len(found) <= 10

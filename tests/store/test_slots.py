@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pabal.store import slots
 from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres import PostgresStore
-from pabal.store.slots import Holding, Worker
+from pabal.store.slots import SlotAssignment, Worker
 from tests.fixtures import postgres
 from tests.fixtures.postgres_store import run_scenario
 from tests.fixtures.virtual import NOON
@@ -25,84 +25,84 @@ ROUNDS = 15
 
 def begun(tx: Tx, count: int, *workers: bytes) -> None:
     """Cut the queue into so many slots, and let workers join and take their shares."""
-    slots.ensure(tx, count)
+    slots.ensure_slots(tx, count)
     for worker in workers:
-        slots.join(tx, worker, f"host:{worker[0]}", NOON)
+        slots.register(tx, worker, f"host:{worker[0]}", NOON)
     for _ in range(2):
         for worker in workers:
-            slots.beat(tx, worker, ())
+            slots.heartbeat(tx, worker, ())
 
 
-def beat(tx: Tx, worker: bytes, *dead: tuple[bytes, int]) -> Holding:
-    holding = slots.beat(tx, worker, dead)
+def beat(tx: Tx, worker: bytes, *dead: tuple[bytes, int]) -> SlotAssignment:
+    holding = slots.heartbeat(tx, worker, dead)
     assert holding is not None
     return holding
 
 
 def owners(tx: Tx) -> dict[int, bytes | None]:
-    return dict(tx.rows("select slot, worker from slots order by slot"))
+    return dict(tx.fetch_all("select slot, worker from slots order by slot"))
 
 
 def sizes(tx: Tx) -> list[int]:
-    return [count for _, count in slots.workers(tx)]
+    return [count for _, count in slots.list_workers(tx)]
 
 
 def test_a_new_store_is_cut_into_slots_once_and_for_good(tx: Tx) -> None:
-    assert slots.total(tx) == 0
+    assert slots.count_slots(tx) == 0
 
-    assert slots.ensure(tx, 8) == 8
+    assert slots.ensure_slots(tx, 8) == 8
 
-    assert slots.ensure(tx, 3) == 8
-    assert slots.ensure(tx, 200) == 8
+    assert slots.ensure_slots(tx, 3) == 8
+    assert slots.ensure_slots(tx, 200) == 8
     assert owners(tx) == dict.fromkeys(range(8))
 
 
 def test_a_store_may_have_more_slots_than_one_statement_has_rows(tx: Tx) -> None:
-    assert slots.ensure(tx, 256) == 256
+    assert slots.ensure_slots(tx, 256) == 256
 
-    slots.join(tx, ONE, "host:1", NOON)
+    slots.register(tx, ONE, "host:1", NOON)
     assert beat(tx, ONE).held == list(range(256))
     assert set(owners(tx).values()) == {ONE}
 
 
 def test_a_worker_that_is_alone_takes_every_slot_at_its_first_beat(tx: Tx) -> None:
     begun(tx, 4)
-    slots.join(tx, ONE, "host:1", NOON)
+    slots.register(tx, ONE, "host:1", NOON)
 
-    assert beat(tx, ONE) == Holding({ONE: 1}, [0, 1, 2, 3], [])
-    assert beat(tx, ONE) == Holding({ONE: 2}, [0, 1, 2, 3], [])
-    assert slots.workers(tx) == [(Worker(ONE, "host:1", 2, NOON), 4)]
+    assert beat(tx, ONE) == SlotAssignment({ONE: 1}, [0, 1, 2, 3], [])
+    assert beat(tx, ONE) == SlotAssignment({ONE: 2}, [0, 1, 2, 3], [])
+    assert slots.list_workers(tx) == [(Worker(ONE, "host:1", 2, NOON), 4)]
 
 
 def test_one_that_joins_gets_its_share_when_the_others_have_given_it_up(tx: Tx) -> None:
     begun(tx, 4, ONE)
-    slots.join(tx, TWO, "host:2", NOON)
+    slots.register(tx, TWO, "host:2", NOON)
 
     assert beat(tx, TWO).held == []
     assert beat(tx, ONE).held == [0, 1]
-    assert beat(tx, TWO) == Holding({ONE: 3, TWO: 2}, [2, 3], [])
+    assert beat(tx, TWO) == SlotAssignment({ONE: 3, TWO: 2}, [2, 3], [])
 
 
 def test_what_was_given_up_is_no_orphan_and_neither_is_what_was_left(tx: Tx) -> None:
     begun(tx, 4, ONE, TWO)
-    slots.leave(tx, TWO)
+    slots.unregister(tx, TWO)
 
     found = beat(tx, ONE)
 
-    assert (found.held, found.orphans) == ([0, 1, 2, 3], [])
-    assert TWO not in found.beats
+    assert (found.held, found.orphaned) == ([0, 1, 2, 3], [])
+    assert TWO not in found.heartbeats
 
 
 def test_slots_of_one_that_was_struck_off_are_orphans_for_whoever_takes_them_and_only_then(tx: Tx) -> None:
     begun(tx, 6, ONE, TWO, THREE)
 
     found = beat(tx, ONE, (THREE, 2))
-    assert (found.held, found.orphans) == ([0, 1, 4], [4])
-    assert beat(tx, ONE).orphans == []
+    assert (found.held, found.orphaned) == ([0, 1, 4], [4])
+    assert beat(tx, ONE).orphaned == []
     other = beat(tx, TWO)
 
-    assert (other.held, other.orphans) == ([2, 3, 5], [5])
-    assert beat(tx, TWO).orphans == []
+    assert (other.held, other.orphaned) == ([2, 3, 5], [5])
+    assert beat(tx, TWO).orphaned == []
 
 
 def test_one_that_has_shown_life_since_is_not_struck_off(tx: Tx) -> None:
@@ -110,7 +110,7 @@ def test_one_that_has_shown_life_since_is_not_struck_off(tx: Tx) -> None:
 
     found = beat(tx, ONE, (TWO, 1))
 
-    assert found.beats == {ONE: 3, TWO: 2}
+    assert found.heartbeats == {ONE: 3, TWO: 2}
     assert beat(tx, TWO).held == [2, 3]
 
 
@@ -118,17 +118,17 @@ def test_one_that_was_struck_off_is_told_so_and_takes_nothing(tx: Tx) -> None:
     begun(tx, 4, ONE, TWO)
     beat(tx, ONE, (TWO, 2))
 
-    assert slots.beat(tx, TWO, [(ONE, 3)]) is None
+    assert slots.heartbeat(tx, TWO, [(ONE, 3)]) is None
 
     assert set(owners(tx).values()) == {ONE}
     assert not slots.is_held(tx, 2, TWO)
-    assert beat(tx, ONE).beats == {ONE: 4}
+    assert beat(tx, ONE).heartbeats == {ONE: 4}
 
 
 def test_one_that_never_joined_is_told_so(tx: Tx) -> None:
     begun(tx, 4)
 
-    assert slots.beat(tx, ONE, ()) is None
+    assert slots.heartbeat(tx, ONE, ()) is None
 
 
 def test_a_slot_is_held_by_its_worker_and_by_nobody_else(tx: Tx) -> None:
@@ -137,56 +137,56 @@ def test_a_slot_is_held_by_its_worker_and_by_nobody_else(tx: Tx) -> None:
     assert slots.is_held(tx, 0, ONE)
     assert not slots.is_held(tx, 0, TWO)
     assert not slots.is_held(tx, 7, ONE)
-    slots.leave(tx, ONE)
+    slots.unregister(tx, ONE)
     assert not slots.is_held(tx, 0, ONE)
 
 
 def test_leaving_frees_only_what_was_ones_own_and_may_be_done_twice(tx: Tx) -> None:
     begun(tx, 4, ONE, TWO)
 
-    slots.leave(tx, TWO)
-    slots.leave(tx, TWO)
+    slots.unregister(tx, TWO)
+    slots.unregister(tx, TWO)
 
     assert owners(tx) == {0: ONE, 1: ONE, 2: None, 3: None}
-    assert [worker.id for worker, _ in slots.workers(tx)] == [ONE]
+    assert [worker.id for worker, _ in slots.list_workers(tx)] == [ONE]
 
 
 def test_orphans_that_are_in_disorder_when_they_are_given_up_or_left_stay_orphans(tx: Tx) -> None:
     begun(tx, 4, ONE)
-    slots.join(tx, TWO, "host:2", NOON)
+    slots.register(tx, TWO, "host:2", NOON)
 
-    slots.beat(tx, ONE, (), in_disorder=[0, 3])
+    slots.heartbeat(tx, ONE, (), unprepared=[0, 3])
     found = beat(tx, TWO)
-    assert (found.held, found.orphans) == ([2, 3], [3])
-    slots.leave(tx, ONE, in_disorder=[0, 3])
+    assert (found.held, found.orphaned) == ([2, 3], [3])
+    slots.unregister(tx, ONE, unprepared=[0, 3])
     found = beat(tx, TWO)
 
-    assert (found.held, found.orphans) == ([0, 1, 2, 3], [0])
+    assert (found.held, found.orphaned) == ([0, 1, 2, 3], [0])
 
 
 def test_who_joins_again_because_it_does_not_know_whether_it_has_is_there_once(tx: Tx) -> None:
     begun(tx, 4, ONE)
 
-    slots.join(tx, ONE, "host:1", NOON + 1)
+    slots.register(tx, ONE, "host:1", NOON + 1)
 
     assert beat(tx, ONE).held == [0, 1, 2, 3]
-    assert [worker.joined_at for worker, _ in slots.workers(tx)] == [NOON]
+    assert [worker.joined_at for worker, _ in slots.list_workers(tx)] == [NOON]
 
 
 def test_what_is_to_be_done_to_a_slot_in_ones_hands_is_not_done_once_it_is_in_others(tx: Tx) -> None:
     begun(tx, 2, ONE, TWO)
 
-    assert slots.while_held(tx, 0, ONE, slots.total) == 2
-    assert slots.while_held(tx, 0, None, slots.total) == 2
-    with pytest.raises(slots.NotHeld):
-        slots.while_held(tx, 0, TWO, slots.total)
+    assert slots.run_if_held(tx, 0, ONE, slots.count_slots) == 2
+    assert slots.run_if_held(tx, 0, None, slots.count_slots) == 2
+    with pytest.raises(slots.SlotNotHeld):
+        slots.run_if_held(tx, 0, TWO, slots.count_slots)
 
 
 def test_more_workers_than_slots_leave_some_standing_by_until_one_goes(tx: Tx) -> None:
     begun(tx, 2, ONE, TWO, THREE)
     assert sizes(tx) == [1, 1, 0]
 
-    slots.leave(tx, ONE)
+    slots.unregister(tx, ONE)
 
     assert beat(tx, THREE).held == [0]
 
@@ -211,7 +211,7 @@ class Crowd:
     def join(self, chance: int) -> None:
         """Let one join whose id stands anywhere among those of the others."""
         worker = chance.to_bytes(2, "big") + next(self._ids).to_bytes(14, "big")
-        slots.join(self._tx, worker, "host", NOON)
+        slots.register(self._tx, worker, "host", NOON)
         self.living.append(worker)
 
     def act(self, event: str, chance: int) -> None:
@@ -224,7 +224,7 @@ class Crowd:
         elif len(self.living) > 1:
             self.living.remove(one)
             if event == "leave":
-                slots.leave(self._tx, one)
+                slots.unregister(self._tx, one)
             else:
                 self.dead.append(one)
 
@@ -239,15 +239,15 @@ class Crowd:
 def test_whoever_comes_goes_or_dies_in_the_end_every_slot_has_one_owner_and_shares_are_fair(
     tx: Tx, count: int, events: list[tuple[str, int]]
 ) -> None:
-    tx.run("delete from slots")
-    tx.run("delete from workers")
-    slots.ensure(tx, count)
+    tx.execute("delete from slots")
+    tx.execute("delete from workers")
+    slots.ensure_slots(tx, count)
     crowd = Crowd(tx)
     crowd.join(500)
 
     for event, chance in events:
         crowd.act(event, chance)
-    last = {worker.id: worker.beat for worker, _ in slots.workers(tx)}
+    last = {worker.id: worker.heartbeat for worker, _ in slots.list_workers(tx)}
     struck_off = [(one, last[one]) for one in crowd.dead]
     held = [beat(tx, one, *struck_off).held for _ in range(2) for one in crowd.living][-len(crowd.living) :]
 
@@ -261,12 +261,12 @@ def test_whoever_comes_goes_or_dies_in_the_end_every_slot_has_one_owner_and_shar
 
 def at_once(work: Callable[[int, PostgresStore], Any], count: int) -> list[Any]:
     """Have so many threads work on one database at the same time; return what each found."""
-    address, start = postgres.emptied(), threading.Barrier(count)
+    address, start = postgres.empty_database(), threading.Barrier(count)
     found: dict[int, Any] = {}
 
     def run(number: int) -> None:
         async def scenario(store: PostgresStore) -> None:
-            await store.read(slots.total)  # it is connected
+            await store.read(slots.count_slots)  # it is connected
             await asyncio.to_thread(start.wait)
             found[number] = await work(number, store)
 
@@ -284,7 +284,7 @@ def test_of_several_that_cut_a_new_store_at_once_one_decides_for_all() -> None:
     wanted = [8, 3, 250, 5]
 
     async def ensure(number: int, store: PostgresStore) -> int:
-        return await store.write(slots.ensure, wanted[number])
+        return await store.write(slots.ensure_slots, wanted[number])
 
     for _ in range(5):
         found = set(at_once(ensure, len(wanted)))
@@ -296,18 +296,18 @@ def test_of_several_that_cut_a_new_store_at_once_one_decides_for_all() -> None:
 def test_workers_that_beat_at_the_same_time_never_hold_the_same_slot() -> None:
     async def live(number: int, store: PostgresStore) -> list[int]:
         me = bytes([number]) * 16
-        await store.write(slots.ensure, 16)
-        await store.write(slots.join, me, f"host:{number}", NOON)
+        await store.write(slots.ensure_slots, 16)
+        await store.write(slots.register, me, f"host:{number}", NOON)
         for _ in range(ROUNDS):
-            holding = await store.write(slots.beat, me, ())
+            holding = await store.write(slots.heartbeat, me, ())
             assert holding is not None
-            assert holding.orphans == []
+            assert holding.orphaned == []
             held = [await store.read(slots.is_held, slot, me) for slot in holding.held]
             assert all(held), "nobody takes a slot from one that lives"
         await all_are_done(store)
-        await store.write(slots.beat, me, ())
+        await store.write(slots.heartbeat, me, ())
         await all_are_done(store)
-        holding = await store.write(slots.beat, me, ())
+        holding = await store.write(slots.heartbeat, me, ())
         assert holding is not None
         return holding.held
 
@@ -325,15 +325,15 @@ def test_workers_that_beat_at_the_same_time_never_hold_the_same_slot() -> None:
 def test_of_two_that_give_each_other_up_for_dead_at_once_those_that_live_have_everything() -> None:
     both = threading.Barrier(2)
 
-    async def strike(number: int, store: PostgresStore) -> Holding | None:
+    async def strike(number: int, store: PostgresStore) -> SlotAssignment | None:
         me, other = bytes([number]) * 16, bytes([1 - number]) * 16
-        await store.write(slots.ensure, 4)
-        await store.write(slots.join, me, f"host:{number}", NOON)
+        await store.write(slots.ensure_slots, 4)
+        await store.write(slots.register, me, f"host:{number}", NOON)
         await asyncio.to_thread(both.wait)
-        found = await store.write(slots.beat, me, [(other, 0)])
+        found = await store.write(slots.heartbeat, me, [(other, 0)])
         for _ in range(3):
             await asyncio.to_thread(both.wait)
-            found = await store.write(slots.beat, me, ())
+            found = await store.write(slots.heartbeat, me, ())
         return found
 
     for _ in range(5):

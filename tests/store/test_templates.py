@@ -3,16 +3,16 @@
 import pytest
 
 from pabal.domain.image import Image
-from pabal.domain.suspension import Bar
-from pabal.domain.template import Design, Template, TemplateStatus
+from pabal.domain.suspension import Suspension
+from pabal.domain.template import Template, TemplateContent, TemplateStatus
 from pabal.store import accounts, profiles, templates
 from pabal.store.engine.base import Tx
-from pabal.store.templates import Filter
-from tests.fixtures.rows import PHONE, Explaining
-from tests.fixtures.store_modes import BROKEN_RULE
+from pabal.store.templates import TemplateFilter
+from tests.fixtures.rows import PHONE, ExplainingTx
+from tests.fixtures.store_modes import CONSTRAINT_ERRORS
 from tests.fixtures.virtual import NOON
 
-DESIGN = Design(
+DESIGN = TemplateContent(
     "주문",
     "#{name}님의 주문",
     "999999",
@@ -29,7 +29,7 @@ def profile(tx: Tx, channel: str = "@shop", key: str = "a" * 40) -> int:
 
 
 def by_id(tx: Tx, template: int) -> Template:
-    found = templates.by_id(tx, template)
+    found = templates.get_by_id(tx, template)
     assert found is not None
     return found
 
@@ -45,7 +45,7 @@ def test_a_new_template_is_registered_enabled_and_not_in_use(tx: Tx) -> None:
     assert templates.get(tx, owner, "order") == by_id(tx, added)
     assert templates.get(tx, owner, "another") is None
     assert templates.get(tx, owner + 1, "order") is None
-    assert templates.by_id(tx, added + 1) is None
+    assert templates.get_by_id(tx, added + 1) is None
 
 
 def test_a_profile_has_a_code_once(tx: Tx) -> None:
@@ -53,7 +53,7 @@ def test_a_profile_has_a_code_once(tx: Tx) -> None:
     templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
     templates.add(tx, 1, other, "order", DESIGN, None, NOON)
 
-    with pytest.raises(BROKEN_RULE):
+    with pytest.raises(CONSTRAINT_ERRORS):
         templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
 
 
@@ -61,11 +61,11 @@ def test_an_approved_text_comes_into_use(tx: Tx) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, None, NOON)
 
     templates.set_status(tx, added, TemplateStatus.INSPECTING, None, NOON + 1)
-    assert by_id(tx, added).in_use is None
+    assert by_id(tx, added).approved is None
     templates.set_status(tx, added, TemplateStatus.APPROVED, "좋습니다", NOON + 2)
 
     kept = by_id(tx, added)
-    assert (kept.in_use, kept.status, kept.comment, kept.changed_at) == (
+    assert (kept.approved, kept.status, kept.comment, kept.changed_at) == (
         DESIGN,
         TemplateStatus.APPROVED,
         "좋습니다",
@@ -77,27 +77,27 @@ def test_an_edit_waits_for_its_own_approval_while_the_old_text_stays_in_use(tx: 
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
     templates.set_status(tx, added, TemplateStatus.APPROVED, "좋습니다", NOON)
 
-    templates.edit(tx, added, EDITED, None, NOON + 1)
+    templates.update_design(tx, added, EDITED, None, NOON + 1)
 
     kept = by_id(tx, added)
-    assert (kept.design, kept.in_use) == (EDITED, DESIGN)
+    assert (kept.latest, kept.approved) == (EDITED, DESIGN)
     assert (kept.status, kept.comment) == (TemplateStatus.REGISTERED, None)
     templates.set_status(tx, added, TemplateStatus.REJECTED, "안 됩니다", NOON + 2)
-    assert by_id(tx, added).in_use == DESIGN
+    assert by_id(tx, added).approved == DESIGN
     templates.set_status(tx, added, TemplateStatus.APPROVED, None, NOON + 3)
-    assert by_id(tx, added).in_use == EDITED
+    assert by_id(tx, added).approved == EDITED
 
 
 def test_a_templates_picture_is_replaced_by_an_edit_and_goes_with_the_template(tx: Tx) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
-    assert tx.rows("select file_name from template_images") == [("a.jpg",)]
+    assert tx.fetch_all("select file_name from template_images") == [("a.jpg",)]
 
-    templates.edit(tx, added, DESIGN, PICTURE._replace(file_name="b.jpg"), NOON)
-    assert tx.rows("select file_name from template_images") == [("b.jpg",)]
+    templates.update_design(tx, added, DESIGN, PICTURE._replace(file_name="b.jpg"), NOON)
+    assert tx.fetch_all("select file_name from template_images") == [("b.jpg",)]
 
     templates.delete(tx, added)
-    assert tx.rows("select * from template_images") == []
-    assert templates.by_id(tx, added) is None
+    assert tx.fetch_all("select * from template_images") == []
+    assert templates.get_by_id(tx, added) is None
 
 
 def test_templates_are_listed_newest_first_by_page_and_filter(tx: Tx) -> None:
@@ -106,41 +106,41 @@ def test_templates_are_listed_newest_first_by_page_and_filter(tx: Tx) -> None:
     ids.append(templates.add(tx, 1, other, "t1", DESIGN, None, NOON))
     templates.set_status(tx, ids[0], TemplateStatus.APPROVED, None, NOON)
 
-    def found(wanted: Filter, page: int = 1, page_size: int = 10) -> tuple[int, list[int]]:
+    def found(wanted: TemplateFilter, page: int = 1, page_size: int = 10) -> tuple[int, list[int]]:
         total, each = templates.find(tx, wanted, page, page_size)
         return total, [one.id for one in each]
 
-    assert found(Filter(1)) == (5, ids[::-1])
-    assert found(Filter(1), 2, 2) == (5, [ids[2], ids[1]])
-    assert found(Filter(1, sender_key="b" * 40)) == (1, [ids[4]])
-    assert found(Filter(1, code="t1")) == (2, [ids[4], ids[1]])
-    assert found(Filter(1, status=TemplateStatus.APPROVED)) == (1, [ids[0]])
-    assert found(Filter(1, sender_key="b" * 40, status=TemplateStatus.APPROVED)) == (0, [])
-    assert found(Filter(2)) == (0, [])
+    assert found(TemplateFilter(1)) == (5, ids[::-1])
+    assert found(TemplateFilter(1), 2, 2) == (5, [ids[2], ids[1]])
+    assert found(TemplateFilter(1, sender_key="b" * 40)) == (1, [ids[4]])
+    assert found(TemplateFilter(1, code="t1")) == (2, [ids[4], ids[1]])
+    assert found(TemplateFilter(1, status=TemplateStatus.APPROVED)) == (1, [ids[0]])
+    assert found(TemplateFilter(1, sender_key="b" * 40, status=TemplateStatus.APPROVED)) == (0, [])
+    assert found(TemplateFilter(2)) == (0, [])
 
 
 def test_the_templates_of_a_deleted_profile_are_in_no_list(tx: Tx) -> None:
     owner = profile(tx)
     added = templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
-    assert [each.id for each in templates.everyone(tx)] == [added]
+    assert [each.id for each in templates.list_all(tx)] == [added]
 
     profiles.delete(tx, owner, NOON)
 
-    assert templates.everyone(tx) == []
-    assert templates.by_id(tx, added) is None
-    assert templates.find(tx, Filter(1), 1, 10) == (0, [])
+    assert templates.list_all(tx) == []
+    assert templates.get_by_id(tx, added) is None
+    assert templates.find(tx, TemplateFilter(1), 1, 10) == (0, [])
 
 
 def test_templates_are_never_found_by_walking(tx: Tx) -> None:
     owner = profile(tx)
     for number in range(50):
         templates.add(tx, 1, owner, f"t{number}", DESIGN, None, NOON)
-    explaining = Explaining(tx)
+    explaining = ExplainingTx(tx)
 
     templates.get(explaining, owner, "t1")
-    templates.by_id(explaining, 1)
-    templates.find(explaining, Filter(1), 1, 10)
-    templates.edit(explaining, 1, EDITED, None, NOON)
+    templates.get_by_id(explaining, 1)
+    templates.find(explaining, TemplateFilter(1), 1, 10)
+    templates.update_design(explaining, 1, EDITED, None, NOON)
     templates.set_status(explaining, 1, TemplateStatus.APPROVED, None, NOON)
     templates.delete(explaining, 1)
 
@@ -150,30 +150,35 @@ def test_templates_are_never_found_by_walking(tx: Tx) -> None:
 def test_a_template_follows_its_relay_apart_from_the_operator(tx: Tx) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
 
-    templates.follow(tx, added, EDITED, DESIGN, TemplateStatus.REJECTED, "왜", Bar.GONE, NOON + 1)
+    templates.apply_remote(tx, added, EDITED, DESIGN, TemplateStatus.REJECTED, "왜", Suspension.GONE, NOON + 1)
 
     kept = by_id(tx, added)
-    assert (kept.design, kept.in_use, kept.status, kept.comment) == (EDITED, DESIGN, TemplateStatus.REJECTED, "왜")
-    assert (kept.bar, kept.is_enabled, kept.changed_at) == (Bar.GONE, True, NOON + 1)
-    assert [each.id for each in templates.of_profile(tx, kept.profile_id)] == [added]
-    templates.follow(tx, added, EDITED, None, TemplateStatus.INSPECTING, None, None, NOON + 2)
-    assert (by_id(tx, added).in_use, by_id(tx, added).bar) == (None, None)
+    assert (kept.latest, kept.approved, kept.status, kept.comment) == (
+        EDITED,
+        DESIGN,
+        TemplateStatus.REJECTED,
+        "왜",
+    )
+    assert (kept.suspension, kept.is_enabled, kept.changed_at) == (Suspension.GONE, True, NOON + 1)
+    assert [each.id for each in templates.list_by_profile(tx, kept.profile_id)] == [added]
+    templates.apply_remote(tx, added, EDITED, None, TemplateStatus.INSPECTING, None, None, NOON + 2)
+    assert (by_id(tx, added).approved, by_id(tx, added).suspension) == (None, None)
 
 
 def test_a_picture_is_given_out_again(tx: Tx) -> None:
     with_one = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
     without = templates.add(tx, 1, profile(tx, "@other", "b" * 40), "order", DESIGN, None, NOON)
 
-    assert templates.image(tx, with_one) == PICTURE
-    assert templates.image(tx, without) is None
+    assert templates.get_image(tx, with_one) == PICTURE
+    assert templates.get_image(tx, without) is None
 
 
-@pytest.mark.parametrize("bar", [None, Bar.GONE, Bar.BLOCKED])
-def test_a_bar_of_a_later_version_bars_too(tx: Tx, bar: Bar | None) -> None:
+@pytest.mark.parametrize("bar", [None, Suspension.GONE, Suspension.BLOCKED])
+def test_a_bar_of_a_later_version_bars_too(tx: Tx, bar: Suspension | None) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, None, NOON)
-    tx.run("update templates set bar = ?", (bar.word if bar else None,))
-    assert by_id(tx, added).bar is bar
+    tx.execute("update templates set bar = ?", (bar.word if bar else None,))
+    assert by_id(tx, added).suspension is bar
 
-    tx.run("update templates set bar = 'something new'")
+    tx.execute("update templates set bar = 'something new'")
 
-    assert by_id(tx, added).bar is Bar.UNREADABLE
+    assert by_id(tx, added).suspension is Suspension.UNREADABLE

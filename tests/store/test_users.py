@@ -4,10 +4,10 @@ import pytest
 
 from pabal.domain.user import Role
 from pabal.store import accounts, audit_log, sessions, sign_in_attempts, users
-from pabal.store.audit_log import Deed
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.sign_in_attempts import Subject
-from tests.fixtures.audit import latest
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.virtual import NOON
 
 WINDOW = 1000
@@ -25,14 +25,14 @@ def add(tx: Tx, name: str = "kim", role: Role = Role.OWNER, account: str | None 
 def test_a_user_is_read_as_it_was_kept(tx: Tx) -> None:
     added = add(tx)
 
-    found = users.by_name(tx, "kim")
+    found = users.get_by_name(tx, "kim")
 
     assert found is not None
     assert found.hash == "hash"
     assert (found.user.id, found.user.account, found.user.role) == (added, "acme", Role.OWNER)
-    assert found.user.is_live
-    assert users.everyone(tx) == [found.user]
-    assert users.by_name(tx, "lee") is None
+    assert found.user.is_active
+    assert users.list_all(tx) == [found.user]
+    assert users.get_by_name(tx, "lee") is None
 
 
 def test_a_name_is_taken_once_whoever_has_it(tx: Tx) -> None:
@@ -40,28 +40,28 @@ def test_a_name_is_taken_once_whoever_has_it(tx: Tx) -> None:
     other = accounts.ensure_account(tx, "other", NOON)
 
     assert users.add(tx, other, "kim", Role.VIEWER, "another", NOON) is None
-    assert len(users.everyone(tx)) == 1
+    assert len(users.list_all(tx)) == 1
 
 
 def test_an_operator_has_no_account(tx: Tx) -> None:
-    assert users.are_none(tx)
+    assert users.is_empty(tx)
     add(tx, "op", Role.OPERATOR, None)
 
-    found = users.by_name(tx, "op")
+    found = users.get_by_name(tx, "op")
 
-    assert not users.are_none(tx)
+    assert not users.is_empty(tx)
     assert found is not None
-    assert (found.user.account_id, found.user.account, found.user.is_live) == (None, None, True)
+    assert (found.user.account_id, found.user.account, found.user.is_active) == (None, None, True)
 
 
 def test_the_phone_for_test_sends_is_remembered_for_its_user_alone(tx: Tx) -> None:
     kim, lee = add(tx), add(tx, "lee")
 
-    users.set_own_number(tx, kim, "01012345678")
+    users.set_test_number(tx, kim, "01012345678")
 
-    assert (users.own_number(tx, kim), users.own_number(tx, lee)) == ("01012345678", "")
-    users.set_own_number(tx, kim, "01099990000")
-    assert users.own_number(tx, kim) == "01099990000"
+    assert (users.get_test_number(tx, kim), users.get_test_number(tx, lee)) == ("01012345678", "")
+    users.set_test_number(tx, kim, "01099990000")
+    assert users.get_test_number(tx, kim) == "01099990000"
 
 
 def test_an_account_s_sender_numbers_are_its_own(tx: Tx) -> None:
@@ -69,7 +69,7 @@ def test_an_account_s_sender_numbers_are_its_own(tx: Tx) -> None:
     for account, number in ((ours, "15880000"), (ours, "0212345678"), (theirs, "0311234567")):
         accounts.add_number(tx, account, number, NOON)
 
-    assert accounts.numbers_of(tx, ours) == [("0212345678", NOON), ("15880000", NOON)]
+    assert accounts.list_numbers_by_account(tx, ours) == [("0212345678", NOON), ("15880000", NOON)]
 
 
 @pytest.mark.parametrize("whose", ["user", "account"])
@@ -81,9 +81,9 @@ def test_who_is_disabled_or_whose_account_is_is_not_live(tx: Tx, whose: str) -> 
     else:
         accounts.set_disabled(tx, "acme", NOON)
 
-    found = users.by_name(tx, "kim")
+    found = users.get_by_name(tx, "kim")
     assert found is not None
-    assert not found.user.is_live
+    assert not found.user.is_active
 
 
 def test_a_session_says_who_it_is_and_whose_things_are_looked_at(tx: Tx) -> None:
@@ -92,14 +92,14 @@ def test_a_session_says_who_it_is_and_whose_things_are_looked_at(tx: Tx) -> None
     other = accounts.ensure_account(tx, "other", NOON)
     sessions.add(tx, b"h", op, acme, "csrf", NOON, NOON + 100)
 
-    sessions.look_at(tx, b"h", other)
+    sessions.switch_account(tx, b"h", other)
     sessions.touch(tx, b"h", NOON + 5)
 
-    found = sessions.by_hash(tx, b"h")
+    found = sessions.get(tx, b"h")
     assert found is not None
     assert (found.user.name, found.account_id, found.account, found.csrf) == ("op", other, "other", "csrf")
     assert (found.used_at, found.expires_at) == (NOON + 5, NOON + 100)
-    assert sessions.by_hash(tx, b"another") is None
+    assert sessions.get(tx, b"another") is None
 
 
 def test_sessions_end_one_by_one_by_user_and_by_age(tx: Tx) -> None:
@@ -107,27 +107,27 @@ def test_sessions_end_one_by_one_by_user_and_by_age(tx: Tx) -> None:
     for hash, owner, until in ((b"1", kim, 10), (b"2", kim, 20), (b"3", lee, 30), (b"4", lee, 40)):
         sessions.add(tx, hash, owner, None, "csrf", NOON, NOON + until)
 
-    sessions.end(tx, b"1")
-    sessions.end_all_of(tx, kim)
-    dropped = sessions.forget(tx, NOON + 30, 10)
+    sessions.delete(tx, b"1")
+    sessions.delete_all_by_user(tx, kim)
+    dropped = sessions.delete_expired(tx, NOON + 30, 10)
 
     assert dropped == 1
-    assert [hash for hash in (b"1", b"2", b"3", b"4") if sessions.by_hash(tx, hash)] == [b"4"]
+    assert [hash for hash in (b"1", b"2", b"3", b"4") if sessions.get(tx, hash)] == [b"4"]
 
 
 def test_tries_are_counted_until_a_subject_has_none_left_and_again_after_its_window(tx: Tx) -> None:
-    taken = [sign_in_attempts.take(tx, [ONE, OTHER], WINDOW, NOON + each) for each in range(3)]
+    taken = [sign_in_attempts.acquire(tx, [ONE, OTHER], WINDOW, NOON + each) for each in range(3)]
 
     assert taken == [None, None, NOON + WINDOW]
-    assert sign_in_attempts.take(tx, [OTHER], WINDOW, NOON + 4) is None
-    assert sign_in_attempts.take(tx, [ONE], WINDOW, NOON + WINDOW) is None
+    assert sign_in_attempts.acquire(tx, [OTHER], WINDOW, NOON + 4) is None
+    assert sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON + WINDOW) is None
 
 
 def test_what_is_turned_away_is_not_counted_for_others(tx: Tx) -> None:
     for each in range(20):
-        sign_in_attempts.take(tx, [ONE, OTHER], WINDOW, NOON + each)
+        sign_in_attempts.acquire(tx, [ONE, OTHER], WINDOW, NOON + each)
 
-    assert [sign_in_attempts.take(tx, [OTHER], WINDOW, NOON + 30) for _ in range(4)] == [
+    assert [sign_in_attempts.acquire(tx, [OTHER], WINDOW, NOON + 30) for _ in range(4)] == [
         None,
         None,
         None,
@@ -137,57 +137,57 @@ def test_what_is_turned_away_is_not_counted_for_others(tx: Tx) -> None:
 
 def test_nothing_is_kept_of_names_that_are_tried_by_someone_who_is_turned_away(tx: Tx) -> None:
     for each in range(20):
-        sign_in_attempts.take(tx, [ONE, Subject(b"name %d" % each, 5)], WINDOW, NOON + each)
+        sign_in_attempts.acquire(tx, [ONE, Subject(b"name %d" % each, 5)], WINDOW, NOON + each)
 
-    assert tx.row("select count(*) from sign_in_tries") == (1 + ONE.most,)
+    assert tx.fetch_one("select count(*) from sign_in_tries") == (1 + ONE.limit,)
 
 
 def test_a_right_try_is_given_back(tx: Tx) -> None:
     for each in range(10):
-        assert sign_in_attempts.take(tx, [ONE, OTHER], WINDOW, NOON + each) is None
-        sign_in_attempts.give_back(tx, [ONE, OTHER])
+        assert sign_in_attempts.acquire(tx, [ONE, OTHER], WINDOW, NOON + each) is None
+        sign_in_attempts.release(tx, [ONE, OTHER])
 
-    sign_in_attempts.take(tx, [ONE], WINDOW, NOON)
+    sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON)
     sign_in_attempts.clear(tx, ONE)
-    assert sign_in_attempts.take(tx, [ONE], WINDOW, NOON) is None
+    assert sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON) is None
 
 
 def test_a_clock_that_is_set_back_locks_nobody_out(tx: Tx) -> None:
     for _ in range(3):
-        sign_in_attempts.take(tx, [ONE], WINDOW, NOON)
+        sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON)
 
-    assert sign_in_attempts.take(tx, [ONE], WINDOW, NOON - 10 * WINDOW) is None
+    assert sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON - 10 * WINDOW) is None
 
 
 def test_old_counts_are_forgotten(tx: Tx) -> None:
-    sign_in_attempts.take(tx, [ONE], WINDOW, NOON)
-    sign_in_attempts.take(tx, [OTHER], WINDOW, NOON + 10)
+    sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON)
+    sign_in_attempts.acquire(tx, [OTHER], WINDOW, NOON + 10)
 
-    assert sign_in_attempts.forget(tx, NOON + 5, 10) == 1
-    assert sign_in_attempts.forget(tx, NOON + 5, 10) == 0
+    assert sign_in_attempts.delete_old(tx, NOON + 5, 10) == 1
+    assert sign_in_attempts.delete_old(tx, NOON + 5, 10) == 0
 
 
 def test_deeds_are_told_newest_first_an_account_sees_its_own_and_old_ones_go(tx: Tx) -> None:
     acme = accounts.ensure_account(tx, "acme", NOON)
     done = [
-        Deed(NOON, 1, "kim", acme, "template.create", "T1"),
-        Deed(NOON + 1, None, audit_log.COMMAND_LINE, None, "user.create", "op"),
-        Deed(NOON + 2, 1, "kim", acme, "session.end"),
+        AuditEntry(NOON, 1, "kim", acme, "template.create", "T1"),
+        AuditEntry(NOON + 1, None, audit_log.COMMAND_LINE_NAME, None, "user.create", "op"),
+        AuditEntry(NOON + 2, 1, "kim", acme, "session.end"),
     ]
 
     for deed in done:
-        audit_log.note(tx, deed)
+        audit_log.add(tx, deed)
 
-    assert latest(tx, None, 10) == done[::-1]
-    assert latest(tx, acme, 10) == [done[2], done[0]]
-    assert latest(tx, acme, 1) == [done[2]]
+    assert latest_entries(tx, None, 10) == done[::-1]
+    assert latest_entries(tx, acme, 10) == [done[2], done[0]]
+    assert latest_entries(tx, acme, 1) == [done[2]]
     listed = audit_log.find(tx, None, "", None, 10)
-    assert [(each.account, each.deed) for each in listed] == list(
+    assert [(each.account, each.entry) for each in listed] == list(
         zip(["acme", None, "acme"], done[::-1], strict=True)
     )
     assert audit_log.find(tx, acme, "kim", listed[0].id, 10) == listed[2:]
-    assert audit_log.find(tx, None, audit_log.COMMAND_LINE, None, 10) == [listed[1]]
-    assert audit_log.find(tx, acme, audit_log.COMMAND_LINE, None, 10) == []
+    assert audit_log.find(tx, None, audit_log.COMMAND_LINE_NAME, None, 10) == [listed[1]]
+    assert audit_log.find(tx, acme, audit_log.COMMAND_LINE_NAME, None, 10) == []
     assert audit_log.find(tx, None, "", None, 1) == listed[:1]
-    assert audit_log.forget(tx, NOON + 1, 10) == 1
-    assert latest(tx, None, 10) == done[:0:-1]
+    assert audit_log.delete_old(tx, NOON + 1, 10) == 1
+    assert latest_entries(tx, None, 10) == done[:0:-1]

@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import PHONE, RunScenario, accepted, end, on_phone, record, records, sms, told
+from tests.fixtures.web import (
+    PHONE,
+    RunScenario,
+    call_ok,
+    describe_outcome,
+    get_message,
+    list_messages,
+    list_phone_messages,
+    sms_body,
+    summarize_refusal,
+)
 
 LATER = "2026-11-15 12:10"
 OTHER = "010-8765-4321"
@@ -15,20 +25,20 @@ OTHER = "010-8765-4321"
 def test_a_cancelled_send_is_never_handed_over(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sent = await accepted(call, "message/sendSMS", sms(PHONE, OTHER, sendDate=LATER))
+        sent = await call_ok(call, "message/sendSMS", sms_body(PHONE, OTHER, sendDate=LATER))
         await env.wait(60)
 
         answer = await call("message/cancel", {"requestId": sent.request_id})
-        cancelled = await record(call)
+        cancelled = await get_message(call)
         await env.wait(1200)
 
         assert answer.item == {"requestedCount": 2, "canceledCount": 2}
-        assert end(cancelled) == "cancel"
+        assert describe_outcome(cancelled) == "cancel"
         assert cancelled["completedDate"] == "2026-11-15 12:01:00"
         assert cancelled["scheduledDate"] == "2026-11-15 12:10:00"
         assert "resultCode" not in cancelled
-        assert await record(call) == cancelled
-        assert [await on_phone(call), await on_phone(call, OTHER)] == [[], []]
+        assert await get_message(call) == cancelled
+        assert [await list_phone_messages(call), await list_phone_messages(call, OTHER)] == [[], []]
 
     run_scenario(scenario)
 
@@ -36,15 +46,15 @@ def test_a_cancelled_send_is_never_handed_over(run_scenario: RunScenario) -> Non
 def test_one_message_of_a_send_is_cancelled_and_the_others_go_out(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sent = await accepted(call, "message/sendSMS", sms(PHONE, OTHER, sendDate=LATER))
-        message_id = (await record(call))["messageId"]
+        sent = await call_ok(call, "message/sendSMS", sms_body(PHONE, OTHER, sendDate=LATER))
+        message_id = (await get_message(call))["messageId"]
 
         answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": message_id})
         await env.wait(1200)
 
         assert answer.item == {"requestedCount": 1, "canceledCount": 1}
-        assert end(await record(call)) == "cancel"
-        assert end(await record(call, OTHER)) == "completed 1000"
+        assert describe_outcome(await get_message(call)) == "cancel"
+        assert describe_outcome(await get_message(call, OTHER)) == "completed 1000"
 
     run_scenario(scenario)
 
@@ -52,15 +62,15 @@ def test_one_message_of_a_send_is_cancelled_and_the_others_go_out(run_scenario: 
 def test_cancelling_again_cancels_nothing_more(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sent = await accepted(call, "message/sendSMS", sms(sendDate=LATER))
-        await accepted(call, "message/cancel", {"requestId": sent.request_id})
-        before = await record(call)
+        sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
+        await call_ok(call, "message/cancel", {"requestId": sent.request_id})
+        before = await get_message(call)
         await env.wait(5)
 
         again = await call("message/cancel", {"requestId": sent.request_id, "messageId": None})
 
         assert again.item == {"requestedCount": 1, "canceledCount": 0}
-        assert await record(call) == before
+        assert await get_message(call) == before
 
     run_scenario(scenario)
 
@@ -74,13 +84,13 @@ def test_what_no_longer_waits_is_not_cancelled(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sent = await accepted(call, "message/sendSMS", sms(number))
+        sent = await call_ok(call, "message/sendSMS", sms_body(number))
         await env.wait(waited_s)
 
         answer = await call("message/cancel", {"requestId": sent.request_id})
 
         assert answer.item == {"requestedCount": 1, "canceledCount": 0}
-        assert end(await record(call, number)) == status
+        assert describe_outcome(await get_message(call, number)) == status
 
     run_scenario(scenario)
 
@@ -88,7 +98,7 @@ def test_what_no_longer_waits_is_not_cancelled(
 def test_cancel_and_delivery_at_the_same_moment_agree_on_who_was_first(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sent = await accepted(call, "message/sendSMS", sms(*[PHONE] * 50, sendDate="2026-11-15 12:01"))
+        sent = await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 50, sendDate="2026-11-15 12:01"))
 
         async def cancel_at_the_minute() -> Any:
             await asyncio.sleep(60)
@@ -96,9 +106,13 @@ def test_cancel_and_delivery_at_the_same_moment_agree_on_who_was_first(run_scena
 
         answer, _ = await asyncio.gather(cancel_at_the_minute(), asyncio.sleep(65))
 
-        ends = [end(each) for each in await records(call)]
+        ends = [describe_outcome(each) for each in await list_messages(call)]
         assert ends.count("cancel") == answer.item["canceledCount"]
-        assert ends.count("completed 1000") == 50 - answer.item["canceledCount"] == len(await on_phone(call))
+        assert (
+            ends.count("completed 1000")
+            == 50 - answer.item["canceledCount"]
+            == len(await list_phone_messages(call))
+        )
 
     run_scenario(scenario)
 
@@ -120,12 +134,12 @@ def test_what_is_not_there_cannot_be_cancelled(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sent = await accepted(call, "message/sendSMS", sms(sendDate=LATER))
+        sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
 
         answer = await call("message/cancel", {"requestId": sent.request_id, **change})
 
-        assert told(answer) == (result, {field: result})
-        assert end(await record(call)) == "waiting"
+        assert summarize_refusal(answer) == (result, {field: result})
+        assert describe_outcome(await get_message(call)) == "waiting"
 
     run_scenario(scenario)
 
@@ -133,13 +147,13 @@ def test_what_is_not_there_cannot_be_cancelled(
 def test_a_message_of_another_send_is_not_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sent = await accepted(call, "message/sendSMS", sms(sendDate=LATER))
-        await accepted(call, "message/sendSMS", sms(OTHER, sendDate=LATER))
-        other = await record(call, OTHER)
+        sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
+        await call_ok(call, "message/sendSMS", sms_body(OTHER, sendDate=LATER))
+        other = await get_message(call, OTHER)
 
         answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": other["messageId"]})
 
-        assert told(answer) == ("REQUEST_NOT_FOUND", {"messageId": "REQUEST_NOT_FOUND"})
-        assert await record(call, OTHER) == other
+        assert summarize_refusal(answer) == ("REQUEST_NOT_FOUND", {"messageId": "REQUEST_NOT_FOUND"})
+        assert await get_message(call, OTHER) == other
 
     run_scenario(scenario)

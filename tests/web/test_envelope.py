@@ -14,18 +14,18 @@ from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     PHONE,
     RunScenario,
-    accepted,
-    alimtalk,
+    alimtalk_body,
     approve_template,
-    ask,
-    channel,
-    friendtalk,
-    open_channel,
-    picture,
-    records,
-    sms,
-    template,
-    told,
+    call_ok,
+    call_raw,
+    channel_body,
+    friendtalk_body,
+    image_body,
+    list_messages,
+    register_channel,
+    sms_body,
+    summarize_refusal,
+    template_body,
 )
 
 SEND_SMS = "/api/message/sendSMS.v1.0"
@@ -57,7 +57,7 @@ each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.pat
 def test_an_unknown_path_is_not_found(run_scenario: RunScenario, path: str) -> None:
     async def scenario(env: Environment) -> None:
         for method in ("GET", "POST", "BREW"):
-            answer, _ = await ask(env, path, method=method)
+            answer, _ = await call_raw(env, path, method=method)
 
             assert (answer.result, answer.status) == ("NOT_FOUND", 404)
             assert set(answer.body) == ENVELOPE
@@ -74,7 +74,7 @@ def test_a_method_that_an_endpoint_does_not_take_is_refused_with_the_one_it_take
 
     async def scenario(env: Environment) -> None:
         for method in sorted(others):
-            answer, read = await ask(env, endpoint.path, method=method)
+            answer, read = await call_raw(env, endpoint.path, method=method)
 
             assert (answer.result, answer.status) == ("METHOD_NOT_ALLOWED", 405)
             assert answer.headers["allow"] == endpoint.method
@@ -86,7 +86,7 @@ def test_a_method_that_an_endpoint_does_not_take_is_refused_with_the_one_it_take
 @pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
 def test_pages_are_only_read(run_scenario: RunScenario, page: str) -> None:
     async def scenario(env: Environment) -> None:
-        answer, _ = await ask(env, page, method="POST")
+        answer, _ = await call_raw(env, page, method="POST")
 
         assert (answer.result, answer.status) == ("METHOD_NOT_ALLOWED", 405)
         assert "GET" in answer.headers["allow"]
@@ -153,8 +153,8 @@ def test_an_empty_body_is_an_empty_object(run_scenario: RunScenario) -> None:
         empty = await call("message/sendSMS", b"", headers={"content-type": "text/plain"})
         braces = await call("message/sendSMS", b" {} ")
 
-        assert told(empty) == told(braces)
-        assert list(told(empty).errors) == ["content", "sender", "receivers"]
+        assert summarize_refusal(empty) == summarize_refusal(braces)
+        assert list(summarize_refusal(empty).errors) == ["content", "sender", "receivers"]
 
     run_scenario(scenario)
 
@@ -193,20 +193,20 @@ _FALLBACK = {"resend": True, "resendPhoneNumber": "02-1234-5678", "resendContent
 _PAGING = {"page": 1, "pageSize": 10}
 FULL: dict[str, dict[str, Any]] = {
     "sender/categories": {},
-    "sender/create": channel(),
+    "sender/create": channel_body(),
     "sender/delete": {"senderKey": "KEY", "channelId": "@shop"},
     "sender/auth": {"channelId": "@shop", "token": "123456"},
     "sender/list": {"channelId": "@shop", "senderKey": "KEY", "authStatus": "approval", **_PAGING},
-    "message/sendSMS": sms(receivers=[_RECEIVER], **_LATER),
-    "message/sendLMS": sms(subject="#{name}", receivers=[_RECEIVER], **_LATER),
-    "message/sendMMS": sms(subject="#{name}", image=picture(), receivers=[_RECEIVER], **_LATER),
-    "message/sendAlimtalk": alimtalk("KEY", receivers=[_RECEIVER], **_LATER, **_FALLBACK),
-    "message/sendFriendtalk": friendtalk(
+    "message/sendSMS": sms_body(receivers=[_RECEIVER], **_LATER),
+    "message/sendLMS": sms_body(subject="#{name}", receivers=[_RECEIVER], **_LATER),
+    "message/sendMMS": sms_body(subject="#{name}", image=image_body(), receivers=[_RECEIVER], **_LATER),
+    "message/sendAlimtalk": alimtalk_body("KEY", receivers=[_RECEIVER], **_LATER, **_FALLBACK),
+    "message/sendFriendtalk": friendtalk_body(
         "KEY",
         receivers=[{**_RECEIVER, "content": "#{name}"}],
         adFlag=False,
         messageType="FI",
-        image=picture(),
+        image=image_body(),
         imageLink="https://shop.example",
         buttons=[_BUTTON],
         **_LATER,
@@ -232,14 +232,14 @@ FULL: dict[str, dict[str, Any]] = {
     "message/cancel": {"requestId": "0" * 26, "messageId": "0" * 32},
     "message/request": {"requestId": "0" * 26, **_PAGING},
     "template/categories": {},
-    "template/create": template(
+    "template/create": template_body(
         "KEY",
         messageType="mixed",
         emphasisType="text",
         emphasisTitle="제목",
         emphasisAssistPhrase="부제",
         moreInfo="더",
-        image=picture(),
+        image=image_body(),
         imageLink="https://shop.example",
         securityTemplate=True,
         buttons=[_BUTTON],
@@ -316,11 +316,11 @@ def test_nul_and_lone_surrogates_are_refused_in_every_string_by_its_name(
 ) -> None:
     endpoint = next(each for each in ENDPOINTS if each.path == f"/api/{operation}.v1.0")
     paths = [path for each, path in STRINGS if each == operation]
-    spoilers = ["\0"] if endpoint.takes == "query" else ["\0", "\ud800", "\udfff"]
+    spoilers = ["\0"] if endpoint.input_source == "query" else ["\0", "\ud800", "\udfff"]
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         await approve_template(call, sender_key)
         given = {name: sender_key if value == "KEY" else value for name, value in FULL[operation].items()}
 
@@ -328,12 +328,14 @@ def test_nul_and_lone_surrogates_are_refused_in_every_string_by_its_name(
             for by in spoilers:
                 bad = _replaced(given, path, lambda value, by=by: _spoilt(value, by))
 
-                answer = await (call(operation, query=bad) if endpoint.takes == "query" else call(operation, bad))
+                answer = await (
+                    call(operation, query=bad) if endpoint.input_source == "query" else call(operation, bad)
+                )
 
-                errors = told(answer).errors
+                errors = summarize_refusal(answer).errors
                 assert errors.get(path) in ("UNSUPPORTED_CHARACTER", "INVALID_BUTTON"), (path, by, answer.body)
                 json.dumps(answer.body, ensure_ascii=False).encode()
-        assert await records(call) == []
+        assert await list_messages(call) == []
 
     run_scenario(scenario)
 
@@ -351,7 +353,9 @@ def test_a_value_of_the_wrong_type_is_never_a_fault_of_ours(run_scenario: RunSce
             for wrong in WRONG:
                 bad = _replaced(FULL[operation], path, wrong)
 
-                answer = await (call(operation, query=bad) if endpoint.takes == "query" else call(operation, bad))
+                answer = await (
+                    call(operation, query=bad) if endpoint.input_source == "query" else call(operation, bad)
+                )
 
                 assert answer.status < 500, (path, wrong)
 
@@ -387,7 +391,7 @@ def test_a_body_is_json_in_utf_8(run_scenario: RunScenario, content_type: str, i
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answer = await call("message/sendSMS", sms(), headers={"content-type": content_type})
+        answer = await call("message/sendSMS", sms_body(), headers={"content-type": content_type})
 
         assert answer.result == ("SUCCESS" if is_read else "UNSUPPORTED_MEDIA_TYPE")
 
@@ -398,8 +402,8 @@ def test_without_a_content_type_a_body_is_json(run_scenario: RunScenario) -> Non
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answer, _ = await ask(
-            env, SEND_SMS, headers=[("apiKey", str(call.key))], chunks=[json.dumps(sms()).encode()]
+        answer, _ = await call_raw(
+            env, SEND_SMS, headers=[("apiKey", str(call.key))], chunks=[json.dumps(sms_body()).encode()]
         )
 
         assert answer.result == "SUCCESS"
@@ -420,7 +424,7 @@ def test_of_two_content_types_the_last_counts(run_scenario: RunScenario, types: 
         call = await env.caller()
         headers = [("apiKey", str(call.key)), *(("Content-Type", each) for each in types)]
 
-        answer, _ = await ask(env, SEND_SMS, headers=headers, chunks=[json.dumps(sms()).encode()])
+        answer, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[json.dumps(sms_body()).encode()])
 
         assert answer.result == result
 
@@ -444,7 +448,7 @@ def test_a_body_that_says_it_is_too_large_is_refused_unread(run_scenario: RunSce
     async def scenario(env: Environment) -> None:
         headers = [("Content-Length", "1025")]
 
-        answer, read = await ask(env, SEND_SMS, headers=headers, chunks=[b" " * 1025])
+        answer, read = await call_raw(env, SEND_SMS, headers=headers, chunks=[b" " * 1025])
 
         assert (answer.result, answer.status) == ("PAYLOAD_TOO_LARGE", 413)
         assert read == 0
@@ -455,7 +459,7 @@ def test_a_body_that_says_it_is_too_large_is_refused_unread(run_scenario: RunSce
 
 def test_a_body_that_grows_too_large_is_refused_before_it_is_read_whole(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        answer, read = await ask(env, SEND_SMS, chunks=[b" " * 100] * 1000)
+        answer, read = await call_raw(env, SEND_SMS, chunks=[b" " * 100] * 1000)
 
         assert answer.result == "PAYLOAD_TOO_LARGE"
         assert read == 11
@@ -465,15 +469,17 @@ def test_a_body_that_grows_too_large_is_refused_before_it_is_read_whole(run_scen
 
 @pytest.mark.parametrize("has_length", [True, False])
 def test_a_body_of_just_the_limit_is_read_however_it_comes(run_scenario: RunScenario, has_length: bool) -> None:
-    body = json.dumps(sms()).encode().ljust(1024)
+    body = json.dumps(sms_body()).encode().ljust(1024)
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         headers = [("apiKey", str(call.key)), *([("Content-Length", "1024")] if has_length else [])]
 
-        whole, _ = await ask(env, SEND_SMS, headers=headers, chunks=[body])
-        pieces, _ = await ask(env, SEND_SMS, headers=headers, chunks=[body[:10], b"", body[10:1000], body[1000:]])
-        over, _ = await ask(env, SEND_SMS, headers=headers, chunks=[body[:1000], body[1000:] + b" "])
+        whole, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[body])
+        pieces, _ = await call_raw(
+            env, SEND_SMS, headers=headers, chunks=[body[:10], b"", body[10:1000], body[1000:]]
+        )
+        over, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[body[:1000], body[1000:] + b" "])
 
         assert [whole.result, pieces.result, over.result] == ["SUCCESS", "SUCCESS", "PAYLOAD_TOO_LARGE"]
 
@@ -482,7 +488,7 @@ def test_a_body_of_just_the_limit_is_read_however_it_comes(run_scenario: RunScen
 
 def test_without_a_key_a_body_of_known_length_is_not_read(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        answer, read = await ask(env, SEND_SMS, headers=[("Content-Length", "5")], chunks=[b"x" * 5])
+        answer, read = await call_raw(env, SEND_SMS, headers=[("Content-Length", "5")], chunks=[b"x" * 5])
 
         assert (answer.result, read) == ("UNAUTHORIZED", 0)
 
@@ -493,7 +499,7 @@ def test_a_caller_that_hangs_up_gets_no_answer_and_nothing_is_sent(run_scenario:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         events: list[dict[str, Any]] = [
-            {"type": "http.request", "body": json.dumps(sms()).encode()[:50], "more_body": True},
+            {"type": "http.request", "body": json.dumps(sms_body()).encode()[:50], "more_body": True},
             {"type": "http.disconnect"},
         ]
         sent: list[Any] = []
@@ -515,7 +521,7 @@ def test_a_caller_that_hangs_up_gets_no_answer_and_nothing_is_sent(run_scenario:
         await env.service(scope, receive, send)
 
         assert sent == []
-        assert await records(call) == []
+        assert await list_messages(call) == []
 
     run_scenario(scenario)
 
@@ -574,12 +580,12 @@ def test_times_are_those_of_the_services_zone(run_scenario: RunScenario, zone: s
         call = await env.caller()
         await env.wait(1.25)
 
-        sent = await accepted(call, "message/sendSMS", sms())
+        sent = await call_ok(call, "message/sendSMS", sms_body())
         refused = await call("message/sendSMS", {})
         page = await call("/healthz")
 
         assert sent.body["time"] == refused.body["time"] == page.body["time"] == time
-        assert (await records(call))[0]["requestDate"] == date
+        assert (await list_messages(call))[0]["requestDate"] == date
 
     run_scenario(scenario, zone=ZoneInfo(zone))
 
@@ -604,7 +610,7 @@ def test_a_query_that_cannot_be_read_is_never_a_fault_of_ours(
         headers = [("apiKey", str(call.key))]
 
         for query in (b"a=%FF", b"a=1&a=2", b"\xff", b"&=&", b"%", b"a" * 10_000, b"a=1&" * 200):
-            answer, _ = await ask(env, endpoint.path, method=endpoint.method, headers=headers, query=query)
+            answer, _ = await call_raw(env, endpoint.path, method=endpoint.method, headers=headers, query=query)
 
             assert answer.status < 500
 

@@ -10,18 +10,18 @@ from tests.fixtures.web import (
     NO_USER,
     PHONE,
     RunScenario,
-    accepted,
-    alimtalk,
-    end,
-    friendtalk,
-    on_phone,
-    open_channel,
-    product,
-    ready,
-    record,
-    records,
-    to,
-    world_at,
+    alimtalk_body,
+    call_ok,
+    describe_outcome,
+    friendtalk_body,
+    get_message,
+    list_messages,
+    list_phone_messages,
+    product_of,
+    receivers_of,
+    register_channel,
+    set_up_sender,
+    world_starting_at,
 )
 
 NEVER_REPORTED = "010-0000-0006"
@@ -49,18 +49,18 @@ def test_a_failed_friend_talk_falls_back_to_a_text(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        receivers = to(NO_USER, templateData={"name": "길동", "id": 7}, reference="주문-1")
-        body = friendtalk(sender_key, **FALLBACK, **{"receivers": receivers, **fields})
+        sender_key = await register_channel(call)
+        receivers = receivers_of(NO_USER, templateData={"name": "길동", "id": 7}, reference="주문-1")
+        body = friendtalk_body(sender_key, **FALLBACK, **{"receivers": receivers, **fields})
 
-        sent = await accepted(call, "message/sendFriendtalk", body)
+        sent = await call_ok(call, "message/sendFriendtalk", body)
         await env.wait(3)
 
-        fallback, origin = await records(call, NO_USER)
-        (arrived,) = await on_phone(call, NO_USER)
-        assert end(origin) == "fail 3019"
+        fallback, origin = await list_messages(call, NO_USER)
+        (arrived,) = await list_phone_messages(call, NO_USER)
+        assert describe_outcome(origin) == "fail 3019"
         assert "originMessageId" not in origin
-        assert (product(fallback), end(fallback)) == (kind, "completed 1000")
+        assert (product_of(fallback), describe_outcome(fallback)) == (kind, "completed 1000")
         assert fallback["requestId"] == origin["requestId"] == sent.request_id
         assert fallback["originMessageId"] == origin["messageId"]
         assert fallback["requestDate"] == origin["requestDate"]
@@ -75,16 +75,16 @@ def test_a_failed_friend_talk_falls_back_to_a_text(
 @pytest.mark.parametrize(("number", "code"), [(NO_USER, "3019"), ("010-0000-0004", "3020")])
 def test_a_failed_alimtalk_falls_back_to_a_text_once(run_scenario: RunScenario, number: str, code: str) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
+        call, sender_key = await set_up_sender(env)
 
-        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, number, **FALLBACK))
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, number, **FALLBACK))
         await env.wait(60)
 
-        fallback, origin = await records(call, number)
-        assert [end(origin), end(fallback)] == [f"fail {code}", "completed 1000"]
+        fallback, origin = await list_messages(call, number)
+        assert [describe_outcome(origin), describe_outcome(fallback)] == [f"fail {code}", "completed 1000"]
         assert fallback["content"] == "배송이 시작되었습니다.\n열기: https://shop.example/1"
         assert "templateCode" not in fallback
-        assert len(await on_phone(call, number)) == 1
+        assert len(await list_phone_messages(call, number)) == 1
 
     run_scenario(scenario)
 
@@ -102,12 +102,12 @@ def test_no_text_follows_unless_the_message_failed_and_one_was_asked_for(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
 
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, number, **fields))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, number, **fields))
         await env.wait(60)
 
-        assert product(await record(call, number)) == "friendTalkText"
+        assert product_of(await get_message(call, number)) == "friendTalkText"
 
     run_scenario(scenario)
 
@@ -118,16 +118,16 @@ def test_a_fallback_that_no_text_can_hold_is_recorded_as_failed(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
 
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, NO_USER, **FALLBACK, **fields))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, NO_USER, **FALLBACK, **fields))
         await env.wait(3)
 
-        fallback, origin = await records(call, NO_USER)
-        assert end(fallback) == "fail 9002"
+        fallback, origin = await list_messages(call, NO_USER)
+        assert describe_outcome(fallback) == "fail 9002"
         assert fallback["originMessageId"] == origin["messageId"]
         assert fallback["completedDate"]
-        assert await on_phone(call, NO_USER) == []
+        assert await list_phone_messages(call, NO_USER) == []
 
     run_scenario(scenario)
 
@@ -136,17 +136,17 @@ def test_a_fallback_that_no_text_can_hold_is_recorded_as_failed(
 def test_no_text_follows_long_after_the_scheduled_time(
     run_scenario: RunScenario, within_minutes: int, ends: list[str]
 ) -> None:
-    world = world_at("2026-11-15 12:00")
+    world = world_starting_at("2026-11-15 12:00")
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
 
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, NEVER_REPORTED, **FALLBACK))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, NEVER_REPORTED, **FALLBACK))
         await env.wait(1)
-        world.leap(3600)
+        world.move_clock(3600)
         await env.wait(30)
 
-        assert [end(each) for each in await records(call, NEVER_REPORTED)] == ends
+        assert [describe_outcome(each) for each in await list_messages(call, NEVER_REPORTED)] == ends
 
     run_scenario(scenario, world=world, other_timeout_hours=1, fallback_within_minutes=within_minutes)

@@ -9,15 +9,15 @@ from tests.fixtures.web import (
     LINK,
     PHONE,
     RunScenario,
-    accepted,
-    friendtalk,
-    on_phone,
-    open_channel,
-    picture,
-    product,
-    record,
-    to,
-    told,
+    call_ok,
+    friendtalk_body,
+    get_message,
+    image_body,
+    list_phone_messages,
+    product_of,
+    receivers_of,
+    register_channel,
+    summarize_refusal,
 )
 
 
@@ -25,13 +25,13 @@ from tests.fixtures.web import (
     ("fields", "expected"),
     [
         ({}, "friendTalkText"),
-        ({"image": picture()}, "friendTalkImage"),
+        ({"image": image_body()}, "friendTalkImage"),
         ({"messageType": "friendTalkText"}, "friendTalkText"),
         ({"messageType": "FT"}, "friendTalkText"),
-        ({"messageType": "friendTalkImage", "image": picture()}, "friendTalkImage"),
-        ({"messageType": "FI", "image": picture()}, "friendTalkImage"),
-        ({"messageType": "friendTalkWideImage", "image": picture()}, "friendTalkWideImage"),
-        ({"messageType": "FW", "image": picture()}, "friendTalkWideImage"),
+        ({"messageType": "friendTalkImage", "image": image_body()}, "friendTalkImage"),
+        ({"messageType": "FI", "image": image_body()}, "friendTalkImage"),
+        ({"messageType": "friendTalkWideImage", "image": image_body()}, "friendTalkWideImage"),
+        ({"messageType": "FW", "image": image_body()}, "friendTalkWideImage"),
         ({"messageType": None, "image": None}, "friendTalkText"),
     ],
 )
@@ -40,11 +40,11 @@ def test_a_friend_talk_is_of_the_type_named_or_shown(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
 
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, **fields))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, **fields))
 
-        assert product(await record(call)) == expected
+        assert product_of(await get_message(call)) == expected
 
     run_scenario(scenario)
 
@@ -60,10 +60,10 @@ def test_a_friend_talk_is_of_the_type_named_or_shown(
         ({"content": ""}, {"content": "MISSING_PARAMETER"}),
         ({"content": "가" * 1000}, {}),
         ({"content": "가" * 1001}, {"content": "CONTENT_TOO_LONG"}),
-        ({"content": "가" * 400, "image": picture()}, {}),
-        ({"content": "가" * 401, "image": picture()}, {"content": "CONTENT_TOO_LONG"}),
-        ({"content": "가" * 76, "messageType": "FW", "image": picture()}, {}),
-        ({"content": "가" * 77, "messageType": "FW", "image": picture()}, {"content": "CONTENT_TOO_LONG"}),
+        ({"content": "가" * 400, "image": image_body()}, {}),
+        ({"content": "가" * 401, "image": image_body()}, {"content": "CONTENT_TOO_LONG"}),
+        ({"content": "가" * 76, "messageType": "FW", "image": image_body()}, {}),
+        ({"content": "가" * 77, "messageType": "FW", "image": image_body()}, {"content": "CONTENT_TOO_LONG"}),
         ({"content": "웃는 얼굴 😀"}, {}),
         ({"imageLink": "ftp://shop.example"}, {"imageLink": "INVALID_PARAMETER"}),
         ({"adFlag": "Y"}, {"adFlag": "INVALID_PARAMETER"}),
@@ -79,12 +79,12 @@ def test_a_friend_talk_keeps_to_the_limits_of_its_type(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
 
-        answer = await call("message/sendFriendtalk", friendtalk(sender_key, **fields))
+        answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, **fields))
 
         assert answer.result == next(iter(errors.values()), "SUCCESS")
-        assert told(answer).errors == errors
+        assert summarize_refusal(answer).errors == errors
 
     run_scenario(scenario)
 
@@ -92,15 +92,15 @@ def test_a_friend_talk_keeps_to_the_limits_of_its_type(
 def test_a_receiver_of_a_friend_talk_may_have_its_own_text(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        shared, own = to("010-1111-1111", "010-2222-2222", templateData={"name": "길동"})
+        sender_key = await register_channel(call)
+        shared, own = receivers_of("010-1111-1111", "010-2222-2222", templateData={"name": "길동"})
         own["content"] = "#{name}님만 보세요"
 
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, receivers=[shared, own]))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, receivers=[shared, own]))
         await env.wait(1)
 
-        assert [item["content"] for item in await on_phone(call, "010-1111-1111")] == ["친구야"]
-        assert [item["content"] for item in await on_phone(call, "010-2222-2222")] == ["길동님만 보세요"]
+        assert [item["content"] for item in await list_phone_messages(call, "010-1111-1111")] == ["친구야"]
+        assert [item["content"] for item in await list_phone_messages(call, "010-2222-2222")] == ["길동님만 보세요"]
 
     run_scenario(scenario)
 
@@ -108,14 +108,16 @@ def test_a_receiver_of_a_friend_talk_may_have_its_own_text(run_scenario: RunScen
 def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        own, none = to("010-1111-1111", "010-2222-2222")
+        sender_key = await register_channel(call)
+        own, none = receivers_of("010-1111-1111", "010-2222-2222")
         own["content"] = "나만"
 
-        some = await call("message/sendFriendtalk", friendtalk(sender_key, content=None, receivers=[own, none]))
-        every = await call("message/sendFriendtalk", friendtalk(sender_key, content=None, receivers=[own]))
+        some = await call(
+            "message/sendFriendtalk", friendtalk_body(sender_key, content=None, receivers=[own, none])
+        )
+        every = await call("message/sendFriendtalk", friendtalk_body(sender_key, content=None, receivers=[own]))
 
-        assert told(some) == ("MISSING_PARAMETER", {"content": "MISSING_PARAMETER"})
+        assert summarize_refusal(some) == ("MISSING_PARAMETER", {"content": "MISSING_PARAMETER"})
         assert every.result == "SUCCESS"
 
     run_scenario(scenario)
@@ -124,12 +126,12 @@ def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(run
 def test_an_own_text_that_is_too_long_names_its_receiver(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        receivers = [*to("010-1111-1111"), *to("010-2222-2222", content="가" * 1001)]
+        sender_key = await register_channel(call)
+        receivers = [*receivers_of("010-1111-1111"), *receivers_of("010-2222-2222", content="가" * 1001)]
 
-        answer = await call("message/sendFriendtalk", friendtalk(sender_key, receivers=receivers))
+        answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, receivers=receivers))
 
-        assert told(answer) == ("CONTENT_TOO_LONG", {"receivers[1].content": "CONTENT_TOO_LONG"})
+        assert summarize_refusal(answer) == ("CONTENT_TOO_LONG", {"receivers[1].content": "CONTENT_TOO_LONG"})
 
     run_scenario(scenario)
 
@@ -175,15 +177,15 @@ def test_a_wrong_button_is_refused_by_the_name_of_its_field(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
 
-        answer = await call("message/sendFriendtalk", friendtalk(sender_key, buttons=[LINK, button]))
+        answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, buttons=[LINK, button]))
 
         if field is None:
             assert answer.result == "SUCCESS", answer.body
         else:
             place = f"buttons[1].{field}" if field else "buttons[1]"
-            assert told(answer) == ("INVALID_BUTTON", {place: "INVALID_BUTTON"})
+            assert summarize_refusal(answer) == ("INVALID_BUTTON", {place: "INVALID_BUTTON"})
 
     run_scenario(scenario)
 
@@ -193,8 +195,8 @@ def test_a_wrong_button_is_refused_by_the_name_of_its_field(
     [
         ({}, 5, "SUCCESS"),
         ({}, 6, "INVALID_BUTTON"),
-        ({"messageType": "FW", "image": picture()}, 2, "SUCCESS"),
-        ({"messageType": "FW", "image": picture()}, 3, "INVALID_BUTTON"),
+        ({"messageType": "FW", "image": image_body()}, 2, "SUCCESS"),
+        ({"messageType": "FW", "image": image_body()}, 3, "INVALID_BUTTON"),
     ],
 )
 def test_a_friend_talk_has_five_buttons_and_a_wide_image_two(
@@ -202,9 +204,9 @@ def test_a_friend_talk_has_five_buttons_and_a_wide_image_two(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
 
-        answer = await call("message/sendFriendtalk", friendtalk(sender_key, buttons=[LINK] * count, **fields))
+        answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, buttons=[LINK] * count, **fields))
 
         assert answer.result == result
 
@@ -214,17 +216,17 @@ def test_a_friend_talk_has_five_buttons_and_a_wide_image_two(
 def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         buttons = [
             {"name": "둘째", "mobileUrl": "https://shop.example/#{id}", "orderNo": 2},
             {"buttonType": "channelAddition", "orderNo": 1},
         ]
-        body = friendtalk(sender_key, buttons=buttons, receivers=to(PHONE, templateData={"id": 7}))
+        body = friendtalk_body(sender_key, buttons=buttons, receivers=receivers_of(PHONE, templateData={"id": 7}))
 
-        await accepted(call, "message/sendFriendtalk", body)
+        await call_ok(call, "message/sendFriendtalk", body)
         await env.wait(1)
 
-        (arrived,) = await on_phone(call)
+        (arrived,) = await list_phone_messages(call)
         assert arrived["buttons"] == [
             {"buttonType": "channelAddition", "name": "채널 추가", "orderNo": 1},
             {"buttonType": "webLink", "name": "둘째", "mobileUrl": "https://shop.example/7", "orderNo": 2},
@@ -236,13 +238,13 @@ def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(run_s
 def test_a_link_that_a_value_spoils_is_a_wrong_button_of_that_receiver(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        good, bad = to(PHONE, PHONE)
+        sender_key = await register_channel(call)
+        good, bad = receivers_of(PHONE, PHONE)
         good["templateData"], bad["templateData"] = {"link": "https://shop.example"}, {"link": "javascript:x"}
-        body = friendtalk(sender_key, buttons=[{"mobileUrl": "#{link}"}], receivers=[good, bad])
+        body = friendtalk_body(sender_key, buttons=[{"mobileUrl": "#{link}"}], receivers=[good, bad])
 
         answer = await call("message/sendFriendtalk", body)
 
-        assert told(answer) == ("INVALID_BUTTON", {"receivers[1].templateData": "INVALID_BUTTON"})
+        assert summarize_refusal(answer) == ("INVALID_BUTTON", {"receivers[1].templateData": "INVALID_BUTTON"})
 
     run_scenario(scenario)

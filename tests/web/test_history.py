@@ -5,25 +5,25 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.fixtures.engines import embedded
+from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
     RunScenario,
-    accepted,
-    alimtalk,
+    alimtalk_body,
     approve_template,
-    ask,
-    end,
-    friendtalk,
-    on_phone,
-    open_channel,
-    product,
-    record,
-    records,
-    sms,
-    to,
-    told,
+    call_ok,
+    call_raw,
+    describe_outcome,
+    friendtalk_body,
+    get_message,
+    list_messages,
+    list_phone_messages,
+    product_of,
+    receivers_of,
+    register_channel,
+    sms_body,
+    summarize_refusal,
     world_at_noon,
 )
 
@@ -33,20 +33,20 @@ FORM = {"content-type": "application/x-www-form-urlencoded"}
 async def _a_varied_past(env: Environment) -> tuple[Caller, dict[str, Any]]:
     """Send five messages to one number, a minute apart from 12:00; return the records by their texts."""
     call = await env.caller()
-    shop = await open_channel(call)
-    other = await open_channel(call, channelId="other", cellphone="010-9999-1111")
+    shop = await register_channel(call)
+    other = await register_channel(call, channelId="other", cellphone="010-9999-1111")
     await approve_template(call, shop, content="알림")
-    await accepted(call, "message/sendSMS", sms(content="문자"))
+    await call_ok(call, "message/sendSMS", sms_body(content="문자"))
     await env.wait(60)
-    await accepted(call, "message/sendLMS", sms("010-1234-5678", "010-8888-8888", content="긴 문자"))
+    await call_ok(call, "message/sendLMS", sms_body("010-1234-5678", "010-8888-8888", content="긴 문자"))
     await env.wait(60)
-    await accepted(call, "message/sendAlimtalk", alimtalk(shop))
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(shop))
     await env.wait(60)
-    await accepted(call, "message/sendFriendtalk", friendtalk(other, content="친구"))
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(other, content="친구"))
     await env.wait(60)
-    await accepted(call, "message/sendSMS", sms(content="나중", sendDate="2026-12-01 09:00"))
+    await call_ok(call, "message/sendSMS", sms_body(content="나중", sendDate="2026-12-01 09:00"))
     await env.wait(60)
-    return call, {each["content"]: each for each in await records(call)}
+    return call, {each["content"]: each for each in await list_messages(call)}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_filters_are_exact_and_combine_and_the_newest_comes_first(
     async def scenario(env: Environment) -> None:
         call, _ = await _a_varied_past(env)
 
-        found = await records(call, **filters)
+        found = await list_messages(call, **filters)
 
         assert [each["content"] for each in found] == texts
 
@@ -111,13 +111,15 @@ def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(run_scenario
         call, kept = await _a_varied_past(env)
 
         for each in kept.values():
-            by_message = await record(call, messageId=each["messageId"])
-            by_request = await record(call, requestId=each["requestId"])
-            by_both = await record(call, messageId=each["messageId"], requestId=each["requestId"])
+            by_message = await get_message(call, messageId=each["messageId"])
+            by_request = await get_message(call, requestId=each["requestId"])
+            by_both = await get_message(call, messageId=each["messageId"], requestId=each["requestId"])
 
             assert each == by_message == by_request == by_both
-        by_key = await record(call, senderKey=kept["알림"]["senderKey"])
-        crossed = await records(call, messageId=kept["문자"]["messageId"], requestId=kept["알림"]["requestId"])
+        by_key = await get_message(call, senderKey=kept["알림"]["senderKey"])
+        crossed = await list_messages(
+            call, messageId=kept["문자"]["messageId"], requestId=kept["알림"]["requestId"]
+        )
         assert by_key == kept["알림"]
         assert crossed == []
 
@@ -170,7 +172,7 @@ def test_a_search_that_cannot_be_understood_is_refused(
 
         assert answer.result == result
         if field:
-            assert next(iter(told(answer).errors)) == field
+            assert next(iter(summarize_refusal(answer).errors)) == field
 
     run_scenario(scenario)
 
@@ -232,7 +234,7 @@ def test_two_values_for_one_name_or_an_unreadable_one_is_refused(
         call = await env.caller()
         headers = [("apiKey", str(call.key)), ("Content-Type", content_type)]
 
-        answer, _ = await ask(env, "/api/message/list.v1.0", headers=headers, chunks=[body], query=query)
+        answer, _ = await call_raw(env, "/api/message/list.v1.0", headers=headers, chunks=[body], query=query)
 
         assert answer.result == "INVALID_PARAMETER"
 
@@ -244,7 +246,7 @@ def test_the_same_value_twice_is_one_value(run_scenario: RunScenario) -> None:
         call = await env.caller()
         headers = [("apiKey", str(call.key))]
 
-        answer, _ = await ask(
+        answer, _ = await call_raw(
             env,
             "/api/message/list.v1.0",
             headers=headers,
@@ -275,7 +277,7 @@ def test_the_same_value_twice_is_one_value(run_scenario: RunScenario) -> None:
 def test_the_history_is_paged(run_scenario: RunScenario, paging: dict[str, Any], expected: dict[str, int]) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms(*[PHONE] * 25))
+        await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
 
         answer = await call("message/list", {"receivers": PHONE, **paging})
 
@@ -289,8 +291,8 @@ def test_the_history_is_paged(run_scenario: RunScenario, paging: dict[str, Any],
 def test_pages_hold_every_message_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms(*[PHONE] * 25))
-        every = [each["id"] for each in await records(call)]
+        await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
+        every = [each["id"] for each in await list_messages(call)]
 
         pages = [await call("message/list", {"receivers": PHONE, "page": page}) for page in (1, 2, 3)]
 
@@ -326,10 +328,10 @@ def test_labels_follow_the_language_and_values_do_not(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language=language)
-        sent = await accepted(call, "message/sendSMS", sms())
+        sent = await call_ok(call, "message/sendSMS", sms_body())
         await env.wait(2)
 
-        found = await record(call)
+        found = await get_message(call)
         request = await call("message/request", query={"requestId": sent.request_id})
 
         assert found["messageProductType"] == {"value": "sms", "label": kind}
@@ -343,9 +345,13 @@ def test_labels_follow_the_language_and_values_do_not(
 def test_a_reference_comes_back_in_the_record(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        receivers = [*to(PHONE, reference="가" * 64), *to(PHONE, reference=""), *to(PHONE)]
+        receivers = [
+            *receivers_of(PHONE, reference="가" * 64),
+            *receivers_of(PHONE, reference=""),
+            *receivers_of(PHONE),
+        ]
 
-        sent = await accepted(call, "message/sendSMS", sms(receivers=receivers))
+        sent = await call_ok(call, "message/sendSMS", sms_body(receivers=receivers))
 
         found = (await call("message/request", query={"requestId": sent.request_id})).items
         assert [each.get("reference") for each in found] == [None, None, "가" * 64]
@@ -356,11 +362,11 @@ def test_a_reference_comes_back_in_the_record(run_scenario: RunScenario) -> None
 def test_one_send_is_looked_up_with_its_counts_and_messages(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         numbers = ["010-1111-1111", "010-0000-0003", "010-0000-0006"]
-        body = friendtalk(sender_key, *numbers, resend=True, resendPhoneNumber="02-1234-5678")
+        body = friendtalk_body(sender_key, *numbers, resend=True, resendPhoneNumber="02-1234-5678")
 
-        sent = await accepted(call, "message/sendFriendtalk", body)
+        sent = await call_ok(call, "message/sendFriendtalk", body)
         await env.wait(3)
         answer = await call("message/request", query={"requestId": sent.request_id, "pageSize": 3})
 
@@ -372,7 +378,7 @@ def test_one_send_is_looked_up_with_its_counts_and_messages(run_scenario: RunSce
             "totalCount": 4,
             "counts": {"waiting": 0, "sending": 1, "completed": 2, "fail": 1, "cancel": 0},
         }
-        assert [(product(each), end(each)) for each in answer.items] == [
+        assert [(product_of(each), describe_outcome(each)) for each in answer.items] == [
             ("sms", "completed 1000"),
             ("friendTalkText", "sending"),
             ("friendTalkText", "fail 3019"),
@@ -409,27 +415,29 @@ def test_a_send_that_is_not_there_cannot_be_looked_up(
     run_scenario(scenario)
 
 
-@embedded
+@sqlite_only
 def test_after_the_retention_numbers_and_texts_are_gone_and_counts_stay(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        body = sms(
-            subject="비밀", content="#{a}", receivers=to(PHONE, templateData={"a": "비밀"}, reference="비밀")
+        body = sms_body(
+            subject="비밀",
+            content="#{a}",
+            receivers=receivers_of(PHONE, templateData={"a": "비밀"}, reference="비밀"),
         )
-        sent = await accepted(call, "message/sendLMS", body)
+        sent = await call_ok(call, "message/sendLMS", body)
         await env.wait(2)
 
-        world.leap(180 * 86_400)
+        world.move_clock(180 * 86_400)
         await env.wait(60)
-        gone = await records(call)
+        gone = await list_messages(call)
         answer = await call("message/request", query={"requestId": sent.request_id})
 
         (blank,) = answer.items
         assert gone == []
         assert answer.item["counts"]["completed"] == answer.item["totalCount"] == 1
-        assert end(blank) == "completed 1000"
+        assert describe_outcome(blank) == "completed 1000"
         assert (blank["receiver"], blank["content"]) == ("", "")
         assert "비밀" not in str(answer.body)
 
@@ -440,11 +448,11 @@ def test_what_a_number_received_is_found_by_that_number_alone(run_scenario: RunS
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        await accepted(call, "message/sendSMS", sms("010-1234-5678", "010-1234-5679", "011-234-5678"))
+        await call_ok(call, "message/sendSMS", sms_body("010-1234-5678", "010-1234-5679", "011-234-5678"))
         await env.wait(1)
 
-        assert (await record(call, "011-234-5678"))["receiver"] == "011-234-5678"
-        assert len(await records(call, "010-1234-5679")) == 1
-        assert len(await on_phone(call, "011-234-5678")) == 1
+        assert (await get_message(call, "011-234-5678"))["receiver"] == "011-234-5678"
+        assert len(await list_messages(call, "010-1234-5679")) == 1
+        assert len(await list_phone_messages(call, "011-234-5678")) == 1
 
     run_scenario(scenario)

@@ -13,14 +13,23 @@ from pabal.service.access import keys
 from pabal.settings.settings import load
 from pabal.web.protocol import MAX_HEAD_BYTES
 from tests.fixtures.live import serving
-from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, in_virtual_time
-from tests.fixtures.web import PHONE, RunScenario, accepted, friendtalk, open_channel, records, sms, to
+from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, run_in_virtual_time
+from tests.fixtures.web import (
+    PHONE,
+    RunScenario,
+    call_ok,
+    friendtalk_body,
+    list_messages,
+    receivers_of,
+    register_channel,
+    sms_body,
+)
 
 
 def test_a_list_of_wrong_entries_is_not_looked_at_to_its_end() -> None:
     raw = b'{"content":"a","sender":"02-123-4567","receivers":[' + b",".join([b"0"] * 50_000) + b"]}"
 
-    form = forms.from_json(bodies.SendSms, raw)
+    form = forms.parse_json(bodies.SendSms, raw)
 
     assert len(form.problems) == 100
     assert len(form.body.receivers) == 100
@@ -29,7 +38,7 @@ def test_a_list_of_wrong_entries_is_not_looked_at_to_its_end() -> None:
 def test_a_list_longer_than_any_setting_allows_is_not_looked_at(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        many = b",".join([b"0"] * (forms.MAX_ITEMS + 1))
+        many = b",".join([b"0"] * (forms.MAX_LIST_ITEMS + 1))
 
         receivers = await call("message/sendSMS", b'{"content":"a","sender":"02-123-4567","receivers":[%b]}' % many)
         buttons = await call(
@@ -49,7 +58,7 @@ def test_a_text_beyond_all_limits_is_refused_before_anything_is_made_of_it(
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answer = await call("message/sendLMS", sms(**fields))
+        answer = await call("message/sendLMS", sms_body(**fields))
 
         assert answer.result == "CONTENT_TOO_LONG"
         assert answer.body["errors"][0]["field"] == "content"
@@ -60,16 +69,19 @@ def test_a_text_beyond_all_limits_is_refused_before_anything_is_made_of_it(
 def test_the_text_of_a_fallback_and_a_value_of_a_variable_are_limited(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         resend = {"resend": True, "resendPhoneNumber": "02-123-4567"}
 
         long_text = await call(
-            "message/sendFriendtalk", friendtalk(sender_key, **resend, resendContent="a" * 10_001)
+            "message/sendFriendtalk", friendtalk_body(sender_key, **resend, resendContent="a" * 10_001)
         )
         long_value = await call(
             "message/sendFriendtalk",
-            friendtalk(
-                sender_key, **resend, resendContent="#{a}", receivers=to(PHONE, templateData={"a": "a" * 10_001})
+            friendtalk_body(
+                sender_key,
+                **resend,
+                resendContent="#{a}",
+                receivers=receivers_of(PHONE, templateData={"a": "a" * 10_001}),
             ),
         )
 
@@ -82,13 +94,13 @@ def test_the_text_of_a_fallback_and_a_value_of_a_variable_are_limited(run_scenar
 def test_a_variable_in_a_receivers_own_text_may_be_spelled_in_any_way(run_scenario: RunScenario, name: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         key = unicodedata.normalize("NFC", name).replace("\r\n", "\n")
-        receivers = to(PHONE, content=f"#{{{name}}}님", templateData={key: "길동"})
+        receivers = receivers_of(PHONE, content=f"#{{{name}}}님", templateData={key: "길동"})
 
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, receivers=receivers))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, receivers=receivers))
 
-        (record,) = await records(call, PHONE)
+        (record,) = await list_messages(call, PHONE)
         assert record["content"] == "길동님"
 
     run_scenario(scenario)
@@ -97,12 +109,12 @@ def test_a_variable_in_a_receivers_own_text_may_be_spelled_in_any_way(run_scenar
 def test_an_empty_message_id_does_not_cancel_the_whole_send(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sent = await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 13:00"))
+        sent = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 13:00"))
 
         answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": ""})
 
         assert answer.result == "REQUEST_NOT_FOUND"
-        assert [record["sendingStatus"]["value"] for record in await records(call, PHONE)] == ["waiting"]
+        assert [record["sendingStatus"]["value"] for record in await list_messages(call, PHONE)] == ["waiting"]
 
     run_scenario(scenario)
 
@@ -131,24 +143,24 @@ def test_each_of_two_simulators_delivers_its_own(tmp_path: Path) -> None:
         call = await env.caller()
         for number in range(20):
             kind = "sendSMS" if number % 2 else "sendLMS"
-            await accepted(call, f"message/{kind}", sms(f"010-2222-{number:04}"))
+            await call_ok(call, f"message/{kind}", sms_body(f"010-2222-{number:04}"))
             await env.wait(0.037 * (number % 5))
         await env.wait(5)
-        ended = [await records(call, f"010-2222-{number:04}") for number in range(20)]
+        ended = [await list_messages(call, f"010-2222-{number:04}") for number in range(20)]
         await env.service.stop()
         assert [record["sendingStatus"]["value"] for (record,) in ended] == ["completed"] * 20
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 def test_a_revoked_key_stops_working_though_the_clock_is_set_back(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         assert (await call("sender/categories", {})).result == "SUCCESS"
-        await env.store.write(lambda tx: tx.run("update keys set revoked_at = ?", (env.world.now(),)))
-        env.world.begins_at -= 3_600_000
+        await env.store.write(lambda tx: tx.execute("update keys set revoked_at = ?", (env.world.now(),)))
+        env.world.starts_at -= 3_600_000
 
-        await env.wait(keys.FRESH_FOR_S)
+        await env.wait(keys.CACHE_TTL_S)
 
         assert (await call("sender/categories", {})).result == "UNAUTHORIZED"
 
@@ -158,7 +170,7 @@ def test_a_revoked_key_stops_working_though_the_clock_is_set_back(run_scenario: 
 @pytest.mark.slow
 def test_a_request_whose_head_has_no_end_is_cut_off(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as live:
-        host, port = live.base.removeprefix("http://").split(":")
+        host, port = live.base_url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=30) as connection:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nx: " + b"a" * (MAX_HEAD_BYTES + 70_000))
             answer = b""

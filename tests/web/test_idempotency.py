@@ -7,35 +7,35 @@ from typing import Any
 
 import pytest
 
-from pabal.store.engine.base import StoreAway
+from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.virtual import (
-    Answer,
+    ApiResponse,
     Caller,
     Environment,
     VirtualWorld,
     build_environment,
-    in_virtual_time,
     open_store,
+    run_in_virtual_time,
 )
 from tests.fixtures.web import (
     PHONE,
-    BreakingStore,
+    FailingStore,
     RunScenario,
-    accepted,
     approve_template,
-    friendtalk,
-    on_phone,
-    open_channel,
-    records,
-    sms,
-    told,
-    world_at,
+    call_ok,
+    friendtalk_body,
+    list_messages,
+    list_phone_messages,
+    register_channel,
+    sms_body,
+    summarize_refusal,
     world_at_noon,
+    world_starting_at,
 )
 
 
-async def _send(call: Caller, key: str = "k1", body: Any = None, operation: str = "message/sendSMS") -> Answer:
-    return await call(operation, sms() if body is None else body, headers={"Idempotency-Key": key})
+async def _send(call: Caller, key: str = "k1", body: Any = None, operation: str = "message/sendSMS") -> ApiResponse:
+    return await call(operation, sms_body() if body is None else body, headers={"Idempotency-Key": key})
 
 
 def test_the_same_request_gets_the_same_answer_and_is_sent_once(run_scenario: RunScenario) -> None:
@@ -49,7 +49,7 @@ def test_the_same_request_gets_the_same_answer_and_is_sent_once(run_scenario: Ru
 
         assert again.item == first.item
         assert again.body["time"] > first.body["time"]
-        assert len(await records(call)) == len(await on_phone(call)) == 1
+        assert len(await list_messages(call)) == len(await list_phone_messages(call)) == 1
 
     run_scenario(scenario)
 
@@ -62,11 +62,11 @@ def test_without_a_key_or_with_another_one_the_same_body_is_sent_again(run_scena
             (await _send(call, "k1")).request_id,
             (await _send(call, "k2")).request_id,
             (await _send(call, "K1")).request_id,
-            (await call("message/sendSMS", sms())).request_id,
-            (await call("message/sendSMS", sms())).request_id,
+            (await call("message/sendSMS", sms_body())).request_id,
+            (await call("message/sendSMS", sms_body())).request_id,
         }
 
-        assert len(ids) == len(await records(call)) == 5
+        assert len(ids) == len(await list_messages(call)) == 5
 
     run_scenario(scenario)
 
@@ -74,11 +74,11 @@ def test_without_a_key_or_with_another_one_the_same_body_is_sent_again(run_scena
 @pytest.mark.parametrize(
     ("operation", "body"),
     [
-        ("message/sendSMS", sms(content="다른 글")),
-        ("message/sendSMS", json.dumps(sms(), indent=1).encode()),
+        ("message/sendSMS", sms_body(content="다른 글")),
+        ("message/sendSMS", json.dumps(sms_body(), indent=1).encode()),
         ("message/sendSMS", {}),
-        ("message/sendLMS", sms()),
-        ("message/sendMMS", sms()),
+        ("message/sendLMS", sms_body()),
+        ("message/sendMMS", sms_body()),
     ],
 )
 def test_a_key_with_another_body_or_path_is_a_duplicate(
@@ -86,13 +86,13 @@ def test_a_key_with_another_body_or_path_is_a_duplicate(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms(), headers={"Idempotency-Key": "k1"})
+        await call_ok(call, "message/sendSMS", sms_body(), headers={"Idempotency-Key": "k1"})
 
         answer = await _send(call, "k1", body, operation)
 
-        assert told(answer) == ("DUPLICATE", {"Idempotency-Key": "DUPLICATE"})
+        assert summarize_refusal(answer) == ("DUPLICATE", {"Idempotency-Key": "DUPLICATE"})
         assert answer.status == 409
-        assert len(await records(call)) == 1
+        assert len(await list_messages(call)) == 1
 
     run_scenario(scenario)
 
@@ -100,9 +100,9 @@ def test_a_key_with_another_body_or_path_is_a_duplicate(
 def test_every_kind_of_send_may_be_repeated(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         await approve_template(call, sender_key)
-        body = {**sms(), **friendtalk(sender_key), "templateCode": "T1"}
+        body = {**sms_body(), **friendtalk_body(sender_key), "templateCode": "T1"}
 
         for kind in ("SMS", "LMS", "MMS", "Alimtalk", "Friendtalk"):
             first = await _send(call, kind, body, f"message/send{kind}")
@@ -110,7 +110,7 @@ def test_every_kind_of_send_may_be_repeated(run_scenario: RunScenario) -> None:
 
             assert again.request_id == first.request_id
 
-        assert len(await records(call)) == 5
+        assert len(await list_messages(call)) == 5
 
     run_scenario(scenario)
 
@@ -121,7 +121,7 @@ def test_keys_of_two_accounts_do_not_meet(run_scenario: RunScenario) -> None:
         also_ours = await env.caller("ours")
 
         first = await _send(ours)
-        other = await _send(theirs, body=sms(content="다른 글"))
+        other = await _send(theirs, body=sms_body(content="다른 글"))
         same_account = await _send(also_ours)
 
         assert other.request_id != first.request_id
@@ -138,7 +138,7 @@ def test_a_key_is_remembered_for_a_day(run_scenario: RunScenario, waited_s: int,
         call = await env.caller()
         first = await _send(call)
 
-        world.leap(waited_s)
+        world.move_clock(waited_s)
         before_housekeeping = await _send(call)
         await env.wait(0)
 
@@ -155,9 +155,9 @@ def test_after_a_day_the_key_may_stand_on_another_body(run_scenario: RunScenario
         call = await env.caller()
         await _send(call)
 
-        world.leap(86_401)
+        world.move_clock(86_401)
         await env.wait(11)
-        answer = await _send(call, body=sms(content="다른 글"))
+        answer = await _send(call, body=sms_body(content="다른 글"))
 
         assert answer.result == "SUCCESS"
 
@@ -172,7 +172,7 @@ def test_the_same_request_many_times_at_once_is_one_request(run_scenario: RunSce
         await env.wait(2)
 
         assert len({answer.request_id for answer in answers}) == 1
-        assert len(await records(call)) == len(await on_phone(call)) == 1
+        assert len(await list_messages(call)) == len(await list_phone_messages(call)) == 1
 
     run_scenario(scenario)
 
@@ -181,34 +181,34 @@ def test_of_two_bodies_with_one_key_at_once_one_is_a_duplicate(run_scenario: Run
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answers = await asyncio.gather(_send(call), _send(call, body=sms(content="다른 글")))
+        answers = await asyncio.gather(_send(call), _send(call, body=sms_body(content="다른 글")))
 
         assert sorted(answer.result for answer in answers) == ["DUPLICATE", "SUCCESS"]
-        assert len(await records(call)) == 1
+        assert len(await list_messages(call)) == 1
 
     run_scenario(scenario)
 
 
 def test_a_key_is_remembered_across_a_restart(tmp_path: Path) -> None:
     async def scenario() -> None:
-        before = await build_environment(tmp_path, world=world_at("2026-11-15 12:00"))
+        before = await build_environment(tmp_path, world=world_starting_at("2026-11-15 12:00"))
         call = await before.caller()
         first = await _send(call)
         await before.service.stop()
 
-        after = await build_environment(tmp_path, world=world_at("2026-11-15 12:30", seed=1))
+        after = await build_environment(tmp_path, world=world_starting_at("2026-11-15 12:30", seed=1))
         call = Caller(after.service, call.key)
         again = await _send(call)
-        other = await _send(call, body=sms(content="다른 글"))
+        other = await _send(call, body=sms_body(content="다른 글"))
         await after.wait(2)
-        found = await records(call)
+        found = await list_messages(call)
         await after.service.stop()
 
         assert again.item == first.item
         assert other.result == "DUPLICATE"
         assert len(found) == 1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -216,8 +216,8 @@ def test_a_key_is_remembered_across_a_restart(tmp_path: Path) -> None:
     [
         (b"{", "INVALID_JSON"),
         ({}, "MISSING_PARAMETER"),
-        (sms("119"), "INVALID_PHONE_NUMBER"),
-        (sms(sendDate="2026-11-14 12:00"), "INVALID_DATE"),
+        (sms_body("119"), "INVALID_PHONE_NUMBER"),
+        (sms_body(sendDate="2026-11-14 12:00"), "INVALID_DATE"),
     ],
 )
 def test_a_refusal_is_not_kept_so_the_key_may_stand_on_the_mended_request(
@@ -237,21 +237,21 @@ def test_a_refusal_is_not_kept_so_the_key_may_stand_on_the_mended_request(
 
 def test_a_send_that_met_a_broken_store_may_be_repeated(run_scenario: RunScenario, tmp_path: Path) -> None:
     world = VirtualWorld()
-    store = BreakingStore(open_store(tmp_path, world))
+    store = FailingStore(open_store(tmp_path, world))
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        store.write_trouble = StoreAway("full")
+        store.write_error = StoreUnavailable("full")
         away = await _send(call)
-        store.write_trouble = None
+        store.write_error = None
         first = await _send(call)
         again = await _send(call)
 
         assert away.result == "SERVICE_UNAVAILABLE"
         assert away.headers["retry-after"] == "1"
         assert first.request_id == again.request_id
-        assert len(await records(call)) == 1
+        assert len(await list_messages(call)) == 1
 
     run_scenario(scenario, world=world, store=store)
 
@@ -261,12 +261,12 @@ def test_a_repeated_request_is_answered_even_when_it_would_be_refused_by_now(run
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        text, talk = sms(sendDate="2026-11-15 12:01"), friendtalk(sender_key, sendDate="2026-11-15 12:01")
+        sender_key = await register_channel(call)
+        text, talk = sms_body(sendDate="2026-11-15 12:01"), friendtalk_body(sender_key, sendDate="2026-11-15 12:01")
         first = [await _send(call, "k1", text), await _send(call, "k2", talk, "message/sendFriendtalk")]
 
-        world.leap(3600)
-        await accepted(call, "sender/delete", {"senderKey": sender_key})
+        world.move_clock(3600)
+        await call_ok(call, "sender/delete", {"senderKey": sender_key})
         again = [await _send(call, "k1", text), await _send(call, "k2", talk, "message/sendFriendtalk")]
         anew = await call("message/sendSMS", text)
 
@@ -299,8 +299,8 @@ def test_a_key_has_1_to_255_printable_characters(run_scenario: RunScenario, key:
         if is_good:
             assert answer.result == "SUCCESS"
         else:
-            assert told(answer) == ("INVALID_PARAMETER", {"Idempotency-Key": "INVALID_PARAMETER"})
-            assert await records(call) == []
+            assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"Idempotency-Key": "INVALID_PARAMETER"})
+            assert await list_messages(call) == []
 
     run_scenario(scenario)
 
@@ -311,7 +311,7 @@ def test_only_sends_heed_the_key(run_scenario: RunScenario) -> None:
         headers = {"Idempotency-Key": "k1"}
 
         before = await call("message/list", {"receivers": PHONE}, headers=headers)
-        await accepted(call, "message/sendSMS", sms(), headers=headers)
+        await call_ok(call, "message/sendSMS", sms_body(), headers=headers)
         after = await call("message/list", {"receivers": PHONE}, headers=headers)
         bad_key = await call("message/list", {"receivers": PHONE}, headers={"Idempotency-Key": ""})
 

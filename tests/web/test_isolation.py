@@ -6,23 +6,23 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.web.endpoints import ENDPOINTS
-from tests.fixtures.virtual import Answer, Caller, Environment
+from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import (
     CATEGORY,
     RunScenario,
-    accepted,
-    alimtalk,
+    alimtalk_body,
     approve_template,
-    channel,
-    end,
-    friendtalk,
-    newest_token,
-    on_phone,
-    open_channel,
-    record,
-    records,
-    sms,
-    template,
+    call_ok,
+    channel_body,
+    describe_outcome,
+    friendtalk_body,
+    get_latest_token,
+    get_message,
+    list_messages,
+    list_phone_messages,
+    register_channel,
+    sms_body,
+    template_body,
 )
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ class Case(NamedTuple):
 
 CASES: dict[str, list[Case]] = {
     "sender/categories": [Case()],
-    "sender/create": [Case(lambda ids: channel(channelId=ids.channel_id, cellphone=ids.phone))],
+    "sender/create": [Case(lambda ids: channel_body(channelId=ids.channel_id, cellphone=ids.phone))],
     "sender/delete": [
         Case(lambda ids: {"senderKey": ids.sender_key}),
         Case(lambda ids: {"channelId": ids.channel_id}),
@@ -72,14 +72,14 @@ CASES: dict[str, list[Case]] = {
         Case(query=lambda ids: {"senderKey": ids.sender_key}),
         Case(query=lambda ids: {"channelId": ids.channel_id}),
     ],
-    "message/sendSMS": [Case(lambda ids: sms(ids.phone))],
-    "message/sendLMS": [Case(lambda ids: sms(ids.phone))],
-    "message/sendMMS": [Case(lambda ids: sms(ids.phone))],
+    "message/sendSMS": [Case(lambda ids: sms_body(ids.phone))],
+    "message/sendLMS": [Case(lambda ids: sms_body(ids.phone))],
+    "message/sendMMS": [Case(lambda ids: sms_body(ids.phone))],
     "message/sendAlimtalk": [
-        Case(lambda ids: alimtalk(ids.sender_key, templateCode=ids.template_code)),
-        Case(lambda ids: alimtalk("OURS", templateCode=ids.template_code)),
+        Case(lambda ids: alimtalk_body(ids.sender_key, templateCode=ids.template_code)),
+        Case(lambda ids: alimtalk_body("OURS", templateCode=ids.template_code)),
     ],
-    "message/sendFriendtalk": [Case(lambda ids: friendtalk(ids.sender_key))],
+    "message/sendFriendtalk": [Case(lambda ids: friendtalk_body(ids.sender_key))],
     "message/list": [
         Case(lambda ids: {"receivers": ids.phone}),
         Case(lambda ids: {"receivers": ids.phone, "requestId": ids.request_id}),
@@ -94,10 +94,10 @@ CASES: dict[str, list[Case]] = {
     ],
     "message/request": [Case(query=lambda ids: {"requestId": ids.request_id})],
     "template/categories": [Case()],
-    "template/create": [Case(lambda ids: template(ids.sender_key, templateCode=ids.template_code))],
+    "template/create": [Case(lambda ids: template_body(ids.sender_key, templateCode=ids.template_code))],
     "template/update": [
-        Case(lambda ids: template(ids.sender_key, templateCode=ids.template_code, content="gone")),
-        Case(lambda ids: template("OURS", templateCode=ids.template_code, content="gone")),
+        Case(lambda ids: template_body(ids.sender_key, templateCode=ids.template_code, content="gone")),
+        Case(lambda ids: template_body("OURS", templateCode=ids.template_code, content="gone")),
     ],
     "template/delete": [
         Case(lambda ids: {"senderKey": ids.sender_key, "templateCode": ids.template_code}),
@@ -125,20 +125,20 @@ def test_every_endpoint_has_a_case() -> None:
 
 async def _settle_in(env: Environment, call: Caller) -> Ids:
     """Give an account one of everything, with a message sent and one that waits for 12:10."""
-    sender_key = await open_channel(call)
-    await accepted(call, "sender/create", channel(channelId="@waiting"))
+    sender_key = await register_channel(call)
+    await call_ok(call, "sender/create", channel_body(channelId="@waiting"))
     await approve_template(call, sender_key, templateCode="SENT")
-    await accepted(call, "template/create", template(sender_key, templateCode="THEIRS"))
-    await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, THEIR_RECEIVER, templateCode="SENT"))
+    await call_ok(call, "template/create", template_body(sender_key, templateCode="THEIRS"))
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, THEIR_RECEIVER, templateCode="SENT"))
     later = {"templateCode": "SENT", "sendDate": "2026-11-15 12:10"}
-    sent = await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, THEIR_RECEIVER, **later))
+    sent = await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, THEIR_RECEIVER, **later))
     await env.wait(2)
-    waiting = await record(call, THEIR_RECEIVER, requestId=sent.request_id)
+    waiting = await get_message(call, THEIR_RECEIVER, requestId=sent.request_id)
     return Ids(
         sender_key,
         "@shop",
         "@waiting",
-        await newest_token(call),
+        await get_latest_token(call),
         "THEIRS",
         sent.request_id,
         waiting["messageId"],
@@ -150,13 +150,13 @@ async def _everything(call: Caller) -> list[Any]:
     return [
         (await call("sender/list")).items,
         (await call("template/list")).items,
-        await records(call, THEIR_RECEIVER),
-        await on_phone(call, THEIR_RECEIVER),
-        await on_phone(call, THEIR_ADMIN),
+        await list_messages(call, THEIR_RECEIVER),
+        await list_phone_messages(call, THEIR_RECEIVER),
+        await list_phone_messages(call, THEIR_ADMIN),
     ]
 
 
-def _said(answer: Answer) -> Any:
+def _said(answer: ApiResponse) -> Any:
     """Return all of an answer that is not about the moment or about what was just made."""
     kept = {name: value for name, value in answer.body.items() if name not in ("time", "item")}
     return answer.status, kept, set(answer.headers)
@@ -177,10 +177,10 @@ def test_a_neighbours_things_are_as_if_they_did_not_exist(
     async def scenario(env: Environment) -> None:
         theirs, ours = await env.caller("theirs"), await env.caller("ours")
         ids = await _settle_in(env, theirs)
-        our_key = await open_channel(ours, channelId="@ours", cellphone="010-9999-2222")
+        our_key = await register_channel(ours, channelId="@ours", cellphone="010-9999-2222")
         before = await _everything(theirs)
 
-        async def call(named: Ids) -> Answer:
+        async def call(named: Ids) -> ApiResponse:
             body = _with_our_key(case.body(named), our_key)
             return await ours(operation, body, query=case.query(named))
 
@@ -192,7 +192,10 @@ def test_a_neighbours_things_are_as_if_they_did_not_exist(
         assert await _everything(theirs) == before
         assert ids.sender_key not in str(of_theirs.body)
         await env.wait(600)
-        assert end(await record(theirs, THEIR_RECEIVER, messageId=ids.message_id)) == "completed 1000"
+        assert (
+            describe_outcome(await get_message(theirs, THEIR_RECEIVER, messageId=ids.message_id))
+            == "completed 1000"
+        )
         proved = await theirs("sender/auth", {"channelId": ids.waiting_channel, "token": ids.token})
         assert proved.result == "SUCCESS"
 
@@ -203,12 +206,12 @@ def test_two_accounts_may_have_the_same_channel_each_with_its_own_token_and_key(
     async def scenario(env: Environment) -> None:
         ours, theirs = await env.caller("ours"), await env.caller("theirs")
         for call in (ours, theirs):
-            await accepted(call, "sender/create", channel())
-        our_token, their_token = await newest_token(ours), await newest_token(theirs)
+            await call_ok(call, "sender/create", channel_body())
+        our_token, their_token = await get_latest_token(ours), await get_latest_token(theirs)
 
         crossed = await ours("sender/auth", {"channelId": "@shop", "token": their_token})
         for call, token in ((ours, our_token), (theirs, their_token)):
-            await accepted(call, "sender/auth", {"channelId": "@shop", "token": token})
+            await call_ok(call, "sender/auth", {"channelId": "@shop", "token": token})
 
         (our_profile,), (their_profile,) = (await ours("sender/list")).items, (await theirs("sender/list")).items
         assert crossed.result == "TOKEN_INVALID"
@@ -221,14 +224,14 @@ def test_two_accounts_may_have_the_same_channel_each_with_its_own_token_and_key(
 def test_deleting_ones_own_channel_leaves_the_neighbours_of_the_same_name(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         ours, theirs = await env.caller("ours"), await env.caller("theirs")
-        our_key, their_key = await open_channel(ours), await open_channel(theirs)
-        await accepted(theirs, "message/sendFriendtalk", friendtalk(their_key, sendDate="2026-11-15 12:10"))
+        our_key, their_key = await register_channel(ours), await register_channel(theirs)
+        await call_ok(theirs, "message/sendFriendtalk", friendtalk_body(their_key, sendDate="2026-11-15 12:10"))
 
-        await accepted(ours, "sender/delete", {"senderKey": our_key})
+        await call_ok(ours, "sender/delete", {"senderKey": our_key})
         await env.wait(900)
 
         assert len((await theirs("sender/list")).items) == 1
-        assert end(await record(theirs)) == "completed 1000"
+        assert describe_outcome(await get_message(theirs)) == "completed 1000"
 
     run_scenario(scenario)
 
@@ -237,8 +240,8 @@ def test_the_keys_of_one_account_see_the_same_things(run_scenario: RunScenario) 
     async def scenario(env: Environment) -> None:
         one, other = await env.caller("acme"), await env.caller("acme")
 
-        await accepted(one, "message/sendSMS", sms())
+        await call_ok(one, "message/sendSMS", sms_body())
 
-        assert await record(other)
+        assert await get_message(other)
 
     run_scenario(scenario)

@@ -9,16 +9,25 @@ import pytest
 from pabal.service.access.keys import SCOPES
 from pabal.store import accounts
 from pabal.web.endpoints import ENDPOINTS, Endpoint
-from tests.fixtures.cluster import Crowd
+from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.virtual import NOON, Caller, Environment
-from tests.fixtures.web import PHONE, RunScenario, accepted, ask, end, record, sms, world_at_noon
+from tests.fixtures.web import (
+    PHONE,
+    RunScenario,
+    call_ok,
+    call_raw,
+    describe_outcome,
+    get_message,
+    sms_body,
+    world_at_noon,
+)
 
 LIST = {"receivers": PHONE}
 
 
 async def _key_id(env: Environment) -> int:
-    return (await env.store.read(accounts.keys))[-1].id
+    return (await env.store.read(accounts.list_keys))[-1].id
 
 
 def test_an_absent_an_unknown_and_a_revoked_key_get_the_same_answer(run_scenario: RunScenario) -> None:
@@ -220,7 +229,7 @@ def test_a_forwarded_address_may_be_told_in_several_headers(
         call = await env.caller(allow=["203.0.113.9"])
         headers = [("apiKey", str(call.key)), *(("X-Forwarded-For", line) for line in lines)]
 
-        answer, _ = await ask(env, "/api/sender/list.v1.0", method="GET", headers=headers)
+        answer, _ = await call_raw(env, "/api/sender/list.v1.0", method="GET", headers=headers)
 
         assert answer.result == result
 
@@ -230,8 +239,8 @@ def test_a_forwarded_address_may_be_told_in_several_headers(
 def test_a_revoked_key_stops_working_within_a_second(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, other = await env.caller(), await env.caller()
-        await accepted(call, "message/list", LIST)
-        (key, _) = await env.store.read(accounts.keys)
+        await call_ok(call, "message/list", LIST)
+        (key, _) = await env.store.read(accounts.list_keys)
 
         await env.store.write(accounts.revoke_key, key.id, env.world.now())
         await env.wait(1)
@@ -243,13 +252,13 @@ def test_a_revoked_key_stops_working_within_a_second(run_scenario: RunScenario) 
 
 
 def test_a_key_that_is_revoked_stops_working_at_other_processes_too_within_a_second(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one, two = [await crowd.join(name, delivers=False) for name in ("one", "two")]
+    async def scenario(crowd: Cluster) -> None:
+        one, two = [await crowd.start_process(name, delivers=False) for name in ("one", "two")]
         call = await one.env.caller()
         other = Caller(two.env.service, call.key)
         for each in (call, other):
-            await accepted(each, "message/list", LIST)
-        (key,) = await crowd.store.read(accounts.keys)
+            await call_ok(each, "message/list", LIST)
+        (key,) = await crowd.store.read(accounts.list_keys)
 
         await one.env.store.write(accounts.revoke_key, key.id, crowd.world.now())
         await crowd.wait(1)
@@ -273,7 +282,7 @@ def test_a_new_key_works_at_once_even_if_it_was_tried_before(run_scenario: RunSc
 def test_the_keys_of_a_disabled_account_stop_and_its_accepted_messages_go_out(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, neighbour = await env.caller("acme"), await env.caller("neighbour")
-        await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 12:01"))
+        await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:01"))
 
         await env.store.write(accounts.set_disabled, "acme", env.world.now())
         await env.wait(1)
@@ -284,7 +293,7 @@ def test_the_keys_of_a_disabled_account_stop_and_its_accepted_messages_go_out(ru
 
         assert disabled.result == "UNAUTHORIZED"
         assert other.result == "SUCCESS"
-        assert end(await record(call)) == "completed 1000"
+        assert describe_outcome(await get_message(call)) == "completed 1000"
 
     run_scenario(scenario)
 
@@ -334,10 +343,10 @@ def test_what_is_over_the_rate_is_not_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, reader = await env.caller(rate=1), await env.caller()
 
-        results = [(await call("message/sendSMS", sms())).result for _ in range(3)]
+        results = [(await call("message/sendSMS", sms_body())).result for _ in range(3)]
 
         assert results == ["SUCCESS", "RATE_LIMITED", "RATE_LIMITED"]
-        assert await record(reader)
+        assert await get_message(reader)
 
     run_scenario(scenario)
 
@@ -359,9 +368,9 @@ def test_a_key_that_is_asked_for_again_long_after_is_still_known(run_scenario: R
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/list", LIST)
+        await call_ok(call, "message/list", LIST)
 
-        world.leap(400 * 86_400)
+        world.move_clock(400 * 86_400)
 
         assert (await call("message/list", LIST)).result == "SUCCESS"
 

@@ -16,9 +16,18 @@ import httpx
 import pytest
 
 from pabal.web.endpoints import ENDPOINTS
-from tests.fixtures.engines import embedded
-from tests.fixtures.live import Live, run, serving, until
-from tests.fixtures.web import PHONE, alimtalk, channel, friendtalk, picture, sms, template, to
+from tests.fixtures.engines import sqlite_only
+from tests.fixtures.live import LiveService, run, serving, wait_until
+from tests.fixtures.web import (
+    PHONE,
+    alimtalk_body,
+    channel_body,
+    friendtalk_body,
+    image_body,
+    receivers_of,
+    sms_body,
+    template_body,
+)
 
 pytestmark = pytest.mark.slow
 BUSY_AT_FIRST = "010-0000-0005"
@@ -28,7 +37,7 @@ ENOUGH = 25
 
 
 @pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
     """A fresh service."""
     with serving(tmp_path_factory.mktemp("live") / "data", key_rate=0) as running:
         yield running
@@ -58,10 +67,10 @@ def _run_as_printed(line: str) -> Any:
 
 def test_the_commands_of_the_greeting_work_exactly_as_printed(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as live:
-        send, look_up, look_at_phone = live.commands
+        send, look_up, look_at_phone = live.example_commands
 
         sent = _run_as_printed(send)
-        listed = until(
+        listed = wait_until(
             lambda: _run_as_printed(look_up), lambda seen: seen["items"][0]["sendingStatus"]["value"] == "completed"
         )
         on_phone = _run_as_printed(look_at_phone)
@@ -73,7 +82,7 @@ def test_the_commands_of_the_greeting_work_exactly_as_printed(tmp_path: Path) ->
         assert live.stop() == 0
     with serving(tmp_path / "data") as again:
         assert "apiKey" not in again.greeting
-        assert again.commands == []
+        assert again.example_commands == []
 
 
 def test_where_messages_leave_the_machine_the_greeting_does_not_say_otherwise(tmp_path: Path) -> None:
@@ -84,17 +93,17 @@ def test_where_messages_leave_the_machine_the_greeting_does_not_say_otherwise(tm
     )
     with serving(tmp_path / "data", "--config", str(file)) as live:
         assert live.key
-        assert live.commands == []
+        assert live.example_commands == []
         assert "What is sent goes out by: relay." in live.greeting
         assert "simulator" not in live.greeting
 
 
-@embedded
+@sqlite_only
 def test_a_first_start_prints_a_user_who_can_sign_in_unless_there_is_one_already(tmp_path: Path) -> None:
     run("user", "create", "admin", "--role", "operator", data=tmp_path / "known")
     with serving(tmp_path / "new") as live, serving(tmp_path / "known") as known:
         (password,) = re.findall(r"password +(\S+)", live.greeting)
-        with httpx.Client(base_url=live.base) as client:
+        with httpx.Client(base_url=live.base_url) as client:
             (secret, *_) = re.findall(r'name="csrf" value="(\w+)"', client.get("/console/login").text)
             fields = {"csrf": secret, "name": "admin", "password": password}
             signed_in = client.post("/console/login", data=fields)
@@ -105,31 +114,31 @@ def test_a_first_start_prints_a_user_who_can_sign_in_unless_there_is_one_already
         assert "password" not in known.greeting
 
 
-def test_every_endpoint_answers_over_real_http(live: Live) -> None:
+def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
     asked: set[str] = set()
     with live.client() as client:
         client.event_hooks["request"].append(lambda request: asked.add(request.url.path))
         phone, admin = "010-1234-5678", "010-9999-0000"
 
         categories = _call(client, "sender/categories")["items"]
-        _call(client, "sender/create", channel(category=categories[0]["code"]))
+        _call(client, "sender/create", channel_body(category=categories[0]["code"]))
         token = re.findall(r"[0-9]{6}", _call(client, "simulator/phone", phoneNumber=admin)["items"][0]["content"])
         _call(client, "sender/auth", {"channelId": "@shop", "token": token[0]})
         sender_key = _call(client, "sender/list", channelId="@shop")["items"][0]["senderKey"]
         template_category = _call(client, "template/categories")["items"][0]["code"]
-        design = template(sender_key, category=template_category)
+        design = template_body(sender_key, category=template_category)
         _call(client, "template/create", design)
         _call(client, "template/update", design)
         _call(client, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
         _call(client, "template/create", {**design, "templateCode": "T2"})
         _call(client, "template/delete", {"senderKey": sender_key, "templateCode": "T2"})
         codes = [each["templateCode"] for each in _call(client, "template/list")["items"]]
-        _call(client, "message/sendSMS", sms())
-        _call(client, "message/sendLMS", sms(subject="제목"))
-        _call(client, "message/sendMMS", sms(image=picture(51_200)))
-        _call(client, "message/sendAlimtalk", alimtalk(sender_key))
-        last = _call(client, "message/sendFriendtalk", friendtalk(sender_key))["item"]["requestId"]
-        until(
+        _call(client, "message/sendSMS", sms_body())
+        _call(client, "message/sendLMS", sms_body(subject="제목"))
+        _call(client, "message/sendMMS", sms_body(image=image_body(51_200)))
+        _call(client, "message/sendAlimtalk", alimtalk_body(sender_key))
+        last = _call(client, "message/sendFriendtalk", friendtalk_body(sender_key))["item"]["requestId"]
+        wait_until(
             lambda: _call(client, "message/list", {"receivers": phone, "sendingStatus": "completed"}),
             lambda seen: seen["totalCount"] == 5,
         )
@@ -145,7 +154,7 @@ def test_every_endpoint_answers_over_real_http(live: Live) -> None:
         assert cancelled["item"] == {"requestedCount": 1, "canceledCount": 0}
 
 
-def test_the_history_is_found_by_query_and_by_form_over_real_http(live: Live) -> None:
+def test_the_history_is_found_by_query_and_by_form_over_real_http(live: LiveService) -> None:
     with live.client() as client:
         path, given = "/api/message/list.v1.0", {"receivers": "010-1234-5678", "pageSize": "1"}
 
@@ -156,7 +165,7 @@ def test_the_history_is_found_by_query_and_by_form_over_real_http(live: Live) ->
         assert by_query["items"] == by_form["items"]
 
 
-def test_what_is_not_the_interface_is_answered_in_the_envelope_over_real_http(live: Live) -> None:
+def test_what_is_not_the_interface_is_answered_in_the_envelope_over_real_http(live: LiveService) -> None:
     with live.client() as client:
         results = {
             client.get("/nowhere").json()["result"],
@@ -190,8 +199,8 @@ def test_what_is_not_the_interface_is_answered_in_the_envelope_over_real_http(li
         b"POST /api/message/sendSMS.v1.0 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ],
 )
-def test_what_is_not_http_is_answered_in_the_envelope_too(live: Live, raw: bytes) -> None:
-    url = httpx.URL(live.base)
+def test_what_is_not_http_is_answered_in_the_envelope_too(live: LiveService, raw: bytes) -> None:
+    url = httpx.URL(live.base_url)
     with socket.create_connection((url.host, url.port or 80), timeout=10) as connection:
         connection.sendall(raw)
         head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
@@ -202,9 +211,9 @@ def test_what_is_not_http_is_answered_in_the_envelope_too(live: Live, raw: bytes
 
 
 def test_requests_that_do_not_wait_for_each_other_are_answered_in_turn_also_those_without_a_body(
-    live: Live,
+    live: LiveService,
 ) -> None:
-    url = httpx.URL(live.base)
+    url = httpx.URL(live.base_url)
     asked = [b"HEAD /healthz HTTP/1.1", b"GET /healthz HTTP/1.1", b"HEAD /docs HTTP/1.1", b"GET /nowhere HTTP/1.1"]
     with socket.create_connection((url.host, url.port or 80), timeout=10) as connection:
         connection.sendall(b"".join(each + b"\r\nHost: here\r\n\r\n" for each in asked[:-1]))
@@ -215,8 +224,8 @@ def test_requests_that_do_not_wait_for_each_other_are_answered_in_turn_also_thos
     assert said.count(b'"status":"ok"') == 1
 
 
-def test_who_asks_for_leave_to_go_on_gets_it_before_the_body_is_sent(live: Live) -> None:
-    url = httpx.URL(live.base)
+def test_who_asks_for_leave_to_go_on_gets_it_before_the_body_is_sent(live: LiveService) -> None:
+    url = httpx.URL(live.base_url)
     head = f"POST /api/message/list.v1.0 HTTP/1.1\r\nHost: here\r\napiKey: {live.key}\r\nExpect: 100-continue\r\n"
     body = b'{"receivers":"010-1234-5678"}'
     with socket.create_connection((url.host, url.port or 80), timeout=10) as connection:
@@ -244,7 +253,7 @@ def test_a_stop_while_sends_are_under_way_loses_nothing_and_the_next_start_sends
             return [item["requestId"] for item in items if item["counts"]["completed"] != len(RECEIVERS)]
 
         left = unfinished()
-        until(unfinished, lambda seen: not seen)
+        wait_until(unfinished, lambda seen: not seen)
         held = [_call(client, "simulator/phone", phoneNumber=each)["totalCount"] for each in (PHONE, BUSY_AT_FIRST)]
         assert again.stop() == 0
 
@@ -256,13 +265,13 @@ def test_a_stop_while_sends_are_under_way_loses_nothing_and_the_next_start_sends
     assert held[1] >= len(answered)
 
 
-async def _send_until_stopped(live: Live) -> list[str]:
+async def _send_until_stopped(live: LiveService) -> list[str]:
     """Send from several clients at once, tell the service to stop midway, and return what was answered."""
     answered: list[str] = []
     refused: list[str] = []
 
     async def keep_sending(client: httpx.AsyncClient) -> None:
-        body = sms(receivers=to(*RECEIVERS))
+        body = sms_body(receivers=receivers_of(*RECEIVERS))
         while not refused:
             try:
                 said = (await client.post("/api/message/sendSMS.v1.0", json=body)).json()
@@ -278,7 +287,7 @@ async def _send_until_stopped(live: Live) -> list[str]:
                 live.process.terminate()
 
     headers = {"apiKey": live.key}
-    async with httpx.AsyncClient(base_url=live.base, headers=headers, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=live.base_url, headers=headers, timeout=30) as client:
         await asyncio.gather(*(keep_sending(client) for _ in range(6)))
     return answered
 
@@ -287,7 +296,7 @@ def test_what_is_scheduled_outlives_a_stop(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with serving(data) as live, live.client() as client:
         key = live.key
-        sent = _call(client, "message/sendSMS", sms(sendDate=_tomorrow(client)))["item"]["requestId"]
+        sent = _call(client, "message/sendSMS", sms_body(sendDate=_tomorrow(client)))["item"]["requestId"]
         assert live.stop() == 0
     with serving(data) as again, again.client(key) as client:
         item = _call(client, "message/request", requestId=sent)["item"]
@@ -302,7 +311,7 @@ def _tomorrow(client: httpx.Client) -> str:
     return (now + timedelta(days=1)).strftime("%Y-%m-%d %H:%M")
 
 
-def test_a_second_service_on_the_same_data_is_refused_with_a_clear_word(live: Live) -> None:
+def test_a_second_service_on_the_same_data_is_refused_with_a_clear_word(live: LiveService) -> None:
     second = run("serve", "--port", "0", data=live.data)
 
     assert second.returncode == 2
@@ -312,8 +321,8 @@ def test_a_second_service_on_the_same_data_is_refused_with_a_clear_word(live: Li
     assert "Traceback" not in second.stderr
 
 
-def test_a_port_that_is_taken_is_refused_with_a_clear_word(live: Live, tmp_path: Path) -> None:
-    port = str(httpx.URL(live.base).port)
+def test_a_port_that_is_taken_is_refused_with_a_clear_word(live: LiveService, tmp_path: Path) -> None:
+    port = str(httpx.URL(live.base_url).port)
 
     second = run("serve", "--port", port, data=tmp_path / "data")
 
@@ -324,14 +333,14 @@ def test_a_port_that_is_taken_is_refused_with_a_clear_word(live: Live, tmp_path:
     assert "Traceback" not in second.stderr
 
 
-def test_a_key_made_and_revoked_on_the_command_line_works_and_stops_within_a_second(live: Live) -> None:
+def test_a_key_made_and_revoked_on_the_command_line_works_and_stops_within_a_second(live: LiveService) -> None:
     key = run("key", "create", "--account", "second", data=live.data).stdout.strip()
     listed = run("key", "list", data=live.data).stdout.splitlines()
     with live.client(key) as client:
         before = client.get("/api/sender/list.v1.0").json()["result"]
 
         revoked = run("key", "revoke", listed[-1].split("\t")[0], data=live.data)
-        after = until(
+        after = wait_until(
             lambda: client.get("/api/sender/list.v1.0").json()["result"], lambda result: result != "SUCCESS"
         )
 

@@ -14,20 +14,20 @@ import pytest
 
 from pabal import logs
 from pabal.store import accounts
-from pabal.store.engine.base import StoreAway
+from pabal.store.engine.base import StoreUnavailable
 from pabal.web.endpoints import ENDPOINTS
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store
 from tests.fixtures.web import (
-    BreakingStore,
+    FailingStore,
     RunScenario,
-    accepted,
-    alimtalk,
-    channel,
-    friendtalk,
-    newest_token,
-    picture,
-    sms,
-    template,
+    alimtalk_body,
+    call_ok,
+    channel_body,
+    friendtalk_body,
+    get_latest_token,
+    image_body,
+    sms_body,
+    template_body,
 )
 
 RECEIVER, SENDER, ADMIN, RESENDER = "010-7291-8364", "02-3917-4628", "010-4826-1937", "02-8264-1739"
@@ -47,7 +47,7 @@ def lines() -> Iterator[list[io.StringIO]]:
     streams = [io.StringIO(), io.StringIO()]
     handlers = []
     for kind, stream in zip(("text", "json"), streams, strict=True):
-        logs.set_up(kind, ZoneInfo("Asia/Seoul"), stream)
+        logs.configure_logging(kind, ZoneInfo("Asia/Seoul"), stream)
         handlers += root.handlers
     root.handlers = handlers
     root.setLevel(logging.DEBUG)
@@ -71,16 +71,16 @@ def _check(streams: list[io.StringIO], *secrets: str) -> None:
 async def _plant(call: Caller, *, is_good: bool) -> list[str]:
     """Call every endpoint with what must not be logged; return the secrets that only now came to be."""
     spoil = {} if is_good else {"category": "no-such-category"}
-    await call("sender/create", channel(cellphone=ADMIN, channelId="@shop", **spoil))
+    await call("sender/create", channel_body(cellphone=ADMIN, channelId="@shop", **spoil))
     token = WRONG_TOKEN
     with contextlib.suppress(ValueError, AssertionError):
-        token = await newest_token(call, ADMIN)
+        token = await get_latest_token(call, ADMIN)
     await call("sender/auth", {"channelId": "@shop", "token": WRONG_TOKEN})
     await call("sender/auth", {"channelId": "@shop", "token": token if is_good else WRONG_TOKEN})
     listed = (await call("sender/list", query={"channelId": "@shop"})).body.get("items", [])
     sender_key = listed[0]["senderKey"] if listed and "senderKey" in listed[0] else "x"
     button = {"name": "비밀버튼", "mobileUrl": LINK}
-    design = template(sender_key, content=f"{TEXT} #{{v}}", name=NAME, buttons=[button], **spoil)
+    design = template_body(sender_key, content=f"{TEXT} #{{v}}", name=NAME, buttons=[button], **spoil)
     await call("template/create", design)
     await call("template/update", design)
     await call("template/request", {"senderKey": sender_key, "templateCode": "T1"})
@@ -90,12 +90,12 @@ async def _plant(call: Caller, *, is_good: bool) -> list[str]:
     receivers = [{"phoneNumber": each, "templateData": data, "reference": REFERENCE} for each in numbers]
     fallback = {"resend": True, "resendPhoneNumber": RESENDER, "resendContent": RESENT}
     headers = {"idempotency-key": IDEMPOTENCY_KEY}
-    text = sms(content=f"{TEXT} #{{v}}", sender=SENDER, receivers=receivers)
+    text = sms_body(content=f"{TEXT} #{{v}}", sender=SENDER, receivers=receivers)
     for kind in ("SMS", "LMS", "MMS"):
-        pictured = {"image": picture(fileName=NAME)} if kind == "MMS" else {}
+        pictured = {"image": image_body(fileName=NAME)} if kind == "MMS" else {}
         await call(f"message/send{kind}", {**text, "subject": SUBJECT, **pictured}, headers=headers)
-    await call("message/sendAlimtalk", alimtalk(sender_key, receivers=receivers, **fallback))
-    talk = friendtalk(sender_key, content=f"{TEXT} #{{v}}", receivers=receivers, buttons=[button], **fallback)
+    await call("message/sendAlimtalk", alimtalk_body(sender_key, receivers=receivers, **fallback))
+    talk = friendtalk_body(sender_key, content=f"{TEXT} #{{v}}", receivers=receivers, buttons=[button], **fallback)
     await call("message/sendFriendtalk", talk)
     await call("message/list", {"receivers": RECEIVER, "senderKey": VALUE})
     await call("message/list", query={"receivers": RECEIVER if is_good else f"{RECEIVER}9"})
@@ -139,11 +139,11 @@ def test_every_fate_of_a_message_leaves_nothing_personal_in_the_log(
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         numbers = [f"010-0000-000{digit}" for digit in range(1, 9)]
-        await accepted(call, "message/sendSMS", sms(*numbers, content=TEXT, sender=SENDER))
+        await call_ok(call, "message/sendSMS", sms_body(*numbers, content=TEXT, sender=SENDER))
         await env.wait(3600)
         await env.store.write(accounts.revoke_key, 1, env.world.now())
         await env.wait(1)
-        await call("message/sendSMS", sms(content=TEXT))
+        await call("message/sendSMS", sms_body(content=TEXT))
 
     run_scenario(scenario)
 
@@ -154,17 +154,17 @@ def test_a_fault_whose_words_are_personal_is_logged_without_them(
     run_scenario: RunScenario, tmp_path: Path, lines: list[io.StringIO]
 ) -> None:
     world = VirtualWorld()
-    store = BreakingStore(open_store(tmp_path, world))
+    store = FailingStore(open_store(tmp_path, world))
     secrets: list[str] = []
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call("sender/list")
         words = f"{TEXT} {RECEIVER} {VALUE} {WRONG_TOKEN} {call.key}"
-        store.trouble = RuntimeError(words)
+        store.error = RuntimeError(words)
         secrets.extend(await _plant_faults(call))
         await env.wait(30)
-        store.trouble = None
+        store.error = None
         secrets.append(str(call.key))
 
     run_scenario(scenario, world=world, store=store)
@@ -180,9 +180,9 @@ def test_a_fault_whose_words_are_personal_is_logged_without_them(
 async def _plant_faults(call: Caller) -> list[str]:
     """Call the interface and the pages while the store raises something that nobody expects."""
     for operation, body in (
-        ("message/sendSMS", sms(RECEIVER, content=TEXT)),
+        ("message/sendSMS", sms_body(RECEIVER, content=TEXT)),
         ("message/list", {"receivers": RECEIVER}),
-        ("sender/create", channel(cellphone=ADMIN)),
+        ("sender/create", channel_body(cellphone=ADMIN)),
         ("sender/auth", {"channelId": "@shop", "token": WRONG_TOKEN}),
         ("sender/delete", {"senderKey": VALUE}),
         ("message/cancel", {"requestId": "f" * 26}),
@@ -195,21 +195,21 @@ async def _plant_faults(call: Caller) -> list[str]:
     return [WRONG_TOKEN]
 
 
-@pytest.mark.parametrize("trouble", [RuntimeError(f"{TEXT} {RECEIVER}"), StoreAway("OSError")])
+@pytest.mark.parametrize("trouble", [RuntimeError(f"{TEXT} {RECEIVER}"), StoreUnavailable("OSError")])
 def test_a_fault_in_delivery_is_logged_without_what_is_personal(
     run_scenario: RunScenario, tmp_path: Path, lines: list[io.StringIO], trouble: Exception
 ) -> None:
     world = VirtualWorld()
-    store = BreakingStore(open_store(tmp_path, world))
+    store = FailingStore(open_store(tmp_path, world))
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for wait_s in (0, 0.001, 0.1, 0.31):
-            await accepted(call, "message/sendSMS", sms(RECEIVER, content=TEXT, sender=SENDER))
+            await call_ok(call, "message/sendSMS", sms_body(RECEIVER, content=TEXT, sender=SENDER))
             await env.wait(wait_s)
-            store.write_trouble = trouble
+            store.write_error = trouble
             await env.wait(15)
-            store.write_trouble = None
+            store.write_error = None
             await env.wait(15)
         found = await call("message/list", {"receivers": RECEIVER})
         assert {each["sendingStatus"]["value"] for each in found.items} == {"completed"}
@@ -231,7 +231,7 @@ def test_a_refused_request_is_logged_by_path_result_and_id_and_a_good_one_is_not
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms())
+        await call_ok(call, "message/sendSMS", sms_body())
         ids.append((await call("message/sendSMS", {})).headers["x-request-id"])
 
     run_scenario(scenario)

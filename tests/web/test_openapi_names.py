@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pabal.web.openapi import document
+from pabal.web.openapi import build_document
 
 NAMES = Path(__file__).parent / "openapi_names.json"
 """The document of version 1 without its sentences: paths, operation ids, schemas, fields and codes."""
@@ -28,7 +28,7 @@ def _is_sentence(key: str, value: Any) -> bool:
 
 
 def test_openapi_differs_from_the_first_one_in_sentences_only() -> None:
-    names = without_sentences(document())
+    names = without_sentences(build_document())
     del names["info"]["version"]
 
     assert names == json.loads(NAMES.read_text(encoding="utf-8"))

@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import FALLBACK, PHONE, RunScenario, alimtalk, friendtalk, ready, sms, told
+from tests.fixtures.web import (
+    FALLBACK,
+    PHONE,
+    RunScenario,
+    alimtalk_body,
+    friendtalk_body,
+    set_up_sender,
+    sms_body,
+    summarize_refusal,
+)
 
 NO_KEY = {"apikey": ""}
 
@@ -19,38 +28,50 @@ HUGE = {"content-length": str(2**30)}
 @pytest.mark.parametrize(
     ("operation", "body", "options", "result", "field"),
     [
-        ("/api/message/sendFax.v1.0", sms(), {"headers": NO_KEY, "method": "PUT"}, "NOT_FOUND", None),
+        ("/api/message/sendFax.v1.0", sms_body(), {"headers": NO_KEY, "method": "PUT"}, "NOT_FOUND", None),
         ("message/sendSMS", None, {"method": "PUT", "headers": HUGE}, "METHOD_NOT_ALLOWED", None),
         ("message/sendSMS", None, {"headers": {**NO_KEY, **HUGE}}, "PAYLOAD_TOO_LARGE", None),
         ("message/sendSMS", b"{", {"headers": {**NO_KEY, **TEXT_TYPE}}, "UNAUTHORIZED", None),
         ("message/sendSMS", b"{", {"headers": TEXT_TYPE}, "UNSUPPORTED_MEDIA_TYPE", None),
         ("message/sendSMS", b"{", {"headers": {"idempotency-key": ""}}, "INVALID_JSON", None),
-        ("message/sendLMS", sms(subject="😀", content=""), {}, "UNSUPPORTED_CHARACTER", "subject"),
-        ("message/sendSMS", sms(content="", sendDate="x"), {}, "MISSING_PARAMETER", "content"),
-        ("message/sendSMS", sms(content="가" * 46, sendDate="x"), {}, "CONTENT_TOO_LONG", "content"),
-        ("message/sendSMS", sms(sendDate="x", sender="119"), {}, "INVALID_DATE", "sendDate"),
-        ("message/sendSMS", sms(sendDate=5, sender=None), {}, "INVALID_PARAMETER", "sendDate"),
-        ("message/sendSMS", sms("119", sender="119"), {}, "INVALID_PHONE_NUMBER", "sender"),
-        ("message/sendMMS", sms(sender="119", image={}), {}, "INVALID_PHONE_NUMBER", "sender"),
-        ("message/sendMMS", sms("119", image={}), {}, "MISSING_PARAMETER", "image.contentType"),
-        ("message/sendSMS", sms(*["119"] * 1001), {}, "TOO_MANY_RECEIVERS", "receivers"),
+        ("message/sendLMS", sms_body(subject="😀", content=""), {}, "UNSUPPORTED_CHARACTER", "subject"),
+        ("message/sendSMS", sms_body(content="", sendDate="x"), {}, "MISSING_PARAMETER", "content"),
+        ("message/sendSMS", sms_body(content="가" * 46, sendDate="x"), {}, "CONTENT_TOO_LONG", "content"),
+        ("message/sendSMS", sms_body(sendDate="x", sender="119"), {}, "INVALID_DATE", "sendDate"),
+        ("message/sendSMS", sms_body(sendDate=5, sender=None), {}, "INVALID_PARAMETER", "sendDate"),
+        ("message/sendSMS", sms_body("119", sender="119"), {}, "INVALID_PHONE_NUMBER", "sender"),
+        ("message/sendMMS", sms_body(sender="119", image={}), {}, "INVALID_PHONE_NUMBER", "sender"),
+        ("message/sendMMS", sms_body("119", image={}), {}, "MISSING_PARAMETER", "image.contentType"),
+        ("message/sendSMS", sms_body(*["119"] * 1001), {}, "TOO_MANY_RECEIVERS", "receivers"),
         ("message/sendAlimtalk", {"receivers": []}, {}, "MISSING_PARAMETER", "senderKey"),
-        ("message/sendAlimtalk", alimtalk("x", sendDate="x", resend=5), {}, "INVALID_DATE", "sendDate"),
-        ("message/sendAlimtalk", alimtalk("x", "119", resend=True), {}, "MISSING_PARAMETER", "resendPhoneNumber"),
-        ("message/sendAlimtalk", alimtalk("x", "119"), {}, "INVALID_PHONE_NUMBER", "receivers[0].phoneNumber"),
-        ("message/sendAlimtalk", alimtalk("x", templateCode="y"), {}, "SENDER_NOT_FOUND", "senderKey"),
-        ("message/sendAlimtalk", alimtalk("KEY", templateCode="y", **FALLBACK), {}, "TEMPLATE_NOT_FOUND", None),
-        ("message/sendFriendtalk", friendtalk("x", messageType="x", image={}), {}, "INVALID_PARAMETER", None),
-        ("message/sendFriendtalk", friendtalk("x", buttons=[{}], receivers=[]), {}, "INVALID_BUTTON", None),
-        ("message/sendFriendtalk", friendtalk("x", "119"), {}, "INVALID_PHONE_NUMBER", None),
-        ("message/sendFriendtalk", friendtalk("x", **FALLBACK), {}, "SENDER_NOT_FOUND", "senderKey"),
+        ("message/sendAlimtalk", alimtalk_body("x", sendDate="x", resend=5), {}, "INVALID_DATE", "sendDate"),
+        (
+            "message/sendAlimtalk",
+            alimtalk_body("x", "119", resend=True),
+            {},
+            "MISSING_PARAMETER",
+            "resendPhoneNumber",
+        ),
+        ("message/sendAlimtalk", alimtalk_body("x", "119"), {}, "INVALID_PHONE_NUMBER", "receivers[0].phoneNumber"),
+        ("message/sendAlimtalk", alimtalk_body("x", templateCode="y"), {}, "SENDER_NOT_FOUND", "senderKey"),
+        (
+            "message/sendAlimtalk",
+            alimtalk_body("KEY", templateCode="y", **FALLBACK),
+            {},
+            "TEMPLATE_NOT_FOUND",
+            None,
+        ),
+        ("message/sendFriendtalk", friendtalk_body("x", messageType="x", image={}), {}, "INVALID_PARAMETER", None),
+        ("message/sendFriendtalk", friendtalk_body("x", buttons=[{}], receivers=[]), {}, "INVALID_BUTTON", None),
+        ("message/sendFriendtalk", friendtalk_body("x", "119"), {}, "INVALID_PHONE_NUMBER", None),
+        ("message/sendFriendtalk", friendtalk_body("x", **FALLBACK), {}, "SENDER_NOT_FOUND", "senderKey"),
     ],
 )
 def test_of_two_faults_the_one_that_is_checked_first_is_the_result(
     run_scenario: RunScenario, operation: str, body: Any, options: dict[str, Any], result: str, field: str | None
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
+        call, sender_key = await set_up_sender(env)
         if isinstance(body, dict) and body.get("senderKey") == "KEY":
             body["senderKey"] = sender_key
 
@@ -58,7 +79,7 @@ def test_of_two_faults_the_one_that_is_checked_first_is_the_result(
 
         assert answer.result == result
         if field is not None:
-            assert next(iter(told(answer).errors)) == field
+            assert next(iter(summarize_refusal(answer).errors)) == field
 
     run_scenario(scenario, check_sender_numbers=True)
 
@@ -81,9 +102,9 @@ def test_receivers_are_told_by_index_whatever_is_wrong_with_them(run_scenario: R
         call = await env.caller()
         lacking, wrong = {"phoneNumber": PHONE}, {"phoneNumber": 5}
 
-        answer = await call("message/sendSMS", sms(content="#{a}", receivers=[lacking, wrong]))
+        answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=[lacking, wrong]))
 
-        assert list(told(answer).errors) == [
+        assert list(summarize_refusal(answer).errors) == [
             "receivers[0].templateData",
             "receivers[1].phoneNumber",
             "receivers[1].templateData",

@@ -14,10 +14,10 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from pabal.app import build_service
 from pabal.domain.codes import Code
-from pabal.store.engine.base import StoreAway
+from pabal.store.engine.base import StoreUnavailable
 from pabal.web.endpoints import ENDPOINTS, Endpoint
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store, settings_for
-from tests.fixtures.web import BreakingStore, RunScenario, accepted, figures, sms
+from tests.fixtures.web import FailingStore, RunScenario, call_ok, read_metrics, sms_body
 
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
 
@@ -36,14 +36,14 @@ def test_a_running_service_is_healthy_and_ready(run_scenario: RunScenario) -> No
 
 def test_a_service_whose_store_is_away_lives_but_is_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
     world = VirtualWorld()
-    store = BreakingStore(open_store(tmp_path, world))
+    store = FailingStore(open_store(tmp_path, world))
 
     async def scenario(env: Environment) -> None:
         call = Caller(env.service, None)
-        store.trouble = StoreAway("gone")
+        store.error = StoreUnavailable("gone")
 
         broken = [await call(page) for page in ("/healthz", "/readyz", "/metrics")]
-        store.trouble = None
+        store.error = None
         await env.wait(60)
         mended = [await call(page) for page in ("/readyz", "/metrics")]
 
@@ -56,14 +56,14 @@ def test_a_service_whose_store_is_away_lives_but_is_not_ready(run_scenario: RunS
 
 def test_a_service_that_cannot_write_is_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
     world = VirtualWorld()
-    store = BreakingStore(open_store(tmp_path, world))
+    store = FailingStore(open_store(tmp_path, world))
 
     async def scenario(env: Environment) -> None:
         call = Caller(env.service, None)
-        store.write_trouble = StoreAway("full")
+        store.write_error = StoreUnavailable("full")
 
         answer = await call("/readyz")
-        store.write_trouble = None
+        store.write_error = None
 
         assert (answer.status, answer.result) == (503, "SERVICE_UNAVAILABLE")
 
@@ -89,16 +89,16 @@ def test_the_figures_move_as_the_messages_do(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        empty = await figures(call)
-        later = await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 13:00"))
-        await accepted(call, "message/sendSMS", sms(*["010-1111-1111"] * 11, sendDate="2026-11-15 13:00"))
-        await accepted(call, "message/sendSMS", sms("010-0000-0006", "010-0000-0001", "010-1234-5678"))
+        empty = await read_metrics(call)
+        later = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 13:00"))
+        await call_ok(call, "message/sendSMS", sms_body(*["010-1111-1111"] * 11, sendDate="2026-11-15 13:00"))
+        await call_ok(call, "message/sendSMS", sms_body("010-0000-0006", "010-0000-0001", "010-1234-5678"))
         await call("message/sendSMS", {})
         await env.wait(2)
-        moved = await figures(call)
-        await accepted(call, "message/cancel", {"requestId": later.request_id})
+        moved = await read_metrics(call)
+        await call_ok(call, "message/cancel", {"requestId": later.request_id})
         await env.wait(1)
-        cancelled = await figures(call)
+        cancelled = await read_metrics(call)
 
         assert accepted_sms not in empty
         assert empty[jobs % "small"] == empty[jobs % "campaign"] == empty[jobs % "taken"] == 0
@@ -126,7 +126,7 @@ def test_an_unknown_path_is_counted_under_one_name(run_scenario: RunScenario) ->
         for number in range(5):
             await call(f"/api/{number}")
 
-        assert (await figures(call))['pabal_http_requests_total{path="unknown",result="NOT_FOUND"}'] == 5
+        assert (await read_metrics(call))['pabal_http_requests_total{path="unknown",result="NOT_FOUND"}'] == 5
 
     run_scenario(scenario)
 
@@ -134,7 +134,7 @@ def test_an_unknown_path_is_counted_under_one_name(run_scenario: RunScenario) ->
 def test_the_figures_are_in_prometheus_own_format(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms())
+        await call_ok(call, "message/sendSMS", sms_body())
         await env.wait(2)
 
         answer = await call("/metrics")

@@ -18,8 +18,8 @@ from schemathesis.checks import (
 from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
 
 from pabal.web import openapi
-from tests.fixtures.live import Live, serving
-from tests.fixtures.web import CATEGORY, PHONE, SENDER, TEMPLATE_CATEGORY, channel, jpeg, template
+from tests.fixtures.live import LiveService, serving
+from tests.fixtures.web import CATEGORY, PHONE, SENDER, TEMPLATE_CATEGORY, channel_body, encode_jpeg, template_body
 
 EXAMPLES = 50
 CHECKS = [
@@ -33,13 +33,13 @@ ENVELOPE = {"time", "result", "resultMessage", "locale"}
 
 generation = GenerationConfig(with_security_parameters=False, deterministic=True)
 config = SchemathesisConfig(projects=ProjectsConfig(default=ProjectConfig(generation=generation)))
-schema = schemathesis.openapi.from_dict(openapi.document(), config=config)
+schema = schemathesis.openapi.from_dict(openapi.build_document(), config=config)
 
 
 class Target(NamedTuple):
     """A running service, and plausible values for fields by their names."""
 
-    live: Live
+    live: LiveService
     plausible: dict[str, str]
 
 
@@ -60,19 +60,19 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
                 "channelId": "@shop",
                 "templateCode": "T1",
                 "contentType": "image/jpeg",
-                "body": jpeg(),
+                "body": encode_jpeg(),
                 "mobileUrl": "https://shop.example",
             },
         )
 
 
 def _settle_in(client: httpx.Client) -> str:
-    client.post("/api/sender/create.v1.0", json=channel())
-    phone = client.get("/api/simulator/phone.v1.0", params={"phoneNumber": channel()["cellphone"]}).json()
+    client.post("/api/sender/create.v1.0", json=channel_body())
+    phone = client.get("/api/simulator/phone.v1.0", params={"phoneNumber": channel_body()["cellphone"]}).json()
     (token,) = re.findall(r"[0-9]{6}", phone["items"][0]["content"])
     client.post("/api/sender/auth.v1.0", json={"channelId": "@shop", "token": token})
     sender_key = str(client.get("/api/sender/list.v1.0").json()["items"][0]["senderKey"])
-    client.post("/api/template/create.v1.0", json=template(sender_key, category=TEMPLATE_CATEGORY))
+    client.post("/api/template/create.v1.0", json=template_body(sender_key, category=TEMPLATE_CATEGORY))
     place = {"senderKey": sender_key, "templateCode": "T1"}
     assert client.post("/api/template/request.v1.0", json=place).json()["result"] == "SUCCESS"
     return sender_key
@@ -109,7 +109,7 @@ def test_whatever_is_sent_the_answer_is_as_the_document_says(case: Any, target: 
         case.headers.pop("Idempotency-Key", None)  # it would end most sends as a DUPLICATE
     case.body = _filled_in(case.body, _plausible(target, case.path))
 
-    response = case.call(base_url=target.live.base, headers={"apiKey": target.live.key})
+    response = case.call(base_url=target.live.base_url, headers={"apiKey": target.live.key})
 
     case.validate_response(response, checks=CHECKS)
     said = response.json()

@@ -11,19 +11,19 @@ from tests.fixtures.web import (
     CATEGORY,
     PHONE,
     RunScenario,
-    accepted,
-    alimtalk,
+    alimtalk_body,
     approve_template,
-    channel,
-    end,
-    friendtalk,
-    newest_token,
-    on_phone,
-    open_channel,
-    record,
-    records,
-    sms,
-    told,
+    call_ok,
+    channel_body,
+    describe_outcome,
+    friendtalk_body,
+    get_latest_token,
+    get_message,
+    list_messages,
+    list_phone_messages,
+    register_channel,
+    sms_body,
+    summarize_refusal,
     world_at_noon,
 )
 
@@ -34,10 +34,10 @@ def test_a_channel_is_registered_proved_by_its_token_and_listed(run_scenario: Ru
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        created = await call("sender/create", channel(channelId="shop"))
+        created = await call("sender/create", channel_body(channelId="shop"))
         await env.wait(60)
         (waiting,) = (await call("sender/list")).items
-        token = await newest_token(call)
+        token = await get_latest_token(call)
         proved = await call("sender/auth", {"channelId": "shop", "token": token})
         (approved,) = (await call("sender/list")).items
 
@@ -71,9 +71,9 @@ def test_a_token_is_the_only_run_of_six_digits_on_the_phone(run_scenario: RunSce
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        await accepted(call, "sender/create", channel(channelId="@shop123456"))
+        await call_ok(call, "sender/create", channel_body(channelId="@shop123456"))
 
-        (item,) = await on_phone(call, ADMIN)
+        (item,) = await list_phone_messages(call, ADMIN)
         assert item["kind"] == "token"
         assert item["from"] == "@shop123456"
         assert len(re.findall(r"[0-9]{6}", item["content"])) == 1
@@ -86,8 +86,8 @@ def test_the_token_is_not_in_the_answer_and_not_in_the_store(run_scenario: RunSc
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        created = await accepted(call, "sender/create", channel())
-        token = await newest_token(call)
+        created = await call_ok(call, "sender/create", channel_body())
+        token = await get_latest_token(call)
 
         kept = await env.store.read(profiles.newest_token, 1)
         assert token not in str({**created.body, "time": ""})
@@ -105,7 +105,7 @@ def test_every_category_that_is_listed_may_be_chosen(run_scenario: RunScenario) 
         chosen = [
             await call(
                 "sender/create",
-                channel(category=each["code"], channelId=f"@{index}", cellphone=f"010-9999-{index:04}"),
+                channel_body(category=each["code"], channelId=f"@{index}", cellphone=f"010-9999-{index:04}"),
             )
             for index, each in enumerate(answer.items)
         ]
@@ -148,11 +148,11 @@ def test_a_registration_that_cannot_be_is_refused_and_no_token_is_sent(
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answer = await call("sender/create", channel(**change))
+        answer = await call("sender/create", channel_body(**change))
 
-        assert told(answer) == (result, {field: result})
+        assert summarize_refusal(answer) == (result, {field: result})
         assert (await call("sender/list")).items == []
-        assert await on_phone(call, ADMIN) == []
+        assert await list_phone_messages(call, ADMIN) == []
 
     run_scenario(scenario)
 
@@ -161,7 +161,7 @@ def test_a_channel_id_has_up_to_thirty_characters_with_its_at(run_scenario: RunS
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        created = await call("sender/create", channel(channelId="가" * 29))
+        created = await call("sender/create", channel_body(channelId="가" * 29))
 
         assert created.item["channelId"] == "@" + "가" * 29
 
@@ -171,13 +171,13 @@ def test_a_channel_id_has_up_to_thirty_characters_with_its_at(run_scenario: RunS
 def test_registering_again_while_waiting_voids_the_old_token(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "sender/create", channel())
-        old = await newest_token(call)
+        await call_ok(call, "sender/create", channel_body())
+        old = await get_latest_token(call)
         await env.wait(60)
         other = {"cellphone": "010-7777-0000", "category": "00100010002"}
 
-        again = await call("sender/create", channel(**other))
-        new = await newest_token(call, "010-7777-0000")
+        again = await call("sender/create", channel_body(**other))
+        new = await get_latest_token(call, "010-7777-0000")
         by_old = await call("sender/auth", {"channelId": "@shop", "token": old})
         (waiting,) = (await call("sender/list")).items
         by_new = await call("sender/auth", {"channelId": "@shop", "token": new})
@@ -193,15 +193,15 @@ def test_registering_again_while_waiting_voids_the_old_token(run_scenario: RunSc
 def test_an_approved_channel_cannot_be_registered_again_nor_proved_again(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        token = await newest_token(call)
+        sender_key = await register_channel(call)
+        token = await get_latest_token(call)
 
-        again = await call("sender/create", channel())
+        again = await call("sender/create", channel_body())
         proved = await call("sender/auth", {"channelId": "@shop", "token": token})
 
         (profile,) = (await call("sender/list")).items
-        assert told(again) == ("DUPLICATE", {"channelId": "DUPLICATE"})
-        assert told(proved) == ("INVALID_STATE", {"channelId": "INVALID_STATE"})
+        assert summarize_refusal(again) == ("DUPLICATE", {"channelId": "DUPLICATE"})
+        assert summarize_refusal(proved) == ("INVALID_STATE", {"channelId": "INVALID_STATE"})
         assert profile["senderKey"] == sender_key
 
     run_scenario(scenario)
@@ -223,16 +223,16 @@ def test_five_tokens_an_hour_go_out_for_a_channel_and_to_a_number(
         call = await env.caller()
         neighbour = await env.caller("neighbour")
 
-        results = [(await call("sender/create", channel(**vary(n)))).result for n in range(5)]
-        sixth = await call("sender/create", channel(**vary(6)))
-        others = await neighbour("sender/create", channel(**vary(6)))
-        world.leap(3600 - 1)
-        still = await call("sender/create", channel(**vary(7)))
-        world.leap(1)
-        later = await call("sender/create", channel(**vary(7)))
+        results = [(await call("sender/create", channel_body(**vary(n)))).result for n in range(5)]
+        sixth = await call("sender/create", channel_body(**vary(6)))
+        others = await neighbour("sender/create", channel_body(**vary(6)))
+        world.move_clock(3600 - 1)
+        still = await call("sender/create", channel_body(**vary(7)))
+        world.move_clock(1)
+        later = await call("sender/create", channel_body(**vary(7)))
 
         assert results == ["SUCCESS"] * 5
-        assert told(sixth) == ("RATE_LIMITED", {field: "RATE_LIMITED"})
+        assert summarize_refusal(sixth) == ("RATE_LIMITED", {field: "RATE_LIMITED"})
         assert sixth.status == 429
         assert int(sixth.headers["retry-after"]) >= 1
         assert others.result == "SUCCESS"
@@ -245,13 +245,13 @@ def test_deleting_a_profile_does_not_buy_more_tokens(run_scenario: RunScenario) 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for _ in range(5):
-            await accepted(call, "sender/create", channel())
-            await accepted(call, "sender/delete", {"channelId": "@shop"})
+            await call_ok(call, "sender/create", channel_body())
+            await call_ok(call, "sender/delete", {"channelId": "@shop"})
 
-        answer = await call("sender/create", channel())
+        answer = await call("sender/create", channel_body())
 
         assert answer.result == "RATE_LIMITED"
-        assert len(await on_phone(call, ADMIN)) == 5
+        assert len(await list_phone_messages(call, ADMIN)) == 5
 
     run_scenario(scenario)
 
@@ -259,17 +259,17 @@ def test_deleting_a_profile_does_not_buy_more_tokens(run_scenario: RunScenario) 
 def test_after_five_wrong_tries_the_right_token_is_locked_too(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "sender/create", channel())
-        token = await newest_token(call)
+        await call_ok(call, "sender/create", channel_body())
+        token = await get_latest_token(call)
         guesses = [str((int(token) + n) % 10**6).zfill(6) for n in range(1, 6)]
 
         wrong = [(await call("sender/auth", {"channelId": "@shop", "token": each})).result for each in guesses]
         right = await call("sender/auth", {"channelId": "@shop", "token": token})
-        await accepted(call, "sender/create", channel())
-        fresh = await call("sender/auth", {"channelId": "@shop", "token": await newest_token(call)})
+        await call_ok(call, "sender/create", channel_body())
+        fresh = await call("sender/auth", {"channelId": "@shop", "token": await get_latest_token(call)})
 
         assert wrong == ["TOKEN_INVALID"] * 5
-        assert told(right) == ("TOKEN_LOCKED", {"token": "TOKEN_LOCKED"})
+        assert summarize_refusal(right) == ("TOKEN_LOCKED", {"token": "TOKEN_LOCKED"})
         assert fresh.result == "SUCCESS"
 
     run_scenario(scenario)
@@ -279,11 +279,11 @@ def test_after_five_wrong_tries_the_right_token_is_locked_too(run_scenario: RunS
 def test_a_token_of_any_shape_that_is_not_right_is_invalid(run_scenario: RunScenario, token: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "sender/create", channel())
+        await call_ok(call, "sender/create", channel_body())
 
         answer = await call("sender/auth", {"channelId": "@shop", "token": token})
 
-        assert told(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
+        assert summarize_refusal(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
 
     run_scenario(scenario)
 
@@ -302,11 +302,11 @@ def test_a_token_needs_its_channel(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "sender/create", channel())
+        await call_ok(call, "sender/create", channel_body())
 
         answer = await call("sender/auth", body)
 
-        assert told(answer) == (result, {field: result})
+        assert summarize_refusal(answer) == (result, {field: result})
 
     run_scenario(scenario)
 
@@ -319,10 +319,10 @@ def test_a_token_is_good_for_thirty_minutes(run_scenario: RunScenario, waited_s:
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "sender/create", channel())
-        token = await newest_token(call)
+        await call_ok(call, "sender/create", channel_body())
+        token = await get_latest_token(call)
 
-        world.leap(waited_s)
+        world.move_clock(waited_s)
         answer = await call("sender/auth", {"channelId": "@shop", "token": token})
 
         assert answer.result == result
@@ -335,10 +335,10 @@ def test_a_token_forgotten_by_the_housekeeping_is_an_expired_one(run_scenario: R
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "sender/create", channel())
-        token = await newest_token(call)
+        await call_ok(call, "sender/create", channel_body())
+        token = await get_latest_token(call)
 
-        world.leap(3 * 3600)
+        world.move_clock(3 * 3600)
         await env.wait(11)
         answer = await call("sender/auth", {"channelId": "@shop", "token": token})
 
@@ -368,9 +368,9 @@ def test_profiles_are_listed_newest_first_and_filtered_exactly(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await open_channel(call, channelId="@a")
+        await register_channel(call, channelId="@a")
         for name in "bc":
-            await accepted(call, "sender/create", channel(channelId=name))
+            await call_ok(call, "sender/create", channel_body(channelId=name))
 
         answer = await call("sender/list", query=query)
 
@@ -384,8 +384,8 @@ def test_profiles_are_listed_newest_first_and_filtered_exactly(
 def test_a_profile_is_found_by_its_key(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await open_channel(call, channelId="@a")
-        sender_key = await open_channel(call, channelId="@b", cellphone="010-9999-1111")
+        await register_channel(call, channelId="@a")
+        sender_key = await register_channel(call, channelId="@b", cellphone="010-9999-1111")
 
         (found,) = (await call("sender/list", query={"senderKey": sender_key})).items
 
@@ -414,7 +414,7 @@ def test_a_list_that_cannot_be_understood_is_refused(
 
         answer = await call("sender/list", query=query)
 
-        assert told(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
+        assert summarize_refusal(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
 
     run_scenario(scenario)
 
@@ -424,23 +424,23 @@ def test_deleting_a_profile_cancels_what_waits_and_nothing_is_sent_after_the_ans
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         await approve_template(call, sender_key)
         later = {"sendDate": "2026-11-15 12:10"}
         for n in range(45):
-            await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, f"010-5555-{n:04}", **later))
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, **later))
-        await accepted(call, "message/sendSMS", sms("010-6666-6666", **later))
+            await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, f"010-5555-{n:04}", **later))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, **later))
+        await call_ok(call, "message/sendSMS", sms_body("010-6666-6666", **later))
 
         answer = await call("sender/delete", {"senderKey": sender_key})
-        cancelled = [end(await record(call, f"010-5555-{n:04}")) for n in range(45)]
+        cancelled = [describe_outcome(await get_message(call, f"010-5555-{n:04}")) for n in range(45)]
         await env.wait(1200)
 
         assert set(answer.body) == {"time", "result", "resultMessage", "locale"}
         assert cancelled == ["cancel"] * 45
-        assert end(await record(call)) == "cancel"
-        assert await on_phone(call) == []
-        assert end(await record(call, "010-6666-6666")) == "completed 1000"
+        assert describe_outcome(await get_message(call)) == "cancel"
+        assert await list_phone_messages(call) == []
+        assert describe_outcome(await get_message(call, "010-6666-6666")) == "completed 1000"
 
     run_scenario(scenario)
 
@@ -450,17 +450,17 @@ def test_what_a_busy_carrier_has_put_off_is_not_sent_after_the_profile_is_delete
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         fallback = {"resend": True, "resendPhoneNumber": "02-1234-5678"}
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, "010-0000-0005", **fallback))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, "010-0000-0005", **fallback))
         await env.wait(0.1)
 
-        await accepted(call, "sender/delete", {"senderKey": sender_key})
+        await call_ok(call, "sender/delete", {"senderKey": sender_key})
         await env.wait(60)
 
-        ends = [end(each) for each in await records(call, "010-0000-0005")]
+        ends = [describe_outcome(each) for each in await list_messages(call, "010-0000-0005")]
         assert ends == ["fail 3018"]
-        assert await on_phone(call, "010-0000-0005") == []
+        assert await list_phone_messages(call, "010-0000-0005") == []
 
     run_scenario(scenario)
 
@@ -470,21 +470,22 @@ def test_a_deleted_profile_and_its_templates_leave_the_lists_and_its_history_sta
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         await approve_template(call, sender_key)
-        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key))
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
         await env.wait(2)
 
-        await accepted(call, "sender/delete", {"senderKey": sender_key})
+        await call_ok(call, "sender/delete", {"senderKey": sender_key})
 
         assert (await call("sender/list")).items == []
         assert (await call("template/list")).items == []
         assert (
-            end(await record(call, channelId="@shop", senderKey=sender_key, templateCode="T1")) == "completed 1000"
+            describe_outcome(await get_message(call, channelId="@shop", senderKey=sender_key, templateCode="T1"))
+            == "completed 1000"
         )
         for operation, body in (
-            ("message/sendAlimtalk", alimtalk(sender_key)),
-            ("message/sendFriendtalk", friendtalk(sender_key)),
+            ("message/sendAlimtalk", alimtalk_body(sender_key)),
+            ("message/sendFriendtalk", friendtalk_body(sender_key)),
             ("sender/delete", {"senderKey": sender_key}),
             ("template/request", {"senderKey": sender_key, "templateCode": "T1"}),
             ("sender/auth", {"channelId": "@shop", "token": "123456"}),
@@ -497,15 +498,15 @@ def test_a_deleted_profile_and_its_templates_leave_the_lists_and_its_history_sta
 def test_a_deleted_channel_is_registered_anew_with_a_new_key_and_no_templates(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        old_key = await open_channel(call)
+        old_key = await register_channel(call)
         await approve_template(call, old_key)
-        await accepted(call, "message/sendAlimtalk", alimtalk(old_key, sendDate="2026-11-15 12:10"))
-        await accepted(call, "sender/delete", {"senderKey": old_key})
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(old_key, sendDate="2026-11-15 12:10"))
+        await call_ok(call, "sender/delete", {"senderKey": old_key})
 
-        new_key = await open_channel(call)
-        by_old = await call("message/sendFriendtalk", friendtalk(old_key))
-        by_new = await call("message/sendFriendtalk", friendtalk(new_key, "010-6666-6666"))
-        template = await call("message/sendAlimtalk", alimtalk(new_key))
+        new_key = await register_channel(call)
+        by_old = await call("message/sendFriendtalk", friendtalk_body(old_key))
+        by_new = await call("message/sendFriendtalk", friendtalk_body(new_key, "010-6666-6666"))
+        template = await call("message/sendAlimtalk", alimtalk_body(new_key))
         await env.wait(1200)
 
         assert new_key != old_key
@@ -514,8 +515,8 @@ def test_a_deleted_channel_is_registered_anew_with_a_new_key_and_no_templates(ru
             "SUCCESS",
             "TEMPLATE_NOT_FOUND",
         ]
-        assert end(await record(call, PHONE)) == "cancel"
-        assert end(await record(call, "010-6666-6666")) == "completed 1000"
+        assert describe_outcome(await get_message(call, PHONE)) == "cancel"
+        assert describe_outcome(await get_message(call, "010-6666-6666")) == "completed 1000"
 
     run_scenario(scenario)
 
@@ -523,8 +524,8 @@ def test_a_deleted_channel_is_registered_anew_with_a_new_key_and_no_templates(ru
 def test_a_profile_without_a_key_is_deleted_by_its_channel(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "sender/create", channel())
-        token = await newest_token(call)
+        await call_ok(call, "sender/create", channel_body())
+        token = await get_latest_token(call)
 
         answer = await call("sender/delete", {"channelId": "shop"})
         proved = await call("sender/auth", {"channelId": "@shop", "token": token})
@@ -554,12 +555,12 @@ def test_what_is_not_there_cannot_be_deleted(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         named = {name: sender_key if value == "KEY" else value for name, value in body.items()}
 
         answer = await call("sender/delete", named)
 
-        assert told(answer) == (result, {field: result})
+        assert summarize_refusal(answer) == (result, {field: result})
         assert len((await call("sender/list")).items) == 1
 
     run_scenario(scenario)

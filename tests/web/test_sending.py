@@ -6,27 +6,27 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.store import accounts, profiles
-from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, in_virtual_time
+from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, run_in_virtual_time
 from tests.fixtures.web import (
     BUTTON,
     FALLBACK,
     PHONE,
     RunScenario,
-    accepted,
-    alimtalk,
+    alimtalk_body,
     approve_template,
-    end,
-    friendtalk,
-    on_phone,
-    open_channel,
-    picture,
-    product,
-    ready,
-    record,
-    records,
-    sms,
-    to,
-    told,
+    call_ok,
+    describe_outcome,
+    friendtalk_body,
+    get_message,
+    image_body,
+    list_messages,
+    list_phone_messages,
+    product_of,
+    receivers_of,
+    register_channel,
+    set_up_sender,
+    sms_body,
+    summarize_refusal,
 )
 
 
@@ -39,7 +39,7 @@ class Kind(NamedTuple):
     on_phone: dict[str, Any]
 
     def body(self, sender_key: str, *numbers: str, **changes: Any) -> dict[str, Any]:
-        shared = {"receivers": to(*numbers), **self.fields, **changes}
+        shared = {"receivers": receivers_of(*numbers), **self.fields, **changes}
         return shared if "sender" in shared else {"senderKey": sender_key, **shared}
 
 
@@ -67,7 +67,7 @@ KINDS = {
     ),
     "mms": Kind(
         "message/sendMMS",
-        {**_TEXT, "subject": "사진", "image": picture()},
+        {**_TEXT, "subject": "사진", "image": image_body()},
         "mms",
         {
             "from": "02-1234-5678",
@@ -97,13 +97,13 @@ KINDS = {
     ),
     "friend talk, image": Kind(
         "message/sendFriendtalk",
-        {"content": "친구야", "image": picture(), "imageLink": "https://shop.example", "buttons": [BUTTON]},
+        {"content": "친구야", "image": image_body(), "imageLink": "https://shop.example", "buttons": [BUTTON]},
         "friendTalkImage",
         {"from": "@shop", "content": "친구야", "buttons": [BUTTON], "image": True},
     ),
     "friend talk, wide image": Kind(
         "message/sendFriendtalk",
-        {"content": "친구야", "messageType": "friendTalkWideImage", "image": picture()},
+        {"content": "친구야", "messageType": "friendTalkWideImage", "image": image_body()},
         "friendTalkWideImage",
         {"from": "@shop", "content": "친구야", "buttons": [], "image": True},
     ),
@@ -118,18 +118,18 @@ def test_every_kind_is_delivered_now_and_seen_in_the_history_and_on_the_phone(
     run_scenario: RunScenario, kind: Kind
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
+        call, sender_key = await set_up_sender(env)
 
         sent = await call(kind.operation, kind.body(sender_key))
         await env.wait(2)
 
-        found = await record(call)
-        (arrived,) = await on_phone(call)
+        found = await get_message(call)
+        (arrived,) = await list_phone_messages(call)
         assert found["requestId"] == sent.request_id
         assert found["id"] == found["messageId"]
         assert found["label"] == found["receiver"] == PHONE
-        assert product(found) == kind.product
-        assert end(found) == "completed 1000"
+        assert product_of(found) == kind.product
+        assert describe_outcome(found) == "completed 1000"
         assert found["requestDate"] == found["scheduledDate"] == "2026-11-15 12:00:00"
         assert found["completedDate"] in ("2026-11-15 12:00:00", "2026-11-15 12:00:01")
         assert found["yyyyMM"] == "202611"
@@ -145,24 +145,24 @@ def test_every_kind_is_delivered_now_and_seen_in_the_history_and_on_the_phone(
 @each_kind
 def test_every_kind_waits_for_its_minute_and_not_a_millisecond_less(run_scenario: RunScenario, kind: Kind) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
+        call, sender_key = await set_up_sender(env)
         await env.wait(30)
         body = kind.body(sender_key, sendDate="2026-11-15 12:10")
 
-        await accepted(call, kind.operation, body)
+        await call_ok(call, kind.operation, body)
         await env.wait(9 * 60 + 29.999)
-        before, held = await record(call), await on_phone(call)
+        before, held = await get_message(call), await list_phone_messages(call)
         await env.wait(0.01)
-        begun = await record(call)
+        begun = await get_message(call)
         await env.wait(1)
 
-        after, (arrived,) = await record(call), await on_phone(call)
-        assert (end(before), held) == ("waiting", [])
+        after, (arrived,) = await get_message(call), await list_phone_messages(call)
+        assert (describe_outcome(before), held) == ("waiting", [])
         assert "completedDate" not in before
         assert before["requestDate"] == "2026-11-15 12:00:30"
         assert before["scheduledDate"] == "2026-11-15 12:10:00"
-        assert end(begun) == "sending"
-        assert end(after) == "completed 1000"
+        assert describe_outcome(begun) == "sending"
+        assert describe_outcome(after) == "completed 1000"
         assert arrived["time"] == "2026-11-15 12:10:00"
 
     run_scenario(scenario)
@@ -193,11 +193,11 @@ def test_a_send_date_lies_between_this_minute_and_sixty_days(
         call = await env.caller()
         await env.wait(0.5)
 
-        answer = await call("message/sendSMS", sms(sendDate=send_date))
+        answer = await call("message/sendSMS", sms_body(sendDate=send_date))
 
         assert answer.result == result
         if result != "SUCCESS":
-            assert told(answer).errors == {"sendDate": result}
+            assert summarize_refusal(answer).errors == {"sendDate": result}
 
     run_scenario(scenario)
 
@@ -207,11 +207,11 @@ def test_a_send_date_within_the_current_minute_is_sent_now(run_scenario: RunScen
         call = await env.caller()
         await env.wait(42)
 
-        await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 12:00"))
+        await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:00"))
         await env.wait(1)
 
-        found = await record(call)
-        assert end(found) == "completed 1000"
+        found = await get_message(call)
+        assert describe_outcome(found) == "completed 1000"
         assert found["scheduledDate"] == found["requestDate"] == "2026-11-15 12:00:42"
 
     run_scenario(scenario)
@@ -221,13 +221,13 @@ def test_a_number_that_is_given_twice_gets_two_messages(run_scenario: RunScenari
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        await accepted(call, "message/sendSMS", sms(PHONE, "01012345678"))
+        await call_ok(call, "message/sendSMS", sms_body(PHONE, "01012345678"))
         await env.wait(2)
 
-        found = await records(call)
-        assert [end(each) for each in found] == ["completed 1000"] * 2
+        found = await list_messages(call)
+        assert [describe_outcome(each) for each in found] == ["completed 1000"] * 2
         assert len({each["messageId"] for each in found}) == 2
-        assert len(await on_phone(call)) == 2
+        assert len(await list_phone_messages(call)) == 2
 
     run_scenario(scenario)
 
@@ -245,9 +245,9 @@ def test_one_bad_receiver_refuses_the_whole_request_and_every_bad_one_is_named(r
             {"phoneNumber": "", "templateData": {"a": "x"}},
         ]
 
-        answer = await call("message/sendSMS", sms(content="#{a}", receivers=receivers))
+        answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=receivers))
 
-        assert told(answer) == (
+        assert summarize_refusal(answer) == (
             "INVALID_PHONE_NUMBER",
             {
                 "receivers[1].phoneNumber": "INVALID_PHONE_NUMBER",
@@ -260,7 +260,7 @@ def test_one_bad_receiver_refuses_the_whole_request_and_every_bad_one_is_named(r
                 "receivers[6].phoneNumber": "MISSING_PARAMETER",
             },
         )
-        assert await records(call) == []
+        assert await list_messages(call) == []
 
     run_scenario(scenario)
 
@@ -269,7 +269,7 @@ def test_at_most_a_hundred_bad_receivers_are_named(run_scenario: RunScenario) ->
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answer = await call("message/sendSMS", sms(*["119"] * 150))
+        answer = await call("message/sendSMS", sms_body(*["119"] * 150))
 
         assert [error["field"] for error in answer.body["errors"]] == [
             f"receivers[{index}].phoneNumber" for index in range(100)
@@ -285,19 +285,19 @@ def test_at_most_a_hundred_bad_receivers_are_named(run_scenario: RunScenario) ->
         (None, "MISSING_PARAMETER"),
         ({}, "INVALID_PARAMETER"),
         ("010-1234-5678", "INVALID_PARAMETER"),
-        (to(*[PHONE] * 1000), "SUCCESS"),
-        (to(*[PHONE] * 1001), "TOO_MANY_RECEIVERS"),
+        (receivers_of(*[PHONE] * 1000), "SUCCESS"),
+        (receivers_of(*[PHONE] * 1001), "TOO_MANY_RECEIVERS"),
     ],
 )
 def test_a_request_has_one_to_a_thousand_receivers(run_scenario: RunScenario, receivers: Any, result: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answer = await call("message/sendSMS", sms(receivers=receivers))
+        answer = await call("message/sendSMS", sms_body(receivers=receivers))
 
         assert answer.result == result
         if result != "SUCCESS":
-            assert told(answer).errors == {"receivers": result}
+            assert summarize_refusal(answer).errors == {"receivers": result}
 
     run_scenario(scenario)
 
@@ -306,8 +306,8 @@ def test_the_operator_sets_how_many_receivers_a_request_may_have(run_scenario: R
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        two = await call("message/sendSMS", sms(PHONE, PHONE))
-        three = await call("message/sendSMS", sms(PHONE, PHONE, PHONE))
+        two = await call("message/sendSMS", sms_body(PHONE, PHONE))
+        three = await call("message/sendSMS", sms_body(PHONE, PHONE, PHONE))
 
         assert [two.result, three.result] == ["SUCCESS", "TOO_MANY_RECEIVERS"]
 
@@ -316,13 +316,13 @@ def test_the_operator_sets_how_many_receivers_a_request_may_have(run_scenario: R
 
 def test_unknown_fields_are_ignored_and_null_is_absent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
+        call, sender_key = await set_up_sender(env)
         receivers = [{"phoneNumber": PHONE, "name": "길동", "templateData": None, "reference": None}]
         optional = dict.fromkeys(
             ("sendDate", "adFlag", "messageType", "image", "imageLink", "resend", "resendPhoneNumber", "buttons")
         )
         unknown = {"scheduled": False, "extra": {"deep": [1, None]}}
-        body = {**friendtalk(sender_key), **optional, **unknown, "receivers": receivers}
+        body = {**friendtalk_body(sender_key), **optional, **unknown, "receivers": receivers}
 
         friend = await call("message/sendFriendtalk", body)
         alim = await call("message/sendAlimtalk", {**body, "templateCode": "T1"})
@@ -340,9 +340,9 @@ def test_a_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        await accepted(call, "message/sendSMS", sms(spelling))
+        await call_ok(call, "message/sendSMS", sms_body(spelling))
 
-        assert (await record(call))["receiver"] == "010-1234-5678"
+        assert (await get_message(call))["receiver"] == "010-1234-5678"
 
     run_scenario(scenario)
 
@@ -362,30 +362,30 @@ def test_a_sender_is_a_number_that_texts_may_come_from(run_scenario: RunScenario
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answer = await call("message/sendSMS", sms(sender=sender))
+        answer = await call("message/sendSMS", sms_body(sender=sender))
 
         assert answer.result == result
         if result != "SUCCESS":
-            assert told(answer).errors == {"sender": result}
+            assert summarize_refusal(answer).errors == {"sender": result}
 
     run_scenario(scenario)
 
 
 def test_sender_and_fallback_numbers_must_be_registered_if_so_set(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
-        account = (await env.store.read(accounts.accounts))[0]
-        resent = alimtalk(sender_key, **FALLBACK)
+        call, sender_key = await set_up_sender(env)
+        account = (await env.store.read(accounts.list_accounts))[0]
+        resent = alimtalk_body(sender_key, **FALLBACK)
 
-        text = await call("message/sendSMS", sms())
+        text = await call("message/sendSMS", sms_body())
         talk = await call("message/sendAlimtalk", resent)
         await env.store.write(accounts.add_number, account.id, "0212345678", env.world.now())
-        texted = await call("message/sendSMS", sms())
+        texted = await call("message/sendSMS", sms_body())
         talked = await call("message/sendAlimtalk", resent)
 
         code = "SENDER_NUMBER_NOT_REGISTERED"
-        assert told(text) == (code, {"sender": code})
-        assert told(talk) == (code, {"resendPhoneNumber": code})
+        assert summarize_refusal(text) == (code, {"sender": code})
+        assert summarize_refusal(talk) == (code, {"resendPhoneNumber": code})
         assert [texted.result, talked.result] == ["SUCCESS", "SUCCESS"]
 
     run_scenario(scenario, check_sender_numbers=True)
@@ -393,12 +393,12 @@ def test_sender_and_fallback_numbers_must_be_registered_if_so_set(run_scenario: 
 
 def test_a_profile_out_of_use_sends_nothing(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
+        call, sender_key = await set_up_sender(env)
         (profile,) = (await call("sender/list")).items
         await env.store.write(profiles.set_enabled, int(profile["id"]), False, env.world.now())
 
-        alim = await call("message/sendAlimtalk", alimtalk(sender_key))
-        friend = await call("message/sendFriendtalk", friendtalk(sender_key))
+        alim = await call("message/sendAlimtalk", alimtalk_body(sender_key))
+        friend = await call("message/sendFriendtalk", friendtalk_body(sender_key))
 
         assert [alim.result, friend.result] == ["SENDER_NOT_APPROVED"] * 2
         assert (await call("sender/list")).items[0]["enable"] is False
@@ -408,10 +408,10 @@ def test_a_profile_out_of_use_sends_nothing(run_scenario: RunScenario) -> None:
 
 def test_a_template_belongs_to_its_profile(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, _ = await ready(env)
-        other_key = await open_channel(call, channelId="@other", cellphone="010-9999-1111")
+        call, _ = await set_up_sender(env)
+        other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
 
-        answer = await call("message/sendAlimtalk", alimtalk(other_key))
+        answer = await call("message/sendAlimtalk", alimtalk_body(other_key))
 
         assert answer.result == "TEMPLATE_NOT_FOUND"
 
@@ -421,26 +421,31 @@ def test_a_template_belongs_to_its_profile(run_scenario: RunScenario) -> None:
 def test_an_alimtalk_is_the_template_filled_in(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         button = {"name": "보기", "mobileUrl": "https://shop.example/#{order}"}
         await approve_template(call, sender_key, content="#{name}님 😀", buttons=[button])
         data = {"name": "길동", "order": 7}
 
-        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, receivers=to(PHONE, templateData=data)))
+        await call_ok(
+            call,
+            "message/sendAlimtalk",
+            alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData=data)),
+        )
         lacking = await call(
-            "message/sendAlimtalk", alimtalk(sender_key, receivers=to(PHONE, templateData={"name": "길동"}))
+            "message/sendAlimtalk",
+            alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={"name": "길동"})),
         )
         too_long = await call(
             "message/sendAlimtalk",
-            alimtalk(sender_key, receivers=to(PHONE, templateData={**data, "name": "가" * 1000})),
+            alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={**data, "name": "가" * 1000})),
         )
         await env.wait(1)
 
-        (arrived,) = await on_phone(call)
+        (arrived,) = await list_phone_messages(call)
         assert arrived["content"] == "길동님 😀"
         assert arrived["buttons"][0]["mobileUrl"] == "https://shop.example/7"
-        assert told(lacking) == ("MISSING_VARIABLE", {"receivers[0].templateData": "MISSING_VARIABLE"})
-        assert told(too_long) == ("CONTENT_TOO_LONG", {"receivers[0].content": "CONTENT_TOO_LONG"})
+        assert summarize_refusal(lacking) == ("MISSING_VARIABLE", {"receivers[0].templateData": "MISSING_VARIABLE"})
+        assert summarize_refusal(too_long) == ("CONTENT_TOO_LONG", {"receivers[0].content": "CONTENT_TOO_LONG"})
 
     run_scenario(scenario)
 
@@ -448,13 +453,13 @@ def test_an_alimtalk_is_the_template_filled_in(run_scenario: RunScenario) -> Non
 def test_a_template_code_means_the_same_composed_and_decomposed(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         await approve_template(call, sender_key, templateCode="가")
 
-        answer = await call("message/sendAlimtalk", alimtalk(sender_key, templateCode="\u1100\u1161"))
+        answer = await call("message/sendAlimtalk", alimtalk_body(sender_key, templateCode="\u1100\u1161"))
 
         assert answer.result == "SUCCESS"
-        assert (await record(call))["templateCode"] == "가"
+        assert (await get_message(call))["templateCode"] == "가"
 
     run_scenario(scenario)
 
@@ -472,11 +477,11 @@ def test_a_send_date_of_now_is_the_request_date_even_as_the_clock_ticks_on(tmp_p
         call = await env.caller()
 
         for _ in range(20):
-            await accepted(call, "message/sendSMS", sms())
+            await call_ok(call, "message/sendSMS", sms_body())
 
-        found = await records(call)
+        found = await list_messages(call)
         await env.service.stop()
         assert found[0]["requestDate"] > found[-1]["requestDate"]
         assert [each["scheduledDate"] for each in found] == [each["requestDate"] for each in found]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())

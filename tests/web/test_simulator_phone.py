@@ -8,17 +8,17 @@ from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
     RunScenario,
-    accepted,
-    alimtalk,
+    alimtalk_body,
     approve_template,
-    end,
-    figures,
-    friendtalk,
-    on_phone,
-    open_channel,
-    record,
-    sms,
-    told,
+    call_ok,
+    describe_outcome,
+    friendtalk_body,
+    get_message,
+    list_phone_messages,
+    read_metrics,
+    register_channel,
+    sms_body,
+    summarize_refusal,
     world_at_noon,
 )
 
@@ -29,14 +29,14 @@ NOT_ASSIGNED, OFF, NO_USER, NO_FRIEND, BUSY, SILENT, LATE, TWO_MINDED = (
 
 async def _send(call: Caller, kind: str, number: str) -> None:
     if kind in ("SMS", "LMS", "MMS"):
-        await accepted(call, f"message/send{kind}", sms(number))
+        await call_ok(call, f"message/send{kind}", sms_body(number))
         return
-    sender_key = await open_channel(call)
+    sender_key = await register_channel(call)
     if kind == "Alimtalk":
         await approve_template(call, sender_key)
-        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, number))
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, number))
     else:
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, number))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, number))
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_every_number_has_its_fate(
         await _send(call, kind, number)
         await env.wait(20)
 
-        assert end(await record(call, number)) == expected
-        assert len(await on_phone(call, number)) == int(arrives)
+        assert describe_outcome(await get_message(call, number)) == expected
+        assert len(await list_phone_messages(call, number)) == int(arrives)
 
     run_scenario(scenario)
 
@@ -79,20 +79,20 @@ def test_every_number_has_its_fate(
 def test_the_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms(PHONE, LATE))
+        await call_ok(call, "message/sendSMS", sms_body(PHONE, LATE))
 
         await env.wait(1)
-        soon = [end(await record(call, number)) for number in (PHONE, LATE)]
-        held = await on_phone(call, LATE)
+        soon = [describe_outcome(await get_message(call, number)) for number in (PHONE, LATE)]
+        held = await list_phone_messages(call, LATE)
         await env.wait(8.9)
-        still = end(await record(call, LATE))
+        still = describe_outcome(await get_message(call, LATE))
         await env.wait(0.5)
 
-        late = await record(call, LATE)
+        late = await get_message(call, LATE)
         assert soon == ["completed 1000", "sending"]
         assert held == []
         assert still == "sending"
-        assert end(late) == "completed 1000"
+        assert describe_outcome(late) == "completed 1000"
         assert late["completedDate"] == "2026-11-15 12:00:10"
 
     run_scenario(scenario)
@@ -104,17 +104,17 @@ def test_a_busy_carrier_is_asked_again_twice_with_growing_pauses(run_scenario: R
         seen = []
 
         async def look() -> None:
-            counted = await figures(call)
+            counted = await read_metrics(call)
             busy = counted.get('pabal_carrier_verdicts_total{carrier="simulator",verdict="busy"}', 0)
-            seen.append((end(await record(call, BUSY)), busy))
+            seen.append((describe_outcome(await get_message(call, BUSY)), busy))
 
-        await accepted(call, "message/sendSMS", sms(BUSY))
+        await call_ok(call, "message/sendSMS", sms_body(BUSY))
         for pause_s in (0.1, 1.2, 2.4, 10):
             await env.wait(pause_s)
             await look()
 
         assert seen == [("sending", 1), ("sending", 2), ("completed 1000", 2), ("completed 1000", 2)]
-        assert len(await on_phone(call, BUSY)) == 1
+        assert len(await list_phone_messages(call, BUSY)) == 1
 
     run_scenario(scenario)
 
@@ -122,15 +122,15 @@ def test_a_busy_carrier_is_asked_again_twice_with_growing_pauses(run_scenario: R
 def test_a_second_receipt_that_says_the_opposite_changes_nothing(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms(TWO_MINDED))
+        await call_ok(call, "message/sendSMS", sms_body(TWO_MINDED))
 
         await env.wait(1)
-        first = await record(call, TWO_MINDED)
+        first = await get_message(call, TWO_MINDED)
         await env.wait(600)
 
-        counted = await figures(call)
-        assert end(first) == "completed 1000"
-        assert await record(call, TWO_MINDED) == first
+        counted = await read_metrics(call)
+        assert describe_outcome(first) == "completed 1000"
+        assert await get_message(call, TWO_MINDED) == first
         assert counted['pabal_receipts_total{carrier="simulator"}'] == 2
         assert counted['pabal_messages_ended_total{code="1000",product="sms"}'] == 1
 
@@ -148,16 +148,16 @@ def test_a_message_without_a_receipt_fails_when_its_time_is_over(
         await _send(call, kind, SILENT)
         await env.wait(1)
 
-        world.leap(hours * 3600 - 60)
+        world.move_clock(hours * 3600 - 60)
         await env.wait(30)
-        before = await record(call, SILENT)
+        before = await get_message(call, SILENT)
         await env.wait(60)
 
-        after = await record(call, SILENT)
-        assert end(before) == "sending"
-        assert end(after) == "fail 2000"
+        after = await get_message(call, SILENT)
+        assert describe_outcome(before) == "sending"
+        assert describe_outcome(after) == "fail 2000"
         assert after["completedDate"] > after["scheduledDate"]
-        assert await on_phone(call, SILENT) == []
+        assert await list_phone_messages(call, SILENT) == []
 
     run_scenario(scenario, world=world)
 
@@ -166,7 +166,7 @@ def test_a_phone_shows_what_it_received_newest_first_a_page_at_a_time(run_scenar
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for text in ("하나", "둘", "셋"):
-            await accepted(call, "message/sendSMS", sms(content=text))
+            await call_ok(call, "message/sendSMS", sms_body(content=text))
             await env.wait(2)
 
         whole = await call("simulator/phone", query={"phoneNumber": PHONE})
@@ -200,7 +200,7 @@ def test_a_phone_needs_a_mobile_number(
 
         answer = await call("simulator/phone", query=query)
 
-        assert told(answer) == (result, {field: result})
+        assert summarize_refusal(answer) == (result, {field: result})
 
     run_scenario(scenario)
 
@@ -210,16 +210,16 @@ def test_what_phones_hold_is_bounded(run_scenario: RunScenario) -> None:
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms(*[PHONE] * 20))
+        await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 20))
         await env.wait(2)
-        held = len(await on_phone(call))
+        held = len(await list_phone_messages(call))
 
-        world.leap(120)
+        world.move_clock(120)
         await env.wait(11)
 
         assert held == 20
-        assert len(await on_phone(call)) == 5
-        assert {end(each) for each in (await call("message/list", {"receivers": PHONE})).items} == {
+        assert len(await list_phone_messages(call)) == 5
+        assert {describe_outcome(each) for each in (await call("message/list", {"receivers": PHONE})).items} == {
             "completed 1000"
         }
 

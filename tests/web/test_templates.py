@@ -5,20 +5,20 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.template import Review
+from pabal.domain.template import ReviewDecision
 from pabal.service.relay import templates
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     TEMPLATE_CATEGORY,
     RunScenario,
-    accepted,
-    alimtalk,
+    alimtalk_body,
     approve_template,
-    on_phone,
-    open_channel,
-    picture,
-    template,
-    told,
+    call_ok,
+    image_body,
+    list_phone_messages,
+    register_channel,
+    summarize_refusal,
+    template_body,
 )
 
 
@@ -36,21 +36,21 @@ def test_a_template_is_registered_approved_and_sent(run_scenario: RunScenario) -
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        body = template(sender_key, content="#{name}님, #{item} 발송. #{name}", buttons=[button])
+        sender_key = await register_channel(call)
+        body = template_body(sender_key, content="#{name}님, #{item} 발송. #{name}", buttons=[button])
 
         created = await call("template/create", body)
-        too_early = await call("message/sendAlimtalk", alimtalk(sender_key))
+        too_early = await call("message/sendAlimtalk", alimtalk_body(sender_key))
         await env.wait(60)
         requested = await call("template/request", _place(sender_key))
         data = {"name": "길동", "item": "책", "order": 1}
         sent = await call(
             "message/sendAlimtalk",
-            alimtalk(sender_key, receivers=[{"phoneNumber": "010-1234-5678", "templateData": data}]),
+            alimtalk_body(sender_key, receivers=[{"phoneNumber": "010-1234-5678", "templateData": data}]),
         )
         await env.wait(1)
 
-        (arrived,) = await on_phone(call)
+        (arrived,) = await list_phone_messages(call)
         assert created.item == {
             "id": created.item["id"],
             "label": "배송 안내",
@@ -103,13 +103,13 @@ def test_the_categories_of_templates_have_groups(run_scenario: RunScenario) -> N
 def test_the_simulator_rejects_a_name_that_asks_for_it_and_says_why(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        await accepted(call, "template/create", template(sender_key, name="반려될 안내"))
+        sender_key = await register_channel(call)
+        await call_ok(call, "template/create", template_body(sender_key, name="반려될 안내"))
 
         rejected = await call("template/request", _place(sender_key))
-        sent = await call("message/sendAlimtalk", alimtalk(sender_key))
+        sent = await call("message/sendAlimtalk", alimtalk_body(sender_key))
         again = await call("template/request", _place(sender_key))
-        edited = await call("template/update", template(sender_key, name="고친 안내"))
+        edited = await call("template/update", template_body(sender_key, name="고친 안내"))
         approved = await call("template/request", _place(sender_key))
 
         assert rejected.item["status"]["value"] == "rejected"
@@ -127,26 +127,26 @@ def test_the_simulator_rejects_a_name_that_asks_for_it_and_says_why(run_scenario
 @pytest.mark.parametrize(
     ("review", "status", "sent"),
     [
-        (Review(True), "approved", "SUCCESS"),
-        (Review(False, "광고성 문구"), "rejected", "TEMPLATE_NOT_APPROVED"),
+        (ReviewDecision(True), "approved", "SUCCESS"),
+        (ReviewDecision(False, "광고성 문구"), "rejected", "TEMPLATE_NOT_APPROVED"),
     ],
 )
 def test_a_template_under_review_waits_for_the_operator(
-    run_scenario: RunScenario, review: Review, status: str, sent: str
+    run_scenario: RunScenario, review: ReviewDecision, status: str, sent: str
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        created = await accepted(call, "template/create", template(sender_key, name="보류된 안내"))
+        sender_key = await register_channel(call)
+        created = await call_ok(call, "template/create", template_body(sender_key, name="보류된 안내"))
 
         held = await call("template/request", _place(sender_key))
         refused = [
-            (await call("template/update", template(sender_key))).result,
+            (await call("template/update", template_body(sender_key))).result,
             (await call("template/delete", _place(sender_key))).result,
             (await call("template/request", _place(sender_key))).result,
         ]
-        too_early = await call("message/sendAlimtalk", alimtalk(sender_key))
-        await env.store.write(templates.decide, int(created.item["id"]), review, env.world.now())
+        too_early = await call("message/sendAlimtalk", alimtalk_body(sender_key))
+        await env.store.write(templates.decide_review, int(created.item["id"]), review, env.world.now())
 
         (decided,) = (await call("template/list")).items
         assert held.item["status"]["value"] == "inspecting"
@@ -154,7 +154,7 @@ def test_a_template_under_review_waits_for_the_operator(
         assert too_early.result == "TEMPLATE_NOT_APPROVED"
         assert decided["status"]["value"] == status
         assert decided.get("comment") == review.comment
-        assert (await call("message/sendAlimtalk", alimtalk(sender_key))).result == sent
+        assert (await call("message/sendAlimtalk", alimtalk_body(sender_key))).result == sent
 
     run_scenario(scenario)
 
@@ -162,23 +162,25 @@ def test_a_template_under_review_waits_for_the_operator(
 def test_an_edited_template_stays_in_use_until_the_edit_is_approved(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         await approve_template(call, sender_key, content="옛글")
         texts = []
 
         async def send() -> None:
-            await accepted(call, "message/sendAlimtalk", alimtalk(sender_key))
+            await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
             await env.wait(1)
-            texts.append((await on_phone(call))[0]["content"])
+            texts.append((await list_phone_messages(call))[0]["content"])
 
-        edited = await call("template/update", template(sender_key, content="새글", name="보류된 새글"))
+        edited = await call("template/update", template_body(sender_key, content="새글", name="보류된 새글"))
         await send()
-        await accepted(call, "template/request", _place(sender_key))
+        await call_ok(call, "template/request", _place(sender_key))
         await send()
-        await env.store.write(templates.decide, int(edited.item["id"]), Review(False, "아니요"), env.world.now())
+        await env.store.write(
+            templates.decide_review, int(edited.item["id"]), ReviewDecision(False, "아니요"), env.world.now()
+        )
         await send()
-        await accepted(call, "template/update", template(sender_key, content="새글"))
-        await accepted(call, "template/request", _place(sender_key))
+        await call_ok(call, "template/update", template_body(sender_key, content="새글"))
+        await call_ok(call, "template/request", _place(sender_key))
         await send()
 
         assert edited.item["content"] == "새글"
@@ -202,11 +204,11 @@ def test_only_a_registered_or_rejected_template_is_deleted(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        body = template(sender_key, name=name, image=picture())
-        await accepted(call, "template/create", body)
+        sender_key = await register_channel(call)
+        body = template_body(sender_key, name=name, image=image_body())
+        await call_ok(call, "template/create", body)
         if is_requested:
-            await accepted(call, "template/request", _place(sender_key))
+            await call_ok(call, "template/request", _place(sender_key))
 
         answer = await call("template/delete", _place(sender_key))
 
@@ -222,14 +224,14 @@ def test_only_a_registered_or_rejected_template_is_deleted(
 def test_a_template_code_is_taken_once_for_a_profile(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        other_key = await open_channel(call, channelId="@other", cellphone="010-9999-1111")
-        await accepted(call, "template/create", template(sender_key))
+        sender_key = await register_channel(call)
+        other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
+        await call_ok(call, "template/create", template_body(sender_key))
 
-        again = await call("template/create", template(sender_key))
-        elsewhere = await call("template/create", template(other_key))
+        again = await call("template/create", template_body(sender_key))
+        elsewhere = await call("template/create", template_body(other_key))
 
-        assert told(again) == ("DUPLICATE", {"templateCode": "DUPLICATE"})
+        assert summarize_refusal(again) == ("DUPLICATE", {"templateCode": "DUPLICATE"})
         assert elsewhere.result == "SUCCESS"
 
     run_scenario(scenario)
@@ -267,9 +269,9 @@ MOBILE = {"mobileUrl": "https://shop.example"}
         ({"emphasisType": "text", "emphasisTitle": "제목", "emphasisAssistPhrase": "부제"}, {}),
         ({"emphasisTitle": "가" * 51}, {"emphasisTitle": "INVALID_PARAMETER"}),
         ({"emphasisType": "image"}, {"image": "MISSING_PARAMETER"}),
-        ({"emphasisType": "image", "image": picture()}, {}),
+        ({"emphasisType": "image", "image": image_body()}, {}),
         ({"emphasisType": "itemList"}, {}),
-        ({"image": picture(51_201)}, {"image.body": "INVALID_IMAGE"}),
+        ({"image": image_body(51_201)}, {"image.body": "INVALID_IMAGE"}),
         ({"image": {}}, dict.fromkeys(["image.contentType", "image.fileName", "image.body"], "MISSING_PARAMETER")),
         ({"imageLink": "shop.example"}, {"imageLink": "INVALID_PARAMETER"}),
         ({"securityTemplate": "Y"}, {"securityTemplate": "INVALID_PARAMETER"}),
@@ -289,14 +291,14 @@ def test_a_template_keeps_to_its_rules(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         if operation == "template/update":
-            await accepted(call, "template/create", template(sender_key))
+            await call_ok(call, "template/create", template_body(sender_key))
 
-        answer = await call(operation, template(sender_key, **change))
+        answer = await call(operation, template_body(sender_key, **change))
 
         assert answer.result == next(iter(errors.values()), "SUCCESS")
-        assert told(answer).errors == errors
+        assert summarize_refusal(answer).errors == errors
 
     run_scenario(scenario)
 
@@ -314,9 +316,9 @@ def test_a_template_is_answered_with_all_that_was_given_but_the_bytes(run_scenar
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
 
-        created = await call("template/create", template(sender_key, image=picture(), **given))
+        created = await call("template/create", template_body(sender_key, image=image_body(), **given))
 
         (listed,) = (await call("template/list")).items
         assert {name: created.item[name] for name in given} == given
@@ -347,11 +349,11 @@ def test_templates_are_listed_newest_first_and_filtered_exactly(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        other_key = await open_channel(call, channelId="@other", cellphone="010-9999-1111")
+        sender_key = await register_channel(call)
+        other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
         await approve_template(call, sender_key)
-        await accepted(call, "template/create", template(sender_key, templateCode="T2"))
-        await accepted(call, "template/create", template(other_key, templateCode="T3"))
+        await call_ok(call, "template/create", template_body(sender_key, templateCode="T2"))
+        await call_ok(call, "template/create", template_body(other_key, templateCode="T3"))
         named = {name: sender_key if value == "KEY" else value for name, value in query.items()}
 
         answer = await call("template/list", query=named)
@@ -373,7 +375,7 @@ def test_a_list_of_templates_that_cannot_be_understood_is_refused(
 
         answer = await call("template/list", query=query)
 
-        assert told(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
+        assert summarize_refusal(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
 
     run_scenario(scenario)
 
@@ -395,12 +397,12 @@ def test_a_template_that_is_not_there_is_not_found(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
-        await accepted(call, "template/create", template(sender_key))
+        sender_key = await register_channel(call)
+        await call_ok(call, "template/create", template_body(sender_key))
 
-        answer = await call(operation, template(sender_key, **change))
+        answer = await call(operation, template_body(sender_key, **change))
 
-        assert told(answer) == (result, {field: result})
+        assert summarize_refusal(answer) == (result, {field: result})
         assert await _status(call) == "registered"
 
     run_scenario(scenario)
@@ -410,9 +412,9 @@ def test_a_template_that_is_not_there_is_not_found(
 def test_the_label_of_a_status_follows_the_language(run_scenario: RunScenario, language: str, label: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language=language)
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
 
-        created = await call("template/create", template(sender_key))
+        created = await call("template/create", template_body(sender_key))
 
         assert created.item["status"] == {"value": "registered", "label": label}
         assert created.item["label"] == "배송 안내"

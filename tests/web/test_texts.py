@@ -5,7 +5,18 @@ from typing import Any
 import pytest
 
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import PHONE, RunScenario, accepted, on_phone, picture, record, records, sms, to, told
+from tests.fixtures.web import (
+    PHONE,
+    RunScenario,
+    call_ok,
+    get_message,
+    image_body,
+    list_messages,
+    list_phone_messages,
+    receivers_of,
+    sms_body,
+    summarize_refusal,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,9 +44,9 @@ def test_values_stand_in_the_text_as_json_spells_them(run_scenario: RunScenario,
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        await accepted(call, "message/sendSMS", raw.encode())
+        await call_ok(call, "message/sendSMS", raw.encode())
 
-        assert (await record(call))["content"] == f"<{text}>"
+        assert (await get_message(call))["content"] == f"<{text}>"
 
     run_scenario(scenario)
 
@@ -44,11 +55,11 @@ def test_keys_may_be_spelled_with_their_braces_or_decomposed(run_scenario: RunSc
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         data = {"#{이름}": "길동", "\u1102\u1161\u110b\u1175": 20}
-        body = sms(content="#{이름} #{나이}", receivers=to(PHONE, templateData=data))
+        body = sms_body(content="#{이름} #{나이}", receivers=receivers_of(PHONE, templateData=data))
 
-        await accepted(call, "message/sendSMS", body)
+        await call_ok(call, "message/sendSMS", body)
 
-        assert (await record(call))["content"] == "길동 20"
+        assert (await get_message(call))["content"] == "길동 20"
 
     run_scenario(scenario)
 
@@ -72,13 +83,13 @@ def test_a_variable_needs_a_plain_value_for_every_receiver(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language="en")
-        good, bad = to(PHONE, "010-1111-2222", templateData={"a": "x"})
-        body = sms(content="<#{a}>", receivers=[good, {**bad, "templateData": data}])
+        good, bad = receivers_of(PHONE, "010-1111-2222", templateData={"a": "x"})
+        body = sms_body(content="<#{a}>", receivers=[good, {**bad, "templateData": data}])
 
         answer = await call("message/sendSMS", body)
 
-        assert told(answer) == (result, {"receivers[1].templateData": result})
-        assert await records(call) == []
+        assert summarize_refusal(answer) == (result, {"receivers[1].templateData": result})
+        assert await list_messages(call) == []
 
     run_scenario(scenario)
 
@@ -87,7 +98,7 @@ def test_a_missing_variable_is_named(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language="en")
 
-        answer = await call("message/sendSMS", sms(content="#{first} #{second}"))
+        answer = await call("message/sendSMS", sms_body(content="#{first} #{second}"))
 
         assert answer.body["errors"][0]["message"].endswith("Variables: first, second")
 
@@ -119,11 +130,11 @@ def test_a_text_is_counted_in_the_bytes_that_carriers_count(
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answer = await call(operation, sms(content=content))
+        answer = await call(operation, sms_body(content=content))
 
         assert answer.result == result
         if result != "SUCCESS":
-            assert told(answer).errors == {"content": result}
+            assert summarize_refusal(answer).errors == {"content": result}
 
     run_scenario(scenario)
 
@@ -131,10 +142,10 @@ def test_a_text_is_counted_in_the_bytes_that_carriers_count(
 def test_a_text_too_long_for_one_receiver_says_limit_size_and_index(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language="en")
-        short, long = to(PHONE, "010-1111-2222")
+        short, long = receivers_of(PHONE, "010-1111-2222")
         short["templateData"], long["templateData"] = {"a": "가"}, {"a": "가" * 46}
 
-        answer = await call("message/sendSMS", sms(content="#{a}", receivers=[short, long]))
+        answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=[short, long]))
 
         (error,) = answer.body["errors"]
         assert error["field"] == "receivers[1].content"
@@ -159,7 +170,7 @@ def test_a_subject_has_forty_bytes(run_scenario: RunScenario, subject: Any, resu
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answer = await call("message/sendLMS", sms(subject=subject))
+        answer = await call("message/sendLMS", sms_body(subject=subject))
 
         assert answer.result == result
 
@@ -169,11 +180,11 @@ def test_a_subject_has_forty_bytes(run_scenario: RunScenario, subject: Any, resu
 def test_a_subject_is_personal_too(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        body = sms(subject="#{name}님께", receivers=to(PHONE, templateData={"name": "길동"}))
+        body = sms_body(subject="#{name}님께", receivers=receivers_of(PHONE, templateData={"name": "길동"}))
 
-        await accepted(call, "message/sendLMS", body)
+        await call_ok(call, "message/sendLMS", body)
 
-        assert (await record(call))["subject"] == "길동님께"
+        assert (await get_message(call))["subject"] == "길동님께"
 
     run_scenario(scenario)
 
@@ -181,7 +192,7 @@ def test_a_subject_is_personal_too(run_scenario: RunScenario) -> None:
 def test_characters_that_texts_cannot_hold_are_named(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language="en")
-        body = sms(content="₩#{price} é", receivers=to(PHONE, templateData={"price": "5😀"}))
+        body = sms_body(content="₩#{price} é", receivers=receivers_of(PHONE, templateData={"price": "5😀"}))
 
         answer = await call("message/sendSMS", body)
 
@@ -195,14 +206,14 @@ def test_characters_that_texts_cannot_hold_are_named(run_scenario: RunScenario) 
 def test_characters_that_texts_cannot_hold_are_replaced_if_so_set(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        body = sms(content="₩#{price} é", receivers=to(PHONE, templateData={"price": "5😀"}))
+        body = sms_body(content="₩#{price} é", receivers=receivers_of(PHONE, templateData={"price": "5😀"}))
 
-        await accepted(call, "message/sendLMS", {**body, "subject": "☺"})
+        await call_ok(call, "message/sendLMS", {**body, "subject": "☺"})
         await env.wait(1)
 
-        (arrived,) = await on_phone(call)
+        (arrived,) = await list_phone_messages(call)
         assert (arrived["subject"], arrived["content"]) == ("?", "?5? ?")
-        assert (await record(call))["content"] == "?5? ?"
+        assert (await get_message(call))["content"] == "?5? ?"
 
     run_scenario(scenario, unsupported_characters="replace")
 
@@ -210,18 +221,18 @@ def test_characters_that_texts_cannot_hold_are_replaced_if_so_set(run_scenario: 
 @pytest.mark.parametrize(
     ("image", "errors"),
     [
-        (picture(51_200), {}),
-        (picture(51_201), {"image.body": "INVALID_IMAGE"}),
-        (picture(contentType="image/jpg"), {}),
-        (picture(contentType="image/vnd.wap.sis", body="AAAA"), {}),
-        (picture(contentType="image,vnd.wap.sis", body="AAAA"), {}),
-        (picture(contentType="image/png"), {"image.contentType": "INVALID_IMAGE"}),
-        (picture(body="AAAA"), {"image.body": "INVALID_IMAGE"}),
-        (picture(body="/9j/4A"), {"image.body": "INVALID_IMAGE"}),
-        (picture(body="/9j/\n4AAA"), {"image.body": "INVALID_IMAGE"}),
-        (picture(body="가"), {"image.body": "INVALID_IMAGE"}),
-        (picture(body=""), {"image.body": "MISSING_PARAMETER"}),
-        (picture(fileName=None), {"image.fileName": "MISSING_PARAMETER"}),
+        (image_body(51_200), {}),
+        (image_body(51_201), {"image.body": "INVALID_IMAGE"}),
+        (image_body(contentType="image/jpg"), {}),
+        (image_body(contentType="image/vnd.wap.sis", body="AAAA"), {}),
+        (image_body(contentType="image,vnd.wap.sis", body="AAAA"), {}),
+        (image_body(contentType="image/png"), {"image.contentType": "INVALID_IMAGE"}),
+        (image_body(body="AAAA"), {"image.body": "INVALID_IMAGE"}),
+        (image_body(body="/9j/4A"), {"image.body": "INVALID_IMAGE"}),
+        (image_body(body="/9j/\n4AAA"), {"image.body": "INVALID_IMAGE"}),
+        (image_body(body="가"), {"image.body": "INVALID_IMAGE"}),
+        (image_body(body=""), {"image.body": "MISSING_PARAMETER"}),
+        (image_body(fileName=None), {"image.fileName": "MISSING_PARAMETER"}),
         ({}, dict.fromkeys(("image.contentType", "image.fileName", "image.body"), "MISSING_PARAMETER")),
         ("photo.jpg", {"image": "INVALID_PARAMETER"}),
         (None, {}),
@@ -233,9 +244,9 @@ def test_an_image_is_a_jpeg_of_at_most_fifty_kilobytes_decoded(
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
-        answer = await call("message/sendMMS", sms(image=image))
+        answer = await call("message/sendMMS", sms_body(image=image))
 
         assert answer.result == next(iter(errors.values()), "SUCCESS")
-        assert told(answer).errors == errors
+        assert summarize_refusal(answer).errors == errors
 
     run_scenario(scenario)

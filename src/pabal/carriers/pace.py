@@ -31,7 +31,7 @@ class Pacer:
         Who has no share has nothing to send either.
         """
         if share and self.rate:
-            now = self._world.stopwatch()
+            now = self._world.monotonic()
             self._place += (now - self._at) * self.rate
             self._at = now
             self.rate = self._whole_rate * share
@@ -61,7 +61,7 @@ class Pacer:
         return max(1, min(wanted, int(self._late_s(place) * self.rate) + 1))
 
     def _late_s(self, place: int) -> float:
-        return self._world.stopwatch() - self._at - (place - self._place) / self.rate
+        return self._world.monotonic() - self._at - (place - self._place) / self.rate
 
     def _forgo(self, place: int) -> None:
         """Let everything go later by what cannot be made up for, if a place is taken only now."""

@@ -3,17 +3,17 @@
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from pabal.domain.category import Category
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.image import Image
 from pabal.domain.profile import Registration
-from pabal.domain.suspension import Bar
-from pabal.domain.template import Design, Review, TemplateStatus
+from pabal.domain.suspension import Suspension
+from pabal.domain.template import ReviewDecision, TemplateContent, TemplateStatus
 
 
 class ProviderUnavailable(Refused):
     """Whoever looks after it cannot be asked now; nothing was done. `reason` is for the operator."""
 
-    def __init__(self, reason: str, detail: Words, retry_after_s: float | None = None) -> None:
+    def __init__(self, reason: str, detail: Text, retry_after_s: float | None = None) -> None:
         super().__init__(Code.SERVICE_UNAVAILABLE, detail=detail, retry_after_s=retry_after_s)
         self.reason = reason
 
@@ -21,7 +21,7 @@ class ProviderUnavailable(Refused):
 class ProviderOutcomeUnknown(Refused):
     """The answer is no, but it may have been done all the same: nobody knows. `reason` is for the operator."""
 
-    def __init__(self, reason: str, detail: Words) -> None:
+    def __init__(self, reason: str, detail: Text) -> None:
         super().__init__(Code.SERVICE_UNAVAILABLE, detail=detail)
         self.reason = reason
 
@@ -33,17 +33,17 @@ class RemoteProfile(NamedTuple):
     sender_key: str | None
     """None while it waits for its token."""
     category: str
-    suspension: Bar | None = None
+    suspension: Suspension | None = None
 
 
 class RemoteTemplate(NamedTuple):
     """A template as a relay has it now; `status` speaks of `design`."""
 
     code: str
-    design: Design
+    design: TemplateContent
     status: TemplateStatus
     comment: str | None = None
-    suspension: Bar | None = None
+    suspension: Suspension | None = None
 
 
 class RemoteCategories(NamedTuple):
@@ -63,8 +63,8 @@ class ProfileProvider(Protocol):
         """Bring a token to a channel administrator's phone: the given one, or a relay's own."""
 
     async def submit_template(
-        self, sender_key: str, code: str, design: Design, image: Image | None
-    ) -> Review | None:
+        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+    ) -> ReviewDecision | None:
         """Take a template in for review, new or changed; return the decision where it falls at once.
 
         Handing in once more what it already reviews changes nothing.
@@ -111,7 +111,7 @@ class RelayProvider(ProfileProvider, Protocol):
     async def list_categories(self) -> RemoteCategories:
         """Return the categories it knows."""
 
-    def is_same_design(self, ours: Design, theirs: Design) -> bool:
+    def is_same_design(self, ours: TemplateContent, theirs: TemplateContent) -> bool:
         """Say whether two designs are the same as far as it can tell: not all of ours has a place there."""
 
     async def close(self) -> None:

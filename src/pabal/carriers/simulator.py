@@ -12,8 +12,8 @@ from pabal.domain.dates import SECOND, Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.profile import Registration
-from pabal.domain.simulated_message import TOKEN, Arrival
-from pabal.domain.template import Design, Review
+from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
+from pabal.domain.template import ReviewDecision, TemplateContent
 from pabal.settings.carriers import SimulatorSettings
 from pabal.world import World
 
@@ -60,7 +60,7 @@ _NO_USER, _NO_FRIEND = "01000000003", "01000000004"
 class SimulatorStore(Protocol):
     """Where the simulator keeps what it has taken and what it owes, so that it outlives a crash."""
 
-    async def store_messages(self, messages: Sequence[Arrival]) -> None: ...
+    async def store_messages(self, messages: Sequence[SimulatedMessage]) -> None: ...
     async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]: ...
     async def due_receipts(self, now: Instant, limit: int) -> list[tuple[Instant, bytes, Outcome]]: ...
     async def next_receipt_at(self) -> Instant | None: ...
@@ -78,7 +78,7 @@ class Simulator(Carrier):
     def __init__(self, settings: SimulatorSettings, store: SimulatorStore, world: World) -> None:
         self.name = settings.name
         self.window = settings.window
-        self.failover_after_s = settings.patience_seconds
+        self.failover_after_s = settings.failover_seconds
         self.provider: ProfileProvider | None = self
         self._pacer = Pacer(settings.rate, world)
         self._memory = store
@@ -136,15 +136,15 @@ class Simulator(Carrier):
         now = self._world.now()
         channel_id, _, cellphone = registration
         content = f"발신 프로필 인증번호는 {token}입니다."  # without the channel's id, which may hold digits
-        arrival = Arrival(None, account_id, cellphone, now, now, TOKEN, channel_id, None, content)
+        arrival = SimulatedMessage(None, account_id, cellphone, now, now, TOKEN_KIND, channel_id, None, content)
         await self._memory.store_messages([arrival])
 
     async def submit_template(
-        self, sender_key: str, code: str, design: Design, image: Image | None
-    ) -> Review | None:
+        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+    ) -> ReviewDecision | None:
         if REJECTED_TEMPLATE_WORD in design.name:
-            return Review(False, "템플릿 이름에 '반려'가 있어 반려되었습니다.")
-        return None if HELD_TEMPLATE_WORD in design.name else Review(True)
+            return ReviewDecision(False, "템플릿 이름에 '반려'가 있어 반려되었습니다.")
+        return None if HELD_TEMPLATE_WORD in design.name else ReviewDecision(True)
 
     async def _until_next(self) -> None:
         """Wait until the next receipt is due, or until something more has been taken."""
@@ -170,21 +170,21 @@ def outcome_for(attempt: Attempt) -> SimulatedOutcome:
     return _ALWAYS.get(attempt.receiver, USUAL)
 
 
-def _arrival(attempt: Attempt, fate: SimulatedOutcome, now: Instant) -> Arrival:
+def _arrival(attempt: Attempt, fate: SimulatedOutcome, now: Instant) -> SimulatedMessage:
     receipts = [(now + after, outcome) for after, outcome in fate.receipts]
     arrives_at = receipts[0][0] if receipts and receipts[0][1] is Outcome.DELIVERED else None
-    return Arrival(
+    return SimulatedMessage(
         attempt.message_id,
         attempt.account_id,
         attempt.receiver,
         now,
         arrives_at,
         attempt.product.word,
-        phone.hyphenated(attempt.sender) if attempt.sender.isdigit() else attempt.sender,
+        phone.hyphenate(attempt.sender) if attempt.sender.isdigit() else attempt.sender,
         attempt.subject,
         attempt.content,
         attempt.buttons,
-        attempt.image_of is not None,
+        attempt.image_request_id is not None,
         receipts,
     )
 

@@ -9,21 +9,21 @@ from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
-from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Words
-from pabal.domain.variables import Spelled
+from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
+from pabal.domain.variables import RawNumber
 
 B = TypeVar("B", bound=msgspec.Struct)
 T = TypeVar("T")
 
-MAX_ITEMS = 100_000
+MAX_LIST_ITEMS = 100_000
 """No list is longer: as many as the most receivers that can be set."""
-_TOO_MANY = {"receivers": Code.TOO_MANY_RECEIVERS, "buttons": Code.INVALID_BUTTON}
-_UNSENDABLE = re.compile("[\0\ud800-\udfff]")
+_TOO_MANY_CODES = {"receivers": Code.TOO_MANY_RECEIVERS, "buttons": Code.INVALID_BUTTON}
+_FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 _NUMBER = re.compile(r"-?[0-9]{1,12}", re.ASCII)
-_NAMES = {
-    str: Words("문자열", "a string"),
-    int: Words("정수", "a whole number"),
-    bool: Words("참거짓", "a boolean"),
+_TYPE_NAMES = {
+    str: Text("문자열", "a string"),
+    int: Text("정수", "a whole number"),
+    bool: Text("참거짓", "a boolean"),
 }
 
 
@@ -40,26 +40,26 @@ class Form(Generic[B]):
         if value is None or value == "":
             self.add(Problem(Code.MISSING_PARAMETER, field))
             return cast(T, None)  # never used: `done` raises
-        return cast(T, self._parsed(field, value, parse))
+        return cast(T, self._parse(field, value, parse))
 
     def read_optional(self, field: str, parse: Callable[[Any], T]) -> T | None:
         """Return what `parse` makes of a field that may be absent."""
         value = getattr(self.body, field)
-        return None if value is None else self._parsed(field, value, parse)
+        return None if value is None else self._parse(field, value, parse)
 
     def add(self, problem: Problem) -> None:
         """Note a problem, unless its field is known to be wrong already."""
         if not any(known.field == problem.field for known in self.problems):
             self.problems.append(problem)
 
-    def add_all(self, refusal: Refused, field: str) -> None:
+    def add_refusal(self, refusal: Refused, field: str) -> None:
         """Note a refusal as problems of a field, or of what it names itself within that field."""
         for code, within, detail in refusal.problems:
             inner = within.removeprefix(field).lstrip(".")
             is_indexed = inner.startswith("[")
             self.add(Problem(code, field + inner if is_indexed or not inner else f"{field}.{inner}", detail))
 
-    def done(self) -> None:
+    def raise_problems(self) -> None:
         """Raises Refused for all problems with fields, in the order of the interface; receivers come later."""
         if not self.problems:
             return
@@ -67,158 +67,158 @@ class Form(Generic[B]):
         if found:
             order = {name: place for place, name in enumerate(self.body.__struct_fields__)}
             found.sort(key=lambda problem: order.get(re.split(r"[.\[]", problem.field)[0], -1))
-            raise Refused.for_all(found)
+            raise Refused.from_problems(found)
 
-    def _parsed(self, field: str, value: Any, parse: Callable[[Any], T]) -> T | None:
+    def _parse(self, field: str, value: Any, parse: Callable[[Any], T]) -> T | None:
         try:
             return parse(value)
         except Refused as refusal:
-            self.add_all(refusal, field)
+            self.add_refusal(refusal, field)
             return None
 
 
 @lru_cache
-def _decoder(shape: type[B]) -> msgspec.json.Decoder[B]:
-    return msgspec.json.Decoder(shape, float_hook=Spelled)
+def _decoder(body_type: type[B]) -> msgspec.json.Decoder[B]:
+    return msgspec.json.Decoder(body_type, float_hook=RawNumber)
 
 
-def from_json(shape: type[B], raw: bytes) -> Form[B]:
+def parse_json(body_type: type[B], raw: bytes) -> Form[B]:
     """Return the form that a JSON body fills in; an empty body is `{}`.
 
     Raises Refused(INVALID_JSON) where it is not a JSON object.
     """
     if b"\\u0000" not in raw:  # the quick way, for what is as it should be
         try:
-            return Form(_decoder(shape).decode(raw or b"{}"), [])
+            return Form(_decoder(body_type).decode(raw or b"{}"), [])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
-    return from_fields(shape, json_object(raw))
+    return parse_fields(body_type, parse_json_object(raw))
 
 
-def json_object(raw: bytes) -> dict[str, Any]:
+def parse_json_object(raw: bytes) -> dict[str, Any]:
     """Return the JSON object of a body.
 
     Raises Refused(INVALID_JSON).
     """
     try:
-        found = json.loads(raw.decode("utf-8") or "{}", parse_float=Spelled, parse_constant=_no_constant)
+        found = json.loads(raw.decode("utf-8") or "{}", parse_float=RawNumber, parse_constant=_reject_constant)
     except RecursionError:
-        raise Refused(Code.INVALID_JSON, detail=Words("너무 깊습니다.", "It is nested too deeply.")) from None
+        raise Refused(Code.INVALID_JSON, detail=Text("너무 깊습니다.", "It is nested too deeply.")) from None
     except ValueError:
         raise Refused(Code.INVALID_JSON) from None
     if not isinstance(found, dict):
-        raise Refused(Code.INVALID_JSON, detail=Words("객체가 아닙니다.", "It is not an object."))
+        raise Refused(Code.INVALID_JSON, detail=Text("객체가 아닙니다.", "It is not an object."))
     return found
 
 
-def from_fields(shape: type[B], given: Mapping[str, Any]) -> Form[B]:
+def parse_fields(body_type: type[B], fields: Mapping[str, Any]) -> Form[B]:
     """Return the form that given fields fill in, with every one that has the wrong type as a problem."""
     problems: list[Problem] = []
-    return Form(_shaped(shape, given, "", problems), problems)
+    return Form(_convert_struct(body_type, fields, "", problems), problems)
 
 
-def from_text(shape: type[B], given: Mapping[str, str]) -> dict[str, Any]:
+def convert_text_fields(body_type: type[B], fields: Mapping[str, str]) -> dict[str, Any]:
     """Return the fields that a query string or a form gives, whole numbers as such; empty is absent."""
-    numbers = {field.encode_name for field in msgspec.structs.fields(shape) if _kind(field.type) is int}
+    numbers = {field.encode_name for field in msgspec.structs.fields(body_type) if _plain_type(field.type) is int}
     return {
         name: int(text) if name in numbers and _NUMBER.fullmatch(text) else text
-        for name, text in given.items()
+        for name, text in fields.items()
         if text != ""
     }
 
 
-def _no_constant(name: str) -> None:
+def _reject_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def _shaped(shape: type[B], given: Mapping[str, Any], prefix: str, problems: list[Problem]) -> B:
+def _convert_struct(body_type: type[B], fields: Mapping[str, Any], prefix: str, problems: list[Problem]) -> B:
     values: dict[str, Any] = {}
-    for name, spelling, hint, is_required in _fields(shape):
-        value = given.get(spelling)
+    for name, spelling, hint, is_required in _field_types(body_type):
+        value = fields.get(spelling)
         path = f"{prefix}{spelling}"
         if value is not None:
-            values[name] = _typed(hint, value, path, problems)
+            values[name] = _convert(hint, value, path, problems)
         elif is_required:
-            problems.append(Problem(_missing(path), path))
+            problems.append(Problem(_missing_code(path), path))
             values[name] = None
-    return shape(**values)
+    return body_type(**values)
 
 
-def _typed(hint: Any, value: Any, path: str, problems: list[Problem]) -> Any:
+def _convert(hint: Any, value: Any, path: str, problems: list[Problem]) -> Any:
     """Return a value of the hinted type, or None and a problem."""
-    kind = _kind(hint)
+    kind = _plain_type(hint)
     if get_origin(kind) is list:
         if not isinstance(value, list):
-            problems.append(_wrong_type(path, Words("배열", "an array")))
+            problems.append(_wrong_type_problem(path, Text("배열", "an array")))
             return None
-        return _listed(get_args(kind)[0], value, path, problems)
+        return _convert_list(get_args(kind)[0], value, path, problems)
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         if not isinstance(value, dict):
-            problems.append(_wrong_type(path, Words("객체", "an object")))
-            return _shaped(kind, {}, f"{path}.", [])
-        return _shaped(kind, value, f"{path}.", problems)
+            problems.append(_wrong_type_problem(path, Text("객체", "an object")))
+            return _convert_struct(kind, {}, f"{path}.", [])
+        return _convert_struct(kind, value, f"{path}.", problems)
     if get_origin(kind) is dict:
         if not isinstance(value, dict):
-            problems.append(_wrong_type(path, Words("객체", "an object")))
+            problems.append(_wrong_type_problem(path, Text("객체", "an object")))
             return None
         for name, each in value.items():
             _check_characters(name, path, problems)
             _check_characters(each, path, problems)
         return value
-    if not isinstance(value, kind) or isinstance(value, Spelled) or (kind is int and isinstance(value, bool)):
-        problems.append(_wrong_type(path, _NAMES[kind]))
+    if not isinstance(value, kind) or isinstance(value, RawNumber) or (kind is int and isinstance(value, bool)):
+        problems.append(_wrong_type_problem(path, _TYPE_NAMES[kind]))
         return None
     _check_characters(value, path, problems)
     return value
 
 
-def _listed(inner: Any, values: list[Any], path: str, problems: list[Problem]) -> list[Any]:
+def _convert_list(inner: Any, values: list[Any], path: str, problems: list[Problem]) -> list[Any]:
     """Return the values of a list, looked at no further than MAX_ITEMS values or MAX_PROBLEMS problems."""
-    if len(values) > MAX_ITEMS:
-        code = _TOO_MANY.get(path, Code.INVALID_PARAMETER)
-        problems.append(Problem(code, path, Words(f"{MAX_ITEMS}개까지입니다.", f"At most {MAX_ITEMS}.")))
+    if len(values) > MAX_LIST_ITEMS:
+        code = _TOO_MANY_CODES.get(path, Code.INVALID_PARAMETER)
+        problems.append(Problem(code, path, Text(f"{MAX_LIST_ITEMS}개까지입니다.", f"At most {MAX_LIST_ITEMS}.")))
         return []
     found = []
     for index, each in enumerate(values):
         if len(problems) >= MAX_PROBLEMS:
             break
-        found.append(_typed(inner, each, f"{path}[{index}]", problems))
+        found.append(_convert(inner, each, f"{path}[{index}]", problems))
     return found
 
 
 @lru_cache
-def _fields(shape: type[msgspec.Struct]) -> tuple[tuple[str, str, Any, bool], ...]:
+def _field_types(body_type: type[msgspec.Struct]) -> tuple[tuple[str, str, Any, bool], ...]:
     """Return name, name in JSON, type and whether it is required of each field of a shape."""
     return tuple(
-        (field.name, field.encode_name, field.type, field.required) for field in msgspec.structs.fields(shape)
+        (field.name, field.encode_name, field.type, field.required) for field in msgspec.structs.fields(body_type)
     )
 
 
 @lru_cache
-def _kind(hint: Any) -> Any:
+def _plain_type(hint: Any) -> Any:
     """Return the type behind annotations and `| None`."""
     while hasattr(hint, "__metadata__"):
         hint = hint.__origin__
     if get_origin(hint) in (Union, UnionType):
-        return _kind(next(arg for arg in get_args(hint) if arg is not type(None)))
+        return _plain_type(next(arg for arg in get_args(hint) if arg is not type(None)))
     return hint
 
 
 def _check_characters(value: Any, path: str, problems: list[Problem]) -> None:
     if isinstance(value, str):
-        found = sorted(set(_UNSENDABLE.findall(value)))
+        found = sorted(set(_FORBIDDEN_CHARACTERS.findall(value)))
         if found:
             listed = ", ".join(f"U+{ord(c):04X}" for c in found)
-            detail = Words(f"글자: {listed}", f"Characters: {listed}")
+            detail = Text(f"글자: {listed}", f"Characters: {listed}")
             code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.UNSUPPORTED_CHARACTER
             problems.append(Problem(code, path, detail))
 
 
-def _missing(path: str) -> Code:
+def _missing_code(path: str) -> Code:
     return Code.INVALID_BUTTON if path.startswith("buttons[") else Code.MISSING_PARAMETER
 
 
-def _wrong_type(path: str, expected: Words) -> Problem:
+def _wrong_type_problem(path: str, expected: Text) -> Problem:
     code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.INVALID_PARAMETER
-    detail = Words(f"{expected.ko}이어야 합니다.", f"It must be {expected.en}.")
+    detail = Text(f"{expected.ko}이어야 합니다.", f"It must be {expected.en}.")
     return Problem(code, path, detail)

@@ -5,43 +5,43 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from pabal.domain import dates
-from pabal.domain.codes import LOCALES
+from pabal.domain.codes import LANGUAGES
 from pabal.domain.dates import Instant
 
-MAX_HEADER = 200
+MAX_HEADER_BYTES = 200
 
 
-class Speech(NamedTuple):
+class Locale(NamedTuple):
     """The locale and the zone of one answer."""
 
-    locale: str
+    language: str
     zone: ZoneInfo
 
-    def stamp(self, at: Instant) -> str:
+    def format_timestamp(self, at: Instant) -> str:
         """Return an instant as records write it."""
-        return dates.stamp(at, self.zone)
+        return dates.format_timestamp(at, self.zone)
 
 
-DEFAULT = Speech(LOCALES[0], ZoneInfo("Asia/Seoul"))
+DEFAULT_LOCALE = Locale(LANGUAGES[0], ZoneInfo("Asia/Seoul"))
 """How to speak to someone who could not be understood."""
 
 
 @lru_cache(maxsize=256)
-def locale_of(accept_language: bytes) -> str:
+def choose_language(accept_language: bytes) -> str:
     """Return the language an Accept-Language header prefers of those we speak; Korean if none."""
     if not accept_language:
-        return LOCALES[0]
-    best, weight = LOCALES[0], 0.0
-    for part in accept_language[:MAX_HEADER].decode("latin-1").lower().split(","):
+        return LANGUAGES[0]
+    best, weight = LANGUAGES[0], 0.0
+    for part in accept_language[:MAX_HEADER_BYTES].decode("latin-1").lower().split(","):
         tag, _, parameter = part.partition(";")
         language = tag.strip().split("-")[0]
-        given = _weight(parameter)
-        if language in LOCALES and given > weight:
+        given = _parse_weight(parameter)
+        if language in LANGUAGES and given > weight:
             best, weight = language, given
     return best
 
 
-def _weight(parameter: str) -> float:
+def _parse_weight(parameter: str) -> float:
     name, _, value = parameter.partition("=")
     if name.strip() != "q":
         return 1.0

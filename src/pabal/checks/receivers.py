@@ -5,36 +5,38 @@ from typing import Any
 
 from pabal.checks.forms import Form
 from pabal.domain import phone, variables
-from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Words
+from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
 from pabal.domain.sending import Receiver, check_reference
 from pabal.models import bodies
 from pabal.service.policy import Policy
 
-Fitted = tuple[tuple[str, ...], str | None]
+CheckedText = tuple[tuple[str, ...], str | None]
 """The values of one receiver, and its own text if it has one."""
 
 
-def given_receivers(form: Form[Any], policy: Policy) -> list[Any]:
+def read_receivers(form: Form[Any], policy: Policy) -> list[Any]:
     """Return the receivers that a form gives; if there are none or too many, `done` will say so."""
     given: list[Any] | None = form.body.receivers
     if given is None or len(given) == 0:
         form.add(Problem(Code.MISSING_PARAMETER, "receivers"))
         return []
-    if len(given) > policy.most_receivers:
-        most = policy.most_receivers
-        detail = Words(
+    if len(given) > policy.max_receivers:
+        most = policy.max_receivers
+        detail = Text(
             f"{most}명까지인데 {len(given)}명입니다.", f"At most {most} receivers; there are {len(given)}."
         )
         form.add(Problem(Code.TOO_MANY_RECEIVERS, "receivers", detail))
     return given
 
 
-def as_it_is(each: bodies.Receiver) -> Fitted:
+def accept_unchanged(receiver: bodies.ReceiverBody) -> CheckedText:
     """Give a receiver a text that has no variables."""
     return (), None
 
 
-def checked(form: Form[Any], given: Sequence[Any], fit: Callable[[Any], Fitted]) -> list[Receiver]:
+def check_receivers(
+    form: Form[Any], given: Sequence[Any], check_text: Callable[[Any], CheckedText]
+) -> list[Receiver]:
     """Return the receivers, each with its values and a text that fits.
 
     Raises Refused naming every bad receiver, by index.
@@ -48,60 +50,64 @@ def checked(form: Form[Any], given: Sequence[Any], fit: Callable[[Any], Fitted])
         if len(problems) >= MAX_PROBLEMS:
             break
         if wrong:  # some are known to be wrong: all that is left to do is to find the others
-            problems += _problems_of(index, each, fit, wrong)
+            problems += _find_problems(index, each, check_text, wrong)
             continue
         try:
-            number = phone.mobile(each.phoneNumber)
-            values, own_text = fit(each)
+            number = phone.parse_mobile(each.phoneNumber)
+            values, own_text = check_text(each)
             reference = each.reference
             if reference is not None:
                 check_reference(reference)
             found.append(Receiver(number, values, own_text, reference))
         except Refused:
-            problems += _problems_of(index, each, fit, wrong)
+            problems += _find_problems(index, each, check_text, wrong)
     if problems:
         problems.sort(key=lambda problem: int(problem.field[len("receivers[") :].split("]")[0]))
-        raise Refused.for_all(problems)
+        raise Refused.from_problems(problems)
     return found
 
 
-def _problems_of(index: int, each: Any, fit: Callable[[Any], Fitted], wrong: set[str]) -> list[Problem]:
+def _find_problems(
+    index: int, receiver: Any, check_text: Callable[[Any], CheckedText], bad_fields: set[str]
+) -> list[Problem]:
     """Return everything that is wrong with one receiver, beyond what is known to be."""
     place = f"receivers[{index}]"
-    if place in wrong:
+    if place in bad_fields:
         return []
     found: list[Problem] = []
 
     def attempt(field: str, work: Callable[[Any], Any], value: Any) -> None:
-        if f"{place}.{field}" in wrong:
+        if f"{place}.{field}" in bad_fields:
             return
         try:
             work(value)
         except Refused as refusal:
             for code, _, detail in refusal.problems:
-                at = "templateData" if field == "content" and code in _ABOUT_VALUES else field
+                at = "templateData" if field == "content" and code in _VALUE_CODES else field
                 found.append(Problem(code, f"{place}.{at}", detail))
 
-    attempt("phoneNumber", _phone_number, each.phoneNumber)
-    if f"{place}.templateData" not in wrong:
-        attempt("content", fit, each)
-    if each.reference is not None:
-        attempt("reference", check_reference, each.reference)
+    attempt("phoneNumber", _check_phone_number, receiver.phoneNumber)
+    if f"{place}.templateData" not in bad_fields:
+        attempt("content", check_text, receiver)
+    if receiver.reference is not None:
+        attempt("reference", check_reference, receiver.reference)
     return found
 
 
-_ABOUT_VALUES = (Code.MISSING_VARIABLE, Code.INVALID_PARAMETER, Code.INVALID_BUTTON)
+_VALUE_CODES = (Code.MISSING_VARIABLE, Code.INVALID_PARAMETER, Code.INVALID_BUTTON)
 
 
-def _phone_number(spelling: str) -> str:
+def _check_phone_number(spelling: str) -> str:
     if not spelling:
         raise Refused(Code.MISSING_PARAMETER)
-    return phone.mobile(spelling)
+    return phone.parse_mobile(spelling)
 
 
-def values_of(each: bodies.Receiver, names: Sequence[str], clean: Callable[[str], str]) -> tuple[str, ...]:
+def read_values(
+    receiver: bodies.ReceiverBody, names: Sequence[str], clean: Callable[[str], str]
+) -> tuple[str, ...]:
     """Return a receiver's values of these variables, cleaned.
 
     Raises Refused: MISSING_VARIABLE, INVALID_PARAMETER, and what `clean` raises.
     """
-    return tuple([clean(value) for value in variables.values(names, each.templateData)])
+    return tuple([clean(value) for value in variables.collect_values(names, receiver.templateData)])

@@ -10,14 +10,14 @@ from typing import Any
 from pabal import __version__
 from pabal.app import NotMigrated, open_store
 from pabal.cli import backup, manage, restore, serve, users
-from pabal.cli.command import WORLD, Stop, command
-from pabal.cli.doctor import diagnose, missing_steps
+from pabal.cli.command import WORLD, CommandError, add_command
+from pabal.cli.doctor import diagnose, pending_migrations
 from pabal.domain.codes import Refused
 from pabal.settings.field import BadSetting
-from pabal.settings.settings import Settings, described, load
+from pabal.settings.settings import Settings, describe_settings, load
 from pabal.store import slots
 from pabal.store.engine import citus
-from pabal.store.engine.base import StoreAway
+from pabal.store.engine.base import StoreUnavailable
 from pabal.store.engine.migrate import SchemaTooNew, migrate
 
 UP_TO_DATE = "the schema is up to date"
@@ -34,14 +34,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = load(file=given.config, data=given.data, **_overrides(given))
         return given.run(settings, given) or 0
-    except (BadSetting, Stop, NotMigrated, SchemaTooNew, citus.NoCitus, serve.CannotServe) as no:
+    except (BadSetting, CommandError, NotMigrated, SchemaTooNew, citus.NoCitus, serve.CannotServe) as no:
         print(f"pabal: {no}", file=sys.stderr)
         return 2
     except Refused as refused:
         first = refused.problems[0]
         print(f"pabal: {first.message('en')} {first.code.remedy.en}", file=sys.stderr)
         return 1
-    except StoreAway as away:
+    except StoreUnavailable as away:
         print(f"pabal: the store cannot be used ({away}); see `pabal doctor`", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -54,20 +54,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(parser=parser)
     words = parser.add_subparsers(metavar="COMMAND")
 
-    one = command(words, "serve", _serve, "Run the service: interface and delivery in one process.")
+    one = add_command(words, "serve", _serve, "Run the service: interface and delivery in one process.")
     one.add_argument("--host", help="address to listen on (default 127.0.0.1)")
     one.add_argument("--port", type=int, help="port to listen on (default 8080)")
     one.add_argument("--no-deliver", action="store_true", help="interface alone; `pabal work` delivers")
-    one = command(words, "work", _work, "Deliver alone: one of any number of processes, on PostgreSQL.")
+    one = add_command(words, "work", _work, "Deliver alone: one of any number of processes, on PostgreSQL.")
     one.add_argument("--host", help="address to listen on (default 127.0.0.1)")
     one.add_argument("--port", type=int, dest="work_port", help="port for health and figures (default: none)")
-    one = command(words, "migrate", _migrate, "Bring the store's schema up to date.")
+    one = add_command(words, "migrate", _migrate, "Bring the store's schema up to date.")
     one.add_argument("--check", action="store_true", help="change nothing; fail if anything is missing")
     one.add_argument("--citus", action="store_true", help="then distribute its tables over the workers of Citus")
-    command(words, "settings", _settings, "List every setting, its value in force and its meaning.")
-    command(words, "doctor", _doctor, "Say what is wrong with the set-up and how to mend it.")
+    add_command(words, "settings", _settings, "List every setting, its value in force and its meaning.")
+    add_command(words, "doctor", _doctor, "Say what is wrong with the set-up and how to mend it.")
 
-    backup.add_command(words)
+    backup.add_commands(words)
     restore.add_commands(words)
     manage.add_commands(words)
     users.add_commands(words)
@@ -88,7 +88,9 @@ def _work(settings: Settings, given: argparse.Namespace) -> int:
 
 def _migrate(settings: Settings, given: argparse.Namespace) -> int:
     if given.citus and not settings.is_on_postgresql:
-        raise Stop("--citus: the store must be a database of PostgreSQL with Citus; set `store` to its address")
+        raise CommandError(
+            "--citus: the store must be a database of PostgreSQL with Citus; set `store` to its address"
+        )
     if given.check:
         return _check_schema(settings)
 
@@ -96,7 +98,7 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
         store = open_store(settings, WORLD)
         try:
             done = [f"applied {name}" for name in await store.write(migrate, WORLD.now())]
-            await store.write(slots.ensure, settings.slots_of_store)
+            await store.write(slots.ensure_slots, settings.store_slots)
             spread = await store.write(citus.distribute) if given.citus else []
             return done + [f"distributed {table}" for table in spread]
         finally:
@@ -109,25 +111,25 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
 def _check_schema(settings: Settings) -> int:
     """Say what `pabal migrate` would do; 1 if anything, 2 (as Stop) if nobody knows."""
     try:
-        missing = asyncio.run(missing_steps(settings, WORLD))
-    except StoreAway as away:
-        raise Stop(f"the store cannot be read ({away}); see `pabal doctor`") from None
+        missing = asyncio.run(pending_migrations(settings, WORLD))
+    except StoreUnavailable as away:
+        raise CommandError(f"the store cannot be read ({away}); see `pabal doctor`") from None
     print("\n".join(f"missing {name}" for name in missing) or UP_TO_DATE)
     return 1 if missing else 0
 
 
 def _settings(settings: Settings, given: argparse.Namespace) -> None:
-    for name, value, meaning in described(settings):
+    for name, value, meaning in describe_settings(settings):
         print(f"{name} = {value}\n    {meaning}")
 
 
 def _doctor(settings: Settings, given: argparse.Namespace) -> int:
     findings = asyncio.run(diagnose(settings, WORLD))
     for finding in findings:
-        print(f"{'ok   ' if finding.is_fine else 'WRONG'} {finding.what}")
+        print(f"{'ok   ' if finding.is_ok else 'WRONG'} {finding.message}")
         if finding.remedy:
             print(f"      {finding.remedy}")
-    return 0 if all(finding.is_fine for finding in findings) else 1
+    return 0 if all(finding.is_ok for finding in findings) else 1
 
 
 if __name__ == "__main__":

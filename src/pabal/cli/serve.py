@@ -13,21 +13,21 @@ from typing import Any, NamedTuple
 import uvicorn
 
 from pabal import logs
-from pabal.app import AlreadyRunning, Service, build_service, only_process
+from pabal.app import AlreadyRunning, Service, build_service, process_lock
 from pabal.domain.user import Role
 from pabal.service.access import keys, passwords, users
 from pabal.settings.settings import Settings
 from pabal.store import accounts
 from pabal.store import users as kept_users
 from pabal.store.engine.base import Store, Tx
-from pabal.web.protocol import Protocol
+from pabal.web.protocol import HttpProtocol
 from pabal.world import RealWorld, new_password
 
 FIRST_ACCOUNT = "first"
 FIRST_USER = "admin"
-BACKLOG = 2048
-GARBAGE_THRESHOLD = 10_000
-_STOPPING = (signal.SIGINT, signal.SIGTERM)
+LISTEN_BACKLOG = 2048
+GC_THRESHOLD = 10_000
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _GREETING = """
 Pabal is running at {base}
@@ -37,13 +37,13 @@ Pabal is running at {base}
             (shown only this once; `pabal key create` makes more)
   docs      {base}/docs
 """
-_SIGNING_IN = """
+_CONSOLE_LOGIN = """
   console   {base}/console
   user      {user}
   password  {password}
             (shown only this once; `pabal user create` makes more users)
 """
-_TRYING = """
+_TRY_IT = """
 Try it:
 
   curl -s {base}/api/message/sendSMS.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"content":"#{{name}}님, 파발입니다.","sender":"02-1234-5678","receivers":[{{"phoneNumber":"010-1234-5678","templateData":{{"name":"홍길동"}}}}]}}'
@@ -54,7 +54,7 @@ Try it:
 
 Nothing leaves this machine: the simulator plays every phone. Stop with Ctrl-C.
 """
-_IN_EARNEST = """
+_REAL_CARRIERS = """
 What is sent goes out by: {carriers}. See that they do: `pabal doctor`. Stop with Ctrl-C.
 """
 
@@ -66,73 +66,73 @@ class CannotServe(Exception):
 def serve(settings: Settings, *, delivers: bool = True) -> int:
     """Run the interface, and delivery unless that is others' work, until told to stop; return the exit status."""
     if not delivers:
-        _check_shared(settings, "serve --no-deliver")
-    logs.set_up(settings.log_format, settings.zone)
+        _require_postgresql(settings, "serve --no-deliver")
+    logs.configure_logging(settings.log_format, settings.zone)
     try:
-        with only_process(settings), _listening(settings.host, settings.port) as listener:
-            return _run(_served(settings, listener, delivers=delivers))
+        with process_lock(settings), _listen(settings.host, settings.port) as listener:
+            return _run(_serve(settings, listener, delivers=delivers))
     except AlreadyRunning as no:
         raise CannotServe(str(no)) from None
 
 
 def work(settings: Settings) -> int:
     """Deliver, one of any number of processes, until told to stop; return the exit status."""
-    _check_shared(settings, "work")
-    logs.set_up(settings.log_format, settings.zone)
+    _require_postgresql(settings, "work")
+    logs.configure_logging(settings.log_format, settings.zone)
     if not settings.work_port:
-        return _run(_worked(settings, None))
-    with _listening(settings.host, settings.work_port) as listener:
-        return _run(_worked(settings, listener))
+        return _run(_work(settings, None))
+    with _listen(settings.host, settings.work_port) as listener:
+        return _run(_work(settings, listener))
 
 
 def _run(main: Coroutine[Any, Any, int]) -> int:
-    with asyncio.Runner(loop_factory=_loop) as runner:
+    with asyncio.Runner(loop_factory=_new_event_loop) as runner:
         return runner.run(main)
 
 
-async def _served(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
-    service = await build_service(settings, delivers=delivers, worker=_name())
-    first = await _first(service.context.store, settings)
-    server = _Server(_server_settings(service, settings), _greeting(settings, listener, first))
-    await _while_started(service, server.serve(sockets=[listener]))
+async def _serve(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
+    service = await build_service(settings, delivers=delivers, worker=_worker_name())
+    first = await _ensure_first_account(service.context.store, settings)
+    server = _Server(_server_config(service, settings), _greeting(settings, listener, first))
+    await _run_service(service, server.serve(sockets=[listener]))
     return 0
 
 
-async def _worked(settings: Settings, listener: socket.socket | None) -> int:
-    name = _name()
+async def _work(settings: Settings, listener: socket.socket | None) -> int:
+    name = _worker_name()
     service = await build_service(settings, worker=name)
     greeting = f"Pabal delivers as {name}. Stop with Ctrl-C."
     if listener:
-        server = _Server(_server_settings(service.pages.app, settings), greeting)
-        await _while_started(service, server.serve(sockets=[listener]))
+        server = _Server(_server_config(service.pages.app, settings), greeting)
+        await _run_service(service, server.serve(sockets=[listener]))
     else:
-        await _while_started(service, _until_told_to_stop(greeting))
+        await _run_service(service, _wait_for_stop_signal(greeting))
     return 0
 
 
-async def _while_started(service: Service, until: Awaitable[None]) -> None:
+async def _run_service(service: Service, until: Awaitable[None]) -> None:
     await service.start()
-    _leave_be()
+    _tune_garbage_collection()
     try:
         await until
     finally:
         await service.stop()
 
 
-async def _until_told_to_stop(greeting: str) -> None:
+async def _wait_for_stop_signal(greeting: str) -> None:
     is_told = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for each in _STOPPING:
+    for each in _STOP_SIGNALS:
         loop.add_signal_handler(each, is_told.set)
     print(greeting, flush=True)
     await is_told.wait()
 
 
-def _server_settings(app: Any, settings: Settings) -> uvicorn.Config:
+def _server_config(app: Any, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         interface="asgi3",
-        http=Protocol,
+        http=HttpProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -140,11 +140,11 @@ def _server_settings(app: Any, settings: Settings) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=settings.stop_seconds,
-        backlog=BACKLOG,
+        backlog=LISTEN_BACKLOG,
     )
 
 
-def _check_shared(settings: Settings, command: str) -> None:
+def _require_postgresql(settings: Settings, command: str) -> None:
     if not settings.is_on_postgresql:
         raise CannotServe(
             f"`pabal {command}` needs PostgreSQL, where several processes share the work: set `store` to"
@@ -152,7 +152,7 @@ def _check_shared(settings: Settings, command: str) -> None:
         )
 
 
-def _name() -> str:
+def _worker_name() -> str:
     """Return what this process is called among the workers."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
@@ -168,10 +168,10 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Stop at a signal, and then end with status 0: being told to stop is no failure."""
         loop = asyncio.get_running_loop()
-        for each in _STOPPING:
+        for each in _STOP_SIGNALS:
             loop.add_signal_handler(each, self.handle_exit, each, None)
         yield
-        for each in _STOPPING:
+        for each in _STOP_SIGNALS:
             loop.remove_signal_handler(each)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -179,7 +179,7 @@ class _Server(uvicorn.Server):
         print(self._greeting, flush=True)
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -193,34 +193,36 @@ def _listening(host: str, port: int) -> socket.socket:
     return listener
 
 
-class First(NamedTuple):
+class FirstCredentials(NamedTuple):
     """What a first start makes: a key to call with, and a password to sign in with unless someone can already."""
 
     key: str
     password: str | None
 
 
-async def _first(store: Store, settings: Settings) -> First | None:
+async def _ensure_first_account(store: Store, settings: Settings) -> FirstCredentials | None:
     """Return the key and the password of a first account and a first user, made where there is no account yet."""
-    if await store.read(accounts.accounts):
+    if await store.read(accounts.list_accounts):
         return None
     password = new_password(RealWorld())
-    return await store.write(_make_first, settings, password, passwords.hashed(password, RealWorld()))
+    return await store.write(
+        _create_first_account, settings, password, passwords.hash_password(password, RealWorld())
+    )
 
 
-def _make_first(tx: Tx, settings: Settings, password: str, hash: str) -> First | None:
+def _create_first_account(tx: Tx, settings: Settings, password: str, hash: str) -> FirstCredentials | None:
     """Return what was made; None where somebody else was faster."""
-    if accounts.accounts(tx):
+    if accounts.list_accounts(tx):
         return None
     world = RealWorld()
-    is_nobody_there = kept_users.are_none(tx)
+    is_nobody_there = kept_users.is_empty(tx)
     if is_nobody_there:
         users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
     key = keys.issue(tx, world, FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
-    return First(key, password if is_nobody_there else None)
+    return FirstCredentials(key, password if is_nobody_there else None)
 
 
-def _greeting(settings: Settings, listener: socket.socket, first: First | None) -> str:
+def _greeting(settings: Settings, listener: socket.socket, first: FirstCredentials | None) -> str:
     host, port = listener.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     base = f"http://{shown}:{port}"
@@ -229,20 +231,22 @@ def _greeting(settings: Settings, listener: socket.socket, first: First | None) 
             f"Pabal is running at {base}, its console at {base}/console, its documentation at {base}/docs."
             " Stop with Ctrl-C."
         )
-    signing_in = _SIGNING_IN.format(base=base, user=FIRST_USER, password=first.password) if first.password else ""
-    rest = _IN_EARNEST if settings.is_in_earnest else _TRYING
+    signing_in = (
+        _CONSOLE_LOGIN.format(base=base, user=FIRST_USER, password=first.password) if first.password else ""
+    )
+    rest = _REAL_CARRIERS if settings.has_real_carriers else _TRY_IT
     told = {"base": base, "account": FIRST_ACCOUNT, "key": first.key, "carriers": ", ".join(settings.carriers)}
     return _GREETING.format(**told) + signing_in + rest.format(**told)
 
 
-def _leave_be() -> None:
+def _tune_garbage_collection() -> None:
     """Let the collector of garbage pass over what was there at the start, and look less often at the rest."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(GARBAGE_THRESHOLD)
+    gc.set_threshold(GC_THRESHOLD)
 
 
-def _loop() -> asyncio.AbstractEventLoop:
+def _new_event_loop() -> asyncio.AbstractEventLoop:
     if sys.platform == "win32":
         return asyncio.new_event_loop()
     import uvloop

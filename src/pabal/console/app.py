@@ -22,7 +22,7 @@ from pabal.settings.settings import Settings
 def build_console(context: Context, settings: Settings) -> Starlette:
     """Return the console; it takes about a second, so it is made when it is first asked for, in a thread."""
     has_simulator = any(each.kind == "simulator" for each in settings.carriers.values())
-    is_test = not settings.is_in_earnest
+    is_test = not settings.has_real_carriers
     rooms = Rooms(context, PAGES, settings, has_simulator=has_simulator, is_test=is_test)
     gate = Gate(rooms, settings.trusted_proxies)
 

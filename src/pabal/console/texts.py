@@ -10,7 +10,7 @@ from pabal.console.send import send_texts
 from pabal.console.shell import shell_texts
 from pabal.console.sign_in import sign_in_texts
 from pabal.console.upload import upload_texts
-from pabal.domain.codes import Words
+from pabal.domain.codes import Text
 
 PARTS = (
     shell_texts,
@@ -27,10 +27,10 @@ PARTS = (
     operate_texts,
     audit_texts,
 )
-WORDS: dict[str, Words] = {key: words for part in PARTS for key, words in part.WORDS.items()}
+WORDS: dict[str, Text] = {key: words for part in PARTS for key, words in part.WORDS.items()}
 assert len(WORDS) == sum(len(part.WORDS) for part in PARTS), "two parts say different things under one key"
 
 
 def say(locale: str, key: str, **values: object) -> str:
     """Return the words of a key in a language, with values put in; pages escape all of it."""
-    return WORDS[key].in_locale(locale).format(**values)
+    return WORDS[key].in_language(locale).format(**values)

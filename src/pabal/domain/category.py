@@ -13,11 +13,11 @@ class Category(NamedTuple):
     group: str | None = None
 
 
-class BadTable(Exception):
+class InvalidCategoryTable(Exception):
     """A table of categories cannot be used; the message says which line and why."""
 
 
-def read_table(lines: Iterable[str]) -> dict[str, Category]:
+def parse_categories(lines: Iterable[str]) -> dict[str, Category]:
     """Return the categories of a CSV table with the columns code, name and perhaps group, by code.
 
     Raises BadTable.
@@ -26,10 +26,10 @@ def read_table(lines: Iterable[str]) -> dict[str, Category]:
     for number, row in enumerate(csv.DictReader(lines), 2):
         code, name = (row.get("code") or "").strip(), (row.get("name") or "").strip()
         if not code or not name:
-            raise BadTable(f"line {number}: code and name are needed")
+            raise InvalidCategoryTable(f"line {number}: code and name are needed")
         if code in found:
-            raise BadTable(f"line {number}: code {code} stands there twice")
+            raise InvalidCategoryTable(f"line {number}: code {code} stands there twice")
         found[code] = Category(code, name, (row.get("group") or "").strip() or None)
     if not found:
-        raise BadTable("no categories in it")
+        raise InvalidCategoryTable("no categories in it")
     return found

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 
 Instant = int
 """Milliseconds since 1970-01-01T00:00:00Z."""
@@ -16,8 +16,8 @@ MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
-NIGHT_BEGINS = time(20, 50)
-MORNING = time(8, 0)
+NIGHT_START = time(20, 50)
+NIGHT_END = time(8, 0)
 
 _MINUTE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2})", re.ASCII)
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
@@ -32,24 +32,24 @@ class Period(NamedTuple):
     end: Instant | None
 
 
-def iso(at: Instant, zone: ZoneInfo) -> str:
+def format_iso(at: Instant, zone: ZoneInfo) -> str:
     """Return an instant as the envelope writes it: 2026-11-15T10:12:03.123+09:00."""
     second, ms = divmod(at, SECOND)
     until, offset = _second(second, zone)
     return f"{until}.{ms:03}{offset}"
 
 
-def stamp(at: Instant, zone: ZoneInfo) -> str:
+def format_timestamp(at: Instant, zone: ZoneInfo) -> str:
     """Return an instant as records write it: 2026-11-15 10:12:03."""
     return _second(at // SECOND, zone)[0].replace("T", " ")
 
 
-def month_of(at: Instant, zone: ZoneInfo) -> str:
+def format_month(at: Instant, zone: ZoneInfo) -> str:
     """Return the month of an instant: 202611."""
     return _local(at, zone).strftime("%Y%m")
 
 
-def send_at(spelling: str, now: Instant, zone: ZoneInfo, most_days: int) -> Instant | None:
+def parse_send_date(spelling: str, now: Instant, zone: ZoneInfo, max_days_ahead: int) -> Instant | None:
     """Return when a `sendDate` wants its messages sent; None for the current minute, which is now.
 
     Raises Refused(INVALID_DATE) for one that cannot be read, lies in the past or too far ahead.
@@ -58,16 +58,18 @@ def send_at(spelling: str, now: Instant, zone: ZoneInfo, most_days: int) -> Inst
     if at <= now < at + MINUTE:
         return None
     if at < now:
-        raise Refused(Code.INVALID_DATE, detail=Words("이미 지난 시각입니다.", "It is in the past."))
-    if at > now + most_days * DAY:
+        raise Refused(Code.INVALID_DATE, detail=Text("이미 지난 시각입니다.", "It is in the past."))
+    if at > now + max_days_ahead * DAY:
         raise Refused(
             Code.INVALID_DATE,
-            detail=Words(f"{most_days}일 안의 시각이어야 합니다.", f"It may be at most {most_days} days ahead."),
+            detail=Text(
+                f"{max_days_ahead}일 안의 시각이어야 합니다.", f"It may be at most {max_days_ahead} days ahead."
+            ),
         )
     return at
 
 
-def period(spelling: str, zone: ZoneInfo) -> Period:
+def parse_period(spelling: str, zone: ZoneInfo) -> Period:
     """Return the period that `from~to`, `from~`, `~to` or a single minute or day means.
 
     Raises Refused(INVALID_DATE).
@@ -83,12 +85,12 @@ def period(spelling: str, zone: ZoneInfo) -> Period:
     )
     if found.start is not None and found.end is not None and found.start >= found.end:
         raise Refused(
-            Code.INVALID_DATE, detail=Words("시작이 끝보다 뒤입니다.", "The period ends before it begins.")
+            Code.INVALID_DATE, detail=Text("시작이 끝보다 뒤입니다.", "The period ends before it begins.")
         )
     return found
 
 
-def month(spelling: str, zone: ZoneInfo) -> Period:
+def parse_month(spelling: str, zone: ZoneInfo) -> Period:
     """Return the period of a month written yyyyMM.
 
     Raises Refused(INVALID_DATE).
@@ -108,14 +110,14 @@ def month(spelling: str, zone: ZoneInfo) -> Period:
 def is_night(at: Instant, zone: ZoneInfo) -> bool:
     """Say whether advertisements must not be sent at this time of day."""
     clock = _local(at, zone).time()
-    return clock >= NIGHT_BEGINS or clock < MORNING
+    return clock >= NIGHT_START or clock < NIGHT_END
 
 
-def next_morning(at: Instant, zone: ZoneInfo) -> Instant:
+def next_night_end(at: Instant, zone: ZoneInfo) -> Instant:
     """Return the first 08:00 at or after an instant."""
     local = _local(at, zone)
-    day = local.date() if local.time() <= MORNING else local.date() + timedelta(days=1)
-    return _ms(datetime.combine(day, MORNING, zone))
+    day = local.date() if local.time() <= NIGHT_END else local.date() + timedelta(days=1)
+    return _ms(datetime.combine(day, NIGHT_END, zone))
 
 
 @lru_cache(maxsize=1024)
@@ -161,4 +163,4 @@ def _ms(moment: datetime) -> Instant:
 
 
 def _unreadable(form: str) -> Refused:
-    return Refused(Code.INVALID_DATE, detail=Words(f"{form} 형식으로 적으세요.", f"Write it as {form}."))
+    return Refused(Code.INVALID_DATE, detail=Text(f"{form} 형식으로 적으세요.", f"Write it as {form}."))

@@ -13,28 +13,28 @@ from pabal.domain.dates import Instant
 
 REQUEST_ID_BYTES = 13
 MESSAGE_ID_BYTES = 16
-CHANCE_BITS = 44
+RANDOM_BITS = 44
 SLOT_BITS = 12
-MAX_NUMBER = 2**24 - 1
-IN_DOUBT = "?"
+MAX_MESSAGE_NUMBER = 2**24 - 1
+IN_DOUBT_PREFIX = "?"
 """What the name of a message in doubt begins with, in the place of a carrier's reference."""
 
-_REQUEST_WORD = re.compile(r"[0-9a-f]{26}", re.ASCII)
-_MESSAGE_WORD = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_REQUEST_ID = re.compile(r"[0-9a-f]{26}", re.ASCII)
+_MESSAGE_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
-def request_id(at: Instant, slot: int, chance: int) -> bytes:
+def make_request_id(at: Instant, slot: int, random_bits: int) -> bytes:
     """Return the id of a request accepted at `at`; `chance` has CHANCE_BITS random bits."""
-    number = (at << SLOT_BITS | slot) << CHANCE_BITS | chance
+    number = (at << SLOT_BITS | slot) << RANDOM_BITS | random_bits
     return number.to_bytes(REQUEST_ID_BYTES, "big")
 
 
-def message_id(request: bytes, number: int) -> bytes:
+def make_message_id(request: bytes, number: int) -> bytes:
     """Return the id of a request's message by its number."""
     return request + number.to_bytes(MESSAGE_ID_BYTES - REQUEST_ID_BYTES, "big")
 
 
-def request_of(message: bytes) -> bytes:
+def request_id_of(message: bytes) -> bytes:
     """Return the id of the request a message belongs to."""
     return message[:REQUEST_ID_BYTES]
 
@@ -44,14 +44,14 @@ def number_of(message: bytes) -> int:
     return int.from_bytes(message[REQUEST_ID_BYTES:], "big")
 
 
-def mark_of(message: bytes) -> int:
+def user_message_reference(message: bytes) -> int:
     """Return 16 bits that a carrier may repeat in its receipt for a message."""
     return zlib.crc32(message) & 0xFFFF
 
 
-def name_in_doubt(mark: int, receiver: str) -> str:
+def in_doubt_reference(reference: int, receiver: str) -> str:
     """Return the name by which a receipt finds a message whose reference never came: mark and receiver."""
-    return f"{IN_DOUBT}{receiver}#{mark:04x}"
+    return f"{IN_DOUBT_PREFIX}{receiver}#{reference:04x}"
 
 
 def slot_of(identity: bytes) -> int:
@@ -69,21 +69,21 @@ def requested_at(identity: bytes) -> Instant:
     return int.from_bytes(identity[:6], "big")
 
 
-def first_since(at: Instant) -> bytes:
+def lowest_message_id(at: Instant) -> bytes:
     """Return the lowest message id that a request accepted at `at` or later can have."""
     return max(at, 0).to_bytes(6, "big") + bytes(MESSAGE_ID_BYTES - 6)
 
 
-def bounds(request: bytes) -> tuple[bytes, bytes]:
+def message_id_range(request: bytes) -> tuple[bytes, bytes]:
     """Return the lowest and the highest id that a request's messages can have."""
     return request + b"\x00\x00\x00", request + b"\xff\xff\xff"
 
 
-def read_request(word: str) -> bytes | None:
+def parse_request_id(spelling: str) -> bytes | None:
     """Return the id that a caller's `requestId` spells, None for what is no such id."""
-    return bytes.fromhex(word) if _REQUEST_WORD.fullmatch(word) else None
+    return bytes.fromhex(spelling) if _REQUEST_ID.fullmatch(spelling) else None
 
 
-def read_message(word: str) -> bytes | None:
+def parse_message_id(spelling: str) -> bytes | None:
     """Return the id that a caller's `messageId` spells, None for what is no such id."""
-    return bytes.fromhex(word) if _MESSAGE_WORD.fullmatch(word) else None
+    return bytes.fromhex(spelling) if _MESSAGE_ID.fullmatch(spelling) else None

@@ -3,12 +3,12 @@
 import binascii
 from typing import NamedTuple
 
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 
 MAX_IMAGE_BYTES = 51_200
 MAX_FILE_NAME_CHARACTERS = 255
 _JPEG_MAGIC = b"\xff\xd8\xff"
-_KINDS = {
+_CONTENT_TYPES = {
     "image/jpeg": "image/jpeg",
     "image/jpg": "image/jpeg",
     "image/vnd.wap.sis": "image/vnd.wap.sis",
@@ -24,14 +24,14 @@ class Image(NamedTuple):
     body: bytes
 
 
-def read_image(content_type: str, file_name: str, body: str) -> Image:
+def parse_image(content_type: str, file_name: str, body: str) -> Image:
     """Return the picture that the three fields of an image object describe.
 
     Raises Refused(INVALID_IMAGE), naming the field.
     """
-    kind = _KINDS.get(content_type.strip().lower())
+    kind = _CONTENT_TYPES.get(content_type.strip().lower())
     if kind is None:
-        allowed = ", ".join(_KINDS)
+        allowed = ", ".join(_CONTENT_TYPES)
         raise _refusal("contentType", f"허용되는 형식: {allowed}", f"Allowed types: {allowed}")
     if len(file_name) > MAX_FILE_NAME_CHARACTERS:
         raise _refusal(
@@ -39,13 +39,13 @@ def read_image(content_type: str, file_name: str, body: str) -> Image:
             f"파일 이름은 {MAX_FILE_NAME_CHARACTERS}자까지입니다.",
             f"The file name has at most {MAX_FILE_NAME_CHARACTERS} characters.",
         )
-    decoded = _decoded(body)
+    decoded = _decode_body(body)
     if kind == "image/jpeg" and not decoded.startswith(_JPEG_MAGIC):
         raise _refusal("body", "JPEG 파일이 아닙니다.", "The bytes are not a JPEG.")
     return Image(kind, file_name, decoded)
 
 
-def _decoded(body: str) -> bytes:
+def _decode_body(body: str) -> bytes:
     too_large = _refusal(
         "body",
         f"파일은 {MAX_IMAGE_BYTES}바이트까지입니다.",
@@ -66,4 +66,4 @@ def _decoded(body: str) -> bytes:
 
 
 def _refusal(field: str, ko: str, en: str) -> Refused:
-    return Refused(Code.INVALID_IMAGE, field, Words(ko, en))
+    return Refused(Code.INVALID_IMAGE, field, Text(ko, en))

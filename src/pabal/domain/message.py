@@ -3,29 +3,29 @@
 from enum import Enum
 from typing import NamedTuple
 
-from pabal.domain.codes import Words
+from pabal.domain.codes import Text
 
 
 class Product(Enum):
     """The kinds of message; `number` is how the store keeps one."""
 
-    SMS = ("sms", 1, Words("단문 문자", "SMS"))
-    LMS = ("lms", 2, Words("장문 문자", "LMS"))
-    MMS = ("mms", 3, Words("멀티미디어 문자", "MMS"))
-    EMAIL = ("email", 4, Words("이메일", "E-mail"))
-    PUSH = ("push", 5, Words("푸시", "Push"))
-    ALIMTALK = ("alimTalk", 6, Words("알림톡", "Alimtalk"))
-    FRIENDTALK_TEXT = ("friendTalkText", 7, Words("친구톡 텍스트", "Friend talk, text"))
-    FRIENDTALK_IMAGE = ("friendTalkImage", 8, Words("친구톡 이미지", "Friend talk, image"))
+    SMS = ("sms", 1, Text("단문 문자", "SMS"))
+    LMS = ("lms", 2, Text("장문 문자", "LMS"))
+    MMS = ("mms", 3, Text("멀티미디어 문자", "MMS"))
+    EMAIL = ("email", 4, Text("이메일", "E-mail"))
+    PUSH = ("push", 5, Text("푸시", "Push"))
+    ALIMTALK = ("alimTalk", 6, Text("알림톡", "Alimtalk"))
+    FRIENDTALK_TEXT = ("friendTalkText", 7, Text("친구톡 텍스트", "Friend talk, text"))
+    FRIENDTALK_IMAGE = ("friendTalkImage", 8, Text("친구톡 이미지", "Friend talk, image"))
     FRIENDTALK_WIDE_IMAGE = (
         "friendTalkWideImage",
         9,
-        Words("친구톡 와이드 이미지", "Friend talk, wide image"),
+        Text("친구톡 와이드 이미지", "Friend talk, wide image"),
     )
 
     __hash__ = object.__hash__  # an Enum's own is written in Python, and these are looked up for every message
 
-    def __init__(self, word: str, number: int, label: Words) -> None:
+    def __init__(self, word: str, number: int, label: Text) -> None:
         self.word = word
         self.number = number
         self.label = label
@@ -39,13 +39,13 @@ class Product(Enum):
 class Status(Enum):
     """Where a message stands; it only ever moves on, and the last three are final."""
 
-    WAITING = ("waiting", 0, Words("대기", "Waiting"))
-    SENDING = ("sending", 1, Words("발송 중", "Being sent"))
-    COMPLETED = ("completed", 2, Words("완료", "Completed"))
-    FAIL = ("fail", 3, Words("실패", "Failed"))
-    CANCEL = ("cancel", 4, Words("취소", "Cancelled"))
+    WAITING = ("waiting", 0, Text("대기", "Waiting"))
+    SENDING = ("sending", 1, Text("발송 중", "Being sent"))
+    COMPLETED = ("completed", 2, Text("완료", "Completed"))
+    FAIL = ("fail", 3, Text("실패", "Failed"))
+    CANCEL = ("cancel", 4, Text("취소", "Cancelled"))
 
-    def __init__(self, word: str, number: int, label: Words) -> None:
+    def __init__(self, word: str, number: int, label: Text) -> None:
         self.word = word
         self.number = number
         self.label = label
@@ -54,25 +54,25 @@ class Status(Enum):
 class Outcome(Enum):
     """Why a message ended; carriers map their own codes onto these."""
 
-    DELIVERED = (1000, Words("전달됨", "Delivered"))
-    TIMED_OUT = (2000, Words("시간 초과", "No report in time"))
-    PHONE_OFF = (2003, Words("전원 꺼짐", "Phone off"))
-    NO_SUBSCRIBER = (3001, Words("가입자 없음", "No such subscriber"))
-    NUMBER_NOT_ASSIGNED = (3003, Words("결번", "Number not assigned"))
-    REFUSED_BY_RECEIVER = (3006, Words("수신 거부", "Refused by the receiver"))
-    SPAM = (3012, Words("스팸", "Taken for spam"))
-    DIFFERS_FROM_TEMPLATE = (3016, Words("템플릿과 내용이 다름", "Text differs from its template"))
-    UNDELIVERABLE = (3018, Words("전달할 수 없음", "Cannot be delivered"))
-    NOT_A_USER = (3019, Words("메신저 사용자가 아님", "Not a user of the messaging app"))
-    BLOCKED_BY_USER = (3020, Words("사용자가 차단함", "Blocked by the user"))
-    NOT_A_FRIEND = (3102, Words("채널의 친구가 아님", "Not a friend of the channel"))
-    UNKNOWN = (9001, Words("결과를 알 수 없음", "Outcome unknown"))
-    NOT_SENDABLE_AS_TEXT = (9002, Words("문자로 보낼 수 없음", "Cannot be sent as a text"))
-    CARRIER_ERROR = (9999, Words("통신사 시스템 오류", "Carrier system error"))
+    DELIVERED = (1000, Text("전달됨", "Delivered"))
+    TIMED_OUT = (2000, Text("시간 초과", "No report in time"))
+    PHONE_OFF = (2003, Text("전원 꺼짐", "Phone off"))
+    NO_SUBSCRIBER = (3001, Text("가입자 없음", "No such subscriber"))
+    NUMBER_NOT_ASSIGNED = (3003, Text("결번", "Number not assigned"))
+    REFUSED_BY_RECEIVER = (3006, Text("수신 거부", "Refused by the receiver"))
+    SPAM = (3012, Text("스팸", "Taken for spam"))
+    DIFFERS_FROM_TEMPLATE = (3016, Text("템플릿과 내용이 다름", "Text differs from its template"))
+    UNDELIVERABLE = (3018, Text("전달할 수 없음", "Cannot be delivered"))
+    NOT_A_USER = (3019, Text("메신저 사용자가 아님", "Not a user of the messaging app"))
+    BLOCKED_BY_USER = (3020, Text("사용자가 차단함", "Blocked by the user"))
+    NOT_A_FRIEND = (3102, Text("채널의 친구가 아님", "Not a friend of the channel"))
+    UNKNOWN = (9001, Text("결과를 알 수 없음", "Outcome unknown"))
+    NOT_SENDABLE_AS_TEXT = (9002, Text("문자로 보낼 수 없음", "Cannot be sent as a text"))
+    CARRIER_ERROR = (9999, Text("통신사 시스템 오류", "Carrier system error"))
 
     __hash__ = object.__hash__
 
-    def __init__(self, number: int, label: Words) -> None:
+    def __init__(self, number: int, label: Text) -> None:
         self.number = number
         self.label = label
 
@@ -100,7 +100,7 @@ class Attempt(NamedTuple):
     subject: str | None
     content: str
     buttons: tuple["dict[str, str | int]", ...] = ()
-    image_of: bytes | None = None
+    image_request_id: bytes | None = None
     """The request whose image goes along, if any."""
     sender_key: str | None = None
     template_code: str | None = None

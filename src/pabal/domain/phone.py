@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 
 _USUAL = re.compile(r"(01[0-9])-?([0-9]{4})-?([0-9]{4})", re.ASCII)
 _SPELLING = re.compile(r"\+?[0-9]+(?:[- ]+[0-9]+)*", re.ASCII)
@@ -20,10 +20,10 @@ _SENDER = re.compile(
     r"|030[0-9]{8,9}",
     re.ASCII,
 )
-MAX_SPELLING = 32
+MAX_SPELLING_CHARACTERS = 32
 
 
-def mobile(spelling: str) -> str:
+def parse_mobile(spelling: str) -> str:
     """Return the digits of a Korean mobile number.
 
     Raises Refused(INVALID_PHONE_NUMBER).
@@ -36,7 +36,7 @@ def mobile(spelling: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def sender(spelling: str) -> str:
+def parse_sender(spelling: str) -> str:
     """Return the digits of a number that may stand as the sender of a text.
 
     Raises Refused(INVALID_PHONE_NUMBER).
@@ -47,7 +47,7 @@ def sender(spelling: str) -> str:
     return digits
 
 
-def hyphenated(digits: str) -> str:
+def hyphenate(digits: str) -> str:
     """Return a number as people write it: 010-1234-5678, 02-123-4567, 1588-0000, 070-1234-5678."""
     if digits.startswith("02"):
         area, rest = digits[:2], digits[2:]
@@ -60,15 +60,15 @@ def hyphenated(digits: str) -> str:
     return f"{area}-{rest[:-4]}-{rest[-4:]}"
 
 
-def masked(digits: str) -> str:
+def mask(digits: str) -> str:
     """Return a number that shows only how it begins and ends: 010-****-5678."""
-    first, *middle, last = hyphenated(digits).split("-")
+    first, *middle, last = hyphenate(digits).split("-")
     return f"{first}-****-{last}" if middle else f"{first}-****"
 
 
 def _digits(spelling: str) -> str:
     spelling = spelling.strip(" ")
-    if len(spelling) > MAX_SPELLING or not _SPELLING.fullmatch(spelling):
+    if len(spelling) > MAX_SPELLING_CHARACTERS or not _SPELLING.fullmatch(spelling):
         raise _refusal("숫자와 하이픈으로 적으세요.", "Write it in digits and hyphens.")
     digits = _SEPARATORS.sub("", spelling)
     if digits.startswith("+"):
@@ -80,4 +80,4 @@ def _digits(spelling: str) -> str:
 
 
 def _refusal(ko: str, en: str) -> Refused:
-    return Refused(Code.INVALID_PHONE_NUMBER, detail=Words(ko, en))
+    return Refused(Code.INVALID_PHONE_NUMBER, detail=Text(ko, en))

@@ -5,14 +5,14 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain import text
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
-from pabal.domain.suspension import Bar
+from pabal.domain.suspension import Suspension
 
-MAX_CHANNEL_CHARACTERS = 30
+MAX_CHANNEL_ID_CHARACTERS = 30
 TOKEN_DIGITS = 6
 MAX_WRONG_TOKENS = 5
-MAX_TOKENS_AN_HOUR = 5
+MAX_TOKENS_PER_HOUR = 5
 SENDER_KEY_CHARACTERS = 40
 
 _CHANNEL = re.compile(r"@?[^\s@\x00-\x1f]+")
@@ -21,10 +21,10 @@ _CHANNEL = re.compile(r"@?[^\s@\x00-\x1f]+")
 class AuthStatus(Enum):
     """Whether the channel's administrator has proved to be one."""
 
-    WAITING = ("waiting", Words("인증 대기", "Waiting for the token"))
-    APPROVAL = ("approval", Words("승인", "Approved"))
+    WAITING = ("waiting", Text("인증 대기", "Waiting for the token"))
+    APPROVAL = ("approval", Text("승인", "Approved"))
 
-    def __init__(self, word: str, label: Words) -> None:
+    def __init__(self, word: str, label: Text) -> None:
         self.word = word
         self.label = label
 
@@ -55,27 +55,27 @@ class Profile(NamedTuple):
     changed_at: Instant
     carrier: str | None = None
     """The carrier whose relay keeps it; None: it is kept here alone."""
-    bar: Bar | None = None
+    suspension: Suspension | None = None
 
     @property
     def is_usable(self) -> bool:
         """Whether messages may be sent under it."""
-        return self.status is AuthStatus.APPROVAL and self.is_enabled and self.bar is None
+        return self.status is AuthStatus.APPROVAL and self.is_enabled and self.suspension is None
 
 
-def channel(spelling: str) -> str:
+def parse_channel_id(spelling: str) -> str:
     """Return a channel's search id with its `@`.
 
     Raises Refused: INVALID_PARAMETER, or UNSUPPORTED_CHARACTER as texts do.
     """
-    spelling = text.cleaned(spelling).strip()
+    spelling = text.normalize(spelling).strip()
     if not _CHANNEL.fullmatch(spelling):
         raise Refused(
             Code.INVALID_PARAMETER,
-            detail=Words("채널 검색용 아이디가 아닙니다.", "It is not the search id of a channel."),
+            detail=Text("채널 검색용 아이디가 아닙니다.", "It is not the search id of a channel."),
         )
     with_at = spelling if spelling.startswith("@") else f"@{spelling}"
-    if len(with_at) > MAX_CHANNEL_CHARACTERS:
-        most = MAX_CHANNEL_CHARACTERS
-        raise Refused(Code.INVALID_PARAMETER, detail=Words(f"{most}자까지입니다.", f"At most {most} characters."))
+    if len(with_at) > MAX_CHANNEL_ID_CHARACTERS:
+        most = MAX_CHANNEL_ID_CHARACTERS
+        raise Refused(Code.INVALID_PARAMETER, detail=Text(f"{most}자까지입니다.", f"At most {most} characters."))
     return with_at

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pabal.domain import button, text, variables
 from pabal.domain.button import Button
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_WORD, Product
@@ -56,17 +56,17 @@ class Sending(NamedTuple):
         return 0 if len(self.receivers) <= SMALL_RECEIVERS else 1
 
 
-def filled(template: str, names: Sequence[str], values: Sequence[str]) -> str:
+def fill_text(template: str, names: Sequence[str], values: Sequence[str]) -> str:
     """Return the text of one receiver: variables filled in, cleaned as a whole."""
     if not values:
         return template
-    return text.cleaned(variables.fill(template, dict(zip(names, values, strict=True))))
+    return text.normalize(variables.fill(template, dict(zip(names, values, strict=True))))
 
 
-def filled_buttons(buttons: Sequence[Button], names: Sequence[str], values: Sequence[str]) -> tuple[Button, ...]:
+def fill_buttons(buttons: Sequence[Button], names: Sequence[str], values: Sequence[str]) -> tuple[Button, ...]:
     """Return the buttons of one receiver."""
     given = dict(zip(names, values, strict=True)) if values else {}
-    return tuple(button.filled(one, given) for one in buttons)
+    return tuple(button.fill_button(one, given) for one in buttons)
 
 
 def check_text(product: Product, content: str) -> None:
@@ -90,7 +90,7 @@ MAX_CHARACTERS = {
 }
 
 
-class Gauge:
+class LengthChecker:
     """Measures the texts that one template gives many receivers, without putting each together."""
 
     def __init__(self, template: str, names: Sequence[str], check: Callable[[str], None], max_bytes: int) -> None:
@@ -98,7 +98,7 @@ class Gauge:
         self._names = names
         self._check = check
         self._max_bytes = max_bytes
-        parts = variables.parts(template)
+        parts = variables.split(template)
         self._times = [parts[1::2].count(name) for name in names]
         try:
             self._own_bytes = sum(text.carried_bytes(literal) for literal in parts[::2])
@@ -118,20 +118,20 @@ class Gauge:
                 return
         except UnicodeEncodeError:
             pass
-        self._check(filled(self._template, self._names, values))
+        self._check(fill_text(self._template, self._names, values))
 
 
 def check_reference(reference: str) -> None:
     """Raises Refused(INVALID_PARAMETER) for a reference that is too long."""
     if len(reference) > MAX_REFERENCE_CHARACTERS:
         most = MAX_REFERENCE_CHARACTERS
-        raise Refused(Code.INVALID_PARAMETER, detail=Words(f"{most}자까지입니다.", f"At most {most} characters."))
+        raise Refused(Code.INVALID_PARAMETER, detail=Text(f"{most}자까지입니다.", f"At most {most} characters."))
 
 
-def fits_subject(words: str) -> bool:
+def fits_subject(subject: str) -> bool:
     """Say whether words can be the subject of a text message."""
     try:
-        text.check_fits(words, text.SUBJECT_MAX_BYTES)
+        text.check_fits(subject, text.SUBJECT_MAX_BYTES)
     except Refused:
         return False
     return True
@@ -147,7 +147,7 @@ def fallback_text(content: str, buttons: Sequence[Mapping[str, str | int]]) -> s
     return "\n".join([content, *links])
 
 
-def as_text(content: str) -> tuple[Product, str] | None:
+def choose_text_product(content: str) -> tuple[Product, str] | None:
     """Return the smallest text product that holds `content`, None where no text message can."""
     try:
         size = text.carried_bytes(content)
@@ -158,17 +158,17 @@ def as_text(content: str) -> tuple[Product, str] | None:
     return (Product.LMS, content) if size <= text.LMS_MAX_BYTES else None
 
 
-def buttons_to_json(buttons: Sequence[Button]) -> str | None:
+def encode_buttons(buttons: Sequence[Button]) -> str | None:
     """Return the buttons as the store keeps them."""
     return json.dumps([one.given() for one in buttons], ensure_ascii=False) if buttons else None
 
 
-def buttons_from_json(kept: str | None) -> tuple[Button, ...]:
+def decode_buttons(stored: str | None) -> tuple[Button, ...]:
     """Return the buttons that the store kept."""
-    return tuple(Button(**fields) for fields in json.loads(kept)) if kept else ()
+    return tuple(Button(**fields) for fields in json.loads(stored)) if stored else ()
 
 
-def shared_to_json(sending: Sending) -> str:
+def encode_shared(sending: Sending) -> str:
     """Return a send without its receivers and its time, as the store keeps what many requests share."""
     image = sending.image
     kept = {
@@ -188,9 +188,9 @@ def shared_to_json(sending: Sending) -> str:
     return json.dumps(kept, ensure_ascii=False)
 
 
-def shared_from_json(kept: str) -> Sending:
+def decode_shared(stored: str) -> Sending:
     """Return the send that the store kept, with nobody to receive it yet."""
-    fields = json.loads(kept)
+    fields = json.loads(stored)
     content_type, file_name, body = fields["image"] or ("", "", "")
     return Sending(
         PRODUCT_BY_WORD[fields["product"]],

@@ -6,17 +6,17 @@ from typing import NamedTuple
 from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome
 
-TOKEN = "token"
+TOKEN_KIND = "token"
 """The kind of a message that brings the token of a sender profile."""
 
 
-class Arrival(NamedTuple):
+class SimulatedMessage(NamedTuple):
     """What the simulator takes: where to, what, when it arrives if it does, and the receipts owed for it."""
 
     message_id: bytes | None
     account_id: int
     phone: str
-    taken_at: Instant
+    accepted_at: Instant
     arrives_at: Instant | None
     kind: str
     sender: str

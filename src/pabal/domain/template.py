@@ -4,9 +4,9 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain import variables
-from pabal.domain.codes import Words
+from pabal.domain.codes import Text
 from pabal.domain.dates import Instant
-from pabal.domain.suspension import Bar
+from pabal.domain.suspension import Suspension
 
 MAX_CODE_CHARACTERS = 20
 MAX_NAME_CHARACTERS = 150
@@ -21,22 +21,22 @@ EMPHASIS_TYPES = ("none", "text", "image", "itemList")
 class TemplateStatus(Enum):
     """Where a template's text stands in its review."""
 
-    REGISTERED = ("registered", Words("등록", "Registered"))
-    INSPECTING = ("inspecting", Words("검수 중", "Under review"))
-    APPROVED = ("approved", Words("승인", "Approved"))
-    REJECTED = ("rejected", Words("반려", "Rejected"))
+    REGISTERED = ("registered", Text("등록", "Registered"))
+    INSPECTING = ("inspecting", Text("검수 중", "Under review"))
+    APPROVED = ("approved", Text("승인", "Approved"))
+    REJECTED = ("rejected", Text("반려", "Rejected"))
 
-    def __init__(self, word: str, label: Words) -> None:
+    def __init__(self, word: str, label: Text) -> None:
         self.word = word
         self.label = label
 
 
 TEMPLATE_STATUS_BY_WORD = {status.word: status for status in TemplateStatus}
-EDITABLE = (TemplateStatus.REGISTERED, TemplateStatus.APPROVED, TemplateStatus.REJECTED)
-DELETABLE = (TemplateStatus.REGISTERED, TemplateStatus.REJECTED)
+EDITABLE_STATUSES = (TemplateStatus.REGISTERED, TemplateStatus.APPROVED, TemplateStatus.REJECTED)
+DELETABLE_STATUSES = (TemplateStatus.REGISTERED, TemplateStatus.REJECTED)
 
 
-class Design(NamedTuple):
+class TemplateContent(NamedTuple):
     """What its author wrote: everything of a template but its place and its state."""
 
     name: str
@@ -60,7 +60,7 @@ class Design(NamedTuple):
     @property
     def variables(self) -> tuple[str, ...]:
         links = [str(value) for one in self.buttons for key, value in one.items() if key.endswith("Url")]
-        return variables.names(self.title, self.content, *links)
+        return variables.find_names(self.title, self.content, *links)
 
 
 class Template(NamedTuple):
@@ -76,8 +76,8 @@ class Template(NamedTuple):
     sender_key: str
     channel_id: str
     code: str
-    design: Design
-    in_use: Design | None
+    latest: TemplateContent
+    approved: TemplateContent | None
     status: TemplateStatus
     comment: str | None
     is_enabled: bool
@@ -85,15 +85,15 @@ class Template(NamedTuple):
     changed_at: Instant
     carrier: str | None = None
     """The carrier whose relay keeps its profile, and reviews it; None: it is kept here alone."""
-    bar: Bar | None = None
+    suspension: Suspension | None = None
 
     @property
     def is_deletable(self) -> bool:
         """Whether it may be deleted: it is neither approved nor under review, or its relay has it no more."""
-        return self.status in DELETABLE or self.bar is Bar.GONE
+        return self.status in DELETABLE_STATUSES or self.suspension is Suspension.GONE
 
 
-class Review(NamedTuple):
+class ReviewDecision(NamedTuple):
     """A reviewer's word on a template."""
 
     is_approved: bool

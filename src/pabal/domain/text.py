@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 
 SMS_MAX_BYTES = 90
 LMS_MAX_BYTES = 2000
@@ -12,16 +12,16 @@ ALIMTALK_MAX_CHARACTERS = 1000
 FRIENDTALK_TEXT_MAX_CHARACTERS = 1000
 FRIENDTALK_IMAGE_MAX_CHARACTERS = 400
 FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS = 76
-MAX_CHARACTERS = 10_000
+MAX_INPUT_CHARACTERS = 10_000
 """No text is longer before its variables are filled in, nor any value of one."""
-AD_MARK = "(광고)"
+AD_LABEL = "(광고)"
 
 MAX_NAMED_CHARACTERS = 20
 
-_FORBIDDEN = re.compile("[\0\ud800-\udfff]")
+_FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 
 
-def cleaned(text: str) -> str:
+def normalize(text: str) -> str:
     """Return `text` in NFC with LF line ends.
 
     Raises Refused(UNSUPPORTED_CHARACTER) for NUL and lone surrogates, which nothing may hold.
@@ -31,7 +31,7 @@ def cleaned(text: str) -> str:
             raise _unsupported("\0")
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     if "\0" in text or not _is_unicode(text):
-        raise _unsupported("".join(_FORBIDDEN.findall(text)))
+        raise _unsupported("".join(_FORBIDDEN_CHARACTERS.findall(text)))
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return unicodedata.normalize("NFC", text)
@@ -48,10 +48,10 @@ def carried_bytes(content: str) -> int:
     try:
         return len(content.encode("cp949"))
     except UnicodeEncodeError:
-        raise _unsupported("".join(c for c in content if not is_carried(c))) from None
+        raise _unsupported("".join(c for c in content if not is_supported(c))) from None
 
 
-def is_carried(character: str) -> bool:
+def is_supported(character: str) -> bool:
     """Say whether a text message can hold this character."""
     try:
         character.encode("cp949")
@@ -60,7 +60,7 @@ def is_carried(character: str) -> bool:
     return True
 
 
-def replaced(content: str) -> str:
+def replace_unsupported(content: str) -> str:
     """Return `content` with `?` for every character that a text message cannot hold."""
     return content.encode("cp949", "replace").decode("cp949")
 
@@ -74,17 +74,17 @@ def check_fits(content: str, max_bytes: int) -> None:
         )
 
 
-def check_characters(content: str, most: int) -> None:
+def check_characters(content: str, limit: int) -> None:
     """Raises Refused(CONTENT_TOO_LONG) for more than `most` characters."""
-    if len(content) > most:
+    if len(content) > limit:
         raise _too_long(
-            f"{most}자까지인데 {len(content)}자입니다.", f"At most {most} characters; it has {len(content)}."
+            f"{limit}자까지인데 {len(content)}자입니다.", f"At most {limit} characters; it has {len(content)}."
         )
 
 
-def marked_as_ad(content: str) -> str:
+def add_ad_label(content: str) -> str:
     """Return `content` with the mark that Korean law wants in front of an advertisement."""
-    return content if content.startswith(AD_MARK) else f"{AD_MARK}{content}"
+    return content if content.startswith(AD_LABEL) else f"{AD_LABEL}{content}"
 
 
 def _is_unicode(text: str) -> bool:
@@ -96,16 +96,16 @@ def _is_unicode(text: str) -> bool:
 
 
 def _too_long(ko: str, en: str) -> Refused:
-    return Refused(Code.CONTENT_TOO_LONG, detail=Words(ko, en))
+    return Refused(Code.CONTENT_TOO_LONG, detail=Text(ko, en))
 
 
 def _unsupported(characters: str) -> Refused:
     named = list(dict.fromkeys(characters))[:MAX_NAMED_CHARACTERS]
-    listed = ", ".join(_named(c) for c in named)
-    return Refused(Code.UNSUPPORTED_CHARACTER, detail=Words(f"글자: {listed}", f"Characters: {listed}"))
+    listed = ", ".join(_describe_character(c) for c in named)
+    return Refused(Code.UNSUPPORTED_CHARACTER, detail=Text(f"글자: {listed}", f"Characters: {listed}"))
 
 
-def _named(character: str) -> str:
+def _describe_character(character: str) -> str:
     if character.isprintable():
         return f"{character} (U+{ord(character):04X})"
     return f"U+{ord(character):04X}"

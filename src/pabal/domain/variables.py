@@ -5,31 +5,31 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 
 _VARIABLE = re.compile(r"#\{([^{}]+)\}")
 
 
-class Spelled(str):
+class RawNumber(str):
     """A JSON number kept as the caller spelled it."""
 
     __slots__ = ()
 
 
-def names(*texts: str | None) -> tuple[str, ...]:
+def find_names(*texts: str | None) -> tuple[str, ...]:
     """Return the names of the variables in `texts`, each once, in the order they appear."""
-    found = [name for text in texts if text for name in parts(text)[1::2]]
+    found = [name for text in texts if text for name in split(text)[1::2]]
     return tuple(dict.fromkeys(found))
 
 
-def begins_with_one(text: str) -> bool:
+def starts_with_variable(text: str) -> bool:
     """Say whether a text begins with a variable, so that nothing is known of its beginning yet."""
     return _VARIABLE.match(text) is not None
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """Return `text` with its variables replaced in one pass: a value that looks like one stays as it is."""
-    kept = parts(text)
+    kept = split(text)
     if len(kept) == 1:
         return text
     filled = list(kept)
@@ -37,7 +37,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return "".join(filled)
 
 
-def values(wanted: Sequence[str], data: Mapping[str, object] | None) -> list[str]:
+def collect_values(wanted: Sequence[str], data: Mapping[str, object] | None) -> list[str]:
     """Return the values that a receiver's `templateData` has for the wanted names, in their order.
 
     Raises Refused: MISSING_VARIABLE naming all that are absent or null, INVALID_PARAMETER for an object or
@@ -50,7 +50,7 @@ def values(wanted: Sequence[str], data: Mapping[str, object] | None) -> list[str
         found = [_value(name, composed) for name in wanted]
     if None in found:
         missing = ", ".join(name for name, value in zip(wanted, found, strict=True) if value is None)
-        raise Refused(Code.MISSING_VARIABLE, detail=Words(f"변수: {missing}", f"Variables: {missing}"))
+        raise Refused(Code.MISSING_VARIABLE, detail=Text(f"변수: {missing}", f"Variables: {missing}"))
     return found  # type: ignore[return-value]
 
 
@@ -68,7 +68,7 @@ def _value(name: str, given: Mapping[str, object]) -> str | None:
         return str(value)
     raise Refused(
         Code.INVALID_PARAMETER,
-        detail=Words(
+        detail=Text(
             f"변수 {name}의 값은 문자열, 숫자, 참거짓이어야 합니다.",
             f"The value of {name} must be a string, a number or a boolean.",
         ),
@@ -76,6 +76,6 @@ def _value(name: str, given: Mapping[str, object]) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def parts(text: str) -> tuple[str, ...]:
+def split(text: str) -> tuple[str, ...]:
     """Split into literal, name, literal, name, …, literal."""
     return tuple(_VARIABLE.split(text))

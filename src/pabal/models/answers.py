@@ -8,7 +8,7 @@ DATE = Meta(description="yyyy-MM-dd HH:mm:ss", examples=["2026-11-15 10:12:03"])
 Date = Annotated[str, DATE]
 
 
-class Labelled(Struct):
+class LabelledValue(Struct):
     """A coded value and its name in the locale of the answer."""
 
     value: str
@@ -85,14 +85,14 @@ class SenderItem(Struct, kw_only=True):
     category: CategoryRef
     senderKey: str | UnsetType = UNSET
     cellphone: str
-    authStatus: Labelled
+    authStatus: LabelledValue
     enable: bool | UnsetType = UNSET
-    disabledReason: Labelled | UnsetType = UNSET
+    disabledReason: LabelledValue | UnsetType = UNSET
     created: Date | UnsetType = UNSET
     changed: Date | UnsetType = UNSET
 
 
-class SentItem(Struct):
+class AcceptedItem(Struct):
     """The send request that was kept."""
 
     requestId: str
@@ -105,9 +105,9 @@ class MessageItem(Struct, kw_only=True):
     label: str
     messageId: str
     requestId: str
-    messageProductType: Labelled
-    sendingStatus: Labelled
-    resultCode: Labelled | UnsetType = UNSET
+    messageProductType: LabelledValue
+    sendingStatus: LabelledValue
+    resultCode: LabelledValue | UnsetType = UNSET
     receiver: str
     reference: str | UnsetType = UNSET
     originMessageId: str | UnsetType = UNSET
@@ -122,7 +122,7 @@ class MessageItem(Struct, kw_only=True):
     content: str
 
 
-class Counts(Struct):
+class StatusCounts(Struct):
     """How many messages stand where."""
 
     waiting: int
@@ -136,11 +136,11 @@ class RequestItem(Struct):
     """What became of one send."""
 
     requestId: str
-    messageProductType: Labelled
+    messageProductType: LabelledValue
     requestDate: Date
     scheduledDate: Date
     totalCount: int
-    counts: Counts
+    counts: StatusCounts
 
 
 class CancelItem(Struct):
@@ -192,10 +192,10 @@ class TemplateItem(Struct, kw_only=True):
     securityTemplate: bool
     buttons: list[ButtonItem]
     variables: list[str]
-    status: Labelled
+    status: LabelledValue
     comment: str | UnsetType = UNSET
     enable: bool
-    disabledReason: Labelled | UnsetType = UNSET
+    disabledReason: LabelledValue | UnsetType = UNSET
     created: Date
     changed: Date
 
@@ -212,14 +212,14 @@ class PhoneItem(Struct, kw_only=True, rename={"sender": "from"}):
     image: bool
 
 
-class Empty(Envelope, kw_only=True):
+class EnvelopeOnly(Envelope, kw_only=True):
     """Nothing beyond the envelope."""
 
 
-class SentAnswer(Envelope, kw_only=True):
+class AcceptedAnswer(Envelope, kw_only=True):
     """A kept send."""
 
-    item: SentItem | UnsetType = UNSET
+    item: AcceptedItem | UnsetType = UNSET
 
 
 class SenderAnswer(Envelope, kw_only=True):

@@ -5,15 +5,15 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 
-def _about(words: str) -> Meta:
-    return Meta(description=words)
+def _describe(description: str) -> Meta:
+    return Meta(description=description)
 
 
 PHONE = Meta(description="Phone number, 010-0000-0000.", examples=["010-1234-5678"])
 SEND_DATE = Meta(description="When to send, yyyy-MM-dd HH:mm; absent: now.", examples=["2026-12-24 18:00"])
 
 
-class Receiver(Struct, kw_only=True):
+class ReceiverBody(Struct, kw_only=True):
     """One receiver of a send."""
 
     phoneNumber: Annotated[str, PHONE]
@@ -22,47 +22,47 @@ class Receiver(Struct, kw_only=True):
         Meta(description="Values of the variables `#{name}` in the text.", examples=[{"name": "홍길동"}]),
     ] = None
     reference: Annotated[
-        str | None, _about("The caller's own id, at most 64 characters; returned in the record.")
+        str | None, _describe("The caller's own id, at most 64 characters; returned in the record.")
     ] = None
 
 
-class TalkReceiver(Receiver, kw_only=True):
+class FriendtalkReceiverBody(ReceiverBody, kw_only=True):
     """One receiver of a friend talk."""
 
-    content: Annotated[str | None, _about("Text for this receiver instead of the request's.")] = None
+    content: Annotated[str | None, _describe("Text for this receiver instead of the request's.")] = None
 
 
-class Image(Struct, kw_only=True):
+class ImageBody(Struct, kw_only=True):
     """A picture."""
 
     contentType: Annotated[
         str, Meta(description="image/jpeg, image/jpg or image/vnd.wap.sis.", examples=["image/jpeg"])
     ]
     fileName: Annotated[str, Meta(description="File name.", examples=["photo.jpg"])]
-    body: Annotated[str, _about("The file as Base64; at most 51,200 bytes when decoded.")]
+    body: Annotated[str, _describe("The file as Base64; at most 51,200 bytes when decoded.")]
 
 
-class Button(Struct, kw_only=True):
+class ButtonBody(Struct, kw_only=True):
     """A button under a message."""
 
     buttonType: Annotated[
         str | None,
-        _about(
+        _describe(
             "webLink (default), appLink, channelAddition, botKeyword, messageDelivery,"
             " counselingTalkConversion, botConversion or deliveryTracking."
         ),
     ] = None
-    name: Annotated[str | None, _about("At most 14 characters; absent: the type's Korean name.")] = None
-    mobileUrl: Annotated[str | None, _about("Mobile web link; needed for webLink.")] = None
-    pcUrl: Annotated[str | None, _about("PC web link.")] = None
-    androidUrl: Annotated[str | None, _about("Android app link.")] = None
-    iosUrl: Annotated[str | None, _about("iOS app link.")] = None
+    name: Annotated[str | None, _describe("At most 14 characters; absent: the type's Korean name.")] = None
+    mobileUrl: Annotated[str | None, _describe("Mobile web link; needed for webLink.")] = None
+    pcUrl: Annotated[str | None, _describe("PC web link.")] = None
+    androidUrl: Annotated[str | None, _describe("Android app link.")] = None
+    iosUrl: Annotated[str | None, _describe("iOS app link.")] = None
     chatExtra: Annotated[
-        str | None, _about("Passed on; needed for counselingTalkConversion and botConversion.")
+        str | None, _describe("Passed on; needed for counselingTalkConversion and botConversion.")
     ] = None
-    chatEvent: Annotated[str | None, _about("Event to connect to; needed for botConversion.")] = None
-    target: Annotated[str | None, _about("`out` opens a webLink outside of the app.")] = None
-    orderNo: Annotated[int | None, _about("Order of the buttons.")] = None
+    chatEvent: Annotated[str | None, _describe("Event to connect to; needed for botConversion.")] = None
+    target: Annotated[str | None, _describe("`out` opens a webLink outside of the app.")] = None
+    orderNo: Annotated[int | None, _describe("Order of the buttons.")] = None
 
 
 class SendSms(Struct, kw_only=True):
@@ -73,63 +73,63 @@ class SendSms(Struct, kw_only=True):
     ]
     sendDate: Annotated[str | None, SEND_DATE] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
-    receivers: list[Receiver]
+    receivers: list[ReceiverBody]
 
 
 class SendLms(Struct, kw_only=True):
     """An LMS to each receiver."""
 
-    subject: Annotated[str | None, _about("At most 40 bytes.")] = None
-    content: Annotated[str, _about("At most 2,000 bytes for each receiver.")]
+    subject: Annotated[str | None, _describe("At most 40 bytes.")] = None
+    content: Annotated[str, _describe("At most 2,000 bytes for each receiver.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
-    receivers: list[Receiver]
+    receivers: list[ReceiverBody]
 
 
 class SendMms(Struct, kw_only=True):
     """An MMS to each receiver."""
 
-    subject: Annotated[str | None, _about("At most 40 bytes.")] = None
-    content: Annotated[str, _about("At most 2,000 bytes for each receiver.")]
+    subject: Annotated[str | None, _describe("At most 40 bytes.")] = None
+    content: Annotated[str, _describe("At most 2,000 bytes for each receiver.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
-    image: Image | None = None
-    receivers: list[Receiver]
+    image: ImageBody | None = None
+    receivers: list[ReceiverBody]
 
 
 class SendAlimtalk(Struct, kw_only=True):
     """An Alimtalk to each receiver: the text is the template's."""
 
-    senderKey: Annotated[str, _about("Key of the sender profile.")]
-    templateCode: Annotated[str, _about("Code of the template.")]
+    senderKey: Annotated[str, _describe("Key of the sender profile.")]
+    templateCode: Annotated[str, _describe("Code of the template.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
-    resend: Annotated[bool | None, _about("Whether to send a text message when this one fails.")] = None
-    resendPhoneNumber: Annotated[str | None, _about("Sender number of that text; needed with resend.")] = None
-    resendContent: Annotated[str | None, _about("That text; absent: the message's own text and links.")] = None
-    receivers: list[Receiver]
+    resend: Annotated[bool | None, _describe("Whether to send a text message when this one fails.")] = None
+    resendPhoneNumber: Annotated[str | None, _describe("Sender number of that text; needed with resend.")] = None
+    resendContent: Annotated[str | None, _describe("That text; absent: the message's own text and links.")] = None
+    receivers: list[ReceiverBody]
 
 
 class SendFriendtalk(Struct, kw_only=True):
     """A friend talk to each receiver."""
 
-    senderKey: Annotated[str, _about("Key of the sender profile.")]
+    senderKey: Annotated[str, _describe("Key of the sender profile.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
-    adFlag: Annotated[bool | None, _about("Whether it is an advertisement; absent: no.")] = None
+    adFlag: Annotated[bool | None, _describe("Whether it is an advertisement; absent: no.")] = None
     messageType: Annotated[
         str | None,
-        _about("friendTalkText, friendTalkImage or friendTalkWideImage; absent: by whether there is an image."),
+        _describe("friendTalkText, friendTalkImage or friendTalkWideImage; absent: by whether there is an image."),
     ] = None
-    content: Annotated[str | None, _about("The text; needed unless every receiver has its own.")] = None
-    image: Image | None = None
-    imageLink: Annotated[str | None, _about("Where the image leads.")] = None
-    resend: Annotated[bool | None, _about("Whether to send a text message when this one fails.")] = None
-    resendPhoneNumber: Annotated[str | None, _about("Sender number of that text; needed with resend.")] = None
-    resendContent: Annotated[str | None, _about("That text; absent: the message's own text and links.")] = None
-    buttons: list[Button] | None = None
-    receivers: list[TalkReceiver]
+    content: Annotated[str | None, _describe("The text; needed unless every receiver has its own.")] = None
+    image: ImageBody | None = None
+    imageLink: Annotated[str | None, _describe("Where the image leads.")] = None
+    resend: Annotated[bool | None, _describe("Whether to send a text message when this one fails.")] = None
+    resendPhoneNumber: Annotated[str | None, _describe("Sender number of that text; needed with resend.")] = None
+    resendContent: Annotated[str | None, _describe("That text; absent: the message's own text and links.")] = None
+    buttons: list[ButtonBody] | None = None
+    receivers: list[FriendtalkReceiverBody]
 
 
-class Cancel(Struct, kw_only=True):
+class CancelRequest(Struct, kw_only=True):
     """Which send, or which message of it, to cancel."""
 
     requestId: str
@@ -158,7 +158,7 @@ class AuthSender(Struct, kw_only=True):
     token: Annotated[str, Meta(examples=["123456"])]
 
 
-class TemplatePlace(Struct, kw_only=True):
+class TemplateKey(Struct, kw_only=True):
     """Which template."""
 
     senderKey: str
@@ -169,26 +169,26 @@ class WriteTemplate(Struct, kw_only=True):
     """A template's text and looks."""
 
     senderKey: str
-    templateCode: Annotated[str, _about("At most 20 characters.")]
-    name: Annotated[str, _about("At most 150 characters.")]
-    content: Annotated[str, _about("At most 1,000 characters, with variables `#{name}`.")]
+    templateCode: Annotated[str, _describe("At most 20 characters.")]
+    name: Annotated[str, _describe("At most 150 characters.")]
+    content: Annotated[str, _describe("At most 1,000 characters, with variables `#{name}`.")]
     category: Annotated[str, Meta(description="Category code.", examples=["006003"])]
-    messageType: Annotated[str | None, _about("basic (default), extraInfo, channelAddition or mixed.")] = None
-    emphasisType: Annotated[str | None, _about("none (default), text, image or itemList.")] = None
-    emphasisTitle: Annotated[str | None, _about("Needed for emphasisType text.")] = None
+    messageType: Annotated[str | None, _describe("basic (default), extraInfo, channelAddition or mixed.")] = None
+    emphasisType: Annotated[str | None, _describe("none (default), text, image or itemList.")] = None
+    emphasisTitle: Annotated[str | None, _describe("Needed for emphasisType text.")] = None
     emphasisAssistPhrase: str | None = None
-    moreInfo: Annotated[str | None, _about("Needed for messageType extraInfo and mixed.")] = None
-    image: Image | None = None
+    moreInfo: Annotated[str | None, _describe("Needed for messageType extraInfo and mixed.")] = None
+    image: ImageBody | None = None
     imageLink: str | None = None
     securityTemplate: bool | None = None
-    buttons: list[Button] | None = None
+    buttons: list[ButtonBody] | None = None
 
 
 class Paging(Struct, kw_only=True):
     """Which page of a list."""
 
-    page: Annotated[int, _about("Page number.")] = 1
-    pageSize: Annotated[int, _about("Records per page, at most 1,000.")] = 10
+    page: Annotated[int, _describe("Page number.")] = 1
+    pageSize: Annotated[int, _describe("Records per page, at most 1,000.")] = 10
 
 
 class ListSenders(Struct, kw_only=True):
@@ -196,7 +196,7 @@ class ListSenders(Struct, kw_only=True):
 
     channelId: str | None = None
     senderKey: str | None = None
-    authStatus: Annotated[str | None, _about("waiting or approval.")] = None
+    authStatus: Annotated[str | None, _describe("waiting or approval.")] = None
     page: int = 1
     pageSize: int = 10
 
@@ -206,12 +206,12 @@ class ListTemplates(Struct, kw_only=True):
 
     senderKey: str | None = None
     templateCode: str | None = None
-    status: Annotated[str | None, _about("registered, inspecting, approved or rejected.")] = None
+    status: Annotated[str | None, _describe("registered, inspecting, approved or rejected.")] = None
     page: int = 1
     pageSize: int = 10
 
 
-class LookUpRequest(Struct, kw_only=True):
+class GetRequest(Struct, kw_only=True):
     """Which send to look up."""
 
     requestId: str
@@ -219,7 +219,7 @@ class LookUpRequest(Struct, kw_only=True):
     pageSize: int = 10
 
 
-class LookAtPhone(Struct, kw_only=True):
+class ListPhoneMessages(Struct, kw_only=True):
     """Which simulated phone to look at."""
 
     phoneNumber: Annotated[str, PHONE]
@@ -227,7 +227,7 @@ class LookAtPhone(Struct, kw_only=True):
     pageSize: int = 10
 
 
-class Nothing(Struct, kw_only=True):
+class NoFields(Struct, kw_only=True):
     """No fields."""
 
 
@@ -246,12 +246,12 @@ class ListMessages(Struct, kw_only=True):
     receivers: Annotated[str | None, Meta(description="Receiver number, needed.", examples=["010-1234-5678"])] = (
         None
     )
-    receiver: Annotated[str | None, _about("Another name for `receivers`.")] = None
+    receiver: Annotated[str | None, _describe("Another name for `receivers`.")] = None
     channelId: str | None = None
     senderKey: str | None = None
     templateCode: str | None = None
-    yyyyMM: Annotated[str | None, _about("Month of the scheduled date.")] = None
+    yyyyMM: Annotated[str | None, _describe("Month of the scheduled date.")] = None
     requestDate: Annotated[str | None, PERIOD] = None
     scheduledDate: Annotated[str | None, PERIOD] = None
     completeDate: Annotated[str | None, PERIOD] = None
-    completedDate: Annotated[str | None, _about("Another name for `completeDate`.")] = None
+    completedDate: Annotated[str | None, _describe("Another name for `completeDate`.")] = None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pabal.carriers.base import Carrier
 from pabal.carriers.provider import ProfileProvider, RelayProvider
 from pabal.domain.category import Category
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
 from pabal.service.metrics import Metrics
@@ -52,7 +52,7 @@ class Context:
             if name in self.wake_events:
                 self.wake_events[name].set()
 
-    def carrier_for(self, product: Product, *, is_for_later: bool = False) -> str:
+    def choose_carrier(self, product: Product, *, is_scheduled: bool = False) -> str:
         """Return the carrier that a product goes to first; one that is set aside only for want of others.
 
         What is for later goes to the first of its route: which ones are aside then, nobody knows now.
@@ -61,8 +61,10 @@ class Context:
         name = self.policy.routes.first(product)
         if name is None:
             raise Refused(Code.PRODUCT_NOT_AVAILABLE)
-        if name in self.open_circuits and not is_for_later:
-            return next((each for each in self.policy.routes.of(product) if each not in self.open_circuits), name)
+        if name in self.open_circuits and not is_scheduled:
+            return next(
+                (each for each in self.policy.routes.carriers_for(product) if each not in self.open_circuits), name
+            )
         return name
 
     def provider(self) -> CarrierProvider:
@@ -70,7 +72,7 @@ class Context:
 
         Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
-        for name in self.policy.routes.of(Product.ALIMTALK):
+        for name in self.policy.routes.carriers_for(Product.ALIMTALK):
             desk = self.carriers[name].provider
             if desk is not None:
                 return CarrierProvider(name, desk)
@@ -83,20 +85,20 @@ class Context:
         where a relay now keeps all others.
         """
         if profile.carrier is not None:
-            return self.relay(profile.carrier)
+            return self.relay_of(profile.carrier)
         posted = self.provider()
         if posted.relay_name is not None:
             raise Refused(Code.INVALID_STATE, "senderKey", _NOT_AT_RELAY)
         return posted.provider
 
-    def relay(self, carrier: str) -> RelayProvider:
+    def relay_of(self, carrier: str) -> RelayProvider:
         """Return the relay of a carrier.
 
         Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
         relay = self.relays.get(carrier)
         if relay is None:
-            detail = Words(
+            detail = Text(
                 f"발신 프로필이 등록된 통신사 {carrier}가 설정에 없습니다.",
                 f"The profile is registered at the carrier {carrier}, which is not configured.",
             )
@@ -111,7 +113,7 @@ class Context:
         }
 
 
-_NOT_AT_RELAY = Words(
+_NOT_AT_RELAY = Text(
     "이 발신 프로필은 중계사에 등록되어 있지 않습니다. 삭제하고 채널을 다시 등록하세요.",
     "This profile is not registered at the relay: delete it, and register the channel again.",
 )

@@ -13,13 +13,13 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily
 
 from pabal.domain.message import Outcome, Product
-from pabal.store.queue import Depth
+from pabal.store.queue import QueueDepth
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _LANES = ("small", "campaign", "taken")
 
 
-class Tally:
+class LabelledCounter:
     """A counter by labels that costs the hot path no more than an addition; it is put into words when read."""
 
     def __init__(self, name: str, help: str, labels: Sequence[str], registry: CollectorRegistry) -> None:
@@ -49,25 +49,29 @@ class Metrics:
 
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
-        self.accepted = Tally("pabal_messages_accepted_total", "Messages accepted.", ["product"], registry)
-        self.ended = Tally(
+        self.messages_accepted = LabelledCounter(
+            "pabal_messages_accepted_total", "Messages accepted.", ["product"], registry
+        )
+        self.messages_ended = LabelledCounter(
             "pabal_messages_ended_total", "Messages that ended, by result code.", ["product", "code"], registry
         )
-        self.cancelled = Tally("pabal_messages_cancelled_total", "Messages cancelled.", [], registry)
-        self.requests = Tally(
+        self.messages_cancelled = LabelledCounter(
+            "pabal_messages_cancelled_total", "Messages cancelled.", [], registry
+        )
+        self.http_requests = LabelledCounter(
             "pabal_http_requests_total", "Requests to the interface, by result.", ["path", "result"], registry
         )
-        self.carrier_seconds = Histogram(
+        self.carrier_response_seconds = Histogram(
             "pabal_carrier_answer_seconds",
             "How long a carrier took to answer a batch.",
             ["carrier"],
             registry=registry,
         )
-        self.verdicts = Tally(
+        self.carrier_verdicts = LabelledCounter(
             "pabal_carrier_verdicts_total", "What carriers said to messages.", ["carrier", "verdict"], registry
         )
-        self.receipts = Tally("pabal_receipts_total", "Receipts received.", ["carrier"], registry)
-        self.unmatched = Tally(
+        self.receipts = LabelledCounter("pabal_receipts_total", "Receipts received.", ["carrier"], registry)
+        self.receipts_unmatched = LabelledCounter(
             "pabal_receipts_unmatched_total", "Receipts that matched no message.", ["carrier"], registry
         )
         self.commit_seconds = Histogram(
@@ -76,26 +80,26 @@ class Metrics:
             buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
             registry=registry,
         )
-        self.commit_callers = Histogram(
+        self.commit_transactions = Histogram(
             "pabal_store_commit_callers",
             "How many transactions one commit held.",
             buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
             registry=registry,
         )
-        self.oddities = Tally(
+        self.carrier_protocol_errors = LabelledCounter(
             "pabal_carrier_oddities_total", "What carriers did that they should not.", ["carrier", "what"], registry
         )
         self.carrier_up = Gauge(
             "pabal_carrier_up", "Whether a carrier is connected and in use.", ["carrier"], registry=registry
         )
-        self.carrier_aside = Gauge(
+        self.carrier_circuit_open = Gauge(
             "pabal_carrier_aside",
             "Whether a carrier is set aside: its messages go to the next of their route.",
             ["carrier"],
             registry=registry,
         )
         self.queue_jobs = Gauge("pabal_queue_jobs", "Jobs in the queue.", ["carrier", "lane"], registry=registry)
-        self.queue_age = Gauge(
+        self.queue_oldest_due_seconds = Gauge(
             "pabal_queue_oldest_due_seconds",
             "How long the oldest due job waits.",
             ["carrier", "lane"],
@@ -105,21 +109,21 @@ class Metrics:
     def count_ended(self, ended: Iterable[tuple[Product, Outcome]]) -> None:
         """Count messages that ended."""
         for (product, outcome), count in Counter(ended).items():
-            self.ended.add(count, product.word, str(outcome.number))
+            self.messages_ended.add(count, product.word, str(outcome.number))
 
-    def show_carrier(self, name: str, *, is_up: bool, is_aside: bool) -> None:
+    def set_carrier_status(self, name: str, *, is_up: bool, is_circuit_open: bool) -> None:
         """Take over how a carrier does."""
         self.carrier_up.labels(name).set(is_up)
-        self.carrier_aside.labels(name).set(is_aside)
+        self.carrier_circuit_open.labels(name).set(is_circuit_open)
 
-    def show_queue(self, depths: Iterable[Depth], now: int) -> None:
+    def set_queue_depths(self, depths: Iterable[QueueDepth], now: int) -> None:
         """Take over how deep the queue is."""
         for depth in depths:
             labels = (depth.carrier, _LANES[depth.lane])
             self.queue_jobs.labels(*labels).set(depth.jobs)
             oldest = depth.oldest_ready_at
-            self.queue_age.labels(*labels).set(0 if oldest is None else (now - oldest) / 1000)
+            self.queue_oldest_due_seconds.labels(*labels).set(0 if oldest is None else (now - oldest) / 1000)
 
-    def page(self) -> bytes:
+    def render(self) -> bytes:
         """Return everything in Prometheus' text format."""
         return generate_latest(self.registry)

@@ -14,39 +14,39 @@ class Policy(NamedTuple):
 
     routes: Routes
     zone: ZoneInfo
-    replaces_characters: bool
-    moves_night_ads: bool
+    replaces_unsupported_characters: bool
+    postpones_night_ads: bool
     checks_sender_numbers: bool
-    most_receivers: int
-    most_days_ahead: int
-    sms_timeout: int
-    other_timeout: int
-    fallback_within: int
-    idempotency: int
-    token_validity: int
-    retention: int
-    simulator_messages: int
+    max_receivers: int
+    max_days_ahead: int
+    sms_timeout_ms: int
+    other_timeout_ms: int
+    fallback_within_ms: int
+    idempotency_ms: int
+    token_validity_ms: int
+    retention_ms: int
+    max_simulator_messages: int
 
-    def timeout(self, product: Product) -> int:
+    def receipt_timeout_ms(self, product: Product) -> int:
         """Return how long to wait for a receipt, in milliseconds."""
-        return self.sms_timeout if product is Product.SMS else self.other_timeout
+        return self.sms_timeout_ms if product is Product.SMS else self.other_timeout_ms
 
 
-def policy_from(settings: Settings) -> Policy:
+def build_policy(settings: Settings) -> Policy:
     """Return the policy that the settings spell."""
     return Policy(
         routes=Routes(settings.routes),
         zone=settings.zone,
-        replaces_characters=settings.unsupported_characters == "replace",
-        moves_night_ads=settings.night_ads == "move",
+        replaces_unsupported_characters=settings.unsupported_characters == "replace",
+        postpones_night_ads=settings.night_ads == "move",
         checks_sender_numbers=settings.must_check_sender_numbers,
-        most_receivers=settings.max_receivers,
-        most_days_ahead=settings.max_days_ahead,
-        sms_timeout=settings.sms_timeout_hours * HOUR,
-        other_timeout=settings.other_timeout_hours * HOUR,
-        fallback_within=settings.fallback_within_minutes * MINUTE,
-        idempotency=settings.idempotency_hours * HOUR,
-        token_validity=settings.token_minutes * MINUTE,
-        retention=settings.retention_days * DAY,
-        simulator_messages=settings.simulator_messages,
+        max_receivers=settings.max_receivers,
+        max_days_ahead=settings.max_days_ahead,
+        sms_timeout_ms=settings.sms_timeout_hours * HOUR,
+        other_timeout_ms=settings.other_timeout_hours * HOUR,
+        fallback_within_ms=settings.fallback_within_minutes * MINUTE,
+        idempotency_ms=settings.idempotency_hours * HOUR,
+        token_validity_ms=settings.token_minutes * MINUTE,
+        retention_ms=settings.retention_days * DAY,
+        max_simulator_messages=settings.simulator_messages,
     )

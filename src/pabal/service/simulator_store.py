@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome
-from pabal.domain.simulated_message import Arrival
+from pabal.domain.simulated_message import SimulatedMessage
 from pabal.service.slots import Slots
 from pabal.store import cursors, simulator
 from pabal.store.engine.base import Store
 
-READERS_SLOT = 0
+RESULT_POLLING_SLOT = 0
 """Whoever holds this slot reads results for all workers."""
 
 
@@ -21,23 +21,23 @@ class StoredSimulatorState:
         self._carrier = carrier
         self._slots = slots
 
-    async def store_messages(self, messages: Sequence[Arrival]) -> None:
-        await self._store.write(simulator.take, self._carrier, messages)
+    async def store_messages(self, messages: Sequence[SimulatedMessage]) -> None:
+        await self._store.write(simulator.add_messages, self._carrier, messages)
 
     async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
         return await self._store.write(simulator.count_busy, self._carrier, message_ids)
 
     async def due_receipts(self, now: Instant, limit: int) -> list[tuple[Instant, bytes, Outcome]]:
-        return await self._store.read(simulator.owed, self._carrier, self._slots.held, now, limit)
+        return await self._store.read(simulator.find_due_receipts, self._carrier, self._slots.held, now, limit)
 
     async def next_receipt_at(self) -> Instant | None:
-        return await self._store.read(simulator.next_owed_at, self._carrier, self._slots.held)
+        return await self._store.read(simulator.next_receipt_at, self._carrier, self._slots.held)
 
     async def delete_receipts(self, receipts: Sequence[tuple[Instant, bytes, Outcome]]) -> None:
-        await self._store.write(simulator.settle_owed, self._carrier, receipts)
+        await self._store.write(simulator.delete_receipts, self._carrier, receipts)
 
 
-class StoredCursor:
+class PersistentCursor:
     """How far the results of a carrier have been read."""
 
     def __init__(self, store: Store, carrier: str, slots: Slots) -> None:
@@ -47,7 +47,7 @@ class StoredCursor:
 
     @property
     def is_ours(self) -> bool:
-        return READERS_SLOT in self._slots.held
+        return RESULT_POLLING_SLOT in self._slots.held
 
     async def get(self, source: str) -> Instant | None:
         kept = await self._store.read(cursors.get, self._name(source))

@@ -6,62 +6,62 @@ from collections.abc import Awaitable, Callable
 
 from pabal.service.context import Context
 from pabal.service.delivery.deliver import Deliverer
-from pabal.service.delivery.heartbeat import Holder
-from pabal.service.delivery.receive import listen
+from pabal.service.delivery.heartbeat import SlotHolder
+from pabal.service.delivery.receive import run_carrier
 from pabal.service.errors import describe_error
-from pabal.service.relay.sync import keep_in_step
-from pabal.service.sending.campaigns import keep_campaigns
-from pabal.service.upkeep.housekeeping import keep_house, prepare
+from pabal.service.relay.sync import run_sync
+from pabal.service.sending.campaigns import run_campaigns
+from pabal.service.upkeep.housekeeping import prepare_slot, run_housekeeping
 
-PAUSE_AFTER_FAULT_S = 1.0
+RESTART_DELAY_S = 1.0
 
 log = logging.getLogger("pabal")
 
 
-class Work:
+class BackgroundWork:
     """All that goes on behind the interface, in this process."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._deliverers: list[Deliverer] = []
         self._tasks: list[asyncio.Task[None]] = []
-        self._holder: Holder | None = None
-        self._holding: asyncio.Task[None] | None = None
+        self._slot_holder: SlotHolder | None = None
+        self._slot_holder_task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin to deliver, to listen, to keep house and to bring campaigns on."""
         context = self._context
         if context.slots.are_shared:
-            self._holder = Holder(context)
-            self._holding = asyncio.create_task(_kept_going(self._holder.run))
+            self._slot_holder = SlotHolder(context)
+            self._slot_holder_task = asyncio.create_task(_run_forever(self._slot_holder.run))
         for slot in context.slots.held:
-            await prepare(context, slot, is_orphan=True)
+            await prepare_slot(context, slot, is_orphaned=True)
         for carrier in context.carriers.values():
             deliverer = Deliverer(context, carrier)
             self._deliverers.append(deliverer)
-            self._keep(deliverer.run)
-            self._keep(lambda carrier=carrier: listen(context, carrier))  # type: ignore[misc]
-        self._keep(lambda: keep_house(context))
-        self._keep(lambda: keep_campaigns(context))
+            self._spawn(deliverer.run)
+            self._spawn(lambda carrier=carrier: run_carrier(context, carrier))  # type: ignore[misc]
+        self._spawn(lambda: run_housekeeping(context))
+        self._spawn(lambda: run_campaigns(context))
         if context.relays:
-            self._keep(lambda: keep_in_step(context))
+            self._spawn(lambda: run_sync(context))
 
-    async def stop(self, within_s: float) -> None:
+    async def stop(self, timeout_s: float) -> None:
         """Leave to others, or to the next start, what is not in hand, and finish what is."""
-        if self._holder and self._holding:
-            self._holding.cancel()
-            await asyncio.gather(self._holding, return_exceptions=True)
-            await self._holder.leave()
-        await asyncio.gather(*(each.stop(within_s) for each in self._deliverers))
+        if self._slot_holder and self._slot_holder_task:
+            self._slot_holder_task.cancel()
+            await asyncio.gather(self._slot_holder_task, return_exceptions=True)
+            await self._slot_holder.leave()
+        await asyncio.gather(*(each.stop(timeout_s) for each in self._deliverers))
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _keep(self, loop: Callable[[], Awaitable[None]]) -> None:
-        self._tasks.append(asyncio.create_task(_kept_going(loop)))
+    def _spawn(self, loop: Callable[[], Awaitable[None]]) -> None:
+        self._tasks.append(asyncio.create_task(_run_forever(loop)))
 
 
-async def _kept_going(loop: Callable[[], Awaitable[None]]) -> None:
+async def _run_forever(loop: Callable[[], Awaitable[None]]) -> None:
     """Run a loop for good: a fault in it is a bug, told loudly, but not the end of all delivery."""
     while True:
         try:
@@ -69,4 +69,4 @@ async def _kept_going(loop: Callable[[], Awaitable[None]]) -> None:
             return
         except Exception as error:
             log.error("a loop of the service failed; starting it again", extra=describe_error(error))
-            await asyncio.sleep(PAUSE_AFTER_FAULT_S)
+            await asyncio.sleep(RESTART_DELAY_S)

@@ -8,10 +8,10 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pabal.domain.message import Outcome, Product
-from pabal.settings.field import BadSetting, declared, fields, nearest, shown, typed
+from pabal.settings.field import BadSetting, convert, fields, format_value, setting, suggest
 
 SENDABLE = tuple(product for product in Product if product not in (Product.EMAIL, Product.PUSH))
-SET = "(set)"
+SECRET_IS_SET = "(set)"
 """What is shown of a secret."""
 
 
@@ -22,12 +22,14 @@ class CarrierSettings:
     name: str
     kind: str
     products: tuple[Product, ...] = SENDABLE
-    window: int = declared(100, "How many messages may be in its hands without an answer.", least=1, most=10_000)
-    rate: int = declared(0, "How many messages a second it may be given; 0: no limit.", least=0)
-    patience_seconds: int = declared(
+    window: int = setting(
+        100, "How many messages may be in its hands without an answer.", min_value=1, max_value=10_000
+    )
+    rate: int = setting(0, "How many messages a second it may be given; 0: no limit.", min_value=0)
+    failover_seconds: int = setting(
         60,
         "How long it may be unreachable, or fail at everything, before messages go to the next of their route.",
-        least=1,
+        min_value=1,
     )
 
 
@@ -36,7 +38,9 @@ class SimulatorSettings(CarrierSettings):
     """The built-in simulator."""
 
     kind: str = "simulator"
-    window: int = declared(2000, "How many messages may be in its hands without an answer.", least=1, most=10_000)
+    window: int = setting(
+        2000, "How many messages may be in its hands without an answer.", min_value=1, max_value=10_000
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,56 +49,56 @@ class SmppSettings(CarrierSettings):
 
     kind: str = "smpp"
     products: tuple[Product, ...] = (Product.SMS, Product.LMS)
-    host: str = declared(..., "Where it listens.")
-    port: int = declared(2775, "On which port.", least=1, most=65535)
-    tls: bool = declared(False, "Whether to speak TLS, checking its certificate.")
-    tls_ca: Path | None = declared(None, "File of the authority that signed it; none: those of the system.")
-    system_id: str = declared(..., "Who we are to it.", longest=15)
-    password: str = declared("", "Its secret; or password_env or password_file.", longest=8, is_secret=True)
-    system_type: str = declared("", "The type of system it wants to be told.", longest=12)
-    bind: Literal["transceiver", "pair"] = declared(
+    host: str = setting(..., "Where it listens.")
+    port: int = setting(2775, "On which port.", min_value=1, max_value=65535)
+    tls: bool = setting(False, "Whether to speak TLS, checking its certificate.")
+    tls_ca: Path | None = setting(None, "File of the authority that signed it; none: those of the system.")
+    system_id: str = setting(..., "Who we are to it.", max_length=15)
+    password: str = setting("", "Its secret; or password_env or password_file.", max_length=8, is_secret=True)
+    system_type: str = setting("", "The type of system it wants to be told.", max_length=12)
+    bind: Literal["transceiver", "pair"] = setting(
         "transceiver", "transceiver: one connection for both ways; pair: a transmitter and a receiver."
     )
-    binds: int = declared(1, "How many such connections.", least=1, most=64)
-    on_doubt: Literal["resend", "hold"] = declared(
+    binds: int = setting(1, "How many such connections.", min_value=1, max_value=64)
+    on_doubt: Literal["resend", "hold"] = setting(
         "resend",
         "What becomes of a message when a connection breaks before its answer: resend it,"
         " or hold it until its receipt or time-out.",
     )
-    encoding: Literal["auto", "ucs2", "cp949"] = declared(
+    encoding: Literal["auto", "ucs2", "cp949"] = setting(
         "auto", "How texts are spelled: auto (GSM 7 where it suffices, else UCS-2), ucs2, or cp949."
     )
-    data_coding: int | None = declared(
-        None, "The data_coding that goes with cp949; default: 14.", least=0, most=255
+    data_coding: int | None = setting(
+        None, "The data_coding that goes with cp949; default: 14.", min_value=0, max_value=255
     )
-    long_messages: Literal["payload", "parts"] = declared(
+    long_messages: Literal["payload", "parts"] = setting(
         "payload", "How a text longer than one short message goes: in message_payload, or in parts with a header."
     )
-    numbers: Literal["national", "international"] = declared(
+    numbers: Literal["national", "international"] = setting(
         "national", "How receivers are written: 01012345678 or 821012345678."
     )
-    source_ton: int = declared(0, "Type of number of the sender.", least=0, most=6)
-    source_npi: int = declared(0, "Numbering plan of the sender.", least=0, most=18)
-    dest_ton: int = declared(0, "Type of number of the receiver.", least=0, most=6)
-    dest_npi: int = declared(0, "Numbering plan of the receiver.", least=0, most=18)
-    service_type: str = declared("", "The service_type of every message.", longest=5)
-    receipts: bool = declared(True, "Whether it reports; if not, what it takes counts as delivered.")
-    validity_minutes: int = declared(
-        0, "How long it may try to deliver; 0: as long as it likes.", least=0, most=7 * 24 * 60
+    source_ton: int = setting(0, "Type of number of the sender.", min_value=0, max_value=6)
+    source_npi: int = setting(0, "Numbering plan of the sender.", min_value=0, max_value=18)
+    dest_ton: int = setting(0, "Type of number of the receiver.", min_value=0, max_value=6)
+    dest_npi: int = setting(0, "Numbering plan of the receiver.", min_value=0, max_value=18)
+    service_type: str = setting("", "The service_type of every message.", max_length=5)
+    receipts: bool = setting(True, "Whether it reports; if not, what it takes counts as delivered.")
+    validity_minutes: int = setting(
+        0, "How long it may try to deliver; 0: as long as it likes.", min_value=0, max_value=7 * 24 * 60
     )
-    submit_ids: Literal["text", "hex", "decimal"] = declared(
+    submit_ids: Literal["text", "hex", "decimal"] = setting(
         "text", "How to read the ids in its answers, so that those of its receipts match them."
     )
-    receipt_ids: Literal["text", "hex", "decimal"] = declared("text", "How to read the ids in its receipts.")
-    unmarked_receipts: bool = declared(
+    receipt_ids: Literal["text", "hex", "decimal"] = setting("text", "How to read the ids in its receipts.")
+    unmarked_receipts: bool = setting(
         False, "Whether a message without the mark of a receipt is read as one if its text looks like it."
     )
-    errors: dict[str, Outcome] = declared({}, "Its own error codes in receipts, each with a result code of ours.")
-    enquire_seconds: int = declared(30, "How often a quiet connection is tested.", least=1, most=3600)
+    errors: dict[str, Outcome] = setting({}, "Its own error codes in receipts, each with a result code of ours.")
+    enquire_seconds: int = setting(30, "How often a quiet connection is tested.", min_value=1, max_value=3600)
 
 
-TEXTS = (Product.SMS, Product.LMS, Product.MMS)
-TALKS = tuple(product for product in SENDABLE if product not in TEXTS)
+TEXT_PRODUCTS = (Product.SMS, Product.LMS, Product.MMS)
+KAKAO_PRODUCTS = tuple(product for product in SENDABLE if product not in TEXT_PRODUCTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,35 +106,37 @@ class NhnCloudSettings(CarrierSettings):
     """NHN Cloud Notification: SMS for texts, KakaoTalk Bizmessage for Alimtalk and friend talk."""
 
     kind: str = "nhncloud"
-    window: int = declared(5000, "How many messages may be in its hands without an answer.", least=1, most=10_000)
-    sms_app_key: str = declared("", "App key of its SMS service; none: it carries no texts.", is_secret=True)
-    sms_secret_key: str = declared("", "Secret key of its SMS service; or with _env or _file.", is_secret=True)
-    talk_app_key: str = declared(
+    window: int = setting(
+        5000, "How many messages may be in its hands without an answer.", min_value=1, max_value=10_000
+    )
+    sms_app_key: str = setting("", "App key of its SMS service; none: it carries no texts.", is_secret=True)
+    sms_secret_key: str = setting("", "Secret key of its SMS service; or with _env or _file.", is_secret=True)
+    talk_app_key: str = setting(
         "", "App key of its KakaoTalk Bizmessage service; none: neither Alimtalk nor friend talk.", is_secret=True
     )
-    talk_secret_key: str = declared("", "Secret key of that service; or with _env or _file.", is_secret=True)
-    sms_address: str = declared("https://api-sms.cloud.toast.com", "Where its SMS interface is.")
-    talk_address: str = declared(
+    talk_secret_key: str = setting("", "Secret key of that service; or with _env or _file.", is_secret=True)
+    sms_address: str = setting("https://api-sms.cloud.toast.com", "Where its SMS interface is.")
+    talk_address: str = setting(
         "https://kakaotalk-bizmessage.api.nhncloudservice.com", "Where its KakaoTalk Bizmessage interface is."
     )
-    tls_ca: Path | None = declared(None, "File of the authority that signed them; none: those of the system.")
-    calls: int = declared(
-        40, "How many calls may be under way at once, of each of its services.", least=1, most=200
+    tls_ca: Path | None = setting(None, "File of the authority that signed them; none: those of the system.")
+    calls: int = setting(
+        40, "How many calls may be under way at once, of each of its services.", min_value=1, max_value=200
     )
-    answer_seconds: int = declared(10, "How long a call may take.", least=1, most=30)
-    poll_seconds: int = declared(5, "How often results are asked for.", least=1, most=60)
-    webhook_signature: str = declared(
+    timeout_seconds: int = setting(10, "How long a call may take.", min_value=1, max_value=30)
+    poll_seconds: int = setting(5, "How often results are asked for.", min_value=1, max_value=60)
+    webhook_signature: str = setting(
         "",
         "The signature its webhooks carry, at least 16 characters; none: webhooks are not taken.",
         is_secret=True,
     )
-    unsubscribe_number: str = declared(
+    unsubscribe_number: str = setting(
         "", "080 number to refuse advertisements with; none: texts that are advertisements are not carried."
     )
 
     def __post_init__(self) -> None:
         """Leave out what there is no key for. Raises BadSetting where key and secret do not go together."""
-        for service, products in (("sms", TEXTS), ("talk", TALKS)):
+        for service, products in (("sms", TEXT_PRODUCTS), ("talk", KAKAO_PRODUCTS)):
             app_key, secret_key = getattr(self, f"{service}_app_key"), getattr(self, f"{service}_secret_key")
             if bool(app_key) != bool(secret_key):
                 raise BadSetting(f"carriers.{self.name}: give both {service}_app_key and {service}_secret_key")
@@ -138,18 +144,18 @@ class NhnCloudSettings(CarrierSettings):
                 left = tuple(each for each in self.products if each not in products)
                 object.__setattr__(self, "products", left)
             place = f"carriers.{self.name}.{service}_address"
-            if not _keeps_secrets(getattr(self, f"{service}_address")):
+            if not _is_safe_for_secrets(getattr(self, f"{service}_address")):
                 raise BadSetting(f"{place}: must begin with https:// and name a host")
         if not self.products:
             raise BadSetting(f"carriers.{self.name}: give sms_app_key or talk_app_key, or it carries nothing")
-        if self.webhook_signature and len(self.webhook_signature) < LEAST_SIGNATURE:
-            raise BadSetting(f"carriers.{self.name}.webhook_signature: at least {LEAST_SIGNATURE} characters")
+        if self.webhook_signature and len(self.webhook_signature) < MIN_SIGNATURE_LENGTH:
+            raise BadSetting(f"carriers.{self.name}.webhook_signature: at least {MIN_SIGNATURE_LENGTH} characters")
 
 
-LEAST_SIGNATURE = 16
+MIN_SIGNATURE_LENGTH = 16
 
 
-def _keeps_secrets(address: str) -> bool:
+def _is_safe_for_secrets(address: str) -> bool:
     """Say whether secrets may be sent to an address: with TLS, or without it to this very machine."""
     try:
         parts = urlsplit(address)
@@ -161,7 +167,7 @@ def _keeps_secrets(address: str) -> bool:
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1"))
 
 
-KINDS: Mapping[str, type[CarrierSettings]] = {
+CARRIER_KINDS: Mapping[str, type[CarrierSettings]] = {
     "simulator": SimulatorSettings,
     "smpp": SmppSettings,
     "nhncloud": NhnCloudSettings,
@@ -175,7 +181,7 @@ def read_carriers(table: Any, environment: Mapping[str, str]) -> dict[str, Carri
     """
     if not isinstance(table, dict) or not all(isinstance(each, dict) for each in table.values()):
         raise BadSetting("carriers: write a table for each, [carriers.NAME]")
-    return {name: _carrier(name, given, environment) for name, given in table.items()}
+    return {name: _read_carrier(name, given, environment) for name, given in table.items()}
 
 
 def secrets_in_environment(carriers: Mapping[str, Any]) -> set[str]:
@@ -189,38 +195,38 @@ def secrets_in_environment(carriers: Mapping[str, Any]) -> set[str]:
     }
 
 
-def described(carrier: CarrierSettings) -> list[tuple[str, str, str]]:
+def describe_carrier(carrier: CarrierSettings) -> list[tuple[str, str, str]]:
     """Return name, value in force and meaning of a carrier's settings; of a secret, only whether it is set."""
     return [
         (
             f"carriers.{carrier.name}.{name}",
-            (SET if getattr(carrier, name) else "")
+            (SECRET_IS_SET if getattr(carrier, name) else "")
             if each.metadata["is_secret"]
-            else shown(getattr(carrier, name)),
+            else format_value(getattr(carrier, name)),
             each.metadata["help"],
         )
         for name, each in fields(type(carrier)).items()
     ]
 
 
-def _carrier(name: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> CarrierSettings:
-    shape = KINDS.get(str(given.get("kind")))
+def _read_carrier(name: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> CarrierSettings:
+    shape = CARRIER_KINDS.get(str(given.get("kind")))
     if shape is None:
-        raise BadSetting(f"carriers.{name}: kind must be one of {', '.join(KINDS)}")
+        raise BadSetting(f"carriers.{name}: kind must be one of {', '.join(CARRIER_KINDS)}")
     known = fields(shape)
     found: dict[str, Any] = {}
     for key, value in given.items():
         place = f"carriers.{name}.{key}"
-        target, value = _revealed(key, value, place, known, environment)
+        target, value = _resolve_secret(key, value, place, known, environment)
         if key == "kind":
             continue
         if target not in known:
-            raise BadSetting(f"{place}: no such setting{nearest(key, known)}")
+            raise BadSetting(f"{place}: no such setting{suggest(key, known)}")
         if target in found:
             raise BadSetting(f"{place}: {target} is given twice")
         if isinstance(value, str) and type(known[target].default) is int:
             raise BadSetting(f"{place}: {value!r} is not a whole number")
-        found[target] = typed(shape, target, place, value)
+        found[target] = convert(shape, target, place, value)
     for key, each in known.items():
         if (
             each.default is dataclasses.MISSING
@@ -231,7 +237,7 @@ def _carrier(name: str, given: Mapping[str, Any], environment: Mapping[str, str]
     return shape(name=name, **found)
 
 
-def _revealed(
+def _resolve_secret(
     key: str, value: Any, place: str, known: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[str, Any]:
     """Return the setting that a key stands for, and its value, fetched from where a secret is kept."""

@@ -17,17 +17,17 @@ class BadSetting(Exception):
     """A setting is unknown or has a value that makes no sense; the message says what to do."""
 
 
-def declared(
+def setting(
     default: Any,
     help: str,
     *,
-    least: int | None = None,
-    most: int | None = None,
-    longest: int | None = None,
+    min_value: int | None = None,
+    max_value: int | None = None,
+    max_length: int | None = None,
     is_secret: bool = False,
 ) -> Any:
     """Declare a setting: its default, what it means, its limits; `...` for one that must be given."""
-    metadata = {"help": help, "least": least, "most": most, "longest": longest, "is_secret": is_secret}
+    metadata = {"help": help, "least": min_value, "most": max_value, "longest": max_length, "is_secret": is_secret}
     if isinstance(default, (list, dict)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     if default is ...:
@@ -35,69 +35,69 @@ def declared(
     return field(default=default, metadata=metadata, repr=not is_secret)
 
 
-def fields(shape: type) -> dict[str, "dataclasses.Field[Any]"]:
+def fields(settings_type: type) -> dict[str, "dataclasses.Field[Any]"]:
     """Return the settings that a shape declares."""
-    return {each.name: each for each in dataclasses.fields(shape) if each.metadata}
+    return {each.name: each for each in dataclasses.fields(settings_type) if each.metadata}
 
 
-def typed(shape: type, name: str, place: str, value: Any) -> Any:
+def convert(settings_type: type, name: str, label: str, value: Any) -> Any:
     """Return a value as the type that a setting has; `place` is what the operator calls it.
 
     Raises BadSetting.
     """
-    hint = _hints(shape)[name]
+    hint = _type_hints(settings_type)[name]
     try:
-        found = _converted(hint, value)
+        found = _convert(hint, value)
     except (ValueError, KeyError, TypeError, OSError, AttributeError):  # OSError: a zone that is a directory
-        given = "what is there" if fields(shape)[name].metadata["is_secret"] else repr(value)
-        raise BadSetting(f"{place}: {given} is not {_expected(hint)}") from None
-    check_limits(shape, name, place, found)
+        given = "what is there" if fields(settings_type)[name].metadata["is_secret"] else repr(value)
+        raise BadSetting(f"{label}: {given} is not {_expected_type(hint)}") from None
+    check_limits(settings_type, name, label, found)
     return found
 
 
-def check_limits(shape: type, name: str, place: str, value: Any) -> None:
+def check_limits(settings_type: type, name: str, label: str, value: Any) -> None:
     """Raises BadSetting for a number or a text beyond the limits of its setting."""
-    metadata = fields(shape)[name].metadata
+    metadata = fields(settings_type)[name].metadata
     if isinstance(value, int):
         if metadata["least"] is not None and value < metadata["least"]:
-            raise BadSetting(f"{place}: at least {metadata['least']}")
+            raise BadSetting(f"{label}: at least {metadata['least']}")
         if metadata["most"] is not None and value > metadata["most"]:
-            raise BadSetting(f"{place}: at most {metadata['most']}")
+            raise BadSetting(f"{label}: at most {metadata['most']}")
     if isinstance(value, str) and metadata["longest"] is not None and len(value) > metadata["longest"]:
-        raise BadSetting(f"{place}: at most {metadata['longest']} characters")
+        raise BadSetting(f"{label}: at most {metadata['longest']} characters")
 
 
-def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
+def suggest(name: str, known: Iterable[str], default: str = "") -> str:
     """Return a hint at the known name that was probably meant."""
     near = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else otherwise
+    return f"; did you mean {near[0]}?" if near else default
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value as an operator would write it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Outcome):
         return str(value.number)
     if isinstance(value, dict):
-        return ", ".join(f"{name} ({_inner(each)})" for name, each in value.items())
+        return ", ".join(f"{name} ({_format_inner(each)})" for name, each in value.items())
     if isinstance(value, list):
         return " ".join(map(str, value))
     return "" if value is None else str(value)
 
 
-def _inner(value: Any) -> str:
+def _format_inner(value: Any) -> str:
     if isinstance(value, list):
         return " → ".join(map(str, value))
-    return str(value.kind) if hasattr(value, "kind") else shown(value)
+    return str(value.kind) if hasattr(value, "kind") else format_value(value)
 
 
 @cache
-def _hints(shape: type) -> dict[str, Any]:
+def _type_hints(shape: type) -> dict[str, Any]:
     return get_type_hints(shape)
 
 
-def _converted(hint: Any, value: Any) -> Any:
+def _convert(hint: Any, value: Any) -> Any:
     origin = get_origin(hint)
     if origin is Literal:
         if value not in get_args(hint):
@@ -105,17 +105,19 @@ def _converted(hint: Any, value: Any) -> Any:
         return value
     if origin is list:
         parts = value.replace(",", " ").split() if isinstance(value, str) else value
-        return [_converted(get_args(hint)[0], part) for part in parts]
+        return [_convert(get_args(hint)[0], part) for part in parts]
     if origin is dict:
-        return {name: _converted(get_args(hint)[1], each) for name, each in value.items()}
+        return {name: _convert(get_args(hint)[1], each) for name, each in value.items()}
     if origin in (Union, types.UnionType):
         if IPv4Network in get_args(hint):
-            return ip_network(_text(value))
-        return _converted(get_args(hint)[0], value)
+            return ip_network(_require_text(value))
+        return _convert(get_args(hint)[0], value)
     if hint is bool:
         if isinstance(value, bool):
             return value
-        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[_text(value).lower()]
+        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[
+            _require_text(value).lower()
+        ]
     if hint is int:
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise ValueError
@@ -130,13 +132,13 @@ def _converted(hint: Any, value: Any) -> Any:
     return hint(value)
 
 
-def _text(value: Any) -> str:
+def _require_text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError
     return value
 
 
-def _expected(hint: Any) -> str:
+def _expected_type(hint: Any) -> str:
     origin = get_origin(hint)
     if origin is Literal:
         return "one of " + ", ".join(get_args(hint))
@@ -145,7 +147,7 @@ def _expected(hint: Any) -> str:
     if origin is dict:
         return "a table of result codes of failed messages"
     if origin in (Union, types.UnionType):
-        return _expected(get_args(hint)[0])
+        return _expected_type(get_args(hint)[0])
     return {bool: "true or false", int: "a whole number", ZoneInfo: "a time zone such as Asia/Seoul"}.get(
         hint, "text"
     )

@@ -21,10 +21,10 @@ from pabal.settings.carriers import (
     read_carriers,
     secrets_in_environment,
 )
-from pabal.settings.field import BadSetting, check_limits, declared, fields, nearest, shown, typed
+from pabal.settings.field import BadSetting, check_limits, convert, fields, format_value, setting, suggest
 
 ENVIRONMENT_PREFIX = "PABAL_"
-NO_SETTINGS = ("PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS")
+RESERVED_VARIABLES = ("PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS")
 """Variables that are not settings: where these are, and what the tests are told."""
 POSTGRESQL = ("postgresql://", "postgres://")
 SECRET_OPTIONS = ("password", "sslpassword")
@@ -35,77 +35,77 @@ _END_OF_HOSTS = re.compile("[/?]")
 class Settings:
     """What an operator may decide; the names are those of the TOML file and, in capitals, of PABAL_*."""
 
-    host: str = declared("127.0.0.1", "Address to listen on.")
-    port: int = declared(8080, "Port to listen on.", least=0, most=65535)
-    data: Path = declared(Path("data"), "Directory that holds the embedded store.")
-    store: str = declared(
+    host: str = setting("127.0.0.1", "Address to listen on.")
+    port: int = setting(8080, "Port to listen on.", min_value=0, max_value=65535)
+    data: Path = setting(Path("data"), "Directory that holds the embedded store.")
+    store: str = setting(
         "", "Address of the store, sqlite:///FILE or postgresql://…; empty: sqlite, in the data directory."
     )
-    migrate: bool = declared(True, "Whether serve brings the schema up to date at start.")
-    zone: ZoneInfo = declared(ZoneInfo("Asia/Seoul"), "Time zone of every date in requests and records.")
-    always_ok: bool = declared(False, "Answer HTTP 200 to 4xx of /api/ except 429, for clients that throw on them.")
-    trusted_proxies: list[IPv4Network | IPv6Network] = declared([], "Networks whose X-Forwarded-For is believed.")
-    check_sender_numbers: bool | None = declared(
+    migrate: bool = setting(True, "Whether serve brings the schema up to date at start.")
+    zone: ZoneInfo = setting(ZoneInfo("Asia/Seoul"), "Time zone of every date in requests and records.")
+    always_ok: bool = setting(False, "Answer HTTP 200 to 4xx of /api/ except 429, for clients that throw on them.")
+    trusted_proxies: list[IPv4Network | IPv6Network] = setting([], "Networks whose X-Forwarded-For is believed.")
+    check_sender_numbers: bool | None = setting(
         None, "Whether senders must be registered numbers; default: once a real carrier is configured."
     )
-    unsupported_characters: Literal["refuse", "replace"] = declared(
+    unsupported_characters: Literal["refuse", "replace"] = setting(
         "refuse", "What to do with characters that text messages cannot hold: refuse, or replace by '?'."
     )
-    night_ads: Literal["refuse", "move"] = declared(
+    night_ads: Literal["refuse", "move"] = setting(
         "refuse", "What to do with advertisements from 20:50 to 08:00: refuse, or move to 08:00."
     )
-    max_body_bytes: int = declared(8 * 1024 * 1024, "Largest request body.", least=1024)
-    max_receivers: int = declared(1000, "Most receivers of one request.", least=1, most=100_000)
-    max_days_ahead: int = declared(60, "How far ahead a sendDate may lie, in days.", least=1, most=365)
-    max_waiting_writes: int = declared(
+    max_body_bytes: int = setting(8 * 1024 * 1024, "Largest request body.", min_value=1024)
+    max_receivers: int = setting(1000, "Most receivers of one request.", min_value=1, max_value=100_000)
+    max_days_ahead: int = setting(60, "How far ahead a sendDate may lie, in days.", min_value=1, max_value=365)
+    max_waiting_writes: int = setting(
         10_000,
         "Most transactions that wait for the store before callers are told SERVICE_UNAVAILABLE.",
-        least=1,
+        min_value=1,
     )
-    read_connections: int = declared(2, "Connections of the store for reading.", least=1, most=64)
-    write_connections: int = declared(2, "Connections to PostgreSQL for writing.", least=1, most=64)
-    slots: int = declared(
+    read_connections: int = setting(2, "Connections of the store for reading.", min_value=1, max_value=64)
+    write_connections: int = setting(2, "Connections to PostgreSQL for writing.", min_value=1, max_value=64)
+    slots: int = setting(
         8,
         "Parts that the queue of a new PostgreSQL store is cut into, for good: so many processes can deliver.",
-        least=1,
-        most=1024,
+        min_value=1,
+        max_value=1024,
     )
-    work_port: int = declared(
-        0, "Port on which `pabal work` tells its health and its figures; 0: none.", least=0, most=65535
+    work_port: int = setting(
+        0, "Port on which `pabal work` tells its health and its figures; 0: none.", min_value=0, max_value=65535
     )
-    sms_timeout_hours: int = declared(25, "Hours to wait for the receipt of an SMS.", least=1)
-    other_timeout_hours: int = declared(80, "Hours to wait for the receipt of any other message.", least=1)
-    fallback_within_minutes: int = declared(
+    sms_timeout_hours: int = setting(25, "Hours to wait for the receipt of an SMS.", min_value=1)
+    other_timeout_hours: int = setting(80, "Hours to wait for the receipt of any other message.", min_value=1)
+    fallback_within_minutes: int = setting(
         60,
         "A failed Alimtalk or friend talk is sent as a text only so long after its scheduled time.",
-        least=1,
+        min_value=1,
     )
-    idempotency_hours: int = declared(24, "How long an Idempotency-Key is remembered.", least=1)
-    token_minutes: int = declared(30, "How long the token of a sender profile is valid.", least=1)
-    retention_days: int = declared(
-        180, "Days after which numbers and texts go: blanked, or on PostgreSQL dropped by the month.", least=1
+    idempotency_hours: int = setting(24, "How long an Idempotency-Key is remembered.", min_value=1)
+    token_minutes: int = setting(30, "How long the token of a sender profile is valid.", min_value=1)
+    retention_days: int = setting(
+        180, "Days after which numbers and texts go: blanked, or on PostgreSQL dropped by the month.", min_value=1
     )
-    key_rate: int = declared(1000, "Requests a second of a new key; 0: no limit.", least=0)
-    simulator_messages: int = declared(
-        100_000, "Messages that the simulator's phones hold in all; older ones are dropped.", least=1
+    key_rate: int = setting(1000, "Requests a second of a new key; 0: no limit.", min_value=0)
+    simulator_messages: int = setting(
+        100_000, "Messages that the simulator's phones hold in all; older ones are dropped.", min_value=1
     )
-    sender_categories: Path | None = declared(
+    sender_categories: Path | None = setting(
         None, "CSV file (code,name) of sender profile categories; default: the one that comes along."
     )
-    template_categories: Path | None = declared(
+    template_categories: Path | None = setting(
         None, "CSV file (code,group,name) of template categories; default: the one that comes along."
     )
-    log_format: Literal["auto", "text", "json"] = declared(
+    log_format: Literal["auto", "text", "json"] = setting(
         "auto", "How to log: text, json, or auto (text on a terminal, json elsewhere)."
     )
-    log_requests: Literal["refused", "all"] = declared(
+    log_requests: Literal["refused", "all"] = setting(
         "refused", "Which requests are logged: those that were refused or failed, or all."
     )
-    stop_seconds: int = declared(20, "How long a stopping service finishes what is in hand.", least=1)
-    carriers: dict[str, CarrierSettings] = declared(
+    stop_seconds: int = setting(20, "How long a stopping service finishes what is in hand.", min_value=1)
+    carriers: dict[str, CarrierSettings] = setting(
         {}, "Carriers, a table each; none: the simulator for everything."
     )
-    routes: dict[str, list[str]] = declared({}, "For each product the carriers to try, in order.")
+    routes: dict[str, list[str]] = setting({}, "For each product the carriers to try, in order.")
 
     @property
     def is_on_postgresql(self) -> bool:
@@ -113,7 +113,7 @@ class Settings:
         return self.store.startswith(POSTGRESQL)
 
     @property
-    def slots_of_store(self) -> int:
+    def store_slots(self) -> int:
         """How many slots a new store gets: the embedded one is delivered from by one process alone."""
         return self.slots if self.is_on_postgresql else 1
 
@@ -128,18 +128,18 @@ class Settings:
         raise BadSetting(f"store: {scheme}: is not a store this version knows; use sqlite:///… or postgresql://…")
 
     @property
-    def shown_store(self) -> str:
+    def redacted_store(self) -> str:
         """The address of the store without its password."""
-        return _without_password(self.store)
+        return _redact(self.store)
 
     @property
     def must_check_sender_numbers(self) -> bool:
         if self.check_sender_numbers is not None:
             return self.check_sender_numbers
-        return self.is_in_earnest
+        return self.has_real_carriers
 
     @property
-    def is_in_earnest(self) -> bool:
+    def has_real_carriers(self) -> bool:
         """Whether anything can leave this machine."""
         return any(carrier.kind != "simulator" for carrier in self.carriers.values())
 
@@ -155,7 +155,7 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
     environment = os.environ if environment is None else environment
     given: dict[str, Any] = {}
     file = file or _path(environment.get(f"{ENVIRONMENT_PREFIX}CONFIG"))
-    table = _table(file) if file else {}
+    table = _read_table(file) if file else {}
     given |= _from_table(table, environment)
     given |= _from_environment(environment, secrets_in_environment(table.get("carriers", {})))
     for name, value in overrides.items():
@@ -168,14 +168,16 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
     return _with_routes(settings)
 
 
-def described(settings: Settings) -> list[tuple[str, str, str]]:
+def describe_settings(settings: Settings) -> list[tuple[str, str, str]]:
     """Return name, value in force and meaning of every setting, those of each carrier among them."""
-    values = {name: getattr(settings, name) for name in FIELDS} | {"store": settings.shown_store}
-    rows = [(name, shown(values[name]), each.metadata["help"]) for name, each in FIELDS.items()]
-    return rows + [row for carrier in settings.carriers.values() for row in carriers_module.described(carrier)]
+    values = {name: getattr(settings, name) for name in FIELDS} | {"store": settings.redacted_store}
+    rows = [(name, format_value(values[name]), each.metadata["help"]) for name, each in FIELDS.items()]
+    return rows + [
+        row for carrier in settings.carriers.values() for row in carriers_module.describe_carrier(carrier)
+    ]
 
 
-def _table(file: Path) -> dict[str, Any]:
+def _read_table(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -193,26 +195,26 @@ def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dic
         elif name == "routes":
             given[name] = _routes(value)
         else:
-            given[name] = typed(Settings, name, name, value)
+            given[name] = convert(Settings, name, name, value)
     return given
 
 
 def _from_environment(environment: Mapping[str, str], secrets: set[str]) -> dict[str, Any]:
     given = {}
     for variable, value in environment.items():
-        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in {*NO_SETTINGS, *secrets}:
+        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in {*RESERVED_VARIABLES, *secrets}:
             continue
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
         _check_known(name, variable)
         if name in ("carriers", "routes"):
             raise BadSetting(f"{variable}: carriers and routes stand in the TOML file, not in the environment")
-        given[name] = typed(Settings, name, variable, value)
+        given[name] = convert(Settings, name, variable, value)
     return given
 
 
 def _check_known(name: str, place: str) -> None:
     if name not in FIELDS:
-        raise BadSetting(f"{place}: no such setting{nearest(name, FIELDS, '; see `pabal settings`')}")
+        raise BadSetting(f"{place}: no such setting{suggest(name, FIELDS, '; see `pabal settings`')}")
 
 
 def _routes(table: Any) -> dict[str, list[str]]:
@@ -220,7 +222,7 @@ def _routes(table: Any) -> dict[str, list[str]]:
         raise BadSetting("routes: write a table, [routes]")
     for product, carriers in table.items():
         if product not in PRODUCT_BY_WORD or PRODUCT_BY_WORD[product] not in SENDABLE:
-            hint = nearest(product, [each.word for each in SENDABLE])
+            hint = suggest(product, [each.word for each in SENDABLE])
             raise BadSetting(f"routes.{product}: no such product{hint}")
         if not isinstance(carriers, list) or not carriers or not all(isinstance(c, str) for c in carriers):
             raise BadSetting(f"routes.{product}: write a list of carriers")
@@ -246,7 +248,7 @@ def _check_store(settings: Settings) -> None:
         )
 
 
-def _without_password(address: str) -> str:
+def _redact(address: str) -> str:
     """Return an address as it may be shown."""
     if not address.startswith(POSTGRESQL):
         return address

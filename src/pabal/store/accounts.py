@@ -4,7 +4,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant
-from pabal.store.engine.base import Found, Tx
+from pabal.store.engine.base import Row, Tx
 
 _KEY = (
     "k.id, k.account_id, a.name, k.name, k.scopes, k.allow, k.rate,"
@@ -12,7 +12,7 @@ _KEY = (
 )
 
 
-class Key(NamedTuple):
+class ApiKey(NamedTuple):
     """An API key, all but the key itself."""
 
     id: int
@@ -43,32 +43,32 @@ class Account(NamedTuple):
 
 def ensure_account(tx: Tx, name: str, now: Instant) -> int:
     """Return the id of the account of this name, made if new."""
-    tx.run("insert into accounts (name, created_at) values (?, ?) on conflict (name) do nothing", (name, now))
-    row = tx.row("select id from accounts where name = ?", (name,))
+    tx.execute("insert into accounts (name, created_at) values (?, ?) on conflict (name) do nothing", (name, now))
+    row = tx.fetch_one("select id from accounts where name = ?", (name,))
     assert row is not None
     return int(row[0])
 
 
-def take_turns(tx: Tx, account_id: int) -> None:
+def lock(tx: Tx, account_id: int) -> None:
     """Have works that count what an account has done come one after the other, whatever the engine."""
-    tx.run("update accounts set created_at = created_at where id = ?", (account_id,))
+    tx.execute("update accounts set created_at = created_at where id = ?", (account_id,))
 
 
-def accounts(tx: Tx) -> list[Account]:
+def list_accounts(tx: Tx) -> list[Account]:
     """Return every account, oldest first."""
-    rows = tx.rows("select id, name, created_at, disabled_at from accounts order by id")
+    rows = tx.fetch_all("select id, name, created_at, disabled_at from accounts order by id")
     return [Account(*row) for row in rows]
 
 
-def by_id(tx: Tx, account_id: int) -> Account | None:
+def get(tx: Tx, account_id: int) -> Account | None:
     """Return the account of this id."""
-    row = tx.row("select id, name, created_at, disabled_at from accounts where id = ?", (account_id,))
+    row = tx.fetch_one("select id, name, created_at, disabled_at from accounts where id = ?", (account_id,))
     return Account(*row) if row else None
 
 
 def set_disabled(tx: Tx, name: str, at: Instant | None) -> bool:
     """Disable an account, or enable it with None; say whether there is one of this name."""
-    return tx.run("update accounts set disabled_at = ? where name = ?", (at, name)) > 0
+    return tx.execute("update accounts set disabled_at = ? where name = ?", (at, name)) > 0
 
 
 def add_key(
@@ -83,7 +83,7 @@ def add_key(
     expires_at: Instant | None,
 ) -> int:
     """Keep a new key by its hash and return its id."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "insert into keys (account_id, name, hash, scopes, allow, rate, created_at, expires_at)"
         " values (?, ?, ?, ?, ?, ?, ?, ?) returning id",
         (account_id, name, hash, scopes, allow, rate, now, expires_at),
@@ -91,41 +91,43 @@ def add_key(
     return int(rows[0][0])
 
 
-def key_by_hash(tx: Tx, hash: bytes) -> Key | None:
+def key_by_hash(tx: Tx, hash: bytes) -> ApiKey | None:
     """Return the key with this hash, whatever its state."""
-    row = tx.row(f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.hash = ?", (hash,))
-    return _key(row) if row else None
+    row = tx.fetch_one(
+        f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.hash = ?", (hash,)
+    )
+    return _key_from_row(row) if row else None
 
 
-def keys(tx: Tx) -> list[Key]:
+def list_keys(tx: Tx) -> list[ApiKey]:
     """Return every key, oldest first."""
-    rows = tx.rows(f"select {_KEY} from keys k join accounts a on a.id = k.account_id order by k.id")
-    return [_key(row) for row in rows]
+    rows = tx.fetch_all(f"select {_KEY} from keys k join accounts a on a.id = k.account_id order by k.id")
+    return [_key_from_row(row) for row in rows]
 
 
-def keys_of(tx: Tx, account_id: int) -> list[Key]:
+def list_keys_by_account(tx: Tx, account_id: int) -> list[ApiKey]:
     """Return every key of an account, oldest first."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.account_id = ? order by k.id",
         (account_id,),
     )
-    return [_key(row) for row in rows]
+    return [_key_from_row(row) for row in rows]
 
 
-def newest_key(tx: Tx, account_id: int) -> int:
+def newest_key_id(tx: Tx, account_id: int) -> int:
     """Return the id of an account's newest key, 0 where it has none."""
-    row = tx.row("select max(id) from keys where account_id = ?", (account_id,))
+    row = tx.fetch_one("select max(id) from keys where account_id = ?", (account_id,))
     return int(row[0] or 0) if row else 0
 
 
 def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:
     """Revoke a key; say whether there was a live one of this id."""
-    return tx.run("update keys set revoked_at = ? where id = ? and revoked_at is null", (now, key_id)) > 0
+    return tx.execute("update keys set revoked_at = ? where id = ? and revoked_at is null", (now, key_id)) > 0
 
 
 def add_number(tx: Tx, account_id: int, number: str, now: Instant) -> bool:
     """Register a sender number; say whether it was new."""
-    added = tx.rows(
+    added = tx.fetch_all(
         "insert into numbers (account_id, number, created_at) values (?, ?, ?)"
         " on conflict do nothing returning number",
         (account_id, number, now),
@@ -135,27 +137,31 @@ def add_number(tx: Tx, account_id: int, number: str, now: Instant) -> bool:
 
 def remove_number(tx: Tx, account_id: int, number: str) -> bool:
     """Take a sender number off the list; say whether it was on it."""
-    return tx.run("delete from numbers where account_id = ? and number = ?", (account_id, number)) > 0
+    return tx.execute("delete from numbers where account_id = ? and number = ?", (account_id, number)) > 0
 
 
-def numbers(tx: Tx) -> list[tuple[str, str]]:
+def list_numbers(tx: Tx) -> list[tuple[str, str]]:
     """Return every account's name with each of its sender numbers."""
-    return tx.rows(
+    return tx.fetch_all(
         "select a.name, n.number from numbers n join accounts a on a.id = n.account_id order by a.id, n.number"
     )
 
 
-def numbers_of(tx: Tx, account_id: int) -> list[tuple[str, Instant]]:
+def list_numbers_by_account(tx: Tx, account_id: int) -> list[tuple[str, Instant]]:
     """Return an account's sender numbers, each with when it was registered."""
-    return tx.rows("select number, created_at from numbers where account_id = ? order by number", (account_id,))
+    return tx.fetch_all(
+        "select number, created_at from numbers where account_id = ? order by number", (account_id,)
+    )
 
 
 def has_number(tx: Tx, account_id: int, number: str) -> bool:
     """Say whether an account has registered a sender number."""
-    return tx.row("select 1 from numbers where account_id = ? and number = ?", (account_id, number)) is not None
+    return (
+        tx.fetch_one("select 1 from numbers where account_id = ? and number = ?", (account_id, number)) is not None
+    )
 
 
-def _key(row: Found) -> Key:
+def _key_from_row(row: Row) -> ApiKey:
     id, account_id, account, name, scopes, allow, *rest = row
     networks = tuple(ip_network(word) for word in allow.split())
-    return Key(id, account_id, account, name, frozenset(scopes.split()), networks, *rest)
+    return ApiKey(id, account_id, account, name, frozenset(scopes.split()), networks, *rest)

@@ -8,75 +8,75 @@ from pabal.store.engine.base import Tx, Value
 
 T = TypeVar("T")
 
-COMMAND_LINE = "command line"
+COMMAND_LINE_NAME = "command line"
 
 
-class Doer(NamedTuple):
+class Actor(NamedTuple):
     """Who does something: a user, or whoever is at the command line, who is none."""
 
     user_id: int | None
     name: str
 
 
-AT_COMMAND_LINE = Doer(None, COMMAND_LINE)
+COMMAND_LINE = Actor(None, COMMAND_LINE_NAME)
 
 
-class Deed(NamedTuple):
+class AuditEntry(NamedTuple):
     """One thing that someone did; `target` is an id, a code or a user's name, never a number or a text."""
 
-    done_at: Instant
+    created_at: Instant
     user_id: int | None
-    who: str
+    actor: str
     account_id: int | None
-    what: str
+    action: str
     target: str = ""
 
 
-def note(tx: Tx, deed: Deed) -> None:
+def add(tx: Tx, audit_entry: AuditEntry) -> None:
     """Note what someone did, in the transaction that does it."""
-    tx.run(
+    tx.execute(
         "insert into deeds (done_at, user_id, who, account_id, what, target) values (?, ?, ?, ?, ?, ?)",
-        deed,
+        audit_entry,
     )
 
 
-def along(tx: Tx, deed: Deed | None, work: Callable[..., T], *args: object) -> T:
+def run_audited(tx: Tx, audit_entry: AuditEntry | None, work: Callable[..., T], *args: object) -> T:
     """Do something, note who did it if that is known, and return what came of it: both are kept, or neither."""
     done = work(tx, *args)
-    if deed:
-        note(tx, deed)
+    if audit_entry:
+        add(tx, audit_entry)
     return done
 
 
-class Noted(NamedTuple):
+class ListedEntry(NamedTuple):
     """A deed as it is listed: with its place in the log, and the name of the account, if it has one."""
 
     id: int
     account: str | None
-    deed: Deed
+    entry: AuditEntry
 
 
-def find(tx: Tx, account_id: int | None, who: str, before: int | None, most: int) -> list[Noted]:
+def find(tx: Tx, account_id: int | None, actor: str, before: int | None, limit: int) -> list[ListedEntry]:
     """Return what was done, newest first: to an account's things or anyone's, by one or, with no name, by all."""
     conditions: list[tuple[str, Value]] = []
     if account_id is not None:
         conditions.append(("d.account_id = ?", account_id))
-    if who:
-        conditions.append(("d.who = ?", who))
+    if actor:
+        conditions.append(("d.who = ?", actor))
     if before is not None:
         conditions.append(("d.id < ?", before))
     where = f"where {' and '.join(sql for sql, _ in conditions)}" if conditions else ""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "select d.id, a.name, d.done_at, d.user_id, d.who, d.account_id, d.what, d.target"
         f" from deeds d left join accounts a on a.id = d.account_id {where} order by d.id desc limit ?",
-        (*(value for _, value in conditions), most),
+        (*(value for _, value in conditions), limit),
     )
-    return [Noted(id, account, Deed(*deed)) for id, account, *deed in rows]
+    return [ListedEntry(id, account, AuditEntry(*deed)) for id, account, *deed in rows]
 
 
-def forget(tx: Tx, before: Instant, most: int) -> int:
+def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Drop some that are older; return how many."""
-    return tx.run(
+    return tx.execute(
         "delete from deeds where id in (select id from deeds where done_at < ? order by done_at limit ?)",
-        (before, most),
+        (before, limit),
     )

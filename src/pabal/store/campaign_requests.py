@@ -7,14 +7,14 @@ from pabal.domain import identifiers
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Status
 from pabal.store import messages
-from pabal.store.engine.base import Found, Tx
+from pabal.store.engine.base import Row, Tx
 
-SOONEST = 1 * SECOND
-LATEST = 30 * SECOND
+MIN_COUNT_INTERVAL = 1 * SECOND
+MAX_COUNT_INTERVAL = 30 * SECOND
 """What moves slowly is counted less often: every tenth of its age, but within these."""
 
 
-class Progress(NamedTuple):
+class CampaignProgress(NamedTuple):
     """How many receivers' messages stand where, and how many texts stand in for failed ones."""
 
     waiting: int = 0
@@ -29,7 +29,7 @@ class Progress(NamedTuple):
         return self.waiting + self.sending + self.completed + self.fail + self.cancel
 
 
-class Part(NamedTuple):
+class CampaignRequest(NamedTuple):
     """One request of a campaign."""
 
     campaign_id: bytes
@@ -38,7 +38,7 @@ class Part(NamedTuple):
     receivers: int
     scheduled_at: Instant
     is_ended: bool
-    progress: Progress
+    progress: CampaignProgress
 
 
 _COLUMNS = (
@@ -49,7 +49,7 @@ _COLUMNS = (
 
 def add(tx: Tx, campaign_id: bytes, number: int, request_id: bytes, receivers: int, scheduled_at: Instant) -> None:
     """Remember a request of a campaign; there is nothing to count before its time."""
-    tx.run(
+    tx.execute(
         "insert into campaign_requests (campaign_id, number, request_id, receivers, scheduled_at, count_at,"
         " is_ended, waiting, sending, completed, fail, cancel, fallbacks)"
         " values (?, ?, ?, ?, ?, ?, 0, ?, 0, 0, 0, 0, 0)",
@@ -57,83 +57,87 @@ def add(tx: Tx, campaign_id: bytes, number: int, request_id: bytes, receivers: i
     )
 
 
-def parts(tx: Tx, campaign_id: bytes) -> list[Part]:
+def list_requests(tx: Tx, campaign_id: bytes) -> list[CampaignRequest]:
     """Return all requests of a campaign, in their order."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         f"select {_COLUMNS} from campaign_requests where campaign_id = ? order by number", (campaign_id,)
     )
-    return [_part(row) for row in rows]
+    return [_from_row(row) for row in rows]
 
 
-def not_ended(tx: Tx, campaign_id: bytes) -> list[Part]:
+def list_unfinished(tx: Tx, campaign_id: bytes) -> list[CampaignRequest]:
     """Return the requests of a campaign that have not ended, as far as was counted."""
-    return [each for each in parts(tx, campaign_id) if not each.is_ended]
+    return [each for each in list_requests(tx, campaign_id) if not each.is_ended]
 
 
-def sums(tx: Tx, campaign_ids: Iterable[bytes]) -> dict[bytes, tuple[Progress, bool]]:
+def sum_progress(tx: Tx, campaign_ids: Iterable[bytes]) -> dict[bytes, tuple[CampaignProgress, bool]]:
     """Return how far each campaign has come as last counted, and whether all of its requests have ended."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         "select campaign_id, sum(waiting), sum(sending), sum(completed), sum(fail), sum(cancel), sum(fallbacks),"
         " min(is_ended) from campaign_requests where campaign_id in ({list}) group by campaign_id",
         [(one,) for one in campaign_ids],
     )
-    return {row[0]: (Progress(*(int(each) for each in row[1:7])), bool(row[7])) for row in rows}
+    return {row[0]: (CampaignProgress(*(int(each) for each in row[1:7])), bool(row[7])) for row in rows}
 
 
-def among(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, bytes]:
+def campaigns_by_request(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, bytes]:
     """Return which of these requests belong to which campaign."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         "select request_id, campaign_id from campaign_requests where request_id in ({list})",
         [(one,) for one in request_ids],
     )
     return dict(rows)
 
 
-def due(tx: Tx, campaign_id: bytes | None, now: Instant, most: int) -> list[Part]:
+def find_due(tx: Tx, campaign_id: bytes | None, now: Instant, limit: int) -> list[CampaignRequest]:
     """Return requests that it is time to count again, of one campaign or with None of any."""
     where, args = ("", ()) if campaign_id is None else (" and campaign_id = ?", (campaign_id,))
-    rows = tx.rows(
+    rows = tx.fetch_all(
         f"select {_COLUMNS} from campaign_requests where is_ended = 0 and count_at <= ?{where}"
         " order by count_at limit ?",
-        (now, *args, most),
+        (now, *args, limit),
     )
-    return [_part(row) for row in rows]
+    return [_from_row(row) for row in rows]
 
 
-def count(tx: Tx, account_id: int, request_id: bytes, receivers: int) -> tuple[Progress, bool]:
+def count_progress(tx: Tx, account_id: int, request_id: bytes, receivers: int) -> tuple[CampaignProgress, bool]:
     """Return how far a request has come, and whether all of its messages have ended, stand-ins included."""
-    low, high = identifiers.bounds(request_id)
-    last = identifiers.message_id(request_id, receivers)
-    own = messages.count(tx, account_id, low, last)
-    others = messages.count(tx, account_id, identifiers.message_id(request_id, receivers + 1), high)
+    low, high = identifiers.message_id_range(request_id)
+    last = identifiers.make_message_id(request_id, receivers)
+    own = messages.count_by_status(tx, account_id, low, last)
+    others = messages.count_by_status(tx, account_id, identifiers.make_message_id(request_id, receivers + 1), high)
     counts = {status.word: own.get(status, 0) for status in Status}
-    found = Progress(**counts, fallbacks=sum(others.values()))
+    found = CampaignProgress(**counts, fallbacks=sum(others.values()))
     moving = sum(each.get(status, 0) for each in (own, others) for status in (Status.WAITING, Status.SENDING))
     return found, moving == 0
 
 
-def put(tx: Tx, part: Part, progress: Progress, is_ended: bool, now: Instant) -> None:
+def save_progress(
+    tx: Tx, request: CampaignRequest, progress: CampaignProgress, is_ended: bool, now: Instant
+) -> None:
     """Keep what was counted; of one that has ended it is the last."""
-    wait = min(max((now - part.scheduled_at) // 10, SOONEST), LATEST)
-    tx.run(
+    wait = min(max((now - request.scheduled_at) // 10, MIN_COUNT_INTERVAL), MAX_COUNT_INTERVAL)
+    tx.execute(
         "update campaign_requests set waiting = ?, sending = ?, completed = ?, fail = ?, cancel = ?, fallbacks = ?,"
         " is_ended = ?, count_at = ? where campaign_id = ? and number = ? and is_ended = 0",
-        (*progress, int(is_ended), now + wait, part.campaign_id, part.number),
+        (*progress, int(is_ended), now + wait, request.campaign_id, request.number),
     )
 
 
-def count_soon(tx: Tx, request_id: bytes, now: Instant, scheduled_at: Instant | None = None) -> None:
+def recount_soon(tx: Tx, request_id: bytes, now: Instant, scheduled_at: Instant | None = None) -> None:
     """Have a request counted at the next occasion, at its new time if it has one: something was done to it.
 
     One that is no campaign's is not counted here at all.
     """
-    tx.run(
+    tx.execute(
         "update campaign_requests set count_at = ?, scheduled_at = coalesce(?{as_big}, scheduled_at)"
         " where request_id = ?",
         (now, scheduled_at, request_id),
     )
 
 
-def _part(row: Found) -> Part:
+def _from_row(row: Row) -> CampaignRequest:
     campaign_id, number, request_id, receivers, scheduled_at, is_ended, *counts = row
-    return Part(campaign_id, number, request_id, receivers, scheduled_at, bool(is_ended), Progress(*counts))
+    return CampaignRequest(
+        campaign_id, number, request_id, receivers, scheduled_at, bool(is_ended), CampaignProgress(*counts)
+    )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pabal.domain.dates import MINUTE, Instant
 from pabal.store.engine.base import Tx
 
-PACE_HOLDS = 1 * MINUTE
+THROUGHPUT_MAX_AGE = 1 * MINUTE
 """What was told longer ago says nothing of now: whoever told it is no more."""
 
 
@@ -17,23 +17,23 @@ class CarrierState(NamedTuple):
     since: Instant
     reason: str
     worker: str = ""
-    trouble: str | None = None
+    last_error: str | None = None
     """The last reason that it was not well, also if it is well again."""
-    trouble_at: Instant | None = None
-    pace: int | None = None
+    last_error_at: Instant | None = None
+    messages_per_minute: int | None = None
     """How many messages a minute it took lately."""
-    paced_at: Instant | None = None
+    measured_at: Instant | None = None
 
-    def pace_at(self, now: Instant) -> int:
+    def throughput_at(self, now: Instant) -> int:
         """Return how many messages a minute it takes now."""
-        is_fresh = self.paced_at is not None and now - PACE_HOLDS < self.paced_at
-        return (self.pace or 0) if is_fresh else 0
+        is_fresh = self.measured_at is not None and now - THROUGHPUT_MAX_AGE < self.measured_at
+        return (self.messages_per_minute or 0) if is_fresh else 0
 
 
-def put(tx: Tx, state: CarrierState) -> None:
+def save(tx: Tx, state: CarrierState) -> None:
     """Keep the state of a carrier, and its reason, if there is one, as the last trouble."""
     trouble, at = (state.reason, state.since) if state.reason else (None, None)
-    tx.run(
+    tx.execute(
         "insert into carriers (name, state, since, reason, worker, trouble, trouble_at)"
         " values (?, ?, ?, ?, ?, ?, ?)"
         " on conflict (name, worker) do update"
@@ -44,20 +44,23 @@ def put(tx: Tx, state: CarrierState) -> None:
     )
 
 
-def put_pace(tx: Tx, name: str, worker: str, pace: int, now: Instant) -> None:
+def save_throughput(tx: Tx, name: str, worker: str, messages_per_minute: int, now: Instant) -> None:
     """Keep how many messages a minute a carrier took from a worker lately."""
-    tx.run("update carriers set pace = ?, paced_at = ? where name = ? and worker = ?", (pace, now, name, worker))
+    tx.execute(
+        "update carriers set pace = ?, paced_at = ? where name = ? and worker = ?",
+        (messages_per_minute, now, name, worker),
+    )
 
 
-def states(tx: Tx) -> list[CarrierState]:
+def list_all(tx: Tx) -> list[CarrierState]:
     """Return the state of every carrier that was ever used, by name."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "select name, state, since, reason, worker, trouble, trouble_at, pace, paced_at"
         " from carriers order by name, worker"
     )
     return [CarrierState(*row) for row in rows]
 
 
-def forget_workers(tx: Tx) -> None:
+def delete_gone_workers(tx: Tx) -> None:
     """Drop what workers that are no more have said."""
-    tx.run("delete from carriers where worker <> '' and worker not in (select name from workers)")
+    tx.execute("delete from carriers where worker <> '' and worker not in (select name from workers)")

@@ -7,14 +7,14 @@ from pabal.domain.dates import DAY, Period
 from pabal.domain.message import Product, Status
 from pabal.store import requests
 from pabal.store.engine.base import Tx, Value
-from pabal.store.messages import COLUMNS, Message, read
+from pabal.store.messages import COLUMNS, Message, from_row
 from pabal.store.requests import Request
 
-MOST_DAYS_AHEAD = 366
+MAX_DAYS_AHEAD = 366
 """No message is scheduled further after its request than this: lets a search by date skip the rest."""
 
 
-class Filter(NamedTuple):
+class MessageFilter(NamedTuple):
     """What a search asks for; None asks for nothing."""
 
     account_id: int
@@ -32,32 +32,32 @@ class Filter(NamedTuple):
     completed: Period | None = None
 
 
-class Page(NamedTuple):
+class MessagePage(NamedTuple):
     """One page of what was found, and how many there are in all."""
 
     total: int
     found: list[tuple[Message, Request]]
 
 
-def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> Page:
+def find(tx: Tx, wanted: MessageFilter, page: int, page_size: int) -> MessagePage:
     """Return a page of the messages that fit, newest first."""
-    where, args, needs_request = conditions(wanted)
+    where, args, needs_request = where_clause(wanted)
     join = " join requests r on r.id = substr(m.id, 1, 13) and r.slot = m.slot" if needs_request else ""
-    row = tx.row(f"select count(*) from messages m{join} where {where}", args)
+    row = tx.fetch_one(f"select count(*) from messages m{join} where {where}", args)
     total = int(row[0]) if row else 0
     skipped = (page - 1) * page_size
     if skipped >= total:
-        return Page(total, [])
-    rows = tx.rows(
+        return MessagePage(total, [])
+    rows = tx.fetch_all(
         f"select {COLUMNS} from messages m{join} where {where} order by m.id desc limit ? offset ?",
         (*args, page_size, skipped),
     )
-    messages = [read(row) for row in rows]
-    shared = requests.get(tx, {identifiers.request_of(message.id) for message in messages})
-    return Page(total, [(message, shared[identifiers.request_of(message.id)]) for message in messages])
+    messages = [from_row(row) for row in rows]
+    shared = requests.get(tx, {identifiers.request_id_of(message.id) for message in messages})
+    return MessagePage(total, [(message, shared[identifiers.request_id_of(message.id)]) for message in messages])
 
 
-def conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
+def where_clause(wanted: MessageFilter) -> tuple[str, list[Value], bool]:
     """Return the where clause, its arguments, and whether it speaks of the request `r`."""
     plus = "+" if wanted.receiver is None else ""
     own: list[tuple[str, Value]] = [(f"{plus}m.account_id = ?", wanted.account_id)]
@@ -65,7 +65,7 @@ def conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
     if wanted.receiver is not None:
         own.append(("m.receiver = ?", int(wanted.receiver)))
     if wanted.request_id is not None:
-        low, high = identifiers.bounds(wanted.request_id)
+        low, high = identifiers.message_id_range(wanted.request_id)
         own += [("m.id >= ?", low), ("m.id <= ?", high), ("m.slot = ?", identifiers.slot_of(low))]
     if wanted.message_id is not None:
         own += [("m.id = ?", wanted.message_id), ("m.slot = ?", identifiers.slot_of(wanted.message_id))]
@@ -73,8 +73,8 @@ def conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
         own.append(("m.product = ?", wanted.product.number))
     if wanted.status is not None:
         own.append(("m.status = ?", wanted.status.number))
-    own += _requested(wanted.requested)
-    own += within("m.completed_at", wanted.completed)
+    own += _in_request_period(wanted.requested)
+    own += in_period("m.completed_at", wanted.completed)
     for column, value in (
         ("channel_id", wanted.channel_id),
         ("sender_key", wanted.sender_key),
@@ -85,28 +85,28 @@ def conditions(wanted: Filter) -> tuple[str, list[Value], bool]:
     if wanted.template_code is not None:
         own.append(("m.product = ?", Product.ALIMTALK.number))  # the text that stood in for one has no template
     for period in (wanted.scheduled, wanted.month):
-        shared += within("r.scheduled_at", period)
-        own += _requested(around(period))
+        shared += in_period("r.scheduled_at", period)
+        own += _in_request_period(request_period(period))
     conditions = own + shared
     return " and ".join(sql for sql, _ in conditions), [value for _, value in conditions], bool(shared)
 
 
-def within(column: str, period: Period | None) -> list[tuple[str, Value]]:
+def in_period(column: str, period: Period | None) -> list[tuple[str, Value]]:
     if period is None:
         return []
     sides = ((f"{column} >= ?", period.start), (f"{column} < ?", period.end))
     return [(sql, value) for sql, value in sides if value is not None]
 
 
-def _requested(period: Period | None) -> list[tuple[str, Value]]:
+def _in_request_period(period: Period | None) -> list[tuple[str, Value]]:
     if period is None:
         return []
     sides = (("m.id >= ?", period.start), ("m.id < ?", period.end))
-    return [(sql, identifiers.first_since(at)) for sql, at in sides if at is not None]
+    return [(sql, identifiers.lowest_message_id(at)) for sql, at in sides if at is not None]
 
 
-def around(period: Period | None) -> Period | None:
+def request_period(period: Period | None) -> Period | None:
     """Return when the messages scheduled in a period can have been requested."""
     if period is None:
         return None
-    return Period(period.start - MOST_DAYS_AHEAD * DAY if period.start is not None else None, period.end)
+    return Period(period.start - MAX_DAYS_AHEAD * DAY if period.start is not None else None, period.end)

@@ -6,37 +6,37 @@ from pabal.domain.dates import Instant
 from pabal.store.engine.base import Tx
 
 
-class Answer(NamedTuple):
+class KeyedRequest(NamedTuple):
     """The digest of the request that a key stood on, and the id it was answered with."""
 
     digest: bytes
     request_id: bytes
 
 
-def find(tx: Tx, slot: int, account_id: int, key: str, since: Instant) -> Answer | None:
+def find(tx: Tx, slot: int, account_id: int, key: str, since: Instant) -> KeyedRequest | None:
     """Return the answer that a key got at `since` or later."""
-    row = tx.row(
+    row = tx.fetch_one(
         "select digest, request_id from answers where slot = ? and account_id = ? and key = ? and created_at >= ?",
         (slot, account_id, key, since),
     )
-    return Answer(*row) if row else None
+    return KeyedRequest(*row) if row else None
 
 
-def keep(tx: Tx, slot: int, account_id: int, key: str, answer: Answer, now: Instant) -> None:
+def save(tx: Tx, slot: int, account_id: int, key: str, request: KeyedRequest, now: Instant) -> None:
     """Remember a key's answer; one that was kept too long ago to be found gives way."""
-    tx.run(
+    tx.execute(
         "insert into answers (slot, account_id, key, digest, request_id, created_at) values (?, ?, ?, ?, ?, ?)"
         " on conflict (slot, account_id, key) do update set digest = excluded.digest,"
         " request_id = excluded.request_id, created_at = excluded.created_at",
-        (slot, account_id, key, *answer, now),
+        (slot, account_id, key, *request, now),
     )
 
 
-def forget(tx: Tx, before: Instant, most: int) -> int:
+def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Drop answers kept before `before`; return how many."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "delete from answers where (slot, account_id, key) in"
         " (select slot, account_id, key from answers where created_at < ? limit ?) returning key",
-        (before, most),
+        (before, limit),
     )
     return len(rows)

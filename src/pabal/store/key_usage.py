@@ -5,13 +5,13 @@ from typing import NamedTuple
 from pabal.domain.dates import SECOND, Instant
 from pabal.store.engine.base import Tx
 
-US = 1000
+US_PER_MS = 1000
 """Microseconds in the unit of an Instant."""
-FURTHEST = 10 * SECOND
+MAX_AHEAD = 10 * SECOND
 """Nothing reaches so far ahead but what was written by a clock that was wrong, or has been set back since."""
 
 
-class Grant(NamedTuple):
+class RateGrant(NamedTuple):
     """How many requests were granted, how many more could be, and if none was, when the next can be."""
 
     granted: int
@@ -19,32 +19,34 @@ class Grant(NamedTuple):
     next_at: Instant
 
 
-def take(tx: Tx, key_id: int, rate: int, most: int, now: Instant) -> Grant:
+def take(tx: Tx, key_id: int, rate: int, wanted: int, now: Instant) -> RateGrant:
     """Grant some requests out of a key's bucket, which holds a second's worth and fills at its rate.
 
     What is kept is the time by which all that was granted would be paid off at that rate. A process whose clock is
     behind is granted less while others use the key, and none where it is behind by a second; never is it more.
     """
-    now_us, second_us = now * US, SECOND * US
+    now_us, second_us = now * US_PER_MS, SECOND * US_PER_MS
     owed_us = max(0, _until_us(tx, key_id) - now_us)
-    is_wrong = owed_us > FURTHEST * US
+    is_wrong = owed_us > MAX_AHEAD * US_PER_MS
     if is_wrong:
         owed_us = second_us
     free = max(0, min(rate, (second_us - owed_us) * rate // second_us))
-    granted = min(most, free)
+    granted = min(wanted, free)
     if granted or is_wrong:
         owed_us += granted * second_us // rate  # rounded up, the last of a bucket would not be granted
-        tx.run("update key_uses set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
+        tx.execute("update key_uses set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
     missing_us = owed_us - second_us + -(-second_us // rate)
-    return Grant(granted, free - granted, now if free > granted else now + max(1, -(-missing_us // US)))
+    return RateGrant(granted, free - granted, now if free > granted else now + max(1, -(-missing_us // US_PER_MS)))
 
 
 def _until_us(tx: Tx, key_id: int) -> int:
     """Return what is kept of a key, and keep others from it until this is over."""
     locked = "update key_uses set until_us = until_us where key_id = ? returning until_us"
-    row = tx.row(locked, (key_id,))
+    row = tx.fetch_one(locked, (key_id,))
     if row is None:
-        tx.run("insert into key_uses (key_id, until_us) values (?, 0) on conflict (key_id) do nothing", (key_id,))
-        row = tx.row(locked, (key_id,))
+        tx.execute(
+            "insert into key_uses (key_id, until_us) values (?, 0) on conflict (key_id) do nothing", (key_id,)
+        )
+        row = tx.fetch_one(locked, (key_id,))
     assert row is not None
     return int(row[0])

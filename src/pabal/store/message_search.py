@@ -8,14 +8,14 @@ from pabal.domain import identifiers
 from pabal.domain.dates import Instant, Period
 from pabal.domain.message import Product
 from pabal.store import requests
-from pabal.store.engine.base import Found, Tx, Value
-from pabal.store.history import Filter, around, conditions, within
-from pabal.store.messages import COLUMNS, Message, read
+from pabal.store.engine.base import Row, Tx, Value
+from pabal.store.history import MessageFilter, in_period, request_period, where_clause
+from pabal.store.messages import COLUMNS, Message, from_row
 from pabal.store.requests import Request
 
-FIRST_LOOK = 200
-MOST_A_LOOK = 2000
-MOST_LOOKS = 7
+FIRST_SCAN_SIZE = 200
+MAX_SCAN_SIZE = 2000
+MAX_SCANS = 7
 """A search that finds little looks at 200 messages, then at ever more, and stops after 11,000."""
 NEWEST = b"\xff" * identifiers.MESSAGE_ID_BYTES
 _PRODUCT, _STATUS, _COMPLETED_AT = 3, 4, 6
@@ -24,14 +24,14 @@ _TALK = frozenset(each.number for each in Product if not each.is_text)
 """Products whose messages may have a text that stands in for them."""
 
 
-class Walked(NamedTuple):
+class SearchPage(NamedTuple):
     """What was found, newest first, and from where to go on: None where there is nothing more."""
 
     found: list[tuple[Message, Request]]
-    further: bytes | None
+    next_before: bytes | None
 
 
-class _Stretch(NamedTuple):
+class _MessageRange(NamedTuple):
     """Some messages of one request, from one number to another."""
 
     request: bytes
@@ -39,104 +39,110 @@ class _Stretch(NamedTuple):
     last: int
 
 
-def walk(tx: Tx, wanted: Filter, before: bytes, most: int) -> Walked:
+def search(tx: Tx, wanted: MessageFilter, before: bytes, limit: int) -> SearchPage:
     """Return up to so many messages below an id that fit.
 
     Without a receiver or a request to go by, fewer may be found although there are more: then it has looked far
     enough for one call, and `further` says where to go on.
     """
     if wanted.receiver is not None or wanted.request_id is not None or wanted.message_id is not None:
-        found, further = _straight(tx, wanted, before, most)
+        found, further = _search_by_index(tx, wanted, before, limit)
     else:
-        found, further = _by_requests(tx, wanted, before, most)
-    shared = requests.get(tx, {identifiers.request_of(message.id) for message in found})
-    return Walked([(message, shared[identifiers.request_of(message.id)]) for message in found], further)
+        found, further = _search_by_requests(tx, wanted, before, limit)
+    shared = requests.get(tx, {identifiers.request_id_of(message.id) for message in found})
+    return SearchPage([(message, shared[identifiers.request_id_of(message.id)]) for message in found], further)
 
 
-def _straight(tx: Tx, wanted: Filter, before: bytes, most: int) -> tuple[list[Message], bytes | None]:
-    where, args, needs_request = conditions(wanted)
+def _search_by_index(
+    tx: Tx, wanted: MessageFilter, before: bytes, limit: int
+) -> tuple[list[Message], bytes | None]:
+    where, args, needs_request = where_clause(wanted)
     join = " join requests r on r.id = substr(m.id, 1, 13) and r.slot = m.slot" if needs_request else ""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         f"select {COLUMNS} from messages m{join} where {where} and m.id < ? order by m.id desc limit ?",
-        (*args, before, most + 1),
+        (*args, before, limit + 1),
     )
-    found = [read(row) for row in rows[:most]]
-    return found, found[-1].id if len(rows) > most else None
+    found = [from_row(row) for row in rows[:limit]]
+    return found, found[-1].id if len(rows) > limit else None
 
 
-def _by_requests(tx: Tx, wanted: Filter, before: bytes, most: int) -> tuple[list[Message], bytes | None]:
+def _search_by_requests(
+    tx: Tx, wanted: MessageFilter, before: bytes, limit: int
+) -> tuple[list[Message], bytes | None]:
     found: list[Message] = []
-    size = FIRST_LOOK
-    for _ in range(MOST_LOOKS):
-        stretches, further = _stretches(tx, wanted, before, size)
-        found += _messages(tx, stretches, wanted)
-        if len(found) > most:
-            return found[:most], found[most - 1].id
-        if further is None or len(found) == most:
+    size = FIRST_SCAN_SIZE
+    for _ in range(MAX_SCANS):
+        stretches, further = _message_ranges(tx, wanted, before, size)
+        found += _matching_messages(tx, stretches, wanted)
+        if len(found) > limit:
+            return found[:limit], found[limit - 1].id
+        if further is None or len(found) == limit:
             return found, further
-        before, size = further, min(4 * size, MOST_A_LOOK)
+        before, size = further, min(4 * size, MAX_SCAN_SIZE)
     return found, before
 
 
-def _stretches(tx: Tx, wanted: Filter, before: bytes, size: int) -> tuple[list[_Stretch], bytes | None]:
+def _message_ranges(
+    tx: Tx, wanted: MessageFilter, before: bytes, size: int
+) -> tuple[list[_MessageRange], bytes | None]:
     """Return where up to so many messages below an id lie, and what to go on below, None where that is all.
 
     No more requests than that are looked at either, whether they fit or not.
     """
-    where, args = _requested(wanted)
-    rows = tx.rows(
+    where, args = _request_id_range(wanted)
+    rows = tx.fetch_all(
         "select id, product, total, scheduled_at, channel_id, sender_key, template_code from requests"
         f" where account_id = ? and id <= ?{where} order by id desc limit ?",
-        (wanted.account_id, identifiers.request_of(before), *args, size),
+        (wanted.account_id, identifiers.request_id_of(before), *args, size),
     )
-    found: list[_Stretch] = []
+    found: list[_MessageRange] = []
     room = size
     for request, product, total, *said in rows:
-        last = _highest(product, total) if _may_hold(product, said, wanted) else 0
-        if request == identifiers.request_of(before):
+        last = _max_message_number(product, total) if _may_match(product, said, wanted) else 0
+        if request == identifiers.request_id_of(before):
             last = min(last, identifiers.number_of(before) - 1)
         first = max(1, last - room + 1)
         if last >= 1:
-            found.append(_Stretch(request, first, last))
+            found.append(_MessageRange(request, first, last))
             room -= last - first + 1
         if first > 1 or room <= 0:
-            return found, identifiers.message_id(request, first)
-    return found, identifiers.message_id(rows[-1][0], 1) if len(rows) == size else None
+            return found, identifiers.make_message_id(request, first)
+    return found, identifiers.make_message_id(rows[-1][0], 1) if len(rows) == size else None
 
 
-def _highest(product: int, total: int) -> int:
+def _max_message_number(product: int, total: int) -> int:
     """Return the highest number that a message of a request can have, fallbacks included."""
     return 2 * total if product in _TALK else total
 
 
-def _messages(tx: Tx, stretches: list[_Stretch], wanted: Filter) -> list[Message]:
+def _matching_messages(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter) -> list[Message]:
     """Return the messages of some stretches that fit, newest first; what does not fit is not even read."""
-    fits = _fitting(wanted)
-    rows = tx.rows_each(
+    fits = _row_matcher(wanted)
+    rows = tx.execute_many(
         f"select {COLUMNS} from (values {{rows}}) as v cross join messages m"
         " where m.id between v.column1 and v.column2 and m.slot = v.column3",
         [
             (
-                identifiers.message_id(request, first),
-                identifiers.message_id(request, last),
+                identifiers.make_message_id(request, first),
+                identifiers.make_message_id(request, last),
                 identifiers.slot_of(request),
             )
-            for request, first, last in stretches
+            for request, first, last in ranges
         ],
     )
-    return [read(row) for row in sorted(filter(fits, rows), key=itemgetter(0), reverse=True)]
+    return [from_row(row) for row in sorted(filter(fits, rows), key=itemgetter(0), reverse=True)]
 
 
-def _requested(wanted: Filter) -> tuple[str, list[Value]]:
+def _request_id_range(wanted: MessageFilter) -> tuple[str, list[Value]]:
     """Return between which ids the requests lie whose messages can fit."""
     said: list[tuple[str, Value]] = []
-    for period in (wanted.requested, around(wanted.scheduled), around(wanted.month)):
-        said += within("id", period)
-    args = [identifiers.first_since(int(at or 0))[: identifiers.REQUEST_ID_BYTES] for _, at in said]
+    for period in (wanted.requested, request_period(wanted.scheduled), request_period(wanted.month)):
+        said += in_period("id", period)
+    args = [identifiers.lowest_message_id(int(at or 0))[: identifiers.REQUEST_ID_BYTES] for _, at in said]
     return "".join(f" and {sql}" for sql, _ in said), [*args]
 
 
-def _may_hold(product: int, said: Sequence[Any], wanted: Filter) -> bool:
+def _may_match(product: int, said: Sequence[Any], wanted: MessageFilter) -> bool:
     """Say whether a request can have messages that fit, by what its row says."""
     scheduled_at, channel_id, sender_key, template_code = said
     if wanted.product is not None and product != wanted.product.number:
@@ -147,11 +153,11 @@ def _may_hold(product: int, said: Sequence[Any], wanted: Filter) -> bool:
         wanted.channel_id in (None, channel_id)
         and wanted.sender_key in (None, sender_key)
         and wanted.template_code in (None, template_code)
-        and all(_holds(period, scheduled_at) for period in (wanted.scheduled, wanted.month))
+        and all(_contains(period, scheduled_at) for period in (wanted.scheduled, wanted.month))
     )
 
 
-def _holds(period: Period | None, at: Instant | None) -> bool:
+def _contains(period: Period | None, at: Instant | None) -> bool:
     """Say whether a moment lies in a period; any does in none."""
     if period is None:
         return True
@@ -159,17 +165,17 @@ def _holds(period: Period | None, at: Instant | None) -> bool:
     return at is not None and (since is None or at >= since) and (until is None or at < until)
 
 
-def _fitting(wanted: Filter) -> Callable[[Found], bool]:
+def _row_matcher(wanted: MessageFilter) -> Callable[[Row], bool]:
     """Return what tells whether a row of COLUMNS fits."""
     product = wanted.product if wanted.template_code is None else Product.ALIMTALK
     kind = product.number if product else None
     state = wanted.status.number if wanted.status else None
 
-    def fits(row: Found) -> bool:
+    def fits(row: Row) -> bool:
         return (
             (kind is None or row[_PRODUCT] == kind)
             and (state is None or row[_STATUS] == state)
-            and _holds(wanted.completed, row[_COMPLETED_AT])
+            and _contains(wanted.completed, row[_COMPLETED_AT])
         )
 
     return fits

@@ -16,9 +16,9 @@ from pabal.domain.message import (
     Status,
 )
 from pabal.domain.sending import Receiver
-from pabal.store.engine.base import Found, Tx, Value
+from pabal.store.engine.base import Row, Tx, Value
 
-_encoded = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder().encode
 
 # Where the ids are known, `+account_id` keeps the engine from walking all of an account's messages instead.
 COLUMNS = (
@@ -42,19 +42,19 @@ class Message(NamedTuple):
     reference: str | None
 
 
-def rows_of(
+def build_rows(
     request_id: bytes, account_id: int, product: Product, receivers: Sequence[Receiver]
 ) -> list[Sequence[Value]]:
     """Return what is kept for each receiver; made before the transaction, which others wait for."""
     slot, kind = identifiers.slot_of(request_id), product.number
     return [
         (
-            identifiers.message_id(request_id, number),
+            identifiers.make_message_id(request_id, number),
             slot,
             account_id,
             int(receiver.phone),
             kind,
-            _encoded(receiver.values).decode() if receiver.values else None,
+            _encode(receiver.values).decode() if receiver.values else None,
             receiver.content,
             receiver.reference,
         )
@@ -64,7 +64,7 @@ def rows_of(
 
 def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
     """Keep messages, waiting; `rows` are those of rows_of."""
-    tx.rows_each(
+    tx.execute_many(
         "insert {or_fail} into messages"
         " (status, id, slot, account_id, receiver, product, variables, content, reference)"
         " select ?, v.* from (values {rows}) as v",
@@ -86,7 +86,7 @@ def add_fallback(
 
     One that has ended before it began is kept with its outcome.
     """
-    added = tx.rows(
+    added = tx.fetch_all(
         "insert into messages (id, slot, account_id, receiver, product, status, outcome, completed_at, content)"
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing returning id",
         (
@@ -106,30 +106,30 @@ def add_fallback(
 
 def get(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, Message]:
     """Return the messages of these ids that exist."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         f"select {COLUMNS} from messages m where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
         [(one,) for one in message_ids],
     )
-    return {row[0]: read(row) for row in rows}
+    return {row[0]: from_row(row) for row in rows}
 
 
-def begin_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
+def mark_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
     """Move waiting messages on: a carrier is about to get them."""
-    tx.rows_each(
+    tx.execute_many(
         "update messages set status = ? where status = ? and id in ({list}) and id {within} and slot {same_slot}",
         [(one,) for one in message_ids],
         (Status.SENDING.number, Status.WAITING.number),
     )
 
 
-def end(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list[tuple[bytes, int]]:
+def finish(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list[tuple[bytes, int]]:
     """Give messages that are being sent their outcome; return id and product of those that had none."""
     by_outcome: dict[Outcome, list[tuple[bytes]]] = {}
     for one, outcome in ended:
         by_outcome.setdefault(outcome, []).append((one,))
     found: list[tuple[bytes, int]] = []
     for outcome, ids in by_outcome.items():  # a join would look through every month for each id
-        found += tx.rows_each(
+        found += tx.execute_many(
             "update messages set completed_at = ?, status = ?, outcome = ?"
             " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot} returning id, product",
             ids,
@@ -140,7 +140,7 @@ def end(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list[tu
 
 def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
     """Cancel those of the messages that still wait; return how many."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         "update messages set status = ?, completed_at = ?"
         " where status = ? and id in ({list}) and id {within} and slot {same_slot} returning id",
         [(one,) for one in message_ids],
@@ -149,10 +149,10 @@ def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
     return len(rows)
 
 
-def waiting(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None) -> list[bytes]:
+def find_waiting(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None) -> list[bytes]:
     """Return the ids of a request's messages, or of the one named, that still wait."""
-    low, high = (message_id, message_id) if message_id else identifiers.bounds(request_id)
-    rows = tx.rows(
+    low, high = (message_id, message_id) if message_id else identifiers.message_id_range(request_id)
+    rows = tx.fetch_all(
         "select id from messages where id between ? and ? and slot = ? and +account_id = ? and status = ?"
         " order by id",
         (low, high, identifiers.slot_of(low), account_id, Status.WAITING.number),
@@ -160,9 +160,9 @@ def waiting(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None
     return [row[0] for row in rows]
 
 
-def count(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[Status, int]:
+def count_by_status(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[Status, int]:
     """Return how many of the messages between two ids of one request have each status."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "select status, count(*) from messages where id between ? and ? and slot = ? and +account_id = ?"
         " group by status",
         (low, high, identifiers.slot_of(low), account_id),
@@ -170,7 +170,7 @@ def count(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[Status, int]
     return {STATUS_BY_NUMBER[status]: number for status, number in rows}
 
 
-def read(row: Found) -> Message:
+def from_row(row: Row) -> Message:
     """Return the message that a row of COLUMNS holds."""
     id, account_id, receiver, product, status, outcome, completed_at, values, content, reference = row
     return Message(

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, Profile
-from pabal.domain.suspension import Bar, read_bar
-from pabal.store.engine.base import Found, Tx, Value
+from pabal.domain.suspension import Suspension, parse_suspension
+from pabal.store.engine.base import Row, Tx, Value
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
@@ -13,19 +13,19 @@ _COLUMNS = (
 )
 
 
-_OF_CARRIER = f"select {_COLUMNS} from profiles where deleted_at is null and carrier = ?"
+_SELECT_BY_CARRIER = f"select {_COLUMNS} from profiles where deleted_at is null and carrier = ?"
 
 
-class Token(NamedTuple):
+class ProfileToken(NamedTuple):
     """A token that was sent: its hash, how often it was guessed wrong, and until when it is good."""
 
     id: int
     hash: bytes
-    wrong: int
+    failed_attempts: int
     expires_at: Instant
 
 
-class Filter(NamedTuple):
+class ProfileFilter(NamedTuple):
     """What a list asks for; None asks for nothing."""
 
     account_id: int
@@ -34,30 +34,30 @@ class Filter(NamedTuple):
     status: AuthStatus | None = None
 
 
-def by_channel(tx: Tx, account_id: int, channel_id: str) -> Profile | None:
+def get_by_channel(tx: Tx, account_id: int, channel_id: str) -> Profile | None:
     """Return an account's profile of a channel."""
-    return _one(tx, "account_id = ? and channel_id = ?", (account_id, channel_id))
+    return _get(tx, "account_id = ? and channel_id = ?", (account_id, channel_id))
 
 
-def by_sender_key(tx: Tx, account_id: int, sender_key: str) -> Profile | None:
+def get_by_sender_key(tx: Tx, account_id: int, sender_key: str) -> Profile | None:
     """Return an account's profile with this key."""
-    return _one(tx, "account_id = ? and sender_key = ?", (account_id, sender_key))
+    return _get(tx, "account_id = ? and sender_key = ?", (account_id, sender_key))
 
 
-def of_carrier(tx: Tx, carrier: str) -> list[Profile]:
+def list_by_carrier(tx: Tx, carrier: str) -> list[Profile]:
     """Return the profiles that a carrier's relay keeps, oldest first."""
-    return sorted(_profile(row) for row in tx.rows(_OF_CARRIER, (carrier,)))
+    return sorted(_from_row(row) for row in tx.fetch_all(_SELECT_BY_CARRIER, (carrier,)))
 
 
-def approved_at(tx: Tx, carrier: str, channel_id: str) -> Profile | None:
+def get_approved(tx: Tx, carrier: str, channel_id: str) -> Profile | None:
     """Return whosever approved profile of a channel it is that a carrier's relay keeps."""
-    found = tx.rows(f"{_OF_CARRIER} and channel_id = ?", (carrier, channel_id))
-    return next((each for row in found if (each := _profile(row)).status is AuthStatus.APPROVAL), None)
+    found = tx.fetch_all(f"{_SELECT_BY_CARRIER} and channel_id = ?", (carrier, channel_id))
+    return next((each for row in found if (each := _from_row(row)).status is AuthStatus.APPROVAL), None)
 
 
-def holder(tx: Tx, sender_key: str) -> Profile | None:
+def get_by_any_sender_key(tx: Tx, sender_key: str) -> Profile | None:
     """Return whosever profile has this key."""
-    return _one(tx, "sender_key = ?", (sender_key,))
+    return _get(tx, "sender_key = ?", (sender_key,))
 
 
 def add(
@@ -70,7 +70,7 @@ def add(
     carrier: str | None = None,
 ) -> int:
     """Keep a new profile, waiting for its token, and return its id."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "insert into profiles (account_id, channel_id, category, cellphone, status, is_enabled,"
         " created_at, changed_at, is_swept, carrier) values (?, ?, ?, ?, ?, 1, ?, ?, 1, ?) returning id",
         (account_id, channel_id, category, cellphone, AuthStatus.WAITING.word, now, now, carrier),
@@ -78,32 +78,34 @@ def add(
     return int(rows[0][0])
 
 
-def change(
+def update(
     tx: Tx, profile_id: int, category: str, cellphone: str, now: Instant, carrier: str | None = None
 ) -> None:
     """Take over what a repeated registration says."""
-    tx.run(
+    tx.execute(
         "update profiles set category = ?, cellphone = ?, changed_at = ?, carrier = ? where id = ?",
         (category, cellphone, now, carrier, profile_id),
     )
 
 
-def follow(tx: Tx, profile_id: int, category: str, bar: Bar | None, now: Instant) -> None:
+def apply_remote(tx: Tx, profile_id: int, category: str, bar: Suspension | None, now: Instant) -> None:
     """Take over what a relay says of a profile."""
-    tx.run(
+    tx.execute(
         "update profiles set category = ?, bar = ?, changed_at = ? where id = ?",
         (category, bar.word if bar else None, now, profile_id),
     )
 
 
-def free_key(tx: Tx, sender_key: str) -> None:
+def release_sender_key(tx: Tx, sender_key: str) -> None:
     """Let a deleted profile's key go, so that another may have it: a relay gives the same one again."""
-    tx.run("update profiles set sender_key = null where sender_key = ? and deleted_at is not null", (sender_key,))
+    tx.execute(
+        "update profiles set sender_key = null where sender_key = ? and deleted_at is not null", (sender_key,)
+    )
 
 
 def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant) -> None:
     """Approve a profile: from now on it has a sender key."""
-    tx.run(
+    tx.execute(
         "update profiles set status = ?, sender_key = ?, changed_at = ? where id = ?",
         (AuthStatus.APPROVAL.word, sender_key, now, profile_id),
     )
@@ -111,25 +113,25 @@ def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant) -> None:
 
 def delete(tx: Tx, profile_id: int, now: Instant) -> None:
     """Take a profile out of every list; its waiting messages are still to be cancelled."""
-    tx.run(
+    tx.execute(
         "update profiles set deleted_at = ?, changed_at = ?, is_swept = 0 where id = ?",
         (now, now, profile_id),
     )
 
 
-def to_sweep(tx: Tx) -> list[int]:
+def list_unswept(tx: Tx) -> list[int]:
     """Return the deleted profiles whose waiting messages are still to be cancelled."""
-    return [row[0] for row in tx.rows("select id from profiles where is_swept = 0 order by id")]
+    return [row[0] for row in tx.fetch_all("select id from profiles where is_swept = 0 order by id")]
 
 
 def mark_swept(tx: Tx, profile_id: int) -> None:
     """Note that a deleted profile has no waiting messages any more."""
-    tx.run("update profiles set is_swept = 1 where id = ?", (profile_id,))
+    tx.execute("update profiles set is_swept = 1 where id = ?", (profile_id,))
 
 
-def deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
+def find_deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
     """Return those of the profiles that have been deleted."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         "select id from profiles where deleted_at is not null and id in ({list})",
         [(one,) for one in profile_ids],
     )
@@ -139,7 +141,7 @@ def deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
 def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool:
     """Put a profile in or out of use; say whether there is one of this id."""
     return (
-        tx.run(
+        tx.execute(
             "update profiles set is_enabled = ?, changed_at = ? where id = ? and deleted_at is null",
             (int(is_enabled), now, profile_id),
         )
@@ -147,7 +149,7 @@ def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool
     )
 
 
-def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> tuple[int, list[Profile]]:
+def find(tx: Tx, wanted: ProfileFilter, page: int, page_size: int) -> tuple[int, list[Profile]]:
     """Return how many profiles fit, and a page of them, newest first."""
     conditions: list[tuple[str, Value]] = [("account_id = ?", wanted.account_id)]
     if wanted.channel_id is not None:
@@ -158,26 +160,26 @@ def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> tuple[int, list[P
         conditions.append(("status = ?", wanted.status.word))
     where = " and ".join(["deleted_at is null", *(sql for sql, _ in conditions)])
     args = [value for _, value in conditions]
-    row = tx.row(f"select count(*) from profiles where {where}", args)
-    rows = tx.rows(
+    row = tx.fetch_one(f"select count(*) from profiles where {where}", args)
+    rows = tx.fetch_all(
         f"select {_COLUMNS} from profiles where {where} order by id desc limit ? offset ?",
         (*args, page_size, (page - 1) * page_size),
     )
-    return (int(row[0]) if row else 0), [_profile(row) for row in rows]
+    return (int(row[0]) if row else 0), [_from_row(row) for row in rows]
 
 
-def everyone(tx: Tx) -> list[tuple[str, Profile]]:
+def list_all(tx: Tx) -> list[tuple[str, Profile]]:
     """Return every profile with its account's name, oldest first."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "select a.name, p.* from accounts a join"
         f" (select {_COLUMNS} from profiles where deleted_at is null) p on p.account_id = a.id order by p.id"
     )
-    return [(row[0], _profile(row[1:])) for row in rows]
+    return [(row[0], _from_row(row[1:])) for row in rows]
 
 
-def tokens_since(tx: Tx, account_id: int, channel_id: str, cellphone: str, since: Instant) -> tuple[int, int]:
+def count_tokens_since(tx: Tx, account_id: int, channel_id: str, cellphone: str, since: Instant) -> tuple[int, int]:
     """Return how many tokens an account has had sent since then, for a channel and to a number."""
-    row = tx.row(
+    row = tx.fetch_one(
         "select count(*) filter (where channel_id = ?), count(*) filter (where cellphone = ?)"
         " from tokens where account_id = ? and sent_at > ?",
         (channel_id, cellphone, account_id, since),
@@ -196,43 +198,43 @@ def add_token(
     expires_at: Instant,
 ) -> None:
     """Keep the hash of a token that is about to be sent; it voids those before it."""
-    tx.run(
+    tx.execute(
         "insert into tokens (account_id, profile_id, channel_id, cellphone, hash, wrong, sent_at, expires_at)"
         " values (?, ?, ?, ?, ?, 0, ?, ?)",
         (account_id, profile_id, channel_id, cellphone, hash, now, expires_at),
     )
 
 
-def newest_token(tx: Tx, profile_id: int) -> Token | None:
+def newest_token(tx: Tx, profile_id: int) -> ProfileToken | None:
     """Return the token of a profile that counts."""
-    row = tx.row(
+    row = tx.fetch_one(
         "select id, hash, wrong, expires_at from tokens where profile_id = ? order by id desc limit 1",
         (profile_id,),
     )
-    return Token(*row) if row else None
+    return ProfileToken(*row) if row else None
 
 
-def count_wrong(tx: Tx, token_id: int, times: int = 1) -> None:
+def add_failed_attempts(tx: Tx, token_id: int, times: int = 1) -> None:
     """Note a wrong guess, or, with -1, that one was not wrong."""
-    tx.run("update tokens set wrong = wrong + ? where id = ?", (times, token_id))
+    tx.execute("update tokens set wrong = wrong + ? where id = ?", (times, token_id))
 
 
-def forget_tokens(tx: Tx, before: Instant, most: int) -> int:
+def delete_expired_tokens(tx: Tx, before: Instant, limit: int) -> int:
     """Drop expired tokens that were sent before `before`; return how many."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "delete from tokens where id in"
         " (select id from tokens where sent_at < ? and expires_at < ? limit ?) returning id",
-        (before, before, most),
+        (before, before, limit),
     )
     return len(rows)
 
 
-def _one(tx: Tx, where: str, args: tuple[Value, ...]) -> Profile | None:
-    row = tx.row(f"select {_COLUMNS} from profiles where deleted_at is null and {where}", args)
-    return _profile(row) if row else None
+def _get(tx: Tx, where: str, args: tuple[Value, ...]) -> Profile | None:
+    row = tx.fetch_one(f"select {_COLUMNS} from profiles where deleted_at is null and {where}", args)
+    return _from_row(row) if row else None
 
 
-def _profile(row: Found) -> Profile:
+def _from_row(row: Row) -> Profile:
     id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, *rest = row
     created_at, changed_at, carrier, bar = rest
     return Profile(
@@ -247,5 +249,5 @@ def _profile(row: Found) -> Profile:
         created_at,
         changed_at,
         carrier,
-        read_bar(bar),
+        parse_suspension(bar),
     )

@@ -9,50 +9,50 @@ from pabal.store import queue
 from pabal.store.engine.base import Tx
 
 
-class Arrived(NamedTuple):
+class MatchedReceipts(NamedTuple):
     """How messages have ended by what has arrived, and the references that belong to none yet."""
 
     ended: list[tuple[bytes, Outcome]]
     unmatched: list[str]
 
 
-def expect(tx: Tx, carrier: str, taken: Iterable[tuple[str, bytes, int]]) -> list[tuple[bytes, Outcome]]:
+def expect(tx: Tx, carrier: str, accepted: Iterable[tuple[str, bytes, int]]) -> list[tuple[bytes, Outcome]]:
     """Note references that a carrier gave to messages, and of how many parts each is one.
 
     A reference that was given twice is the later message's. Returns how messages have ended whose receipts were
     here first.
     """
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         "insert into receipts (carrier, reference, message_id, parts) select ?, v.* from (values {rows}) as v"
         " where true on conflict (carrier, reference) do update"
         " set message_id = excluded.message_id, parts = excluded.parts"
         " returning message_id, outcome, parts",
-        list({each[0]: each for each in taken}.values()),  # PostgreSQL touches no row twice
+        list({each[0]: each for each in accepted}.values()),  # PostgreSQL touches no row twice
         (carrier,),
     )
     return _ended(tx, [row for row in rows if row[1] is not None])
 
 
-def arrive(tx: Tx, carrier: str, arrived: Iterable[tuple[str, Outcome]], now: Instant) -> Arrived:
+def record(tx: Tx, carrier: str, receipts: Iterable[tuple[str, Outcome]], now: Instant) -> MatchedReceipts:
     """Note receipts; of two for one reference the first counts."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         "insert into receipts (carrier, arrived_at, reference, outcome)"
         " select ?, ?, v.* from (values {rows}) as v where true"
         " on conflict (carrier, reference) do update"
         " set outcome = coalesce(receipts.outcome, excluded.outcome),"
         " arrived_at = coalesce(receipts.arrived_at, excluded.arrived_at)"
         " returning message_id, outcome, parts, reference",
-        [(reference, outcome.number) for reference, outcome in dict(reversed(list(arrived))).items()],
+        [(reference, outcome.number) for reference, outcome in dict(reversed(list(receipts))).items()],
         (carrier, now),
     )
-    return Arrived(
+    return MatchedReceipts(
         _ended(tx, [row[:3] for row in rows if row[0] is not None]), [row[3] for row in rows if row[0] is None]
     )
 
 
-def held(tx: Tx, carrier: str, names: Iterable[str]) -> dict[str, bytes]:
+def find_held(tx: Tx, carrier: str, names: Iterable[str]) -> dict[str, bytes]:
     """Return the messages in doubt that bear these names."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         "select reference, message_id from receipts where (carrier, reference) in (values {rows})"
         " and message_id is not null",
         [(carrier, name) for name in names],
@@ -60,28 +60,28 @@ def held(tx: Tx, carrier: str, names: Iterable[str]) -> dict[str, bytes]:
     return dict(rows)
 
 
-def forget(tx: Tx, ended: Iterable[tuple[str, str, bytes]]) -> None:
+def delete(tx: Tx, ended: Iterable[tuple[str, str, bytes]]) -> None:
     """Drop the rows (carrier, reference, message) of messages that have ended.
 
     A reference that a carrier has given to another message since is that one's.
     """
-    tx.rows_each("delete from receipts where (carrier, reference, message_id) in (values {rows})", ended)
+    tx.execute_many("delete from receipts where (carrier, reference, message_id) in (values {rows})", ended)
 
 
-def forget_strays(tx: Tx, carrier: str, references: Iterable[str]) -> None:
+def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str]) -> None:
     """Drop receipts that belong to no message by their references."""
-    tx.rows_each(
+    tx.execute_many(
         "delete from receipts where message_id is null and (carrier, reference) in (values {rows})",
         [(carrier, reference) for reference in references],
     )
 
 
-def forget_unmatched(tx: Tx, before: Instant, most: int) -> int:
+def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
     """Drop receipts that nobody has claimed since `before`; return how many."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "delete from receipts where (carrier, reference) in (select carrier, reference from receipts"
         " where message_id is null and arrived_at < ? limit ?) returning reference",
-        (before, most),
+        (before, limit),
     )
     return len(rows)
 
@@ -94,8 +94,8 @@ def _ended(tx: Tx, rows: Sequence[tuple[bytes, int, int]]) -> list[tuple[bytes, 
         if (outcome := OUTCOME_BY_NUMBER[number]) is not Outcome.DELIVERED or parts == 1
     ]
     partly = {message_id: parts for message_id, _, parts in rows if parts > 1}
-    queue.take_turns(tx, sorted(partly))  # or the receipts of two parts would each count without the other
-    counts = tx.rows_each(
+    queue.lock(tx, sorted(partly))  # or the receipts of two parts would each count without the other
+    counts = tx.execute_many(
         "select message_id, count(*) from receipts where parts > 1 and outcome = 1000 and message_id in ({list})"
         " group by message_id",
         [(one,) for one in partly],

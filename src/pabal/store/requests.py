@@ -10,8 +10,8 @@ from pabal.domain.button import Button
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_NUMBER, Product
-from pabal.domain.sending import Sending, buttons_from_json, buttons_to_json
-from pabal.store.engine.base import Found, Tx, Value
+from pabal.domain.sending import Sending, decode_buttons, encode_buttons
+from pabal.store.engine.base import Row, Tx, Value
 
 _COLUMNS = (
     "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
@@ -44,7 +44,7 @@ class Request(NamedTuple):
     template_code: str | None
 
 
-def row_of(request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> Sequence[Value]:
+def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> Sequence[Value]:
     """Return what is kept of a request; made before the transaction, which others wait for."""
     fallback = sending.fallback
     return (
@@ -58,7 +58,7 @@ def row_of(request_id: bytes, account_id: int, sending: Sending, scheduled_at: I
         sending.subject,
         sending.content,
         msgspec.json.encode(sending.variables).decode() if sending.variables else None,
-        buttons_to_json(sending.buttons),
+        encode_buttons(sending.buttons),
         int(sending.image is not None),
         sending.image_link,
         int(sending.is_ad),
@@ -71,7 +71,7 @@ def row_of(request_id: bytes, account_id: int, sending: Sending, scheduled_at: I
 
 def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
     """Keep requests, each with the channel and key that its profile has now; `rows` are those of row_of."""
-    tx.rows_each(
+    tx.execute_many(
         "insert into requests (id, slot, account_id, product, total, scheduled_at, sender, subject, content,"
         " variables, buttons, has_image, image_link, is_ad, fallback_sender, fallback_content,"
         " profile_id, template_code, channel_id, sender_key)"
@@ -85,7 +85,7 @@ def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
 
 def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
     """Keep the image of a request."""
-    tx.run(
+    tx.execute(
         "insert into images (request_id, slot, content_type, file_name, body) values (?, ?, ?, ?, ?)",
         (request_id, identifiers.slot_of(request_id), *image),
     )
@@ -93,25 +93,25 @@ def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
     """Return the requests of these ids that exist."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         f"select {_COLUMNS} from requests where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
         [(one,) for one in request_ids],
     )
-    return {row[0]: _request(row) for row in rows}
+    return {row[0]: _from_row(row) for row in rows}
 
 
-def existing(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
+def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
     """Return those of the ids that are kept."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         "select id from requests where id in ({list}) and id {within} and slot {same_slot}",
         [(one,) for one in request_ids],
     )
     return {row[0] for row in rows}
 
 
-def image(tx: Tx, request_id: bytes) -> Image | None:
+def get_image(tx: Tx, request_id: bytes) -> Image | None:
     """Return the image of a request, if it has one."""
-    row = tx.row(
+    row = tx.fetch_one(
         "select content_type, file_name, body from images where request_id = ? and slot = ?",
         (request_id, identifiers.slot_of(request_id)),
     )
@@ -120,56 +120,58 @@ def image(tx: Tx, request_id: bytes) -> Image | None:
 
 def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
     """Give a request another time."""
-    tx.run(
+    tx.execute(
         "update requests set scheduled_at = ? where id = ? and slot = ?",
         (scheduled_at, request_id, identifiers.slot_of(request_id)),
     )
 
 
-def of_account(tx: Tx, account_id: int, before: bytes, most: int) -> list[Request]:
+def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> list[Request]:
     """Return an account's requests below an id, newest first."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         f"select {_COLUMNS} from requests where account_id = ? and id < ? order by id desc limit ?",
-        (account_id, before, most),
+        (account_id, before, limit),
     )
-    return [_request(row) for row in rows]
+    return [_from_row(row) for row in rows]
 
 
-def of_profile(
-    tx: Tx, profile_id: int, after: tuple[Instant, bytes], most: int
+def list_by_profile(
+    tx: Tx, profile_id: int, after: tuple[Instant, bytes], limit: int
 ) -> list[tuple[Instant, bytes, int]]:
     """Return time, id and account of a profile's requests that are scheduled after that, soonest first."""
-    return tx.rows(
+    return tx.fetch_all(
         "select scheduled_at, id, account_id from requests"
         " where profile_id = ? and (scheduled_at, id) > (?, ?) order by scheduled_at, id limit ?",
-        (profile_id, *after, most),
+        (profile_id, *after, limit),
     )
 
 
-def between(tx: Tx, after: bytes, before: bytes, most: int) -> list[bytes]:
+def ids_between(tx: Tx, after: bytes, before: bytes, limit: int) -> list[bytes]:
     """Return the ids of requests between two ids, oldest first."""
-    rows = tx.rows("select id from requests where id > ? and id < ? order by id limit ?", (after, before, most))
+    rows = tx.fetch_all(
+        "select id from requests where id > ? and id < ? order by id limit ?", (after, before, limit)
+    )
     return [row[0] for row in rows]
 
 
-def blank(tx: Tx, request_id: bytes) -> None:
+def erase(tx: Tx, request_id: bytes) -> None:
     """Forget the numbers and texts of a request and its messages; how they ended stays."""
-    low, high = identifiers.bounds(request_id)
-    tx.run(
+    low, high = identifiers.message_id_range(request_id)
+    tx.execute(
         "update requests set content = '', subject = null, buttons = null, variables = null, sender = '',"
         " image_link = null, fallback_sender = null, fallback_content = null where id = ?",
         (request_id,),
     )
-    tx.run("delete from images where request_id = ?", (request_id,))
-    tx.run(
+    tx.execute("delete from images where request_id = ?", (request_id,))
+    tx.execute(
         "update messages set receiver = 0, variables = null, content = null, reference = null"
         " where id between ? and ?",
         (low, high),
     )
-    tx.run("delete from attempts where message_id between ? and ?", (low, high))
+    tx.execute("delete from attempts where message_id between ? and ?", (low, high))
 
 
-def _request(row: Found) -> Request:
+def _from_row(row: Row) -> Request:
     (id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,
      has_image, image_link, is_ad, *rest) = row  # fmt: skip
     return Request(
@@ -182,7 +184,7 @@ def _request(row: Found) -> Request:
         subject,
         content,
         tuple(msgspec.json.decode(variables)) if variables else (),
-        buttons_from_json(buttons),
+        decode_buttons(buttons),
         bool(has_image),
         image_link,
         bool(is_ad),

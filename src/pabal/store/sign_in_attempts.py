@@ -11,10 +11,10 @@ class Subject(NamedTuple):
     """What failures are counted for, and how many there may be in a window of time."""
 
     hash: bytes
-    most: int
+    limit: int
 
 
-def take(tx: Tx, subjects: Sequence[Subject], window: int, now: Instant) -> Instant | None:
+def acquire(tx: Tx, subjects: Sequence[Subject], window: int, now: Instant) -> Instant | None:
     """Count a try against every subject, as if it had failed; return None, or until when there is none left.
 
     It is counted before the password is looked at, so that many at once are no way around it. One that is turned
@@ -27,41 +27,43 @@ def take(tx: Tx, subjects: Sequence[Subject], window: int, now: Instant) -> Inst
     if until := _blocked_until(found, window):
         return until
     for one, failures, since in found:
-        tx.run(
+        tx.execute(
             "update sign_in_tries set failures = ?, since = ? where subject = ?",
             (failures + 1, since if failures else now, one.hash),
         )
     return None
 
 
-def give_back(tx: Tx, subjects: Sequence[Subject]) -> None:
+def release(tx: Tx, subjects: Sequence[Subject]) -> None:
     """Take back what was counted for a try that was right after all."""
     for one in sorted(subjects):
-        tx.run("update sign_in_tries set failures = failures - 1 where subject = ? and failures > 0", (one.hash,))
+        tx.execute(
+            "update sign_in_tries set failures = failures - 1 where subject = ? and failures > 0", (one.hash,)
+        )
 
 
 def clear(tx: Tx, subject: Subject) -> None:
     """Forget the failures of a subject."""
-    tx.run("delete from sign_in_tries where subject = ?", (subject.hash,))
+    tx.execute("delete from sign_in_tries where subject = ?", (subject.hash,))
 
 
-def forget(tx: Tx, before: Instant, most: int) -> int:
+def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Drop some counts that are older; return how many."""
-    return tx.run(
+    return tx.execute(
         "delete from sign_in_tries where subject in"
         " (select subject from sign_in_tries where since < ? order by since limit ?)",
-        (before, most),
+        (before, limit),
     )
 
 
 def _blocked_until(found: Sequence[tuple[Subject, int, Instant]], window: int) -> Instant | None:
     """Return until when there is no try left for one of the subjects, None where there is."""
-    return max((since + window for one, failures, since in found if failures >= one.most), default=None)
+    return max((since + window for one, failures, since in found if failures >= one.limit), default=None)
 
 
 def _locked(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instant]:
     """Return how many failures there are and since when, and keep others from it until this is over."""
-    tx.run(
+    tx.execute(
         "insert into sign_in_tries (subject, failures, since) values (?, 0, ?) on conflict (subject)"
         " do update set failures = sign_in_tries.failures",
         (hash, now),
@@ -71,7 +73,7 @@ def _locked(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instan
 
 def _counted(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instant]:
     """Return how many failures there are, and since when; those of a window that is over do not count."""
-    row = tx.row("select failures, since from sign_in_tries where subject = ?", (hash,))
+    row = tx.fetch_one("select failures, since from sign_in_tries where subject = ?", (hash,))
     failures, since = row or (0, now)
     is_over = not since <= now < since + window  # ahead of now: the clock was set back
     return (0, now) if is_over else (int(failures), int(since))

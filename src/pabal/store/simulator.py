@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
-from pabal.domain.simulated_message import Arrival
+from pabal.domain.simulated_message import SimulatedMessage
 from pabal.store.engine.base import Tx
 
-OF_LATE = 2000
+RECENT_MESSAGES = 2000
 """Which phones are in use is told by so many messages, the last of all accounts."""
 
 
-def take(tx: Tx, carrier: str, arrivals: Sequence[Arrival]) -> None:
+def add_messages(tx: Tx, carrier: str, arrivals: Sequence[SimulatedMessage]) -> None:
     """Keep messages and the receipts owed for them; one taken before is not taken again."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         "insert into simulated (carrier, message_id, account_id, phone, taken_at, arrives_at, kind, sender,"
         " subject, content, buttons, has_image) select ?, v.column1{as_bytes}, v.column2, v.column3, v.column4,"
         " v.column5{as_big}, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11"
@@ -26,7 +26,7 @@ def take(tx: Tx, carrier: str, arrivals: Sequence[Arrival]) -> None:
                 one.message_id,
                 one.account_id,
                 int(one.phone),
-                one.taken_at,
+                one.accepted_at,
                 one.arrives_at,
                 one.kind,
                 one.sender,
@@ -40,7 +40,7 @@ def take(tx: Tx, carrier: str, arrivals: Sequence[Arrival]) -> None:
         (carrier,),
     )
     new = {row[0] for row in rows}
-    tx.rows_each(
+    tx.execute_many(
         "insert into simulated_receipts (carrier, slot, message_id, due_at, outcome)"
         " select ?, v.* from (values {rows}) as v",
         [
@@ -55,7 +55,7 @@ def take(tx: Tx, carrier: str, arrivals: Sequence[Arrival]) -> None:
 
 def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes, int]:
     """Return how often each of the messages has now met a busy carrier."""
-    rows = tx.rows_each(
+    rows = tx.execute_many(
         "insert into simulated_busy (carrier, message_id, times)"
         " select ?, v.column1, 1 from (values {rows}) as v where true"
         " on conflict (message_id, carrier) do update set times = simulated_busy.times + 1"
@@ -66,56 +66,56 @@ def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes
     return dict(rows)
 
 
-def owed(
-    tx: Tx, carrier: str, slots: Sequence[int], now: Instant, most: int
+def find_due_receipts(
+    tx: Tx, carrier: str, slots: Sequence[int], now: Instant, limit: int
 ) -> list[tuple[Instant, bytes, Outcome]]:
     """Return receipts that are due for messages of these slots, the oldest of each slot, up to `most` in all."""
     rows = [
         row
         for slot in slots
-        for row in tx.rows(
+        for row in tx.fetch_all(
             "select due_at, message_id, outcome from simulated_receipts where carrier = ? and slot = ?"
             " and due_at <= ? order by due_at, message_id, outcome limit ?",
-            (carrier, slot, now, -(-most // len(slots))),
+            (carrier, slot, now, -(-limit // len(slots))),
         )
     ]
     return [(due_at, message_id, OUTCOME_BY_NUMBER[outcome]) for due_at, message_id, outcome in sorted(rows)]
 
 
-def next_owed_at(tx: Tx, carrier: str, slots: Iterable[int]) -> Instant | None:
+def next_receipt_at(tx: Tx, carrier: str, slots: Iterable[int]) -> Instant | None:
     """Return when the next receipt of a simulator for a message of these slots is due."""
     found = [
-        tx.row("select min(due_at) from simulated_receipts where carrier = ? and slot = ?", (carrier, slot))
+        tx.fetch_one("select min(due_at) from simulated_receipts where carrier = ? and slot = ?", (carrier, slot))
         for slot in slots
     ]
     return min((row[0] for row in found if row and row[0] is not None), default=None)
 
 
-def settle_owed(tx: Tx, carrier: str, handed_over: Iterable[tuple[Instant, bytes, Outcome]]) -> None:
+def delete_receipts(tx: Tx, carrier: str, receipts: Iterable[tuple[Instant, bytes, Outcome]]) -> None:
     """Strike out receipts that have been handed over."""
-    tx.rows_each(
+    tx.execute_many(
         "delete from simulated_receipts where (carrier, slot, due_at, message_id, outcome) in (values {rows})",
         [
             (carrier, identifiers.slot_of(message_id), due_at, message_id, outcome.number)
-            for due_at, message_id, outcome in handed_over
+            for due_at, message_id, outcome in receipts
         ],
     )
 
 
-def on_phone(
+def list_on_phone(
     tx: Tx, account_id: int, phone: str, now: Instant, page: int, page_size: int
-) -> tuple[int, list[Arrival]]:
+) -> tuple[int, list[SimulatedMessage]]:
     """Return how many messages from an account a phone has received, and a page of them, newest first."""
     where = "account_id = ? and phone = ? and arrives_at <= ?"
     args = (account_id, int(phone), now)
-    row = tx.row(f"select count(*) from simulated where {where}", args)
-    rows = tx.rows(
+    row = tx.fetch_one(f"select count(*) from simulated where {where}", args)
+    rows = tx.fetch_all(
         "select message_id, taken_at, arrives_at, kind, sender, subject, content, buttons, has_image from simulated"
         f" where {where} order by arrives_at desc, id desc limit ? offset ?",
         (*args, page_size, (page - 1) * page_size),
     )
     found = [
-        Arrival(
+        SimulatedMessage(
             message_id,
             account_id,
             phone,
@@ -133,28 +133,28 @@ def on_phone(
     return (int(row[0]) if row else 0), found
 
 
-def phones(tx: Tx, account_id: int, now: Instant, most: int) -> list[str]:
+def list_recent_phones(tx: Tx, account_id: int, now: Instant, limit: int) -> list[str]:
     """Return the phones that received something from an account of late, the last one first."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "select phone from simulated where id > coalesce((select max(id) from simulated), 0) - ?"
         " and +account_id = ? and arrives_at <= ? group by phone order by max(arrives_at) desc, phone limit ?",
-        (OF_LATE, account_id, now, most),
+        (RECENT_MESSAGES, account_id, now, limit),
     )
     return [f"0{phone}" for (phone,) in rows]
 
 
-def trim(tx: Tx, keep: int, before: Instant, forget_before: Instant, most: int) -> int:
+def trim(tx: Tx, max_messages: int, before: Instant, forget_before: Instant, limit: int) -> int:
     """Drop the oldest messages, those beyond `keep` or older than `forget_before`; return how many.
 
     At most so many go at once. A message's row is what the simulator knows a repeated hand-over by, so only
     those go that were taken before `before`.
     """
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "delete from simulated where id in (select id from simulated where id > 0 order by id limit ?)"
         " and taken_at < ? and (taken_at < ? or id <= (select max(id) from simulated) - ?) returning message_id",
-        (most, before, forget_before, keep),
+        (limit, before, forget_before, max_messages),
     )
-    tx.rows_each(
+    tx.execute_many(
         "delete from simulated_busy where message_id in ({list})",
         [(row[0],) for row in rows if row[0]],
     )

@@ -9,63 +9,65 @@ from pabal.store.engine.base import Tx
 
 QUARTER = 15 * MINUTE
 """Days of every zone there is begin with one."""
-OPEN = "open "
+OPEN_PREFIX = "open "
 """What `waiting` begins with while messages may still come into a quarter."""
 
-Kind = tuple[int, int, int]
+StatisticsKey = tuple[int, int, int]
 """Numbers of product, status and outcome (0: none)."""
 
 
-class Counted(NamedTuple):
+class CountedQuarter(NamedTuple):
     """A quarter that will be counted again: how its jobs stood, when that was, and how long it took."""
 
     quarter: Instant
-    waiting: str
+    queue_digest: str
     counted_at: Instant
-    took_ms: int
+    duration_ms: int
 
 
-def quarter_of(at: Instant) -> Instant:
+def quarter_start(at: Instant) -> Instant:
     """Return the first instant of the quarter that an instant lies in."""
     return at - at % QUARTER
 
 
-def first_since(tx: Tx, since: Instant, until: Instant) -> Instant | None:
+def first_request_at(tx: Tx, since: Instant, until: Instant) -> Instant | None:
     """Return when the first message of that time was requested."""
-    row = tx.row("select id from messages where id >= ? and id < ? order by id limit 1", _bounds(since, until))
+    row = tx.fetch_one(
+        "select id from messages where id >= ? and id < ? order by id limit 1", _bounds(since, until)
+    )
     return identifiers.requested_at(row[0]) if row else None
 
 
-def waiting(tx: Tx, since: Instant, until: Instant) -> str:
+def queue_digest(tx: Tx, since: Instant, until: Instant) -> str:
     """Return how the jobs of messages requested in that time stand, in short; empty where all have ended.
 
     Whatever is claimed, settled or ended, or falls back, changes it: each of these moves a job's time.
     """
-    (jobs, attempts, times) = tx.rows(
+    (jobs, attempts, times) = tx.fetch_all(
         "select count(*), sum(attempt), sum(ready_at % 86400000) from jobs where id >= ? and id < ?",
         _bounds(since, until),
     )[0]
     return f"{jobs} {attempts} {times}" if jobs else ""
 
 
-def count(tx: Tx, since: Instant, until: Instant) -> list[tuple[int, int, int, int, int]]:
+def count_messages(tx: Tx, since: Instant, until: Instant) -> list[tuple[int, int, int, int, int]]:
     """Return account, product, status, outcome and number of the messages requested in that time."""
-    return tx.rows(
+    return tx.fetch_all(
         "select account_id, product, status, coalesce(outcome, 0), count(*) from messages"
         " where id >= ? and id < ? group by account_id, product, status, coalesce(outcome, 0)",
         _bounds(since, until),
     )
 
 
-def put(tx: Tx, counted: Counted, found: Mapping[tuple[int, int, int, int], int]) -> None:
+def save(tx: Tx, counted: CountedQuarter, found: Mapping[tuple[int, int, int, int], int]) -> None:
     """Keep what was counted in a quarter in place of what was before."""
-    tx.run("delete from counts where quarter = ?", (counted.quarter,))
-    tx.rows_each(
+    tx.execute("delete from counts where quarter = ?", (counted.quarter,))
+    tx.execute_many(
         "insert into counts (quarter, account_id, product, status, outcome, messages)"
         " select v.* from (values {rows}) as v where true",
         [(counted.quarter, *key, number) for key, number in sorted(found.items())],
     )
-    tx.run(
+    tx.execute(
         "insert into counted (quarter, waiting, counted_at, took_ms) values (?, ?, ?, ?)"
         " on conflict (quarter) do update set waiting = excluded.waiting,"
         " counted_at = excluded.counted_at, took_ms = excluded.took_ms",
@@ -73,24 +75,28 @@ def put(tx: Tx, counted: Counted, found: Mapping[tuple[int, int, int, int], int]
     )
 
 
-def unfinished(tx: Tx) -> list[Counted]:
+def list_unfinished(tx: Tx) -> list[CountedQuarter]:
     """Return the quarters that are to be counted again, oldest first."""
-    rows = tx.rows("select quarter, waiting, counted_at, took_ms from counted where waiting <> '' order by quarter")
-    return [Counted(*row) for row in rows]
+    rows = tx.fetch_all(
+        "select quarter, waiting, counted_at, took_ms from counted where waiting <> '' order by quarter"
+    )
+    return [CountedQuarter(*row) for row in rows]
 
 
-def as_of(tx: Tx) -> Instant | None:
+def counted_as_of(tx: Tx) -> Instant | None:
     """Return when the newest quarters were counted last; None where nothing was requested of late."""
-    row = tx.row("select min(counted_at) from counted where waiting >= ? and waiting < ?", (OPEN, OPEN + "a"))
+    row = tx.fetch_one(
+        "select min(counted_at) from counted where waiting >= ? and waiting < ?", (OPEN_PREFIX, OPEN_PREFIX + "a")
+    )
     return row[0] if row else None
 
 
-def of_account(tx: Tx, account_id: int, periods: Sequence[Period]) -> list[dict[Kind, int]]:
+def count_by_account(tx: Tx, account_id: int, periods: Sequence[Period]) -> list[dict[StatisticsKey, int]]:
     """Return for each period how many of an account's messages requested then are of each kind."""
     return [
         {
             (product, status, outcome): int(messages)
-            for product, status, outcome, messages in tx.rows(
+            for product, status, outcome, messages in tx.fetch_all(
                 "select product, status, outcome, sum(messages) from counts"
                 " where account_id = ? and quarter >= ? and quarter < ? group by product, status, outcome",
                 (account_id, period.start, period.end),
@@ -100,18 +106,18 @@ def of_account(tx: Tx, account_id: int, periods: Sequence[Period]) -> list[dict[
     ]
 
 
-def forget(tx: Tx, before: Instant, most: int) -> int:
+def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Drop some quarters that are older; return how many."""
-    old = tx.rows("select quarter from counted where quarter < ? order by quarter limit ?", (before, most))
-    _drop(tx, old)
+    old = tx.fetch_all("select quarter from counted where quarter < ? order by quarter limit ?", (before, limit))
+    _delete(tx, old)
     return len(old)
 
 
-def _drop(tx: Tx, quarters: Iterable[tuple[Instant]]) -> None:
+def _delete(tx: Tx, quarters: Iterable[tuple[Instant]]) -> None:
     quarters = list(quarters)
-    tx.rows_each("delete from counts where quarter in ({list})", quarters)
-    tx.rows_each("delete from counted where quarter in ({list})", quarters)
+    tx.execute_many("delete from counts where quarter in ({list})", quarters)
+    tx.execute_many("delete from counted where quarter in ({list})", quarters)
 
 
 def _bounds(since: Instant, until: Instant) -> tuple[bytes, bytes]:
-    return identifiers.first_since(since), identifiers.first_since(until)
+    return identifiers.lowest_message_id(since), identifiers.lowest_message_id(until)

@@ -5,18 +5,18 @@ from typing import NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image
-from pabal.domain.suspension import Bar, read_bar
-from pabal.domain.template import TEMPLATE_STATUS_BY_WORD, Design, Template, TemplateStatus
-from pabal.store.engine.base import Found, Tx, Value
+from pabal.domain.suspension import Suspension, parse_suspension
+from pabal.domain.template import TEMPLATE_STATUS_BY_WORD, Template, TemplateContent, TemplateStatus
+from pabal.store.engine.base import Row, Tx, Value
 
-_FROM = (
+_SELECT = (
     "select t.id, t.account_id, t.profile_id, p.sender_key, p.channel_id, t.code, t.design, t.in_use,"
     " t.status, t.comment, t.is_enabled, t.created_at, t.changed_at, p.carrier, t.bar"
     " from templates t join profiles p on p.id = t.profile_id"
 )
 
 
-class Filter(NamedTuple):
+class TemplateFilter(NamedTuple):
     """What a list asks for; None asks for nothing."""
 
     account_id: int
@@ -27,66 +27,75 @@ class Filter(NamedTuple):
 
 def get(tx: Tx, profile_id: int, code: str) -> Template | None:
     """Return a profile's template with this code."""
-    row = tx.row(f"{_FROM} where t.profile_id = ? and t.code = ?", (profile_id, code))
-    return _template(row) if row else None
+    row = tx.fetch_one(f"{_SELECT} where t.profile_id = ? and t.code = ?", (profile_id, code))
+    return _from_row(row) if row else None
 
 
-def by_id(tx: Tx, template_id: int) -> Template | None:
+def get_by_id(tx: Tx, template_id: int) -> Template | None:
     """Return the template with this id, whoever's it is."""
-    row = tx.row(f"{_FROM} where p.deleted_at is null and t.id = ?", (template_id,))
-    return _template(row) if row else None
+    row = tx.fetch_one(f"{_SELECT} where p.deleted_at is null and t.id = ?", (template_id,))
+    return _from_row(row) if row else None
 
 
 def add(
-    tx: Tx, account_id: int, profile_id: int, code: str, design: Design, image: Image | None, now: Instant
+    tx: Tx, account_id: int, profile_id: int, code: str, design: TemplateContent, image: Image | None, now: Instant
 ) -> int:
     """Keep a new template, registered, and return its id."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "insert into templates (account_id, profile_id, code, name, design, status, is_enabled,"
         " created_at, changed_at) values (?, ?, ?, ?, ?, ?, 1, ?, ?) returning id",
-        (account_id, profile_id, code, design.name, _kept(design), TemplateStatus.REGISTERED.word, now, now),
+        (
+            account_id,
+            profile_id,
+            code,
+            design.name,
+            _design_to_json(design),
+            TemplateStatus.REGISTERED.word,
+            now,
+            now,
+        ),
     )
     template_id = int(rows[0][0])
-    _keep_image(tx, template_id, image)
+    _save_image(tx, template_id, image)
     return template_id
 
 
-def edit(tx: Tx, template_id: int, design: Design, image: Image | None, now: Instant) -> None:
+def update_design(tx: Tx, template_id: int, design: TemplateContent, image: Image | None, now: Instant) -> None:
     """Give a template a new text, which has yet to be reviewed."""
-    tx.run(
+    tx.execute(
         "update templates set name = ?, design = ?, status = ?, comment = null, changed_at = ? where id = ?",
-        (design.name, _kept(design), TemplateStatus.REGISTERED.word, now, template_id),
+        (design.name, _design_to_json(design), TemplateStatus.REGISTERED.word, now, template_id),
     )
-    _keep_image(tx, template_id, image)
+    _save_image(tx, template_id, image)
 
 
 def set_status(tx: Tx, template_id: int, status: TemplateStatus, comment: str | None, now: Instant) -> None:
     """Move a template on in its review; an approved text comes into use."""
     in_use = "design" if status is TemplateStatus.APPROVED else "in_use"
-    tx.run(
+    tx.execute(
         f"update templates set in_use = {in_use}, status = ?, comment = ?, changed_at = ? where id = ?",
         (status.word, comment, now, template_id),
     )
 
 
-def follow(
+def apply_remote(
     tx: Tx,
     template_id: int,
-    design: Design,
-    in_use: Design | None,
+    design: TemplateContent,
+    in_use: TemplateContent | None,
     status: TemplateStatus,
     comment: str | None,
-    bar: Bar | None,
+    bar: Suspension | None,
     now: Instant,
 ) -> None:
     """Let a template be as its relay has it."""
-    tx.run(
+    tx.execute(
         "update templates set name = ?, design = ?, in_use = ?, status = ?, comment = ?, bar = ?, changed_at = ?"
         " where id = ?",
         (
             design.name,
-            _kept(design),
-            _kept(in_use) if in_use else None,
+            _design_to_json(design),
+            _design_to_json(in_use) if in_use else None,
             status.word,
             comment,
             bar.word if bar else None,
@@ -96,24 +105,28 @@ def follow(
     )
 
 
-def image(tx: Tx, template_id: int) -> Image | None:
+def get_image(tx: Tx, template_id: int) -> Image | None:
     """Return a template's picture, if it has one."""
-    row = tx.row("select content_type, file_name, body from template_images where template_id = ?", (template_id,))
+    row = tx.fetch_one(
+        "select content_type, file_name, body from template_images where template_id = ?", (template_id,)
+    )
     return Image(*row) if row else None
 
 
-def of_profile(tx: Tx, profile_id: int) -> list[Template]:
+def list_by_profile(tx: Tx, profile_id: int) -> list[Template]:
     """Return a profile's templates."""
-    return [_template(row) for row in tx.rows(f"{_FROM} where t.profile_id = ? order by t.id", (profile_id,))]
+    return [
+        _from_row(row) for row in tx.fetch_all(f"{_SELECT} where t.profile_id = ? order by t.id", (profile_id,))
+    ]
 
 
 def delete(tx: Tx, template_id: int) -> None:
     """Remove a template."""
-    tx.run("delete from template_images where template_id = ?", (template_id,))
-    tx.run("delete from templates where id = ?", (template_id,))
+    tx.execute("delete from template_images where template_id = ?", (template_id,))
+    tx.execute("delete from templates where id = ?", (template_id,))
 
 
-def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> tuple[int, list[Template]]:
+def find(tx: Tx, wanted: TemplateFilter, page: int, page_size: int) -> tuple[int, list[Template]]:
     """Return how many templates fit, and a page of them, newest first."""
     conditions: list[tuple[str, Value]] = [("t.account_id = ?", wanted.account_id)]
     if wanted.sender_key is not None:
@@ -124,38 +137,40 @@ def find(tx: Tx, wanted: Filter, page: int, page_size: int) -> tuple[int, list[T
         conditions.append(("t.status = ?", wanted.status.word))
     where = " and ".join(["p.deleted_at is null", *(sql for sql, _ in conditions)])
     args = [value for _, value in conditions]
-    row = tx.row(f"select count(*) from templates t join profiles p on p.id = t.profile_id where {where}", args)
-    rows = tx.rows(
-        f"{_FROM} where {where} order by t.id desc limit ? offset ?",
+    row = tx.fetch_one(
+        f"select count(*) from templates t join profiles p on p.id = t.profile_id where {where}", args
+    )
+    rows = tx.fetch_all(
+        f"{_SELECT} where {where} order by t.id desc limit ? offset ?",
         (*args, page_size, (page - 1) * page_size),
     )
-    return (int(row[0]) if row else 0), [_template(row) for row in rows]
+    return (int(row[0]) if row else 0), [_from_row(row) for row in rows]
 
 
-def everyone(tx: Tx) -> list[Template]:
+def list_all(tx: Tx) -> list[Template]:
     """Return every template, oldest first."""
-    return [_template(row) for row in tx.rows(f"{_FROM} where p.deleted_at is null order by t.id")]
+    return [_from_row(row) for row in tx.fetch_all(f"{_SELECT} where p.deleted_at is null order by t.id")]
 
 
-def _keep_image(tx: Tx, template_id: int, image: Image | None) -> None:
-    tx.run("delete from template_images where template_id = ?", (template_id,))
+def _save_image(tx: Tx, template_id: int, image: Image | None) -> None:
+    tx.execute("delete from template_images where template_id = ?", (template_id,))
     if image:
-        tx.run(
+        tx.execute(
             "insert into template_images (template_id, content_type, file_name, body) values (?, ?, ?, ?)",
             (template_id, *image),
         )
 
 
-def _kept(design: Design) -> str:
+def _design_to_json(design: TemplateContent) -> str:
     return json.dumps(design._asdict(), ensure_ascii=False)
 
 
-def _design(kept: str) -> Design:
+def _design_from_json(kept: str) -> TemplateContent:
     fields = json.loads(kept)
-    return Design(**{**fields, "buttons": tuple(fields["buttons"])})
+    return TemplateContent(**{**fields, "buttons": tuple(fields["buttons"])})
 
 
-def _template(row: Found) -> Template:
+def _from_row(row: Row) -> Template:
     id, account_id, profile_id, sender_key, channel_id, code, design, in_use, status, comment, *rest = row
     is_enabled, created_at, changed_at, carrier, bar = rest
     return Template(
@@ -165,13 +180,13 @@ def _template(row: Found) -> Template:
         sender_key,
         channel_id,
         code,
-        _design(design),
-        _design(in_use) if in_use else None,
+        _design_from_json(design),
+        _design_from_json(in_use) if in_use else None,
         TEMPLATE_STATUS_BY_WORD[status],
         comment,
         bool(is_enabled),
         created_at,
         changed_at,
         carrier,
-        read_bar(bar),
+        parse_suspension(bar),
     )

@@ -7,7 +7,7 @@ from pabal.domain.dates import Instant
 from pabal.store.engine.base import Tx
 
 
-class Try(NamedTuple):
+class RecordedAttempt(NamedTuple):
     """An attempt that ended in neither yes nor no."""
 
     number: int
@@ -16,7 +16,7 @@ class Try(NamedTuple):
     ended_at: Instant
 
 
-class Place(NamedTuple):
+class QueuePosition(NamedTuple):
     """Where a message that has not ended stands in the queue."""
 
     carrier: str
@@ -26,19 +26,19 @@ class Place(NamedTuple):
     claimed_at: Instant | None
 
 
-def tries(tx: Tx, message_id: bytes) -> list[Try]:
+def list_attempts(tx: Tx, message_id: bytes) -> list[RecordedAttempt]:
     """Return the attempts of a message that came to nothing, in their order."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "select number, carrier, verdict, ended_at from attempts where message_id = ? and slot = ? order by number",
         (message_id, identifiers.slot_of(message_id)),
     )
-    return [Try(*row) for row in rows]
+    return [RecordedAttempt(*row) for row in rows]
 
 
-def place(tx: Tx, message_id: bytes) -> Place | None:
+def queue_position(tx: Tx, message_id: bytes) -> QueuePosition | None:
     """Return where a message stands in the queue, None for one that has ended."""
-    row = tx.row(
+    row = tx.fetch_one(
         "select carrier, lane, ready_at, attempt, claimed_at from jobs where id = ? and slot = ?",
         (message_id, identifiers.slot_of(message_id)),
     )
-    return Place(*row) if row else None
+    return QueuePosition(*row) if row else None

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.domain.user import ROLE_BY_WORD, Role, User
-from pabal.store.engine.base import Found, Tx
+from pabal.store.engine.base import Row, Tx
 
 COLUMNS = "u.id, u.account_id, a.name, u.name, u.role, u.created_at, u.disabled_at, a.disabled_at"
 _FROM = "from users u left join accounts a on a.id = u.account_id"
@@ -19,7 +19,7 @@ class Credentials(NamedTuple):
 
 def add(tx: Tx, account_id: int | None, name: str, role: Role, hash: str, now: Instant) -> int | None:
     """Keep a new user and return the id, None where the name is taken."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "insert into users (account_id, name, role, hash, created_at) values (?, ?, ?, ?, ?)"
         " on conflict (name) do nothing returning id",
         (account_id, name, role.word, hash, now),
@@ -27,52 +27,52 @@ def add(tx: Tx, account_id: int | None, name: str, role: Role, hash: str, now: I
     return int(rows[0][0]) if rows else None
 
 
-def by_name(tx: Tx, name: str) -> Credentials | None:
+def get_by_name(tx: Tx, name: str) -> Credentials | None:
     """Return the user of this name, whatever the state."""
-    row = tx.row(f"select {COLUMNS}, u.hash {_FROM} where u.name = ?", (name,))
-    return Credentials(read(row[:-1]), row[-1]) if row else None
+    row = tx.fetch_one(f"select {COLUMNS}, u.hash {_FROM} where u.name = ?", (name,))
+    return Credentials(from_row(row[:-1]), row[-1]) if row else None
 
 
-def everyone(tx: Tx) -> list[User]:
+def list_all(tx: Tx) -> list[User]:
     """Return every user, oldest first."""
-    return [read(row) for row in tx.rows(f"select {COLUMNS} {_FROM} order by u.id")]
+    return [from_row(row) for row in tx.fetch_all(f"select {COLUMNS} {_FROM} order by u.id")]
 
 
-def of_account(tx: Tx, account_id: int) -> list[User]:
+def list_by_account(tx: Tx, account_id: int) -> list[User]:
     """Return every user of an account, oldest first."""
     return [
-        read(row)
-        for row in tx.rows(f"select {COLUMNS} {_FROM} where u.account_id = ? order by u.id", (account_id,))
+        from_row(row)
+        for row in tx.fetch_all(f"select {COLUMNS} {_FROM} where u.account_id = ? order by u.id", (account_id,))
     ]
 
 
-def are_none(tx: Tx) -> bool:
+def is_empty(tx: Tx) -> bool:
     """Say whether nobody may sign in yet."""
-    return tx.row("select 1 from users limit 1") is None
+    return tx.fetch_one("select 1 from users limit 1") is None
 
 
 def set_hash(tx: Tx, user_id: int, hash: str) -> None:
     """Give a user another password."""
-    tx.run("update users set hash = ? where id = ?", (hash, user_id))
+    tx.execute("update users set hash = ? where id = ?", (hash, user_id))
 
 
-def own_number(tx: Tx, user_id: int) -> str:
+def get_test_number(tx: Tx, user_id: int) -> str:
     """Return the phone that a user's test sends go to, empty where none is known."""
-    row = tx.row("select own_number from users where id = ?", (user_id,))
+    row = tx.fetch_one("select own_number from users where id = ?", (user_id,))
     return row[0] or "" if row else ""
 
 
-def set_own_number(tx: Tx, user_id: int, number: str) -> None:
+def set_test_number(tx: Tx, user_id: int, number: str) -> None:
     """Remember the phone that a user's test sends go to."""
-    tx.run("update users set own_number = ? where id = ?", (number, user_id))
+    tx.execute("update users set own_number = ? where id = ?", (number, user_id))
 
 
 def set_disabled(tx: Tx, user_id: int, at: Instant | None) -> None:
     """Disable a user, or enable with None."""
-    tx.run("update users set disabled_at = ? where id = ?", (at, user_id))
+    tx.execute("update users set disabled_at = ? where id = ?", (at, user_id))
 
 
-def read(row: Found) -> User:
+def from_row(row: Row) -> User:
     """Return the user that a row of COLUMNS holds."""
     id, account_id, account, name, role, *rest = row
     return User(id, account_id, account, name, ROLE_BY_WORD[role], *rest)

@@ -5,14 +5,14 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
-from pabal.checks.call import Call
+from pabal.checks.call import ApiCall
 from pabal.domain.codes import Code
 from pabal.models import answers, bodies
 from pabal.web import looking_up, managing, sending
 
-Takes = Literal["body", "query", "anywhere"]
+InputSource = Literal["body", "query", "anywhere"]
 
-COMMON = (
+COMMON_CODES = (
     Code.SUCCESS,
     Code.METHOD_NOT_ALLOWED,
     Code.PAYLOAD_TOO_LARGE,
@@ -24,10 +24,10 @@ COMMON = (
     Code.SERVICE_UNAVAILABLE,
 )
 """What every endpoint may answer."""
-_BODY = (Code.UNSUPPORTED_MEDIA_TYPE, Code.INVALID_JSON)
-_FIELDS = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
-_SENDING = (
-    *_FIELDS,
+_BODY_CODES = (Code.UNSUPPORTED_MEDIA_TYPE, Code.INVALID_JSON)
+_FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
+_SENDING_CODES = (
+    *_FIELD_CODES,
     Code.INVALID_PHONE_NUMBER,
     Code.INVALID_DATE,
     Code.CONTENT_TOO_LONG,
@@ -37,10 +37,10 @@ _SENDING = (
     Code.SENDER_NUMBER_NOT_REGISTERED,
     Code.DUPLICATE,
 )
-_PROFILE = (Code.SENDER_NOT_FOUND, Code.SENDER_NOT_APPROVED)
-_TEMPLATE = (*_FIELDS, Code.SENDER_NOT_FOUND, Code.TEMPLATE_NOT_FOUND)
-_WRITING = (
-    *_FIELDS,
+_PROFILE_CODES = (Code.SENDER_NOT_FOUND, Code.SENDER_NOT_APPROVED)
+_TEMPLATE_CODES = (*_FIELD_CODES, Code.SENDER_NOT_FOUND, Code.TEMPLATE_NOT_FOUND)
+_TEMPLATE_WRITE_CODES = (
+    *_FIELD_CODES,
     Code.SENDER_NOT_FOUND,
     Code.CATEGORY_NOT_FOUND,
     Code.CONTENT_TOO_LONG,
@@ -60,27 +60,27 @@ class Endpoint(NamedTuple):
     """Its name in the OpenAPI document, which generated clients use: it never changes."""
     group: str
     scope: str
-    takes: Takes
+    input_source: InputSource
     body: type[Struct]
     answer: type[Struct]
-    handle: Callable[[Call], Awaitable[dict[str, Any]]]
+    handler: Callable[[ApiCall], Awaitable[dict[str, Any]]]
     own_codes: tuple[Code, ...]
 
     @property
     def codes(self) -> tuple[Code, ...]:
         """Every result it may answer."""
-        form = (Code.INVALID_PARAMETER,) if self.takes != "body" else ()
-        body = _BODY if self.takes != "query" else ()
-        return tuple(dict.fromkeys((*COMMON, *body, *form, *self.own_codes)))
+        form = (Code.INVALID_PARAMETER,) if self.input_source != "body" else ()
+        body = _BODY_CODES if self.input_source != "query" else ()
+        return tuple(dict.fromkeys((*COMMON_CODES, *body, *form, *self.own_codes)))
 
     @property
-    def is_repeatable(self) -> bool:
+    def takes_idempotency_key(self) -> bool:
         """Whether it heeds an Idempotency-Key."""
-        return self.answer is answers.SentAnswer
+        return self.answer is answers.AcceptedAnswer
 
     @property
     def summary(self) -> str:
-        return (self.handle.__doc__ or "").strip().rstrip(".")
+        return (self.handler.__doc__ or "").strip().rstrip(".")
 
 
 _SENDERS, _SENDS, _HISTORY, _TEMPLATES, _TESTING = (
@@ -99,10 +99,10 @@ ENDPOINTS = (
         operation_id="list_sender_categories",
         group=_SENDERS,
         scope="read",
-        takes="body",
-        body=bodies.Nothing,
+        input_source="body",
+        body=bodies.NoFields,
         answer=answers.CategoriesAnswer,
-        handle=managing.list_sender_categories,
+        handler=managing.list_sender_categories,
         own_codes=(),
     ),
     Endpoint(
@@ -112,12 +112,12 @@ ENDPOINTS = (
         operation_id="create_sender",
         group=_SENDERS,
         scope="manage",
-        takes="body",
+        input_source="body",
         body=bodies.CreateSender,
         answer=answers.SenderAnswer,
-        handle=managing.create_sender,
+        handler=managing.create_sender,
         own_codes=(
-            *_FIELDS,
+            *_FIELD_CODES,
             Code.INVALID_PHONE_NUMBER,
             Code.CATEGORY_NOT_FOUND,
             Code.DUPLICATE,
@@ -131,11 +131,11 @@ ENDPOINTS = (
         operation_id="delete_sender",
         group=_SENDERS,
         scope="manage",
-        takes="body",
+        input_source="body",
         body=bodies.DeleteSender,
-        answer=answers.Empty,
-        handle=managing.delete_sender,
-        own_codes=(*_FIELDS, *_PROFILE),
+        answer=answers.EnvelopeOnly,
+        handler=managing.delete_sender,
+        own_codes=(*_FIELD_CODES, *_PROFILE_CODES),
     ),
     Endpoint(
         number=4,
@@ -144,12 +144,12 @@ ENDPOINTS = (
         operation_id="authenticate_sender",
         group=_SENDERS,
         scope="manage",
-        takes="body",
+        input_source="body",
         body=bodies.AuthSender,
-        answer=answers.Empty,
-        handle=managing.authenticate_sender,
+        answer=answers.EnvelopeOnly,
+        handler=managing.authenticate_sender,
         own_codes=(
-            *_FIELDS,
+            *_FIELD_CODES,
             Code.SENDER_NOT_FOUND,
             Code.INVALID_STATE,
             Code.TOKEN_INVALID,
@@ -166,10 +166,10 @@ ENDPOINTS = (
         operation_id="list_senders",
         group=_SENDERS,
         scope="read",
-        takes="query",
+        input_source="query",
         body=bodies.ListSenders,
         answer=answers.SendersAnswer,
-        handle=managing.list_senders,
+        handler=managing.list_senders,
         own_codes=(Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER),
     ),
     Endpoint(
@@ -179,11 +179,11 @@ ENDPOINTS = (
         operation_id="send_sms",
         group=_SENDS,
         scope="send",
-        takes="body",
+        input_source="body",
         body=bodies.SendSms,
-        answer=answers.SentAnswer,
-        handle=sending.send_sms,
-        own_codes=_SENDING,
+        answer=answers.AcceptedAnswer,
+        handler=sending.send_sms,
+        own_codes=_SENDING_CODES,
     ),
     Endpoint(
         number=7,
@@ -192,11 +192,11 @@ ENDPOINTS = (
         operation_id="send_lms",
         group=_SENDS,
         scope="send",
-        takes="body",
+        input_source="body",
         body=bodies.SendLms,
-        answer=answers.SentAnswer,
-        handle=sending.send_lms,
-        own_codes=_SENDING,
+        answer=answers.AcceptedAnswer,
+        handler=sending.send_lms,
+        own_codes=_SENDING_CODES,
     ),
     Endpoint(
         number=8,
@@ -205,11 +205,11 @@ ENDPOINTS = (
         operation_id="send_mms",
         group=_SENDS,
         scope="send",
-        takes="body",
+        input_source="body",
         body=bodies.SendMms,
-        answer=answers.SentAnswer,
-        handle=sending.send_mms,
-        own_codes=(*_SENDING, Code.INVALID_IMAGE),
+        answer=answers.AcceptedAnswer,
+        handler=sending.send_mms,
+        own_codes=(*_SENDING_CODES, Code.INVALID_IMAGE),
     ),
     Endpoint(
         number=9,
@@ -218,11 +218,17 @@ ENDPOINTS = (
         operation_id="send_alimtalk",
         group=_SENDS,
         scope="send",
-        takes="body",
+        input_source="body",
         body=bodies.SendAlimtalk,
-        answer=answers.SentAnswer,
-        handle=sending.send_alimtalk,
-        own_codes=(*_SENDING, *_PROFILE, Code.TEMPLATE_NOT_FOUND, Code.TEMPLATE_NOT_APPROVED, Code.INVALID_BUTTON),
+        answer=answers.AcceptedAnswer,
+        handler=sending.send_alimtalk,
+        own_codes=(
+            *_SENDING_CODES,
+            *_PROFILE_CODES,
+            Code.TEMPLATE_NOT_FOUND,
+            Code.TEMPLATE_NOT_APPROVED,
+            Code.INVALID_BUTTON,
+        ),
     ),
     Endpoint(
         number=10,
@@ -231,11 +237,17 @@ ENDPOINTS = (
         operation_id="send_friendtalk",
         group=_SENDS,
         scope="send",
-        takes="body",
+        input_source="body",
         body=bodies.SendFriendtalk,
-        answer=answers.SentAnswer,
-        handle=sending.send_friendtalk,
-        own_codes=(*_SENDING, *_PROFILE, Code.INVALID_IMAGE, Code.INVALID_BUTTON, Code.NIGHT_AD_RESTRICTED),
+        answer=answers.AcceptedAnswer,
+        handler=sending.send_friendtalk,
+        own_codes=(
+            *_SENDING_CODES,
+            *_PROFILE_CODES,
+            Code.INVALID_IMAGE,
+            Code.INVALID_BUTTON,
+            Code.NIGHT_AD_RESTRICTED,
+        ),
     ),
     Endpoint(
         number=11,
@@ -244,11 +256,11 @@ ENDPOINTS = (
         operation_id="list_messages",
         group=_HISTORY,
         scope="read",
-        takes="anywhere",
+        input_source="anywhere",
         body=bodies.ListMessages,
         answer=answers.MessagesAnswer,
-        handle=looking_up.list_messages,
-        own_codes=(*_FIELDS, Code.INVALID_PHONE_NUMBER, Code.INVALID_DATE),
+        handler=looking_up.list_messages,
+        own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.INVALID_DATE),
     ),
     Endpoint(
         number=None,
@@ -257,11 +269,11 @@ ENDPOINTS = (
         operation_id="cancel",
         group=_SENDS,
         scope="send",
-        takes="body",
-        body=bodies.Cancel,
+        input_source="body",
+        body=bodies.CancelRequest,
         answer=answers.CancelAnswer,
-        handle=sending.cancel,
-        own_codes=(*_FIELDS, Code.REQUEST_NOT_FOUND),
+        handler=sending.cancel_request,
+        own_codes=(*_FIELD_CODES, Code.REQUEST_NOT_FOUND),
     ),
     Endpoint(
         number=None,
@@ -270,11 +282,11 @@ ENDPOINTS = (
         operation_id="look_up_request",
         group=_HISTORY,
         scope="read",
-        takes="query",
-        body=bodies.LookUpRequest,
+        input_source="query",
+        body=bodies.GetRequest,
         answer=answers.RequestAnswer,
-        handle=looking_up.look_up_request,
-        own_codes=(*_FIELDS, Code.REQUEST_NOT_FOUND),
+        handler=looking_up.get_request,
+        own_codes=(*_FIELD_CODES, Code.REQUEST_NOT_FOUND),
     ),
     Endpoint(
         number=None,
@@ -283,10 +295,10 @@ ENDPOINTS = (
         operation_id="list_template_categories",
         group=_TEMPLATES,
         scope="read",
-        takes="query",
-        body=bodies.Nothing,
+        input_source="query",
+        body=bodies.NoFields,
         answer=answers.TemplateCategoriesAnswer,
-        handle=managing.list_template_categories,
+        handler=managing.list_template_categories,
         own_codes=(),
     ),
     Endpoint(
@@ -296,11 +308,11 @@ ENDPOINTS = (
         operation_id="create_template",
         group=_TEMPLATES,
         scope="manage",
-        takes="body",
+        input_source="body",
         body=bodies.WriteTemplate,
         answer=answers.TemplateAnswer,
-        handle=managing.create_template,
-        own_codes=(*_WRITING, Code.DUPLICATE),
+        handler=managing.create_template,
+        own_codes=(*_TEMPLATE_WRITE_CODES, Code.DUPLICATE),
     ),
     Endpoint(
         number=None,
@@ -309,11 +321,11 @@ ENDPOINTS = (
         operation_id="update_template",
         group=_TEMPLATES,
         scope="manage",
-        takes="body",
+        input_source="body",
         body=bodies.WriteTemplate,
         answer=answers.TemplateAnswer,
-        handle=managing.update_template,
-        own_codes=(*_WRITING, Code.TEMPLATE_NOT_FOUND, Code.INVALID_STATE),
+        handler=managing.update_template,
+        own_codes=(*_TEMPLATE_WRITE_CODES, Code.TEMPLATE_NOT_FOUND, Code.INVALID_STATE),
     ),
     Endpoint(
         number=None,
@@ -322,11 +334,11 @@ ENDPOINTS = (
         operation_id="delete_template",
         group=_TEMPLATES,
         scope="manage",
-        takes="body",
-        body=bodies.TemplatePlace,
-        answer=answers.Empty,
-        handle=managing.delete_template,
-        own_codes=(*_TEMPLATE, Code.INVALID_STATE, Code.SENDER_NOT_APPROVED),
+        input_source="body",
+        body=bodies.TemplateKey,
+        answer=answers.EnvelopeOnly,
+        handler=managing.delete_template,
+        own_codes=(*_TEMPLATE_CODES, Code.INVALID_STATE, Code.SENDER_NOT_APPROVED),
     ),
     Endpoint(
         number=None,
@@ -335,12 +347,12 @@ ENDPOINTS = (
         operation_id="request_template",
         group=_TEMPLATES,
         scope="manage",
-        takes="body",
-        body=bodies.TemplatePlace,
+        input_source="body",
+        body=bodies.TemplateKey,
         answer=answers.TemplateAnswer,
-        handle=managing.request_template,
+        handler=managing.request_template_review,
         own_codes=(
-            *_TEMPLATE,
+            *_TEMPLATE_CODES,
             Code.INVALID_STATE,
             Code.PRODUCT_NOT_AVAILABLE,
             Code.SENDER_NOT_APPROVED,
@@ -358,10 +370,10 @@ ENDPOINTS = (
         operation_id="list_templates",
         group=_TEMPLATES,
         scope="read",
-        takes="query",
+        input_source="query",
         body=bodies.ListTemplates,
         answer=answers.TemplatesAnswer,
-        handle=managing.list_templates,
+        handler=managing.list_templates,
         own_codes=(Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER),
     ),
     Endpoint(
@@ -371,12 +383,12 @@ ENDPOINTS = (
         operation_id="look_at_phone",
         group=_TESTING,
         scope="read",
-        takes="query",
-        body=bodies.LookAtPhone,
+        input_source="query",
+        body=bodies.ListPhoneMessages,
         answer=answers.PhoneAnswer,
-        handle=looking_up.look_at_phone,
-        own_codes=(*_FIELDS, Code.INVALID_PHONE_NUMBER, Code.NOT_FOUND),
+        handler=looking_up.list_phone_messages,
+        own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.NOT_FOUND),
     ),
 )
 
-BY_PATH = {endpoint.path: endpoint for endpoint in ENDPOINTS}
+ENDPOINT_BY_PATH = {endpoint.path: endpoint for endpoint in ENDPOINTS}

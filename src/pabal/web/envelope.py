@@ -5,42 +5,42 @@ from typing import Any
 
 import msgspec
 
-from pabal.checks.locale import Speech
+from pabal.checks.locale import Locale
 from pabal.domain import dates
 from pabal.domain.codes import Code, Problem
 from pabal.domain.dates import Instant
 from pabal.models.answers import ErrorItem
 
 CONTENT_TYPE = b"application/json;charset=UTF-8"
-_SUCCESS = {locale: Code.SUCCESS.words.in_locale(locale) for locale in ("ko", "en")}
+_SUCCESS = {locale: Code.SUCCESS.text.in_language(locale) for locale in ("ko", "en")}
 _encoder = msgspec.json.Encoder()
 
 
-def success(additions: Mapping[str, Any], now: Instant, speech: Speech) -> bytes:
+def encode_success(fields: Mapping[str, Any], now: Instant, locale: Locale) -> bytes:
     """Return the body of a good answer."""
     return _encoder.encode(
         {
-            "time": dates.iso(now, speech.zone),
+            "time": dates.format_iso(now, locale.zone),
             "result": "SUCCESS",
-            "resultMessage": _SUCCESS[speech.locale],
-            "locale": speech.locale,
-            **additions,
+            "resultMessage": _SUCCESS[locale.language],
+            "locale": locale.language,
+            **fields,
         }
     )
 
 
-def refusal(problems: Sequence[Problem], now: Instant, speech: Speech) -> bytes:
+def encode_refusal(problems: Sequence[Problem], now: Instant, locale: Locale) -> bytes:
     """Return the body of a no: the first problem is the result, `errors` tells them all."""
     first = problems[0]
     place = f" ({first.field})" if first.field else ""
     body: dict[str, Any] = {
-        "time": dates.iso(now, speech.zone),
+        "time": dates.format_iso(now, locale.zone),
         "result": first.code.name,
-        "resultMessage": f"{first.message(speech.locale)}{place}",
-        "locale": speech.locale,
+        "resultMessage": f"{first.message(locale.language)}{place}",
+        "locale": locale.language,
     }
     errors = [
-        ErrorItem(problem.field, problem.code.name, problem.message(speech.locale))
+        ErrorItem(problem.field, problem.code.name, problem.message(locale.language))
         for problem in problems
         if problem.field
     ]
@@ -49,7 +49,7 @@ def refusal(problems: Sequence[Problem], now: Instant, speech: Speech) -> bytes:
     return _encoder.encode(body)
 
 
-def paged(total: int, page: int, page_size: int, items: Sequence[Any]) -> dict[str, Any]:
+def page_fields(total: int, page: int, page_size: int, items: Sequence[Any]) -> dict[str, Any]:
     """Return what a paged list adds to the envelope."""
     return {
         "totalCount": total,
@@ -61,6 +61,6 @@ def paged(total: int, page: int, page_size: int, items: Sequence[Any]) -> dict[s
     }
 
 
-def listed(items: Sequence[Any]) -> dict[str, Any]:
+def list_fields(items: Sequence[Any]) -> dict[str, Any]:
     """Return what a list adds to the envelope."""
     return {"totalCount": len(items), "resultCount": len(items), "items": items}

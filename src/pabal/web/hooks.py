@@ -7,12 +7,12 @@ from starlette.requests import ClientDisconnect, Request
 from pabal.carriers.base import Receipt
 from pabal.domain.codes import Code, Refused
 from pabal.service.context import Context
-from pabal.service.delivery.receive import hand_on
+from pabal.service.delivery.receive import store_receipts
 
-MAX_HOOK_BYTES = 8 * 2**20
+MAX_WEBHOOK_BYTES = 8 * 2**20
 
 
-async def hear(context: Context, request: Request) -> None:
+async def receive_webhook(context: Context, request: Request) -> None:
     """Keep what a carrier tells; return once it is kept.
 
     Raises Refused, StoreAway.
@@ -22,19 +22,19 @@ async def hear(context: Context, request: Request) -> None:
         raise Refused(Code.NOT_FOUND)
 
     async def keep(receipts: Sequence[Receipt]) -> None:
-        await hand_on(context, carrier.name, receipts)
+        await store_receipts(context, carrier.name, receipts)
 
-    await carrier.handle_webhook(request.headers, lambda: _body(request), keep)
+    await carrier.handle_webhook(request.headers, lambda: _read_body(request), keep)
 
 
-async def _body(request: Request) -> bytes:
+async def _read_body(request: Request) -> bytes:
     """Return the body, refusing one that grows beyond the limit before it is read whole."""
     parts: list[bytes] = []
     size = 0
     try:
         async for part in request.stream():
             size += len(part)
-            if size > MAX_HOOK_BYTES:
+            if size > MAX_WEBHOOK_BYTES:
                 raise Refused(Code.PAYLOAD_TOO_LARGE)
             parts.append(part)
     except ClientDisconnect:

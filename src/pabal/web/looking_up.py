@@ -3,56 +3,58 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pabal.checks.call import Call, paging
+from pabal.checks.call import ApiCall, read_paging
 from pabal.checks.forms import Form
 from pabal.domain import dates, identifiers, phone, profile, text
-from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Period
 from pabal.domain.message import PRODUCT_BY_WORD, STATUS_BY_WORD
 from pabal.models import answers
 from pabal.models.bodies import ListMessages
 from pabal.service.history import history
 from pabal.store import simulator
-from pabal.store.history import Filter, Page
+from pabal.store.history import MessageFilter, MessagePage
 from pabal.web import envelope, records
 
 T = TypeVar("T")
 
 
-async def list_messages(call: Call) -> dict[str, Any]:
+async def list_messages(call: ApiCall) -> dict[str, Any]:
     """List the messages of one receiver."""
-    page, page_size = paging(call.form)
-    wanted = _filter(call)
-    call.form.done()
+    page, page_size = read_paging(call.form)
+    wanted = _read_filter(call)
+    call.form.raise_problems()
     if wanted is None:
-        return envelope.paged(0, page, page_size, [])
-    found = await history.find(call.context, wanted, page, page_size)
-    return envelope.paged(found.total, page, page_size, _items(call, found))
+        return envelope.page_fields(0, page, page_size, [])
+    found = await history.find_messages(call.context, wanted, page, page_size)
+    return envelope.page_fields(found.total, page, page_size, _build_items(call, found))
 
 
-async def look_up_request(call: Call) -> dict[str, Any]:
+async def get_request(call: ApiCall) -> dict[str, Any]:
     """Look up what became of one send."""
     word = call.form.read("requestId", str)
-    page, page_size = paging(call.form)
-    call.form.done()
-    request_id = identifiers.read_request(word)
-    outlook = await history.outlook(call.context, call.account_id, request_id, page, page_size)
+    page, page_size = read_paging(call.form)
+    call.form.raise_problems()
+    request_id = identifiers.parse_request_id(word)
+    outlook = await history.get_request_details(call.context, call.account_id, request_id, page, page_size)
     requested_at = identifiers.requested_at(outlook.request.id)
     return {
-        "item": records.request_item(outlook, requested_at, call.speech),
-        **envelope.paged(outlook.page.total, page, page_size, _items(call, outlook.page)),
+        "item": records.build_request_item(outlook, requested_at, call.locale),
+        **envelope.page_fields(outlook.page.total, page, page_size, _build_items(call, outlook.page)),
     }
 
 
-async def look_at_phone(call: Call) -> dict[str, Any]:
+async def list_phone_messages(call: ApiCall) -> dict[str, Any]:
     """Look at what a simulated phone received from this account."""
-    number = call.form.read("phoneNumber", phone.mobile)
-    page, page_size = paging(call.form)
-    call.form.done()
+    number = call.form.read("phoneNumber", phone.parse_mobile)
+    page, page_size = read_paging(call.form)
+    call.form.raise_problems()
     total, found = await call.context.store.read(
-        simulator.on_phone, call.account_id, number, call.now, page, page_size
+        simulator.list_on_phone, call.account_id, number, call.now, page, page_size
     )
-    return envelope.paged(total, page, page_size, [records.phone_item(each, call.speech) for each in found])
+    return envelope.page_fields(
+        total, page, page_size, [records.build_phone_item(each, call.locale) for each in found]
+    )
 
 
 def one_of(choices: dict[str, T]) -> Callable[[str], T]:
@@ -61,55 +63,55 @@ def one_of(choices: dict[str, T]) -> Callable[[str], T]:
     def parse(word: str) -> T:
         if word not in choices:
             allowed = ", ".join(choices)
-            detail = Words(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")
+            detail = Text(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")
             raise Refused(Code.INVALID_PARAMETER, detail=detail)
         return choices[word]
 
     return parse
 
 
-def _items(call: Call, page: Page) -> list[answers.MessageItem]:
+def _build_items(call: ApiCall, page: MessagePage) -> list[answers.MessageItem]:
     return [
-        records.message_item(message, request, identifiers.requested_at(request.id), call.speech)
+        records.build_message_item(message, request, identifiers.requested_at(request.id), call.locale)
         for message, request in page.found
     ]
 
 
-def _filter(call: Call) -> Filter | None:
+def _read_filter(call: ApiCall) -> MessageFilter | None:
     """Return what a search asks for, None where it asks for an id that nothing can have."""
     form: Form[ListMessages] = call.form
     body = form.body
-    zone = call.speech.zone
+    zone = call.locale.zone
 
     def period(field: str) -> Period | None:
-        return form.read_optional(field, lambda spelling: dates.period(spelling, zone))
+        return form.read_optional(field, lambda spelling: dates.parse_period(spelling, zone))
 
-    request_id = identifiers.read_request(body.requestId) if body.requestId else None
-    message_id = identifiers.read_message(body.messageId) if body.messageId else None
-    receivers = _either(form, "receivers", "receiver")
-    wanted = Filter(
+    request_id = identifiers.parse_request_id(body.requestId) if body.requestId else None
+    message_id = identifiers.parse_message_id(body.messageId) if body.messageId else None
+    receivers = _given_name(form, "receivers", "receiver")
+    wanted = MessageFilter(
         call.account_id,
-        receiver=form.read(receivers, phone.mobile),
+        receiver=form.read(receivers, phone.parse_mobile),
         request_id=request_id,
         message_id=message_id,
         product=form.read_optional("messageProductType", one_of(PRODUCT_BY_WORD)),
         status=form.read_optional("sendingStatus", one_of(STATUS_BY_WORD)),
-        channel_id=form.read_optional("channelId", profile.channel),
+        channel_id=form.read_optional("channelId", profile.parse_channel_id),
         sender_key=body.senderKey,
-        template_code=form.read_optional("templateCode", text.cleaned),
-        month=form.read_optional("yyyyMM", lambda spelling: dates.month(spelling, zone)),
+        template_code=form.read_optional("templateCode", text.normalize),
+        month=form.read_optional("yyyyMM", lambda spelling: dates.parse_month(spelling, zone)),
         requested=period("requestDate"),
         scheduled=period("scheduledDate"),
-        completed=period(_either(form, "completeDate", "completedDate")),
+        completed=period(_given_name(form, "completeDate", "completedDate")),
     )
     is_impossible = (body.requestId and request_id is None) or (body.messageId and message_id is None)
     return None if is_impossible else wanted
 
 
-def _either(form: Form[ListMessages], name: str, alias: str) -> str:
+def _given_name(form: Form[ListMessages], name: str, alias: str) -> str:
     """Return under which of two names a value was given."""
     by_name, by_alias = getattr(form.body, name), getattr(form.body, alias)
     if by_name is not None and by_alias is not None and by_name != by_alias:
-        detail = Words(f"{name}와 {alias}의 값이 다릅니다.", f"{name} and {alias} differ.")
+        detail = Text(f"{name}와 {alias}의 값이 다릅니다.", f"{name} and {alias} differ.")
         form.add(Problem(Code.INVALID_PARAMETER, name, detail))
     return alias if by_name is None and by_alias is not None else name

@@ -23,12 +23,12 @@ _REF = "#/components/schemas/{name}"
 
 
 @cache
-def encoded() -> bytes:
+def encode_document() -> bytes:
     """Return the whole document as JSON; it is the same for every service in a process."""
-    return msgspec.json.encode(document())
+    return msgspec.json.encode(build_document())
 
 
-def document() -> dict[str, Any]:
+def build_document() -> dict[str, Any]:
     """Return the whole document."""
     return {
         "openapi": "3.1.0",
@@ -42,14 +42,14 @@ def document() -> dict[str, Any]:
         "tags": [{"name": name} for name in dict.fromkeys(endpoint.group for endpoint in ENDPOINTS)],
         "paths": {endpoint.path: {endpoint.method.lower(): _operation(endpoint)} for endpoint in ENDPOINTS},
         "components": {
-            "schemas": schemas(),
+            "schemas": build_schemas(),
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": "apiKey"}},
         },
     }
 
 
 @cache
-def schemas() -> dict[str, Any]:
+def build_schemas() -> dict[str, Any]:
     """Return the schema of each body and answer, by its name in the document.
 
     Raises KeyError for one that has no name in `SCHEMA_NAMES`.
@@ -59,18 +59,18 @@ def schemas() -> dict[str, Any]:
     found = {}
     for own_name, schema in components.items():
         name = names[_REF.format(name=own_name)]
-        found[name] = {**_with_names(schema, names), "title": name}
+        found[name] = {**_replace_refs(schema, names), "title": name}
     return {name: found[name] for name in SCHEMA_NAMES.values()}
 
 
-def _with_names(schema: Any, names: dict[str, str]) -> Any:
+def _replace_refs(schema: Any, names: dict[str, str]) -> Any:
     """Return a schema that refers to others by the names that they have in the document."""
     if isinstance(schema, list):
-        return [_with_names(each, names) for each in schema]
+        return [_replace_refs(each, names) for each in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: _REF.format(name=names[value]) if key == "$ref" else _with_names(value, names)
+        key: _REF.format(name=names[value]) if key == "$ref" else _replace_refs(value, names)
         for key, value in schema.items()
     }
 
@@ -85,7 +85,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "parameters": _parameters(endpoint),
         "responses": _responses(endpoint),
     }
-    if endpoint.takes != "query":
+    if endpoint.input_source != "query":
         content = {"application/json": {"schema": _ref(endpoint.body)}}
         operation["requestBody"] = {"content": content, "required": _has_required(endpoint)}
     return operation
@@ -101,7 +101,7 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
             "description": "Language of the answer.",
         }
     ]
-    if endpoint.is_repeatable:
+    if endpoint.takes_idempotency_key:
         found.append(
             {
                 "name": "Idempotency-Key",
@@ -110,8 +110,8 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
                 "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]([ -~]*[!-~])?$"},
             }
         )
-    if endpoint.takes == "query":
-        shape = schemas()[SCHEMA_NAMES[endpoint.body]]
+    if endpoint.input_source == "query":
+        shape = build_schemas()[SCHEMA_NAMES[endpoint.body]]
         for name, property in shape["properties"].items():
             found.append(
                 {
@@ -141,7 +141,7 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
         by_status[code.http_status].append(code)
     return {
         str(status): {
-            "description": " ".join(f"`{code.name}`: {code.words.en}" for code in codes),
+            "description": " ".join(f"`{code.name}`: {code.text.en}" for code in codes),
             "content": {"application/json": {"schema": _ref(endpoint.answer if status == 200 else Envelope)}},
         }
         for status, codes in sorted(by_status.items())

@@ -12,23 +12,23 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from pabal.checks.locale import Speech, locale_of
+from pabal.checks.locale import Locale, choose_language
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.store import cursors, queue
-from pabal.store.engine.base import StoreAway
+from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope, hooks, openapi
 
 log = logging.getLogger("pabal.web")
-COUNT_EVERY_S = 1.0
+COUNT_INTERVAL_S = 1.0
 """How often /metrics, which anyone may ask, counts the queue."""
-PROBE_EVERY_S = 1.0
+PROBE_INTERVAL_S = 1.0
 """How often /readyz, which anyone may ask, makes the store write."""
-PROBE_WITHIN_S = 2.0
+PROBE_TIMEOUT_S = 2.0
 """How long it waits for that: a store that has fallen silent is no store to send callers to."""
 _CODES = {404: Code.NOT_FOUND, 405: Code.METHOD_NOT_ALLOWED}
-_DOCS = """<!doctype html>
+_DOCS_PAGE = """<!doctype html>
 <html lang="ko">
 <head>
 <meta charset="utf-8">
@@ -44,124 +44,124 @@ _DOCS = """<!doctype html>
 </body>
 </html>
 """
-_START = """SwaggerUIBundle({
+_DOCS_SCRIPT = """SwaggerUIBundle({
   url: "/openapi.json", dom_id: "#docs", deepLinking: true, persistAuthorization: false,
   presets: [SwaggerUIBundle.presets.apis], layout: "BaseLayout"
 });
 """
-_POLICY = (
+_CONTENT_SECURITY_POLICY = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
 
 
-class Pages:
+class ServicePages:
     """Answers everything that is not under /api/."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self.is_ready = False
-        self._probed_at = -PROBE_EVERY_S
-        self._counted_at = -COUNT_EVERY_S
-        self._is_well = True
+        self._probed_at = -PROBE_INTERVAL_S
+        self._counted_at = -COUNT_INTERVAL_S
+        self._is_store_writable = True
         self.app = Starlette(
             routes=[
-                Route("/healthz", self.health),
-                Route("/readyz", self.ready),
-                Route("/metrics", self.metrics),
-                Route("/hooks/{carrier}", self.hook, methods=["POST"]),
-                Route("/openapi.json", self.document),
-                Route("/docs", self.docs),
-                Route("/docs/start.js", self.start),
+                Route("/healthz", self.show_health),
+                Route("/readyz", self.show_readiness),
+                Route("/metrics", self.show_metrics),
+                Route("/hooks/{carrier}", self.receive_webhook, methods=["POST"]),
+                Route("/openapi.json", self.show_openapi),
+                Route("/docs", self.show_docs),
+                Route("/docs/start.js", self.show_docs_script),
                 Mount("/docs/assets", StaticFiles(directory=str(resources.files("swagger_ui") / "static"))),
             ],
-            exception_handlers={HTTPException: self._refuse, Exception: self._fail},
+            exception_handlers={HTTPException: self._refuse_http_error, Exception: self._fail},
         )
         self.app.router.redirect_slashes = False  # an unknown path is told so, not sent elsewhere
 
-    async def health(self, request: Request) -> Response:
+    async def show_health(self, request: Request) -> Response:
         """The process lives."""
-        return self._say({"status": "ok"}, request)
+        return self._succeed({"status": "ok"}, request)
 
-    async def ready(self, request: Request) -> Response:
+    async def show_readiness(self, request: Request) -> Response:
         """The service can take requests: it has started, is not stopping, and the store keeps what it is given."""
         if not self.is_ready:
-            return self._refusal(Code.SERVICE_UNAVAILABLE, request)
-        now = self._context.world.stopwatch()
-        if now - self._probed_at >= PROBE_EVERY_S:
+            return self._refuse(Code.SERVICE_UNAVAILABLE, request)
+        now = self._context.world.monotonic()
+        if now - self._probed_at >= PROBE_INTERVAL_S:
             self._probed_at = now
-            self._is_well = await self._probe()
-        if not self._is_well:
-            return self._refusal(Code.SERVICE_UNAVAILABLE, request)
-        return self._say({"status": "ready"}, request)
+            self._is_store_writable = await self._probe_store()
+        if not self._is_store_writable:
+            return self._refuse(Code.SERVICE_UNAVAILABLE, request)
+        return self._succeed({"status": "ready"}, request)
 
-    async def _probe(self) -> bool:
+    async def _probe_store(self) -> bool:
         """Say whether the store still keeps what it is given: a full disk can be read well enough."""
         try:
-            async with asyncio.timeout(PROBE_WITHIN_S):
+            async with asyncio.timeout(PROBE_TIMEOUT_S):
                 await self._context.store.write(
-                    cursors.probe, self._context.slots.worker, self._context.world.now()
+                    cursors.write_probe, self._context.slots.worker, self._context.world.now()
                 )
-        except (StoreAway, TimeoutError):
+        except (StoreUnavailable, TimeoutError):
             return False
         return True
 
-    async def metrics(self, request: Request) -> Response:
+    async def show_metrics(self, request: Request) -> Response:
         """Figures in Prometheus' text format."""
         context = self._context
         now = context.world.now()
-        if context.world.stopwatch() - self._counted_at >= COUNT_EVERY_S:
-            self._counted_at = context.world.stopwatch()
+        if context.world.monotonic() - self._counted_at >= COUNT_INTERVAL_S:
+            self._counted_at = context.world.monotonic()
             try:
                 depths = await context.store.read(
                     queue.depths, range(context.slots.total), list(context.carriers), now
                 )
-            except StoreAway:
-                return self._refusal(Code.SERVICE_UNAVAILABLE, request)
-            context.metrics.show_queue(depths, now)
-        return Response(context.metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
+            except StoreUnavailable:
+                return self._refuse(Code.SERVICE_UNAVAILABLE, request)
+            context.metrics.set_queue_depths(depths, now)
+        return Response(context.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    async def hook(self, request: Request) -> Response:
+    async def receive_webhook(self, request: Request) -> Response:
         """A carrier tells what became of messages it has taken."""
         try:
-            await hooks.hear(self._context, request)
+            await hooks.receive_webhook(self._context, request)
         except Refused as refused:
-            return self._refusal(refused.problems[0].code, request)
-        except StoreAway:
-            return self._refusal(Code.SERVICE_UNAVAILABLE, request)
-        return self._say({}, request)
+            return self._refuse(refused.problems[0].code, request)
+        except StoreUnavailable:
+            return self._refuse(Code.SERVICE_UNAVAILABLE, request)
+        return self._succeed({}, request)
 
-    async def document(self, request: Request) -> Response:
+    async def show_openapi(self, request: Request) -> Response:
         """The OpenAPI document."""
-        return Response(openapi.encoded(), media_type="application/json")
+        return Response(openapi.encode_document(), media_type="application/json")
 
-    async def docs(self, request: Request) -> Response:
+    async def show_docs(self, request: Request) -> Response:
         """A page to read the interface and to try it."""
-        return HTMLResponse(_DOCS, headers={"content-security-policy": _POLICY})
+        return HTMLResponse(_DOCS_PAGE, headers={"content-security-policy": _CONTENT_SECURITY_POLICY})
 
-    async def start(self, request: Request) -> Response:
+    async def show_docs_script(self, request: Request) -> Response:
         """What starts that page."""
-        return Response(_START, media_type="text/javascript")
+        return Response(_DOCS_SCRIPT, media_type="text/javascript")
 
-    def _say(self, additions: dict[str, Any], request: Request) -> Response:
-        body = envelope.success(additions, self._context.world.now(), self._speech(request))
+    def _succeed(self, additions: dict[str, Any], request: Request) -> Response:
+        body = envelope.encode_success(additions, self._context.world.now(), self._locale(request))
         return Response(body, media_type=envelope.CONTENT_TYPE.decode())
 
-    def _refusal(self, code: Code, request: Request) -> Response:
-        body = envelope.refusal([Problem(code)], self._context.world.now(), self._speech(request))
+    def _refuse(self, code: Code, request: Request) -> Response:
+        body = envelope.encode_refusal([Problem(code)], self._context.world.now(), self._locale(request))
         return Response(body, code.http_status, media_type=envelope.CONTENT_TYPE.decode())
 
-    async def _refuse(self, request: Request, error: Exception) -> Response:
+    async def _refuse_http_error(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
-        response = self._refusal(_CODES.get(status, Code.NOT_FOUND), request)
+        response = self._refuse(_CODES.get(status, Code.NOT_FOUND), request)
         if isinstance(error, HTTPException) and error.headers:
             response.headers.update(error.headers)
         return response
 
     async def _fail(self, request: Request, error: Exception) -> Response:
         log.error("unhandled fault", extra={"path": "pages", **describe_error(error)})
-        return self._refusal(Code.INTERNAL_ERROR, request)
+        return self._refuse(Code.INTERNAL_ERROR, request)
 
-    def _speech(self, request: Request) -> Speech:
+    def _locale(self, request: Request) -> Locale:
         header = request.headers.get("accept-language", "").encode("latin-1", "replace")
-        return Speech(locale_of(header), self._context.policy.zone)
+        return Locale(choose_language(header), self._context.policy.zone)

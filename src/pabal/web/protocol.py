@@ -5,14 +5,14 @@ from collections.abc import Callable
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from pabal.checks.locale import DEFAULT
-from pabal.domain.codes import Code, Problem, Words
+from pabal.checks.locale import DEFAULT_LOCALE
+from pabal.domain.codes import Code, Problem, Text
 from pabal.web import envelope
 from pabal.world import RealWorld
 
 _CONTINUE = b"HTTP/1.1 100"
-_UNREADABLE = Words("읽을 수 있는 HTTP 요청이 아닙니다.", "It is not an HTTP request that can be read.")
-MAX_BODY_AHEAD = 2**62
+_UNREADABLE_REQUEST = Text("읽을 수 있는 HTTP 요청이 아닙니다.", "It is not an HTTP request that can be read.")
+BODY_HEAD_ALLOWANCE_BYTES = 2**62
 """Within a body the head is not counted: bodies have their own limit."""
 
 
@@ -20,7 +20,7 @@ MAX_HEAD_BYTES = 256 * 1024
 """The most that may come before a request's body begins."""
 
 
-class _Joining:
+class _ResponseTransport:
     """A connection, as the answer to one request sees it: its head leaves together with the first of its body."""
 
     def __init__(self, transport: asyncio.Transport, then: Callable[..., None]) -> None:
@@ -42,21 +42,21 @@ class _Joining:
 
     def end(self) -> None:
         """Be done with the answer, also with one that had no body."""
-        self._let_go()
+        self._flush_head()
         self._then()
 
     def close(self) -> None:
         """Hang up when all is written."""
-        self._let_go()
+        self._flush_head()
         self._transport.close()
 
-    def _let_go(self) -> None:
+    def _flush_head(self) -> None:
         if self._head is not None and not self._has_begun:
             self._has_begun = True
             self._transport.write(self._head)
 
 
-class Protocol(HttpToolsProtocol):
+class HttpProtocol(HttpToolsProtocol):
     """Speaks HTTP, and says no to anything else."""
 
     _head_bytes = 0
@@ -70,10 +70,12 @@ class Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin with the request, its head being whole."""
-        self._head_bytes = -MAX_BODY_AHEAD
+        self._head_bytes = -BODY_HEAD_ALLOWANCE_BYTES
         super().on_headers_complete()
-        if not isinstance(self.cycle.transport, _Joining):  # there is none of another kind: nothing is upgraded
-            joining = _Joining(self.transport, self.cycle.on_response)
+        if not isinstance(
+            self.cycle.transport, _ResponseTransport
+        ):  # there is none of another kind: nothing is upgraded
+            joining = _ResponseTransport(self.transport, self.cycle.on_response)
             self.cycle.transport = joining  # type: ignore[assignment]
             self.cycle.on_response = joining.end
 
@@ -84,8 +86,8 @@ class Protocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer a request that cannot be read, and hang up."""
-        problem = Problem(Code.INVALID_PARAMETER, detail=_UNREADABLE)
-        body = envelope.refusal([problem], RealWorld().now(), DEFAULT)
+        problem = Problem(Code.INVALID_PARAMETER, detail=_UNREADABLE_REQUEST)
+        body = envelope.encode_refusal([problem], RealWorld().now(), DEFAULT_LOCALE)
         head = (
             b"HTTP/1.1 400 Bad Request\r\ncontent-type: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
         ) % (envelope.CONTENT_TYPE, len(body))

@@ -3,101 +3,103 @@
 from typing import Any
 
 from pabal.checks import sends
-from pabal.checks.call import Call
+from pabal.checks.call import ApiCall
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Product
 from pabal.domain.sending import Sending
-from pabal.models.answers import CancelItem, SentItem
-from pabal.service.sending.accept import accept, answered_before, usable_profile, usable_template
-from pabal.service.sending.cancel import cancel_request
+from pabal.models.answers import AcceptedItem, CancelItem
+from pabal.service.sending import cancel
+from pabal.service.sending.accept import accept, find_accepted, get_usable_profile, get_usable_template
 
 
-async def send_sms(call: Call) -> dict[str, Any]:
+async def send_sms(call: ApiCall) -> dict[str, Any]:
     """Send an SMS to each receiver."""
-    return await _send_text(call, Product.SMS)
+    return await _send_text_message(call, Product.SMS)
 
 
-async def send_lms(call: Call) -> dict[str, Any]:
+async def send_lms(call: ApiCall) -> dict[str, Any]:
     """Send an LMS to each receiver."""
-    return await _send_text(call, Product.LMS)
+    return await _send_text_message(call, Product.LMS)
 
 
-async def send_mms(call: Call) -> dict[str, Any]:
+async def send_mms(call: ApiCall) -> dict[str, Any]:
     """Send an MMS to each receiver."""
-    return await _send_text(call, Product.MMS)
+    return await _send_text_message(call, Product.MMS)
 
 
-async def send_alimtalk(call: Call) -> dict[str, Any]:
+async def send_alimtalk(call: ApiCall) -> dict[str, Any]:
     """Send an Alimtalk to each receiver."""
-    before = await _answered_before(call)
+    before = await _find_earlier_answer(call)
     if before:
         return before
-    return await _accepted(call, await checked_alimtalk(call))
+    return await _accept(call, await check_alimtalk(call))
 
 
-async def send_friendtalk(call: Call) -> dict[str, Any]:
+async def send_friendtalk(call: ApiCall) -> dict[str, Any]:
     """Send a friend talk to each receiver."""
-    before = await _answered_before(call)
+    before = await _find_earlier_answer(call)
     if before:
         return before
-    return await _accepted(call, await checked_friendtalk(call))
+    return await _accept(call, await check_friendtalk(call))
 
 
-async def checked_alimtalk(call: Call) -> Sending:
+async def check_alimtalk(call: ApiCall) -> Sending:
     """Return the checked send of an Alimtalk.
 
     Raises Refused.
     """
     context = call.context
-    form = sends.alimtalk_form(call.form, context.policy, call.now)
-    profile = await usable_profile(context, call.account_id, form.sender_key)
-    template = await usable_template(context, profile, form.template_code)
-    return form.sending(profile, template)
+    form = sends.check_alimtalk_fields(call.form, context.policy, call.now)
+    profile = await get_usable_profile(context, call.account_id, form.sender_key)
+    template = await get_usable_template(context, profile, form.template_code)
+    return form.complete(profile, template)
 
 
-async def checked_friendtalk(call: Call) -> Sending:
+async def check_friendtalk(call: ApiCall) -> Sending:
     """Return the checked send of a friend talk.
 
     Raises Refused.
     """
     context = call.context
-    sending = sends.friendtalk(call.form, context.policy, call.now)
-    profile = await usable_profile(context, call.account_id, call.form.body.senderKey)
-    sending = sends.at_a_decent_hour(sending, context.policy, call.now)
+    sending = sends.check_friendtalk_fields(call.form, context.policy, call.now)
+    profile = await get_usable_profile(context, call.account_id, call.form.body.senderKey)
+    sending = sends.check_ad_hours(sending, context.policy, call.now)
     return sending._replace(profile_id=profile.id)
 
 
-async def cancel(call: Call) -> dict[str, Any]:
+async def cancel_request(call: ApiCall) -> dict[str, Any]:
     """Cancel what still waits of a send."""
     request_word = call.form.read("requestId", str)
-    call.form.done()
+    call.form.raise_problems()
     message_word = call.form.body.messageId
-    message_id = identifiers.read_message(message_word) if message_word is not None else None
+    message_id = identifiers.parse_message_id(message_word) if message_word is not None else None
     if message_word is not None and message_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
-    done = await cancel_request(call.context, call.account_id, identifiers.read_request(request_word), message_id)
+    done = await cancel.cancel_request(
+        call.context, call.account_id, identifiers.parse_request_id(request_word), message_id
+    )
     return {"item": CancelItem(done.requested, done.canceled)}
 
 
-async def _send_text(call: Call, product: Product) -> dict[str, Any]:
-    if call.repeatable and (before := await _answered_before(call)):
+async def _send_text_message(call: ApiCall, product: Product) -> dict[str, Any]:
+    if call.idempotency_key and (before := await _find_earlier_answer(call)):
         return before
-    sending = sends.text_message(product, call.form, call.context.policy, call.now)
-    return _sent(await accept(call.context, call.account_id, sending, call.repeatable))
+    sending = sends.check_text_message(product, call.form, call.context.policy, call.now)
+    return _build_answer(await accept(call.context, call.account_id, sending, call.idempotency_key))
 
 
-async def _answered_before(call: Call) -> dict[str, Any] | None:
+async def _find_earlier_answer(call: ApiCall) -> dict[str, Any] | None:
     """Return the answer that this same request got before, if it has an Idempotency-Key that says so."""
-    if call.repeatable is None:
+    if call.idempotency_key is None:
         return None
-    request_id = await answered_before(call.context, call.account_id, call.repeatable)
-    return _sent(request_id) if request_id else None
+    request_id = await find_accepted(call.context, call.account_id, call.idempotency_key)
+    return _build_answer(request_id) if request_id else None
 
 
-async def _accepted(call: Call, sending: Sending) -> dict[str, Any]:
-    return _sent(await accept(call.context, call.account_id, sending, call.repeatable))
+async def _accept(call: ApiCall, sending: Sending) -> dict[str, Any]:
+    return _build_answer(await accept(call.context, call.account_id, sending, call.idempotency_key))
 
 
-def _sent(request_id: bytes) -> dict[str, Any]:
-    return {"item": SentItem(request_id.hex())}
+def _build_answer(request_id: bytes) -> dict[str, Any]:
+    return {"item": AcceptedItem(request_id.hex())}

@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.carriers.nhncloud import buttons
-from pabal.domain.button import KOREAN_NAMES
+from pabal.domain.button import DEFAULT_NAMES
 
 KEPT: list[dict[str, str | int]] = [
     {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://m.example", "pcUrl": "https://example"},
@@ -24,7 +24,7 @@ def test_a_button_comes_back_as_it_went(button: dict[str, str | int]) -> None:
 
 
 def test_every_type_we_know_has_a_word_there() -> None:
-    words = {buttons.to_relay({"buttonType": ours, "name": "이름"})["type"] for ours in KOREAN_NAMES}
+    words = {buttons.to_relay({"buttonType": ours, "name": "이름"})["type"] for ours in DEFAULT_NAMES}
 
     assert words == {"WL", "AL", "DS", "BK", "MD", "BC", "BT", "AC"}
 

@@ -12,11 +12,11 @@ from pabal.carriers.nhncloud.carrier import LAG_S, NhnCloudCarrier
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
 from pabal.domain.message import Attempt, Product
-from pabal.domain.retry import LONGEST_PAUSE
+from pabal.domain.retry import MAX_DELAY_MS
 from pabal.store.engine.base import Store
 from pabal.store.engine.migrate import migrate
 from tests.fixtures.nhncloud import SENDER, SENDER_KEY, NhnCloudFixture
-from tests.fixtures.virtual import VirtualWorld, in_virtual_time, open_store
+from tests.fixtures.virtual import VirtualWorld, open_store, run_in_virtual_time
 
 LONG_AGO_S = 60.0
 
@@ -41,7 +41,7 @@ async def running(scenery: NhnCloudFixture, store: Store, world: VirtualWorld) -
 
 def message(world: VirtualWorld, product: Product, number: int = 1) -> Attempt:
     """Return a message that was requested just now."""
-    message_id = identifiers.message_id(identifiers.request_id(world.now(), 0, 7), number)
+    message_id = identifiers.make_message_id(identifiers.make_request_id(world.now(), 0, 7), number)
     content = "배송이 시작되었습니다. 길동님" if product is Product.ALIMTALK else "안녕하세요"
     one = Attempt(message_id, 1, 1, product, f"0102000{number:04}", SENDER, None, content)
     return one._replace(sender_key=SENDER_KEY, template_code="T1") if product is Product.ALIMTALK else one
@@ -72,11 +72,11 @@ def test_what_another_process_handed_over_just_now_is_not_handed_over_again(
             assert (len(scenery.taken), scenery.relay.duplicates()) == (1, {})
         await store.close()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
-@pytest.mark.parametrize("pause_s", [LAG_S + 1, LONGEST_PAUSE / SECOND])
+@pytest.mark.parametrize("pause_s", [LAG_S + 1, MAX_DELAY_MS / SECOND])
 def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
     tmp_path: Path, product: Product, pause_s: float
 ) -> None:
@@ -98,7 +98,7 @@ def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
             assert [each.recipient_no for each in scenery.taken] == [one.receiver]
         await store.close()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 def test_a_list_is_believed_by_when_it_was_asked_not_by_when_all_were(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_list_is_believed_by_when_it_was_asked_not_by_when_all_were(tmp_path: 
             await asyncio.sleep(60)
             many = [
                 Attempt(
-                    identifiers.message_id(identifiers.request_id(world.now(), 0, number), 1),
+                    identifiers.make_message_id(identifiers.make_request_id(world.now(), 0, number), 1),
                     1,
                     1,
                     Product.SMS,
@@ -133,4 +133,4 @@ def test_a_list_is_believed_by_when_it_was_asked_not_by_when_all_were(tmp_path: 
             assert (len(scenery.taken), scenery.relay.duplicates()) == (59, {})
         await store.close()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())

@@ -6,7 +6,7 @@ import pytest
 
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import accepted, alimtalk, end, sms, to
+from tests.fixtures.web import alimtalk_body, call_ok, describe_outcome, receivers_of, sms_body
 
 MANY = [f"010-2000-{number:04}" for number in range(300)]
 NAMED = {"templateData": {"name": "길동"}}
@@ -15,7 +15,9 @@ TEXTS, TALKS = "/sms/v3.0/appKeys/{appKey}/sender/sms", "/alimtalk/v2.3/appkeys/
 
 async def ends(call: Caller, numbers: list[str]) -> set[str]:
     """Return how the messages of some receivers stand."""
-    return {end(each) for one in numbers for each in (await call("message/list", {"receivers": one})).items}
+    return {
+        describe_outcome(each) for one in numbers for each in (await call("message/list", {"receivers": one})).items
+    }
 
 
 def lists(scenery: NhnCloudFixture, path: str) -> int:
@@ -27,7 +29,7 @@ def test_what_a_request_has_in_doubt_is_asked_for_by_the_requests_name(tmp_path:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         scenery.relay.inject_fault("lose request", "/sender/sms")
-        await accepted(call, "message/sendSMS", sms(*MANY))
+        await call_ok(call, "message/sendSMS", sms_body(*MANY))
         await env.wait(120)
 
         assert await ends(call, MANY) == {"completed 1000"}
@@ -43,8 +45,10 @@ def test_what_went_in_one_call_is_found_with_the_first_of_it(tmp_path: Path) -> 
         for path in ("/sender/sms", "/raw-messages"):
             scenery.relay.inject_fault("lose answer", f"{path}")
         for number in MANY[:100]:
-            await accepted(call, "message/sendSMS", sms(number))
-            await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(number, **NAMED)))
+            await call_ok(call, "message/sendSMS", sms_body(number))
+            await call_ok(
+                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
+            )
         await env.wait(60)
 
         assert await ends(call, MANY[:100]) == {"completed 1000"}
@@ -65,7 +69,7 @@ def test_lists_that_take_long_only_delay_what_is_in_doubt(tmp_path: Path) -> Non
             "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=9
         )
         for number in MANY[:60]:
-            await accepted(call, "message/sendSMS", sms(number))
+            await call_ok(call, "message/sendSMS", sms_body(number))
         await env.wait(900)
 
         assert await ends(call, MANY[:60]) == {"completed 1000"}

@@ -18,8 +18,8 @@ from pabal.settings.settings import load
 from pabal.world import RealWorld
 from tests.fakes.nhncloud import channel
 from tests.fakes.nhncloud.__main__ import CONTENT, TEMPLATE
-from tests.fixtures.live import Live, run, serving, until
-from tests.fixtures.web import FALLBACK, NO_USER, friendtalk, picture, sms, to
+from tests.fixtures.live import LiveService, run, serving, wait_until
+from tests.fixtures.web import FALLBACK, NO_USER, friendtalk_body, image_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ class Documented(NamedTuple):
 class Scenario(NamedTuple):
     """A running service, and the relay behind it."""
 
-    live: Live
+    live: LiveService
     client: httpx.Client
     relay: Documented
 
@@ -127,26 +127,32 @@ def test_every_product_goes_there_and_its_result_comes_back(scenario: Scenario) 
     alimtalk = {"senderKey": key, "templateCode": TEMPLATE}
     fallback = {**FALLBACK, "resendPhoneNumber": SENDER}
     expected = {
-        _send(scenario, "sendSMS", sms(PHONE, UNASSIGNED, OFF, sender=SENDER)): [
+        _send(scenario, "sendSMS", sms_body(PHONE, UNASSIGNED, OFF, sender=SENDER)): [
             "sms completed 1000",
             "sms fail 3003",
             "sms fail 2003",
         ],
-        _send(scenario, "sendLMS", sms(PHONE, subject="제목", sender=SENDER)): ["lms completed 1000"],
-        _send(scenario, "sendMMS", sms(PHONE, image=picture(51_200), sender=SENDER)): ["mms completed 1000"],
-        _send(scenario, "sendAlimtalk", {**alimtalk, "receivers": to(PHONE, NO_USER, **NAMED), **fallback}): [
+        _send(scenario, "sendLMS", sms_body(PHONE, subject="제목", sender=SENDER)): ["lms completed 1000"],
+        _send(scenario, "sendMMS", sms_body(PHONE, image=image_body(51_200), sender=SENDER)): [
+            "mms completed 1000"
+        ],
+        _send(
+            scenario, "sendAlimtalk", {**alimtalk, "receivers": receivers_of(PHONE, NO_USER, **NAMED), **fallback}
+        ): [
             "alimTalk completed 1000",
             "alimTalk fail 3019",
             "sms completed 1000",
         ],
-        _send(scenario, "sendFriendtalk", friendtalk(key, PHONE, image=picture(2000))): [
+        _send(scenario, "sendFriendtalk", friendtalk_body(key, PHONE, image=image_body(2000))): [
             "friendTalkImage completed 1000"
         ],
     }
 
-    until(lambda: {each: _ends(scenario, each) for each in expected}, lambda seen: seen == expected)
+    wait_until(lambda: {each: _ends(scenario, each) for each in expected}, lambda seen: seen == expected)
 
     page = httpx.get(f"{scenario.relay.address}/").text
-    unsigned = httpx.post(f"{scenario.live.base}/hooks/relay", json={"event": "MESSAGE_RESULT_UPDATE", "hooks": []})
+    unsigned = httpx.post(
+        f"{scenario.live.base_url}/hooks/relay", json={"event": "MESSAGE_RESULT_UPDATE", "hooks": []}
+    )
     assert "길동님, 가입해 주셔서 고맙습니다." in page
     assert unsigned.json()["result"] == ("UNAUTHORIZED" if "webhook" in scenario.relay.table else "NOT_FOUND")

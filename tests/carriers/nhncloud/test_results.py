@@ -8,9 +8,9 @@ import pytest
 
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from tests.fixtures.nhncloud import RELAY, SENDER, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
-from tests.fixtures.service import counted
-from tests.fixtures.virtual import Answer, Caller, Environment
-from tests.fixtures.web import accepted, alimtalk, end, record, sms, to
+from tests.fixtures.service import metric_value
+from tests.fixtures.virtual import ApiResponse, Caller, Environment
+from tests.fixtures.web import alimtalk_body, call_ok, describe_outcome, get_message, receivers_of, sms_body
 
 SIGNATURE = "a signature nobody guesses"
 HOOK = f"/hooks/{RELAY}"
@@ -18,7 +18,7 @@ MANY = [f"010-2000-{number:04}" for number in range(50)]
 NAMED = {"templateData": {"name": "길동"}}
 
 
-async def tell(call: Caller, body: Any, signature: str | None = SIGNATURE, **options: Any) -> Answer:
+async def tell(call: Caller, body: Any, signature: str | None = SIGNATURE, **options: Any) -> ApiResponse:
     """Post a webhook as the relay does."""
     headers = {} if signature is None else {"X-Toast-Webhook-Signature": signature}
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -38,15 +38,17 @@ def test_a_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         if kind == "sms":
-            await accepted(call, "message/sendSMS", sms(MANY[0]))
+            await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         else:
-            await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(MANY[0], **NAMED)))
+            await call_ok(
+                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
+            )
         await env.wait(6)
-        assert end(await record(call, MANY[0])) == "sending"
+        assert describe_outcome(await get_message(call, MANY[0])) == "sending"
         answer = await tell(call, hook(scenery))
 
         assert (answer.status, answer.result) == (200, "SUCCESS")
-        assert end(await record(call, MANY[0])) == "completed 1000"
+        assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
 
     run_scenario(tmp_path, scenario, manners={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 
@@ -54,7 +56,7 @@ def test_a_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
 def test_who_does_not_know_the_signature_ends_nothing(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        await accepted(call, "message/sendSMS", sms(MANY[0]))
+        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(6)
         body = hook(scenery)
         for signature in (None, "", "a signature nobody guesse", SIGNATURE + " ", "서명"):
@@ -63,7 +65,7 @@ def test_who_does_not_know_the_signature_ends_nothing(tmp_path: Path) -> None:
         assert (await tell(call, {**body, "appKey": "another"})).result == "UNAUTHORIZED"
         assert (await tell(call, {**body, "appKey": ""})).result == "UNAUTHORIZED"
 
-        assert end(await record(call, MANY[0])) == "sending"
+        assert describe_outcome(await get_message(call, MANY[0])) == "sending"
 
     run_scenario(tmp_path, scenario, manners={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 
@@ -84,7 +86,7 @@ def test_what_is_no_webhook_is_refused_in_the_envelope(tmp_path: Path, body: byt
 def test_rows_that_are_none_are_refused_too(tmp_path: Path, rows: Any) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        await accepted(call, "message/sendSMS", sms(MANY[0]))
+        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(6)
         assert (await tell(call, hook(scenery, hooks=rows))).result == "INVALID_JSON"
 
@@ -117,14 +119,16 @@ def test_there_are_no_webhooks_without_a_signature_nor_for_others(tmp_path: Path
 def test_results_in_any_order_and_several_times_are_kept_once(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        await accepted(call, "message/sendSMS", sms(*MANY))
-        await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(*MANY, **NAMED)))
+        await call_ok(call, "message/sendSMS", sms_body(*MANY))
+        await call_ok(
+            call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*MANY, **NAMED))
+        )
         await env.wait(60)
 
         for number in MANY:
             items = (await call("message/list", {"receivers": number})).items
-            assert [end(each) for each in items] == ["completed 1000"] * 2
-        assert counted(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 0
+            assert [describe_outcome(each) for each in items] == ["completed 1000"] * 2
+        assert metric_value(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 0
 
     run_scenario(tmp_path, scenario, manners={"result_copies": 3, "shuffles_results": True})
 
@@ -138,11 +142,11 @@ def test_results_of_messages_that_others_sent_are_no_matter(tmp_path: Path) -> N
         )
         body = {"body": "남의 글", "sendNo": SENDER, "recipientList": [{"recipientNo": "01012341234"}]}
         await someone.ask("POST", "/sms/v3.0/appKeys/{appkey}/sender/sms", body=body, within_s=1)
-        await accepted(call, "message/sendSMS", sms(MANY[0]))
+        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(20)
 
-        assert end(await record(call, MANY[0])) == "completed 1000"
-        assert counted(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 1
+        assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
+        assert metric_value(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 1
 
     run_scenario(tmp_path, scenario)
 
@@ -150,10 +154,10 @@ def test_results_of_messages_that_others_sent_are_no_matter(tmp_path: Path) -> N
 def test_results_are_still_read_where_webhooks_get_lost(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        await accepted(call, "message/sendSMS", sms(MANY[0]))
+        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(130)
 
-        assert end(await record(call, MANY[0])) == "completed 1000"
+        assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
 
     run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
 
@@ -164,10 +168,10 @@ def test_more_results_than_a_page_holds_are_read_to_the_end(tmp_path: Path) -> N
         call = await with_channel(env)
         sent = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(30_000_000, 30_002_500)]
         for place in range(0, 2500, 500):
-            await accepted(call, "message/sendSMS", sms(*sent[place : place + 500]))
+            await call_ok(call, "message/sendSMS", sms_body(*sent[place : place + 500]))
         await env.wait(60)
 
-        assert {end(await record(call, number)) for number in sent[::250]} == {"completed 1000"}
+        assert {describe_outcome(await get_message(call, number)) for number in sent[::250]} == {"completed 1000"}
         pages = [each for each in scenery.relay.calls if each.path.endswith("message-results")]
         assert len(pages) < 60
 
@@ -180,10 +184,10 @@ def test_results_are_found_by_the_clock_of_the_relay(tmp_path: Path, minutes: in
         scenery.set_clock(minutes)
         call = await with_channel(env)
         await env.wait(10)
-        await accepted(call, "message/sendSMS", sms(MANY[0]))
+        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(15)
 
-        assert end(await record(call, MANY[0])) == "completed 1000"
+        assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
 
     run_scenario(tmp_path, scenario)
 
@@ -198,14 +202,16 @@ def test_results_that_were_read_are_seldom_read_again(tmp_path: Path, kind: str,
         for place in range(0, len(many), 1000):
             some = many[place : place + 1000]
             if kind == "sms":
-                await accepted(call, "message/sendSMS", sms(*some))
+                await call_ok(call, "message/sendSMS", sms_body(*some))
             else:
-                await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(*some, **NAMED)))
+                await call_ok(
+                    call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*some, **NAMED))
+                )
         await env.wait(300)
 
         path = "/sms/" if kind == "sms" else "/alimtalk/"
         pages = sum(path in each.path and "message-results" in each.path for each in scenery.relay.calls)
-        assert end(await record(call, many[-1])) == "completed 1000"
+        assert describe_outcome(await get_message(call, many[-1])) == "completed 1000"
         rounds = 62
         assert rounds < pages <= rounds + most, (
             "some rounds have three pages more; dates are to the minute for talks"

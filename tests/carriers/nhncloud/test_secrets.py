@@ -10,7 +10,7 @@ from pabal.cli.main import main
 from tests.fakes.nhncloud.faults import KINDS
 from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import accepted, alimtalk, friendtalk, picture, sms, to
+from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, image_body, receivers_of, sms_body
 
 SIGNATURE = "a signature nobody guesses"
 NAMED = {"templateData": {"name": "길동"}}
@@ -48,10 +48,12 @@ def test_whatever_goes_wrong_no_key_is_told(
         receiver = PERSONAL[1]
 
         async def send_all() -> None:
-            await accepted(call, "message/sendSMS", sms(receiver))
-            await accepted(call, "message/sendMMS", sms(receiver, image=picture()))
-            await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(receiver, **NAMED)))
-            await accepted(call, "message/sendFriendtalk", friendtalk(SENDER_KEY, receiver, image=picture()))
+            await call_ok(call, "message/sendSMS", sms_body(receiver))
+            await call_ok(call, "message/sendMMS", sms_body(receiver, image=image_body()))
+            await call_ok(
+                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(receiver, **NAMED))
+            )
+            await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, receiver, image=image_body()))
 
         async def look() -> None:
             metrics = await call("/metrics")

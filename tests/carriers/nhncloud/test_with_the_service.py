@@ -16,22 +16,22 @@ from tests.fixtures.nhncloud import (
     run_scenario,
     with_channel,
 )
-from tests.fixtures.service import Post
-from tests.fixtures.virtual import Environment, VirtualWorld, in_virtual_time, open_store
+from tests.fixtures.service import FakeCarrier
+from tests.fixtures.virtual import Environment, VirtualWorld, open_store, run_in_virtual_time
 from tests.fixtures.web import (
     BUTTON,
     FALLBACK,
     NO_USER,
     PHONE,
-    accepted,
-    alimtalk,
-    end,
-    friendtalk,
-    picture,
-    product,
-    records,
-    sms,
-    to,
+    alimtalk_body,
+    call_ok,
+    describe_outcome,
+    friendtalk_body,
+    image_body,
+    list_messages,
+    product_of,
+    receivers_of,
+    sms_body,
 )
 
 pytestmark = pytest.mark.slow
@@ -39,22 +39,22 @@ pytestmark = pytest.mark.slow
 MANY = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(20_000_000, 20_001_000)]
 NAMED = {"templateData": {"name": "길동"}}
 SENDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "sms": ("message/sendSMS", sms()),
-    "lms": ("message/sendLMS", sms(content="가" * 500, subject="알림")),
-    "mms": ("message/sendMMS", sms(image=picture())),
-    "alimTalk": ("message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(PHONE, **NAMED))),
-    "friendTalkText": ("message/sendFriendtalk", friendtalk(SENDER_KEY)),
-    "friendTalkImage": ("message/sendFriendtalk", friendtalk(SENDER_KEY, image=picture())),
+    "sms": ("message/sendSMS", sms_body()),
+    "lms": ("message/sendLMS", sms_body(content="가" * 500, subject="알림")),
+    "mms": ("message/sendMMS", sms_body(image=image_body())),
+    "alimTalk": ("message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(PHONE, **NAMED))),
+    "friendTalkText": ("message/sendFriendtalk", friendtalk_body(SENDER_KEY)),
+    "friendTalkImage": ("message/sendFriendtalk", friendtalk_body(SENDER_KEY, image=image_body())),
     "friendTalkWideImage": (
         "message/sendFriendtalk",
-        friendtalk(SENDER_KEY, image=picture(), messageType="friendTalkWideImage"),
+        friendtalk_body(SENDER_KEY, image=image_body(), messageType="friendTalkWideImage"),
     ),
 }
 
 
 async def ended(call: Any, number: str = PHONE) -> list[str]:
     """Return what became of a receiver's messages, oldest first."""
-    return [f"{product(each)} {end(each)}" for each in reversed(await records(call, number))]
+    return [f"{product_of(each)} {describe_outcome(each)}" for each in reversed(await list_messages(call, number))]
 
 
 @pytest.mark.parametrize("kind", SENDS)
@@ -62,7 +62,7 @@ def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         operation, body = SENDS[kind]
-        await accepted(call, operation, body)
+        await call_ok(call, operation, body)
         await env.wait(10)
 
         assert await ended(call) == [f"{kind} completed 1000"]
@@ -88,7 +88,7 @@ def test_its_codes_become_ours(tmp_path: Path, receiver: str, kind: str, end: st
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         operation, body = SENDS[kind]
-        await accepted(call, operation, {**body, "receivers": to(receiver, **NAMED)})
+        await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
         await env.wait(3700 if end == "fail 2000" else 20)
 
         assert await ended(call, receiver) == [f"{kind} {end}"]
@@ -99,13 +99,13 @@ def test_its_codes_become_ours(tmp_path: Path, receiver: str, kind: str, end: st
 def test_a_thousand_receivers_go_in_one_call_and_personal_texts_of_one_template_too(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        await accepted(call, "message/sendSMS", sms(*MANY))
+        await call_ok(call, "message/sendSMS", sms_body(*MANY))
         await env.wait(20)
         assert scenery.calls("/sender/sms") == [1000]
         receivers = [
             {"phoneNumber": each, "templateData": {"name": f"{place}호"}} for place, each in enumerate(MANY)
         ]
-        await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=receivers))
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers))
         await env.wait(20)
 
         assert scenery.calls("/raw-messages") == [1000]
@@ -123,7 +123,9 @@ def test_single_sends_of_one_template_share_calls(tmp_path: Path) -> None:
         scenery.leave()
         await env.wait(10)
         for number in MANY[:30]:
-            await accepted(call, "message/sendAlimtalk", alimtalk(SENDER_KEY, receivers=to(number, **NAMED)))
+            await call_ok(
+                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
+            )
         scenery.come_back()
         await env.wait(20)
 
@@ -137,8 +139,8 @@ def test_its_own_resending_is_never_asked_for_and_our_fallback_goes_out(tmp_path
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         scenery.relay.profiles[SENDER_KEY].resends = True
         call = await with_channel(env)
-        body = alimtalk(SENDER_KEY, receivers=to(NO_USER, **NAMED), **FALLBACK)
-        await accepted(call, "message/sendAlimtalk", body)
+        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
+        await call_ok(call, "message/sendAlimtalk", body)
         await env.wait(20)
 
         assert await ended(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
@@ -151,14 +153,14 @@ def test_its_own_resending_is_never_asked_for_and_our_fallback_goes_out(tmp_path
 def test_the_fallback_may_go_by_another_carrier(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        body = alimtalk(SENDER_KEY, receivers=to(NO_USER, **NAMED), **FALLBACK)
-        await accepted(call, "message/sendAlimtalk", body)
+        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
+        await call_ok(call, "message/sendAlimtalk", body)
         await env.wait(20)
 
         assert [each.kind for each in scenery.taken] == ["ALIMTALK"]
-        assert [each.content for _, each in telco.handed] == ["배송이 시작되었습니다. 길동님"]
+        assert [each.content for _, each in telco.submitted] == ["배송이 시작되었습니다. 길동님"]
 
-    telco = Post("telco")
+    telco = FakeCarrier("telco")
     run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": ["telco"], "lms": ["telco"]})
 
 
@@ -168,9 +170,9 @@ def test_a_friend_talk_has_its_picture_its_link_its_buttons_and_says_whether_it_
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
-        more = {"image": picture(2000), "imageLink": "https://shop.example/sale", "buttons": buttons}
-        await accepted(call, "message/sendFriendtalk", friendtalk(SENDER_KEY, *MANY[:3], adFlag=True, **more))
-        await accepted(call, "message/sendFriendtalk", friendtalk(SENDER_KEY, MANY[3], **more))
+        more = {"image": image_body(2000), "imageLink": "https://shop.example/sale", "buttons": buttons}
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, *MANY[:3], adFlag=True, **more))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, MANY[3], **more))
         await env.wait(10)
 
         first, *_, last = sorted(scenery.taken, key=lambda each: each.recipient_no)
@@ -192,14 +194,16 @@ def test_an_emphasized_title_goes_along_filled_in(tmp_path: Path) -> None:
         scenery.relay.add_template(
             SENDER_KEY, "T2", TEMPLATE, templateEmphasizeType="TEXT", templateTitle="#{name}님께"
         )
-        await accepted(
-            call, "message/sendAlimtalk", alimtalk(SENDER_KEY, templateCode="T2", receivers=to(PHONE, **NAMED))
+        await call_ok(
+            call,
+            "message/sendAlimtalk",
+            alimtalk_body(SENDER_KEY, templateCode="T2", receivers=receivers_of(PHONE, **NAMED)),
         )
         await env.wait(10)
 
         assert [each.given.templateTitle for each in scenery.taken] == ["길동님께"]
-        (record,) = await records(call)
-        assert (end(record), record["subject"]) == ("completed 1000", "길동님께")
+        (record,) = await list_messages(call)
+        assert (describe_outcome(record), record["subject"]) == ("completed 1000", "길동님께")
 
     run_scenario(tmp_path, scenario)
 
@@ -207,7 +211,7 @@ def test_an_emphasized_title_goes_along_filled_in(tmp_path: Path) -> None:
 def test_the_picture_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        await accepted(call, "message/sendMMS", sms(*MANY, image=picture(3000)))
+        await call_ok(call, "message/sendMMS", sms_body(*MANY, image=image_body(3000)))
         await env.wait(20)
 
         (attached,) = scenery.relay.attachments.values()
@@ -221,7 +225,7 @@ def test_the_picture_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
 def test_a_text_without_a_subject_gets_its_first_line_as_title(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        await accepted(call, "message/sendLMS", sms(content="가" * 30 + "\n둘째 줄"))
+        await call_ok(call, "message/sendLMS", sms_body(content="가" * 30 + "\n둘째 줄"))
         await env.wait(10)
 
         assert [each.call.title for each in scenery.taken] == ["가" * 20]
@@ -232,8 +236,8 @@ def test_a_text_without_a_subject_gets_its_first_line_as_title(tmp_path: Path) -
 def test_what_is_cancelled_in_time_is_never_handed_over(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        sent = await accepted(call, "message/sendSMS", sms(*MANY[:5], sendDate="2026-11-15 12:10"))
-        cancelled = await accepted(call, "message/cancel", {"requestId": sent.request_id})
+        sent = await call_ok(call, "message/sendSMS", sms_body(*MANY[:5], sendDate="2026-11-15 12:10"))
+        cancelled = await call_ok(call, "message/cancel", {"requestId": sent.request_id})
         await env.wait(900)
 
         assert cancelled.item == {"requestedCount": 5, "canceledCount": 5}
@@ -277,7 +281,7 @@ def test_every_message_ends_and_none_is_doubled(tmp_path: Path, kind: str, troub
         path = {"alimTalk": "/raw-messages", "friendTalkImage": "/friendtalk/"}.get(kind, "/sender/")
         meddle = scenery.relay.inject_fault(what, path, times=2, **more)
         operation, body = SENDS[kind]
-        await accepted(call, operation, {**body, "receivers": to(*MANY[:20], **NAMED)})
+        await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
         await env.wait(120)
 
         assert meddle.done
@@ -293,7 +297,7 @@ def test_lists_that_lag_behind_do_not_double_anything(tmp_path: Path, kind: str)
         call = await with_channel(env)
         scenery.relay.inject_fault("lose answer", "raw-messages" if kind == "alimTalk" else "POST", times=3)
         operation, body = SENDS[kind]
-        await accepted(call, operation, {**body, "receivers": to(*MANY[:20], **NAMED)})
+        await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
         await env.wait(600)
 
         assert {tuple(await ended(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
@@ -307,7 +311,7 @@ def test_messages_wait_for_a_relay_that_is_gone_for_an_hour(tmp_path: Path) -> N
         call = await with_channel(env)
         await env.wait(10)
         scenery.leave()
-        await accepted(call, "message/sendSMS", sms(*MANY[:50]))
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
         await env.wait(3600)
         assert scenery.taken == []
         scenery.come_back()
@@ -324,19 +328,22 @@ def test_one_in_doubt_waits_for_the_relay_while_the_others_go_by_the_next_carrie
         call = await with_channel(env)
         await env.wait(10)
         scenery.relay.inject_fault("lose answer", "POST")
-        await accepted(call, "message/sendSMS", sms(MANY[0]))
+        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(0.1)
         scenery.leave()
-        await accepted(call, "message/sendSMS", sms(MANY[1]))
+        await call_ok(call, "message/sendSMS", sms_body(MANY[1]))
         await env.wait(1800)
-        assert (len(scenery.taken), [each.receiver for _, each in telco.handed]) == (1, [MANY[1].replace("-", "")])
+        assert (len(scenery.taken), [each.receiver for _, each in telco.submitted]) == (
+            1,
+            [MANY[1].replace("-", "")],
+        )
         scenery.come_back()
         await env.wait(60)
 
         assert await ended(call, MANY[0]) == ["sms completed 1000"]
-        assert len(telco.handed) == 1
+        assert len(telco.submitted) == 1
 
-    telco = Post("telco")
+    telco = FakeCarrier("telco")
     run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": [RELAY, "telco"]}, patience_seconds=60)
 
 
@@ -344,7 +351,7 @@ def test_throttling_slows_a_campaign_down_and_ends_it_all_the_same(tmp_path: Pat
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         for place in range(0, 100, 2):
-            await accepted(call, "message/sendSMS", sms(*MANY[place : place + 2], content=f"{place}번"))
+            await call_ok(call, "message/sendSMS", sms_body(*MANY[place : place + 2], content=f"{place}번"))
         await env.wait(300)
 
         assert {tuple(await ended(call, number)) for number in MANY[:100]} == {("sms completed 1000",)}
@@ -367,11 +374,11 @@ def test_throttling_costs_no_tries_however_small_the_calls(tmp_path: Path) -> No
         call = await with_channel(env)
         await env.wait(10)
         scenery.relay.inject_fault("slow", "POST", times=1e9, seconds=0.05)
-        await accepted(call, "message/sendSMS", sms(content="#{name}님", receivers=personal(0, 300)))
+        await call_ok(call, "message/sendSMS", sms_body(content="#{name}님", receivers=personal(0, 300)))
         await env.wait(900)
 
         ends = await env.store.read(
-            lambda tx: tx.rows("select status, outcome, count(*) from messages group by 1, 2")
+            lambda tx: tx.fetch_all("select status, outcome, count(*) from messages group by 1, 2")
         )
         assert [tuple(each) for each in ends] == [(2, 1000, 300)]
 
@@ -384,9 +391,9 @@ def test_a_small_send_does_not_wait_behind_a_campaign_of_small_calls(tmp_path: P
         await env.wait(10)
         scenery.relay.inject_fault("slow", "POST", times=1e9, seconds=0.2)
         for first in range(0, 3000, 1000):
-            await accepted(call, "message/sendSMS", sms(content="#{name}님", receivers=personal(first, 1000)))
+            await call_ok(call, "message/sendSMS", sms_body(content="#{name}님", receivers=personal(first, 1000)))
         await env.wait(2)
-        await accepted(call, "message/sendSMS", sms(MANY[0]))
+        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(2)
 
         assert MANY[0].replace("-", "") in {each.recipient_no for each in scenery.taken}
@@ -400,7 +407,7 @@ def test_a_bad_receiver_fails_alone_even_where_the_whole_call_is_refused(tmp_pat
         call = await with_channel(env)
         bad = {MANY[3]: -2019, MANY[11]: -6001}
         scenery.relay.behavior.refusals = {number.replace("-", ""): code for number, code in bad.items()}
-        await accepted(call, "message/sendSMS", sms(*MANY[:16]))
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[:16]))
         await env.wait(60)
 
         ends = {number: await ended(call, number) for number in MANY[:16]}
@@ -414,12 +421,12 @@ def test_a_campaign_that_is_refused_as_a_whole_is_not_called_for_one_by_one(tmp_
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         del scenery.relay.numbers[SENDER]
         call = await with_channel(env)
-        await accepted(call, "message/sendSMS", sms(*MANY))
+        await call_ok(call, "message/sendSMS", sms_body(*MANY))
         await env.wait(10)
         assert scenery.calls("/sender/sms") == [1000]
         scenery.relay.add_number(SENDER)
         scenery.relay.behavior.refusals = {number.replace("-", ""): -2019 for number in MANY}
-        await accepted(call, "message/sendSMS", sms(*MANY))
+        await call_ok(call, "message/sendSMS", sms_body(*MANY))
         await env.wait(1)
 
         assert len(scenery.calls("/sender/sms")) < 150
@@ -431,12 +438,12 @@ def test_a_number_it_does_not_know_goes_by_the_next_carrier(tmp_path: Path) -> N
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         del scenery.relay.numbers[SENDER]
         call = await with_channel(env)
-        await accepted(call, "message/sendSMS", sms())
+        await call_ok(call, "message/sendSMS", sms_body())
         await env.wait(10)
 
-        assert (scenery.taken, len(telco.handed)) == ([], 1)
+        assert (scenery.taken, len(telco.submitted)) == ([], 1)
 
-    telco = Post("telco")
+    telco = FakeCarrier("telco")
     run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": [RELAY, "telco"]})
 
 
@@ -450,7 +457,7 @@ def test_a_wrong_key_costs_nothing_but_time_and_is_told_without_being_shown(
         scenery.relay.sms_secret_key = signed_out.get("sms_secret_key", right[1])
         call = await with_channel(env)
         await env.wait(10)
-        await accepted(call, "message/sendSMS", sms())
+        await call_ok(call, "message/sendSMS", sms_body())
         await env.wait(300)
         trouble = env.context.carriers[RELAY].problem
         assert "-1000" in trouble
@@ -468,7 +475,7 @@ def test_an_upload_that_is_forgotten_there_is_made_again(tmp_path: Path) -> None
         call = await with_channel(env)
         scenery.leave()
         await env.wait(10)
-        await accepted(call, "message/sendMMS", sms(MANY[0], image=picture(), sendDate="2026-11-15 12:05"))
+        await call_ok(call, "message/sendMMS", sms_body(MANY[0], image=image_body(), sendDate="2026-11-15 12:05"))
         scenery.come_back()
         scenery.relay.inject_fault("lose request", "/sender/mms")
         await env.wait(301)
@@ -483,8 +490,8 @@ def test_an_upload_that_is_forgotten_there_is_made_again(tmp_path: Path) -> None
 def test_advertisements_as_texts_say_how_to_refuse_more(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        body = friendtalk(SENDER_KEY, NO_USER, adFlag=True, **FALLBACK)
-        await accepted(call, "message/sendFriendtalk", body)
+        body = friendtalk_body(SENDER_KEY, NO_USER, adFlag=True, **FALLBACK)
+        await call_ok(call, "message/sendFriendtalk", body)
         await env.wait(20)
 
         _, text = scenery.taken
@@ -507,7 +514,7 @@ def test_a_crash_in_the_middle_of_calls_doubles_nothing(tmp_path: Path, kind: st
         scenery.relay.inject_fault("slow", "POST", times=1e9, seconds=5)
         operation, body = SENDS[kind]
         for place in range(0, 40, 4):
-            await accepted(call, operation, {**body, "receivers": to(*MANY[place : place + 4], **NAMED)})
+            await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[place : place + 4], **NAMED)})
         await env.wait(1)
         await _crash(env)
         assert len(scenery.taken) > 0
@@ -521,7 +528,7 @@ def test_a_crash_in_the_middle_of_calls_doubles_nothing(tmp_path: Path, kind: st
         assert (len(scenery.taken), scenery.relay.duplicates()) == (40, {})
         await env.service.stop()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 def test_results_of_the_time_it_was_down_are_read_after_a_start(tmp_path: Path) -> None:
@@ -529,7 +536,7 @@ def test_results_of_the_time_it_was_down_are_read_after_a_start(tmp_path: Path) 
         scenery, world = NhnCloudFixture(receipt_after_s=30), VirtualWorld()
         env = await build_relay_environment(tmp_path, scenery, open_store(tmp_path, world), world)
         call = await with_channel(env)
-        await accepted(call, "message/sendSMS", sms(*MANY[:30]))
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[:30]))
         await env.wait(10)
         await env.service.stop()
         await env.wait(50 * 60)
@@ -540,7 +547,7 @@ def test_results_of_the_time_it_was_down_are_read_after_a_start(tmp_path: Path) 
         assert {tuple(await ended(call, number)) for number in MANY[:30]} == {("sms completed 1000",)}
         await env.service.stop()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 async def with_another_key(env: Environment) -> Any:

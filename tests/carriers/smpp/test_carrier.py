@@ -50,7 +50,7 @@ from tests.fixtures.smpp import (
     smpp_settings,
     wait_until,
 )
-from tests.fixtures.virtual import VirtualWorld, in_virtual_time
+from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_verdicts_come_in_the_order_of_the_batch_whatever_the_order_of_the_answe
                 [Accepted("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED), Accepted("c")]
             )
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_an_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
@@ -104,7 +104,7 @@ def test_an_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
             assert await here.carrier.send([]) == []
             assert now() == began
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_what_cannot_be_written_is_declined_and_delays_nobody() -> None:
@@ -119,7 +119,7 @@ def test_what_cannot_be_written_is_declined_and_delays_nobody() -> None:
             assert kinds(among) == [Accepted, Declined, Accepted, Declined]
             assert now() - began < 0.1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("status", sorted(set(pdu.STATUS_NAMES) - {pdu.OK, pdu.RINVBNDSTS} | {0x400, 0xFFFFFFFF}))
@@ -134,7 +134,7 @@ def test_every_status_is_a_verdict_and_the_connection_is_kept(status: int) -> No
             assert kinds(await here.carrier.send([attempt()])) == [Accepted]
             assert len(smsc.lines) == 1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_who_is_told_that_it_is_not_bound_binds_anew_and_no_message_fails_for_it() -> None:
@@ -146,7 +146,7 @@ def test_who_is_told_that_it_is_not_bound_binds_anew_and_no_message_fails_for_it
             await wait_until(lambda: len(smsc.lines) == 2 and here.carrier.is_connected)
             assert kinds(await here.carrier.send([attempt()])) == [Accepted]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("status", [pdu.RTHROTTLED, pdu.RMSGQFUL])
@@ -159,7 +159,7 @@ def test_without_receipts_what_is_taken_is_never_reported_on() -> None:
         async with running_carrier(ScriptedSmsc(), receipts=False, long_messages="parts") as here:
             assert await here.carrier.send([attempt(1), attempt(2, LONG)]) == [Accepted(None), Accepted(None)]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_the_id_in_an_answer_is_read_as_the_operator_writes_it(base: str, told: 
         async with running_carrier(smsc, submit_ids=base) as here:
             assert await here.carrier.send([attempt()]) == [Accepted(reference)]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("body", [b"", b"\0", b" \0"])
@@ -193,12 +193,12 @@ def test_an_answer_without_an_id_is_awaited_under_the_name_in_doubt(body: bytes)
         smsc = ScriptedSmsc()
         smsc.acts[pdu.SUBMIT_SM] = act
         async with running_carrier(smsc) as here:
-            name = identifiers.name_in_doubt(identifiers.mark_of(attempt().message_id), PHONE)
+            name = identifiers.in_doubt_reference(identifiers.user_message_reference(attempt().message_id), PHONE)
 
             assert await here.carrier.send([attempt()]) == [Accepted(name)]
             assert here.noted == {"an answer without an id": 1}
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 # Silence, and the end of a connection.
@@ -220,7 +220,7 @@ def test_silence_to_submits_ends_as_unknown_in_time_and_the_connection_is_made_a
             await wait_until(lambda: here.carrier.is_connected)
             assert kinds(await here.carrier.send(attempts(5))) == [Accepted] * 5
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_silence_to_submits_of_a_living_connection_ends_as_unknown_and_leaves_the_window_free() -> None:
@@ -240,7 +240,7 @@ def test_silence_to_submits_of_a_living_connection_ends_as_unknown_and_leaves_th
                 take(smsc.line_up, smsc.line_up.owed[number])
             await wait_until(lambda: here.noted["an answer to nothing we asked"] == 2)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_cancelled_hand_over_leaves_the_window_free() -> None:
@@ -259,7 +259,7 @@ def test_a_cancelled_hand_over_leaves_the_window_free() -> None:
             assert here.carrier.backlog_s == 0
             assert kinds(await here.carrier.send(attempts(4))) == [Accepted] * 4
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_reset_leaves_what_was_sent_unknown_and_what_was_not_in_our_hands() -> None:
@@ -276,7 +276,7 @@ def test_a_reset_leaves_what_was_sent_unknown_and_what_was_not_in_our_hands() ->
             await wait_until(lambda: here.carrier.is_connected)
             assert here.carrier.problem == ""
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_with_no_connection_all_is_away_at_once() -> None:
@@ -290,7 +290,7 @@ def test_with_no_connection_all_is_away_at_once() -> None:
             assert kinds(await here.carrier.send([*attempts(3), attempt(4, LONG)])) == [NotSent] * 4
             assert now() == began
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_what_waits_for_room_too_long_has_never_left_our_hands() -> None:
@@ -303,7 +303,7 @@ def test_what_waits_for_room_too_long_has_never_left_our_hands() -> None:
             assert kinds(await here.carrier.send(attempts(3))) == [Unknown, NotSent, NotSent]
             assert now() - began < ANSWER_S
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_an_unbind_with_a_full_window_costs_only_what_is_not_answered() -> None:
@@ -326,7 +326,7 @@ def test_an_unbind_with_a_full_window_costs_only_what_is_not_answered() -> None:
             await wait_until(lambda: here.carrier.is_connected)
             assert len(smsc.lines) == 2
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_length_that_no_pdu_has_costs_the_connection_but_not_what_was_answered_before() -> None:
@@ -345,7 +345,7 @@ def test_a_length_that_no_pdu_has_costs_the_connection_but_not_what_was_answered
             await wait_until(lambda: here.carrier.is_connected)
             assert here.noted == {"a length that no PDU has": 1}
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 # Holding the connection.
@@ -367,7 +367,7 @@ def test_a_refused_bind_is_trouble_in_words_and_the_password_is_nowhere(caplog: 
             return f"{carrier!r} {vars(carrier)} {carrier.problem}"
 
     caplog.set_level(logging.DEBUG)
-    shown = in_virtual_time(scenario())
+    shown = run_in_virtual_time(scenario())
 
     reasons = [getattr(record, "reason", "") for record in caplog.records]
     assert reasons.count("the bind was refused: ESME_RINVPASWD") == 1, "told once, not at every try"
@@ -395,7 +395,7 @@ def test_who_cannot_be_reached_is_trouble_in_words(fault: Exception | None, reas
             await asyncio.sleep(BIND_S + 1)
             assert (here.carrier.is_connected, here.carrier.problem) == (False, reason)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def pauses(smsc: ScriptedSmsc) -> list[float]:
@@ -416,7 +416,7 @@ def test_vain_tries_are_made_with_growing_pauses_that_are_spread() -> None:
             assert longest * (1 - SPREAD) <= pause_s <= longest
         assert len(set(seen)) == len(seen)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_bind_that_is_not_answered_does_not_count_as_a_good_connection() -> None:
@@ -429,7 +429,7 @@ def test_a_bind_that_is_not_answered_does_not_count_as_a_good_connection() -> No
             assert here.carrier.problem == "the bind was not answered"
         assert min(pauses(smsc)[4:]) > BIND_S + LONGEST_PAUSE_S * (1 - SPREAD) - 0.1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_after_a_connection_that_lasted_the_pauses_begin_anew() -> None:
@@ -447,7 +447,7 @@ def test_after_a_connection_that_lasted_the_pauses_begin_anew() -> None:
 
             assert smsc.dialled_at[-1] - lost_at <= FIRST_PAUSE_S + 0.01
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_who_hangs_up_after_every_bind_is_tried_again_with_growing_pauses() -> None:
@@ -463,7 +463,7 @@ def test_who_hangs_up_after_every_bind_is_tried_again_with_growing_pauses() -> N
 
         assert min(pauses(smsc)[4:]) > LONGEST_PAUSE_S * (1 - SPREAD) - 0.1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_when_it_is_cancelled_it_takes_its_leave() -> None:
@@ -482,7 +482,7 @@ def test_when_it_is_cancelled_it_takes_its_leave() -> None:
             assert smsc.open_lines == []
             assert len(smsc.lines) == 3
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_when_it_is_cancelled_a_silent_far_end_does_not_keep_it() -> None:
@@ -498,7 +498,7 @@ def test_when_it_is_cancelled_a_silent_far_end_does_not_keep_it() -> None:
             assert now() - began == pytest.approx(UNBIND_S, abs=0.1)
             assert kinds(await sending) == [Unknown, Unknown]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("state", ["is_lost", "is_down", "silent"])
@@ -515,4 +515,4 @@ def test_when_it_is_cancelled_before_it_is_bound_it_just_ends(state: str) -> Non
             assert now() - began < 0.1
             assert smsc.told(pdu.UNBIND) == []
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())

@@ -12,10 +12,10 @@ from pabal.carriers.smpp.encoding import (
     encode_text,
     split_segments,
 )
-from pabal.domain.text import is_carried
+from pabal.domain.text import is_supported
 
 GSM_CHARACTERS = GSM_7.replace("\x1b", "") + "".join(GSM_7_EXTENSION)
-CARRIED = "".join(c for i in range(0x10000) if is_carried(c := chr(i)))
+CARRIED = "".join(c for i in range(0x10000) if is_supported(c := chr(i)))
 
 
 def long_texts(characters: st.SearchStrategy[str]) -> st.SearchStrategy[str]:

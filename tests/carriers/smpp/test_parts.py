@@ -21,7 +21,7 @@ from tests.fixtures.smpp import (
     running_carrier,
     wait_until,
 )
-from tests.fixtures.virtual import in_virtual_time
+from tests.fixtures.virtual import run_in_virtual_time
 
 
 async def sent_in_parts(here: CarrierRunner) -> Verdict:
@@ -38,7 +38,7 @@ def test_a_message_in_parts_is_taken_under_all_their_references() -> None:
                 Accepted("6"),
             ]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_busy_part_is_tried_again_alone() -> None:
@@ -54,7 +54,7 @@ def test_a_busy_part_is_tried_again_alone() -> None:
             part_numbers = [submit.short_message[6] for submit in smsc.submits]
             assert part_numbers == [1, 2, 3, 4, 2, 2]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
@@ -74,7 +74,7 @@ def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
             assert [submit.short_message[6] for submit in smsc.submits] == [1, 2, 3, 4]
             assert len(smsc.lines) == 2
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_message_that_is_refused_for_good_has_no_busy_part_tried_again() -> None:
@@ -87,7 +87,7 @@ def test_a_message_that_is_refused_for_good_has_no_busy_part_tried_again() -> No
             )
             assert len(smsc.submits) == PARTS
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_message_none_of_whose_parts_is_taken_is_busy_as_a_whole() -> None:
@@ -98,7 +98,7 @@ def test_a_message_none_of_whose_parts_is_taken_is_busy_as_a_whole() -> None:
             assert kinds([await sent_in_parts(here)]) == [Busy]
             assert len(smsc.submits) == PARTS
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() -> None:
@@ -111,7 +111,7 @@ def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() 
             assert kinds([await sent_in_parts(here)]) == [Unknown]
             assert now() - began <= ANSWER_S - SETTLE_S
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_message_one_of_whose_parts_is_refused_is_not_sent_elsewhere_if_anothe
         async with running_carrier(smsc, long_messages="parts") as here:
             assert describe_verdicts([await sent_in_parts(here)]) == describe_verdicts([verdict])
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_message_one_of_whose_parts_is_not_answered_is_unknown() -> None:
@@ -142,7 +142,7 @@ def test_a_message_one_of_whose_parts_is_not_answered_is_unknown() -> None:
         async with running_carrier(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Unknown]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_message_whose_parts_stay_in_our_hands_is_away_but_not_if_one_has_gone() -> None:
@@ -156,7 +156,7 @@ def test_a_message_whose_parts_stay_in_our_hands_is_away_but_not_if_one_has_gone
 
             assert kinds(await sending) == [Unknown, NotSent]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_busy_part_is_tried_again_also_in_a_batch_with_something_that_cannot_be_written() -> None:
@@ -171,4 +171,4 @@ def test_a_busy_part_is_tried_again_also_in_a_batch_with_something_that_cannot_b
                 [Declined(Outcome.UNDELIVERABLE), Accepted("1", ("2",))]
             )
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())

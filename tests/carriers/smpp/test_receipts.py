@@ -15,7 +15,7 @@ from pabal.domain.message import Outcome
 from tests.fakes.pipes import WIRE_BYTES
 from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_ANSWER, ScriptedSmsc, SmscConnection, frames, receipt
 from tests.fixtures.smpp import PHONE, CarrierRunner, attempt, running_carrier, wait_until
-from tests.fixtures.virtual import in_virtual_time
+from tests.fixtures.virtual import run_in_virtual_time
 
 GOOD = Outcome.DELIVERED
 FLOOD = 50_000
@@ -33,7 +33,7 @@ def read(message: ShortMessage, **settings: Any) -> Receipt | None:
             assert smsc.acknowledged == [(1, pdu.OK)]
             return here.received[0] if here.received else None
 
-    return in_virtual_time(scenario())
+    return run_in_virtual_time(scenario())
 
 
 # What a receipt says.
@@ -50,7 +50,7 @@ def test_a_receipt_speaks_of_the_reference_its_message_was_taken_under() -> None
 
             assert here.received == [Receipt(str(verdict.reference), GOOD)]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_ids_match_where_answers_have_them_in_hex_and_receipts_in_decimal() -> N
 
             assert (verdicts, here.received) == ([Accepted("255")], [Receipt("255", GOOD)])
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_a_receipt_without_its_mark_is_read_where_the_settings_say_so() -> None:
 
 
 def test_a_mark_names_the_message_in_doubt_and_stands_in_for_a_missing_id() -> None:
-    mark = identifiers.mark_of(attempt().message_id)
-    name = identifiers.name_in_doubt(mark, PHONE)
+    mark = identifiers.user_message_reference(attempt().message_id)
+    name = identifiers.in_doubt_reference(mark, PHONE)
 
     assert read(receipt("7", mark=mark)) == Receipt("7", GOOD, name)
     assert read(receipt("", mark=mark)) == Receipt(name, GOOD, name)
@@ -148,7 +148,7 @@ def test_what_is_odd_is_noted(message: ShortMessage, noted: dict[str, int]) -> N
 
             assert here.noted == noted
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_what_cannot_be_read_is_refused_and_the_connection_kept() -> None:
@@ -167,7 +167,7 @@ def test_what_cannot_be_read_is_refused_and_the_connection_kept() -> None:
             assert here.noted == {"a deliver_sm that cannot be read": 3}
             assert len(smsc.lines) == 1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 # When a receipt comes.
@@ -188,7 +188,7 @@ def test_a_receipt_that_comes_before_its_answer_is_handed_on_and_the_message_tak
             assert (here.received, sending.done()) == ([Receipt("early", GOOD)], False)
             assert await sending == [Accepted("early")]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_repeated_contradicting_and_unknown_receipts_are_all_handed_on_and_acknowledged() -> None:
@@ -210,7 +210,7 @@ def test_repeated_contradicting_and_unknown_receipts_are_all_handed_on_and_ackno
                 Receipt("never-seen", GOOD),
             ]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_receipts_come_on_every_connection_and_are_acknowledged_on_the_one_they_came_on() -> None:
@@ -227,7 +227,7 @@ def test_receipts_come_on_every_connection_and_are_acknowledged_on_the_one_they_
             assert told == {(receivers[0], 10), (receivers[1], 11)}
             assert {each.reference for each in here.received} == {"0", "1"}
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 class Slow:
@@ -261,7 +261,7 @@ def test_nothing_is_acknowledged_before_it_is_kept() -> None:
             assert smsc.acknowledged == [(1, 0), (2, 0)]
             assert [each.reference for each in slow.kept] == ["1", "2"]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> None:
@@ -291,7 +291,7 @@ def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> N
         running.cancel()
         await asyncio.wait([running])
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_receipt_whose_connection_is_gone_by_the_time_it_is_kept_is_kept_all_the_same() -> None:
@@ -310,7 +310,7 @@ def test_a_receipt_whose_connection_is_gone_by_the_time_it_is_kept_is_kept_all_t
             assert smsc.acknowledged == [(1, 0)]
             assert [each.reference for each in slow.kept] == ["1", "1"]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 # A flood.
@@ -345,7 +345,7 @@ def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledge
             assert max(map(len, slow.asked)) <= MAX_RECEIPTS
             assert len(smsc.lines) == 1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_during_a_flood_submits_wait_and_are_answered_after_it() -> None:
@@ -362,7 +362,7 @@ def test_during_a_flood_submits_wait_and_are_answered_after_it() -> None:
 
             assert await sending == [Accepted("1")]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_one_connections_flood_does_not_silence_the_other() -> None:
@@ -377,7 +377,7 @@ def test_one_connections_flood_does_not_silence_the_other() -> None:
             assert await here.carrier.send([attempt()]) == [Accepted("1")]
             assert smsc.told(pdu.SUBMIT_SM)[0].line is smsc.lines[1]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_far_end_that_floods_and_reads_nothing_is_dropped() -> None:
@@ -392,7 +392,7 @@ def test_a_far_end_that_floods_and_reads_nothing_is_dropped() -> None:
             assert here.carrier.problem == "it does not read what we write"
             assert len(here.received) == 20_000
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_connection_that_dies_while_it_is_not_read_is_made_again() -> None:
@@ -410,4 +410,4 @@ def test_a_connection_that_dies_while_it_is_not_read_is_made_again() -> None:
             assert len(smsc.lines) == 2
             assert await here.carrier.send([attempt()]) == [Accepted("1")]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())

@@ -34,7 +34,7 @@ from tests.fakes.smsc.scripted import (
     take,
 )
 from tests.fixtures.smpp import PASSWORD, now
-from tests.fixtures.virtual import VirtualWorld, in_virtual_time
+from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
 WINDOW = 10
 ENQUIRE_S = 30.0
@@ -48,7 +48,7 @@ class WatchedWorld(VirtualWorld):
 
     def stopwatch(self) -> float:
         self.looks += 1
-        return super().stopwatch()
+        return super().monotonic()
 
 
 class Talk:
@@ -106,7 +106,7 @@ def run_scenario(scenario: Callable[[Talk], Awaitable[None]], *, is_bound: bool 
         assert talk.faults == []
         return talk
 
-    return in_virtual_time(whole())
+    return run_in_virtual_time(whole())
 
 
 async def turn() -> None:

@@ -8,7 +8,7 @@ from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Product
 from tests.fakes.smsc.scripted import ScriptedSmsc
 from tests.fixtures.smpp import LONG, PARTS, PHONE, SENDER, attempt, kinds, running_carrier
-from tests.fixtures.virtual import in_virtual_time
+from tests.fixtures.virtual import run_in_virtual_time
 
 
 def submitted(message: Attempt, **settings: Any) -> list[pdu.ShortMessage]:
@@ -20,7 +20,7 @@ def submitted(message: Attempt, **settings: Any) -> list[pdu.ShortMessage]:
             assert kinds(await here.carrier.send([message])) == [Accepted]
         return smsc.submits
 
-    return in_virtual_time(scenario())
+    return run_in_virtual_time(scenario())
 
 
 def test_a_message_goes_as_it_is() -> None:
@@ -63,7 +63,7 @@ def test_only_what_may_be_held_in_doubt_has_a_mark() -> None:
     (resent,) = submitted(attempt(), on_doubt="resend")
 
     assert held.options == {
-        pdu.USER_MESSAGE_REFERENCE: identifiers.mark_of(attempt().message_id).to_bytes(2, "big")
+        pdu.USER_MESSAGE_REFERENCE: identifiers.user_message_reference(attempt().message_id).to_bytes(2, "big")
     }
     assert resent.options == {}
 

@@ -13,7 +13,7 @@ from pabal.carriers.smpp.carrier import ANSWER_S
 from pabal.carriers.smpp.pdu import Pdu
 from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, answer, each_in_turn, refuse, silent, take
 from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, kinds, now, running_carrier, wait_until
-from tests.fixtures.virtual import in_virtual_time
+from tests.fixtures.virtual import run_in_virtual_time
 
 
 def test_a_pair_sends_on_the_transmitter_only() -> None:
@@ -27,7 +27,7 @@ def test_a_pair_sends_on_the_transmitter_only() -> None:
             assert len(transmitters) == len(smsc.lines_bound_by(pdu.BIND_RECEIVER)) == 2
             assert {each.line for each in smsc.told(pdu.SUBMIT_SM)} <= set(transmitters)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_receiver_alone_is_no_connection_and_the_trouble_is_the_transmitters() -> None:
@@ -45,7 +45,7 @@ def test_a_receiver_alone_is_no_connection_and_the_trouble_is_the_transmitters()
                 assert here.carrier.problem == "the bind was refused: ESME_RALYBND"
             assert kinds(await here.carrier.send([attempt()])) == [NotSent]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_several_connections_share_the_window() -> None:
@@ -63,7 +63,7 @@ def test_several_connections_share_the_window() -> None:
             assert kinds(await sending) == [Accepted] * 30
             assert smsc.most_owed <= 9
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None:
@@ -80,7 +80,7 @@ def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None
             assert kinds(await sending) == [Accepted] * 10
             assert smsc.most_owed == 2
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_connection_that_comes_up_later_gives_room_to_what_waits() -> None:
@@ -97,7 +97,7 @@ def test_a_connection_that_comes_up_later_gives_room_to_what_waits() -> None:
             smsc.answer_all()
             assert kinds(await sending) == [Accepted] * 2
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_the_death_of_one_connection_hurts_only_its_own() -> None:
@@ -120,7 +120,7 @@ def test_the_death_of_one_connection_hurts_only_its_own() -> None:
             assert kinds(verdicts).count(Accepted) == 8
             await wait_until(lambda: len(smsc.open_lines) == 2)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 # Window and rate.
@@ -143,7 +143,7 @@ def test_the_window_is_never_exceeded_however_much_is_handed_over_at_once(settin
             assert smsc.most_owed <= 7
             assert smsc.most_owed > 1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def check_rate(at: Sequence[float], rate: int) -> None:
@@ -166,7 +166,7 @@ def test_the_rate_is_kept_and_used(rate: int) -> None:
             assert len(at) == count
             assert 5 - 1.2 / rate - 0.06 <= at[-1] - at[0] <= 5.2
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_every_part_counts_towards_the_rate() -> None:
@@ -178,7 +178,7 @@ def test_every_part_counts_towards_the_rate() -> None:
             assert len(smsc.submits) == 10 * PARTS
             check_rate(smsc.submitted_at, 10)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_after_a_pause_there_is_no_burst() -> None:
@@ -191,7 +191,7 @@ def test_after_a_pause_there_is_no_burst() -> None:
 
             check_rate(smsc.submitted_at, 20)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_after_a_stalled_window_there_is_no_burst() -> None:
@@ -209,7 +209,7 @@ def test_after_a_stalled_window_there_is_no_burst() -> None:
             assert len(smsc.submits) == 60
             check_rate(smsc.submitted_at, 20)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_it_says_how_long_what_it_has_will_take() -> None:
@@ -223,7 +223,7 @@ def test_it_says_how_long_what_it_has_will_take() -> None:
             await asyncio.wait(batches)
             assert here.carrier.backlog_s <= 0.1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_more_than_goes_out_in_the_time_to_answer_stays_in_our_hands() -> None:
@@ -238,7 +238,7 @@ def test_more_than_goes_out_in_the_time_to_answer_stays_in_our_hands() -> None:
             assert 17 <= sent <= 20  # none is begun that would have no time to be answered
             assert kinds(verdicts) == [Accepted] * sent + [NotSent] * (100 - sent)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_what_waits_for_its_time_when_the_connection_breaks_stays_in_our_hands() -> None:
@@ -252,7 +252,7 @@ def test_what_waits_for_its_time_when_the_connection_breaks_stays_in_our_hands()
 
             assert kinds(await sending) == [Accepted, Accepted, NotSent, NotSent, NotSent]
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_those_who_come_first_go_first() -> None:
@@ -266,7 +266,7 @@ def test_those_who_come_first_go_first() -> None:
 
             assert smsc.submits[-1].destination.digits == "01099999999"
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_one_late_answer_holds_up_no_other() -> None:
@@ -289,7 +289,7 @@ def test_one_late_answer_holds_up_no_other() -> None:
             assert late[1:] == (1, Unknown)
             assert late[0] < ANSWER_S
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_message_in_parts_is_not_begun_when_there_is_no_time_for_all_of_it() -> None:
@@ -303,7 +303,7 @@ def test_a_message_in_parts_is_not_begun_when_there_is_no_time_for_all_of_it() -
             assert kinds(verdicts) == [Accepted] * begun + [NotSent] * (7 - begun)
             assert begun in (4, 5)
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_pair_whose_receiver_is_locked_out_says_what_it_lacks() -> None:
@@ -316,7 +316,7 @@ def test_a_pair_whose_receiver_is_locked_out_says_what_it_lacks() -> None:
             assert here.carrier.is_connected
             assert here.carrier.problem == "1 of 2 connections are down: the bind was refused: ESME_RINVPASWD"
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_how_far_ahead_it_is_can_be_seen_as_soon_as_it_has_a_batch() -> None:
@@ -335,4 +335,4 @@ def test_how_far_ahead_it_is_can_be_seen_as_soon_as_it_has_a_batch() -> None:
             await asyncio.wait([sending])
             assert here.carrier.backlog_s < 0.1
 
-    in_virtual_time(scenario())
+    run_in_virtual_time(scenario())

@@ -22,14 +22,14 @@ from tests.fakes.smsc.scripted import (
     silent,
     take,
 )
-from tests.fixtures.service import PHONE, counted, ends, send, sms
+from tests.fixtures.service import PHONE, metric_value, outcomes_of, send, sms
 from tests.fixtures.smpp import LONG, smpp_settings, wait_until
 from tests.fixtures.virtual import (
     Environment,
     VirtualWorld,
     build_environment,
-    in_virtual_time,
     open_store,
+    run_in_virtual_time,
     settings_for,
 )
 from tests.service.delivery.test_receive import Unreliable
@@ -57,7 +57,7 @@ def run_scenario(folder: Path, scenario: Scenario, **carrier: Any) -> None:
         finally:
             await env.service.stop()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 def report(*stats: str, before_the_answer: bool = False) -> Callable[[SmscConnection, Pdu], None]:
@@ -97,10 +97,10 @@ def test_the_first_final_receipt_is_the_end_whenever_it_comes(
         smsc.acts[pdu.SUBMIT_SM] = report(*stats, before_the_answer=before_the_answer)
         request = await send(env, sms())
         await env.wait(2)
-        assert await ends(env, request) == [SENDING if before_the_answer else end]
+        assert await outcomes_of(env, request) == [SENDING if before_the_answer else end]
         await env.wait(10)
 
-        assert await ends(env, request) == [end]
+        assert await outcomes_of(env, request) == [end]
         assert len(smsc.submits) == 1
         assert len(smsc.acknowledged) == len(stats)
 
@@ -115,8 +115,8 @@ def test_a_receipt_for_an_unknown_id_is_acknowledged_and_counted_and_ends_nothin
         await wait_until(lambda: smsc.acknowledged)
         await env.wait(5)
 
-        assert await ends(env, request) == [SENDING]
-        assert counted(env, "pabal_receipts_unmatched_total", carrier="telco") == 1
+        assert await outcomes_of(env, request) == [SENDING]
+        assert metric_value(env, "pabal_receipts_unmatched_total", carrier="telco") == 1
 
     run_scenario(tmp_path, scenario)
 
@@ -128,11 +128,11 @@ def test_a_text_in_parts_is_complete_when_every_part_is(tmp_path: Path) -> None:
         for number in ("1", "3", "4"):
             smsc.line_up.deliver(int(number), receipt(number))
         await env.wait(5)
-        assert await ends(env, request) == [SENDING]
+        assert await outcomes_of(env, request) == [SENDING]
         smsc.line_up.deliver(2, receipt("2"))
         await env.wait(5)
 
-        assert await ends(env, request) == [DONE]
+        assert await outcomes_of(env, request) == [DONE]
         assert len(smsc.submits) == 4
 
     run_scenario(tmp_path, scenario, long_messages="parts")
@@ -146,7 +146,7 @@ def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
         smsc.line_up.deliver(3, receipt("3", "EXPIRED"))
         await env.wait(5)
 
-        assert await ends(env, request) == [(Status.FAIL, Outcome.TIMED_OUT)]
+        assert await outcomes_of(env, request) == [(Status.FAIL, Outcome.TIMED_OUT)]
 
     run_scenario(tmp_path, scenario, long_messages="parts")
 
@@ -157,7 +157,7 @@ def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> N
         request = await send(env, sms())
         await env.wait(30)
 
-        assert await ends(env, request) == [DONE]
+        assert await outcomes_of(env, request) == [DONE]
         assert len(smsc.submits) == 3
 
     run_scenario(tmp_path, scenario)
@@ -174,7 +174,7 @@ def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> Non
         smsc.acts[pdu.SUBMIT_SM] = report("DELIVRD")
         await env.wait(30)
 
-        assert await ends(env, request) == [DONE]
+        assert await outcomes_of(env, request) == [DONE]
         assert len(smsc.submits) == 1
 
     run_scenario(tmp_path, scenario)
@@ -189,7 +189,7 @@ def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
         smsc.line_up.pipe.reset()
         await env.wait(60)
 
-        assert await ends(env, request) == [DONE]
+        assert await outcomes_of(env, request) == [DONE]
         assert len(smsc.submits) == 2
 
     run_scenario(tmp_path, scenario, on_doubt="resend")
@@ -206,14 +206,14 @@ def test_after_a_reset_what_is_held_in_doubt_is_never_sent_again(tmp_path: Path,
         smsc.acts[pdu.SUBMIT_SM] = take
         smsc.line_up.pipe.reset()
         await env.wait(60)
-        assert await ends(env, request) == [SENDING]
+        assert await outcomes_of(env, request) == [SENDING]
         if has_arrived:
             smsc.line_up.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, mark=mark))
             await env.wait(5)
         else:
             await env.wait(3600 + 60)
 
-        assert await ends(env, request) == [DONE if has_arrived else (Status.FAIL, Outcome.UNKNOWN)]
+        assert await outcomes_of(env, request) == [DONE if has_arrived else (Status.FAIL, Outcome.UNKNOWN)]
         assert len(smsc.submits) == 1
 
     run_scenario(tmp_path, scenario, on_doubt="hold")
@@ -233,6 +233,6 @@ def test_receipts_wait_unacknowledged_while_the_store_is_away_and_none_is_lost(t
         store.is_away = False
         await wait_until(lambda: len(smsc.acknowledged) == 200)
 
-        assert await ends(env, request) == [DONE] * 200
+        assert await outcomes_of(env, request) == [DONE] * 200
 
     run_scenario(tmp_path, scenario, window=50)

@@ -5,28 +5,30 @@ from typing import Any
 from pabal.domain.user import Role
 from tests.console.history.test_history import FORMULAS
 from tests.fixtures.console import Visitor, visitor_of
-from tests.fixtures.sheets import sheets
+from tests.fixtures.sheets import read_sheets
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import PHONE, RunScenario, accepted, sms, to
+from tests.fixtures.web import PHONE, RunScenario, call_ok, receivers_of, sms_body
 
 
 async def exported(visitor: Visitor, query: str = "") -> dict[str, list[list[Any]]]:
     shown = await visitor.get(f"/console/history.xlsx?{query}")
     assert shown.status == 200
     assert shown.headers["content-disposition"] == 'attachment; filename="pabal-2026-11-15.xlsx"'
-    return sheets(shown.body)
+    return read_sheets(shown.body)
 
 
 def test_the_workbook_has_every_message_newest_first_and_formulas_stay_text(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for formula in FORMULAS:
-            receivers = to(PHONE, reference=formula, templateData={"v": formula})
-            await accepted(call, "message/sendLMS", sms(content="#{v}", subject="#{v}", receivers=receivers))
-        await accepted(
-            call, "message/sendSMS", sms(receivers=to(*[PHONE] * 1000), content='a <b> "c" & d\n_x0041_')
+            receivers = receivers_of(PHONE, reference=formula, templateData={"v": formula})
+            await call_ok(call, "message/sendLMS", sms_body(content="#{v}", subject="#{v}", receivers=receivers))
+        await call_ok(
+            call,
+            "message/sendSMS",
+            sms_body(receivers=receivers_of(*[PHONE] * 1000), content='a <b> "c" & d\n_x0041_'),
         )
-        await accepted(call, "message/sendSMS", sms("010-9999-0000", content="다른 번호"))
+        await call_ok(call, "message/sendSMS", sms_body("010-9999-0000", content="다른 번호"))
         await env.wait(5)
         visitor = await visitor_of(env)
 

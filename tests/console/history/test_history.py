@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pabal.console.history.export import up_to
+from pabal.console.history.export import limit_rows
 from pabal.domain.user import Role
 from tests.fixtures.console import Visitor, visitor_of
 from tests.fixtures.virtual import Caller, Environment
@@ -19,13 +19,13 @@ from tests.fixtures.web import (
     PHONE,
     SENDER,
     RunScenario,
-    accepted,
-    alimtalk,
-    ready,
-    record,
-    records,
-    sms,
-    to,
+    alimtalk_body,
+    call_ok,
+    get_message,
+    list_messages,
+    receivers_of,
+    set_up_sender,
+    sms_body,
 )
 
 HOSTILE = '"><script>alert(1)</script>'
@@ -35,13 +35,13 @@ FORMULAS = ["=1+1", "+82", "-1", "@SUM(A1)", "\t=1", "＝1"]
 
 async def furnished(env: Environment) -> tuple[Caller, str, dict[str, Any]]:
     """Send a few things, and return what a search must tell apart."""
-    call, sender_key = await ready(env)
-    await accepted(call, "message/sendSMS", sms(PHONE, content="잘 간다"))
-    await accepted(call, "message/sendSMS", sms("010-0000-0001", content="못 간다"))
-    await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, NO_USER, **FALLBACK))
-    await accepted(call, "message/sendLMS", sms(PHONE, content="내일", sendDate="2026-11-16 09:00"))
+    call, sender_key = await set_up_sender(env)
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, content="잘 간다"))
+    await call_ok(call, "message/sendSMS", sms_body("010-0000-0001", content="못 간다"))
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, NO_USER, **FALLBACK))
+    await call_ok(call, "message/sendLMS", sms_body(PHONE, content="내일", sendDate="2026-11-16 09:00"))
     await env.wait(30)
-    return call, sender_key, await record(call, "010-0000-0001")
+    return call, sender_key, await get_message(call, "010-0000-0001")
 
 
 ROW = re.compile(r"<tr>\s*<td.*?</tr>", re.DOTALL)
@@ -135,7 +135,7 @@ def test_pages_go_back_in_time_without_a_gap_and_without_repeating(run_scenario:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for _ in range(3):
-            await accepted(call, "message/sendSMS", sms(receivers=to(*[PHONE] * 41)))
+            await call_ok(call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 41)))
             await env.wait(1)
         visitor = await visitor_of(env)
 
@@ -156,7 +156,7 @@ def test_pages_go_back_in_time_without_a_gap_and_without_repeating(run_scenario:
 def test_a_failed_message_and_the_text_that_stands_in_for_it_lead_to_each_other(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _, _ = await furnished(env)
-        fallback, failed = await records(call, NO_USER)
+        fallback, failed = await list_messages(call, NO_USER)
         visitor = await visitor_of(env)
 
         story = await visitor.get(f"/console/history/{failed['messageId']}")
@@ -173,9 +173,9 @@ def test_a_failed_message_and_the_text_that_stands_in_for_it_lead_to_each_other(
 def test_every_try_is_part_of_the_story(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms("010-0000-0005"))
+        await call_ok(call, "message/sendSMS", sms_body("010-0000-0005"))
         visitor = await visitor_of(env)
-        path = f"/console/history/{(await record(call, '010-0000-0005'))['messageId']}"
+        path = f"/console/history/{(await get_message(call, '010-0000-0005'))['messageId']}"
 
         await env.wait(0.5)
         before = await visitor.get(path)
@@ -192,13 +192,13 @@ def test_every_try_is_part_of_the_story(run_scenario: RunScenario) -> None:
 def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms("010-0000-0006"))
-        await accepted(call, "message/sendSMS", sms(PHONE, sendDate="2026-11-16 09:00"))
+        await call_ok(call, "message/sendSMS", sms_body("010-0000-0006"))
+        await call_ok(call, "message/sendSMS", sms_body(PHONE, sendDate="2026-11-16 09:00"))
         await env.wait(5)
         visitor = await visitor_of(env)
 
-        taken = await visitor.get(f"/console/history/{(await record(call, '010-0000-0006'))['messageId']}")
-        scheduled = await visitor.get(f"/console/history/{(await record(call))['messageId']}")
+        taken = await visitor.get(f"/console/history/{(await get_message(call, '010-0000-0006'))['messageId']}")
+        scheduled = await visitor.get(f"/console/history/{(await get_message(call))['messageId']}")
 
         assert "통신사가 접수했습니다" in taken.text
         assert "예약되었습니다" in scheduled.text
@@ -210,9 +210,11 @@ def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(run_scenario: R
 def test_whatever_was_sent_is_shown_as_it_was_written_and_never_as_markup(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        receivers = to(PHONE, reference=HOSTILE, templateData={"name": HOSTILE})
-        sent = await accepted(
-            call, "message/sendLMS", sms(content="#{name}" + HOSTILE, subject="<b>굵게</b>", receivers=receivers)
+        receivers = receivers_of(PHONE, reference=HOSTILE, templateData={"name": HOSTILE})
+        sent = await call_ok(
+            call,
+            "message/sendLMS",
+            sms_body(content="#{name}" + HOSTILE, subject="<b>굵게</b>", receivers=receivers),
         )
         await env.wait(5)
         visitor = await visitor_of(env)
@@ -248,9 +250,13 @@ def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(run_sc
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for formula in FORMULAS:
-            receivers = to(PHONE, reference=formula, templateData={"v": formula})
-            await accepted(call, "message/sendLMS", sms(content="#{v}", subject="#{v}"[:40], receivers=receivers))
-        await accepted(call, "message/sendSMS", sms(receivers=to(*[PHONE] * 1000), content='a "b", c'))
+            receivers = receivers_of(PHONE, reference=formula, templateData={"v": formula})
+            await call_ok(
+                call, "message/sendLMS", sms_body(content="#{v}", subject="#{v}"[:40], receivers=receivers)
+            )
+        await call_ok(
+            call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 1000), content='a "b", c')
+        )
         await env.wait(5)
         visitor = await visitor_of(env)
 
@@ -273,7 +279,7 @@ def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(run_sc
 def test_a_viewer_sees_masked_numbers_in_every_place(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _, _ = await furnished(env)
-        message = (await records(call, PHONE))[0]["messageId"]
+        message = (await list_messages(call, PHONE))[0]["messageId"]
         viewer = await visitor_of(env, Role.VIEWER)
         owner = await visitor_of(env, Role.OWNER)
 
@@ -304,6 +310,6 @@ def test_a_file_that_does_not_hold_everything_says_so_at_its_end(most: int, pass
             yield [[name] for name in names]
 
     async def whole() -> list[str]:
-        return [row[0] async for rows in up_to(most, batches(), "cut") for row in rows]
+        return [row[0] async for rows in limit_rows(most, batches(), "cut") for row in rows]
 
     assert asyncio.run(whole()) == passed

@@ -4,7 +4,7 @@ import tracemalloc
 from hashlib import sha256
 
 from pabal.console.history.workbook import Workbook
-from tests.fixtures.sheets import sheets
+from tests.fixtures.sheets import read_sheets
 from tests.fixtures.virtual import NOON
 
 
@@ -12,21 +12,23 @@ def test_what_xml_cannot_say_and_what_a_cell_cannot_hold_spoils_nothing() -> Non
     book = Workbook("a&b", ["head"], NOON)
 
     body = (
-        book.begin() + book.add([["a\0b\x1bc\ufffe"], ["가" * 40_000], ["  spaced  "], [""], ["😀"]]) + book.end()
+        book.start()
+        + book.add_rows([["a\0b\x1bc\ufffe"], ["가" * 40_000], ["  spaced  "], [""], ["😀"]])
+        + book.finish()
     )
 
-    (rows,) = sheets(body).values()
+    (rows,) = read_sheets(body).values()
     assert rows == [["head"], ["a\ufffdb\ufffdc\ufffd"], ["가" * 32_767], ["  spaced  "], [""], ["😀"]]
 
 
 def test_a_sheet_that_is_full_is_followed_by_another_with_the_same_head() -> None:
     book = Workbook("history", ["head"], NOON, sheet_bytes=2000)
-    pieces = [book.begin()]
+    pieces = [book.start()]
     for number in range(60):
-        pieces.append(book.add([[str(number)]]))
-    pieces.append(book.end())
+        pieces.append(book.add_rows([[str(number)]]))
+    pieces.append(book.finish())
 
-    found = sheets(b"".join(pieces))
+    found = read_sheets(b"".join(pieces))
 
     assert list(found) == ["history", "history 2", "history 3"]
     assert all(rows[0] == ["head"] for rows in found.values())
@@ -36,12 +38,12 @@ def test_a_sheet_that_is_full_is_followed_by_another_with_the_same_head() -> Non
 def test_what_is_written_is_not_kept() -> None:
     book = Workbook("history", ["head"] * 16, NOON)
     rows = [[sha256(bytes([row, column])).hexdigest() for column in range(16)] for row in range(100)]
-    book.begin()
-    book.add(rows)
+    book.start()
+    book.add_rows(rows)
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
-        written = sum(len(book.add(rows)) for _ in range(100))
+        written = sum(len(book.add_rows(rows)) for _ in range(100))
         after, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

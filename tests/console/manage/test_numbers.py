@@ -3,13 +3,13 @@
 import pytest
 
 from pabal.domain.user import Role
-from pabal.service.access.numbers import MAX_NUMBERS
+from pabal.service.access.numbers import MAX_SENDER_NUMBERS
 from pabal.store import accounts
 from pabal.store.engine.base import Tx
-from tests.fixtures.audit import latest
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import visitor_of
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import SENDER, RunScenario, accepted, sms
+from tests.fixtures.web import SENDER, RunScenario, call_ok, sms_body
 
 DIGITS = "0212345678"
 
@@ -19,11 +19,11 @@ def test_a_number_is_registered_used_and_removed_after_a_question(run_scenario: 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         visitor = await visitor_of(env, role)
-        refused = await call("message/sendSMS", sms())
+        refused = await call("message/sendSMS", sms_body())
 
         done = await visitor.fill_in("/console/numbers", number=f" {SENDER} ")
         listed = await visitor.get(done.location)
-        await accepted(call, "message/sendSMS", sms())
+        await call_ok(call, "message/sendSMS", sms_body())
         question = await visitor.get(f"/console/numbers/remove?number={DIGITS}")
         gone = await visitor.fill_in("/console/numbers/remove", number=DIGITS)
 
@@ -32,9 +32,9 @@ def test_a_number_is_registered_used_and_removed_after_a_question(run_scenario: 
         assert "등록된 번호만" in listed.text
         assert f"{SENDER} 번호를 정말 삭제할까요?" in question.text
         assert gone.status == 303
-        assert (await call("message/sendSMS", sms())).result == refused.result
-        found = await env.store.read(latest, None, 2)
-        assert [(each.what, each.target) for each in found] == [
+        assert (await call("message/sendSMS", sms_body())).result == refused.result
+        found = await env.store.read(latest_entries, None, 2)
+        assert [(each.action, each.target) for each in found] == [
             ("number.remove", "02-****-5678"),
             ("number.add", "02-****-5678"),
         ]
@@ -55,14 +55,14 @@ def test_what_is_no_sender_number_is_told_at_its_field(run_scenario: RunScenario
         assert told in shown.text
         assert 'aria-describedby="wrong-number"' in shown.text
         assert "<b>" not in shown.text
-        assert await env.store.read(accounts.numbers) == []
+        assert await env.store.read(accounts.list_numbers) == []
 
     run_scenario(scenario)
 
 
 def test_a_number_is_registered_once_and_an_account_has_only_so_many(run_scenario: RunScenario) -> None:
     def fill_up(tx: Tx, account_id: int) -> None:
-        for each in range(MAX_NUMBERS - 1):
+        for each in range(MAX_SENDER_NUMBERS - 1):
             accounts.add_number(tx, account_id, f"0701{each:07}", 0)
 
     async def scenario(env: Environment) -> None:
@@ -70,13 +70,13 @@ def test_a_number_is_registered_once_and_an_account_has_only_so_many(run_scenari
         await visitor.fill_in("/console/numbers", number=SENDER)
 
         again = await visitor.fill_in("/console/numbers", number=SENDER)
-        (account,) = await env.store.read(accounts.accounts)
+        (account,) = await env.store.read(accounts.list_accounts)
         await env.store.write(fill_up, account.id)
         full = await visitor.fill_in("/console/numbers", number="1588-0000")
 
         assert (again.status, full.status) == (409, 400)
         assert "이미 등록된 번호입니다" in again.text
-        assert f"{MAX_NUMBERS}개까지" in full.text
+        assert f"{MAX_SENDER_NUMBERS}개까지" in full.text
 
     run_scenario(scenario)
 
@@ -92,6 +92,6 @@ def test_another_account_s_numbers_are_neither_seen_nor_removed(run_scenario: Ru
 
         assert f">{SENDER}<" not in shown.text
         assert (asked.status, removed.status) == (404, 404)
-        assert len(await env.store.read(accounts.numbers)) == 1
+        assert len(await env.store.read(accounts.list_numbers)) == 1
 
     run_scenario(scenario)

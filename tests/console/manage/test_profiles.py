@@ -4,26 +4,26 @@ import re
 
 import pytest
 
-from pabal.console.manage.category_steps import levels, steps
+from pabal.console.manage.category_steps import category_choices, split_levels
 from pabal.domain.category import Category
-from pabal.domain.profile import MAX_TOKENS_AN_HOUR, MAX_WRONG_TOKENS
-from pabal.domain.suspension import Bar
+from pabal.domain.profile import MAX_TOKENS_PER_HOUR, MAX_WRONG_TOKENS
+from pabal.domain.suspension import Suspension
 from pabal.domain.user import Role
 from pabal.store import profiles
-from tests.fixtures.audit import latest
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Shown, Visitor, visitor_of
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     CATEGORY,
-    LeapingWorld,
+    AdjustableWorld,
     RunScenario,
-    accepted,
-    alimtalk,
-    end,
-    newest_token,
-    open_channel,
-    ready,
-    record,
+    alimtalk_body,
+    call_ok,
+    describe_outcome,
+    get_latest_token,
+    get_message,
+    register_channel,
+    set_up_sender,
     world_at_noon,
 )
 
@@ -42,8 +42,8 @@ async def enter(visitor: Visitor, token: str) -> Shown:
 
 
 async def noted(env: Environment) -> list[tuple[str, str]]:
-    found = await env.store.read(latest, None, 10)
-    return [(each.what, each.target) for each in found if each.what.startswith("profile.")]
+    found = await env.store.read(latest_entries, None, 10)
+    return [(each.action, each.target) for each in found if each.action.startswith("profile.")]
 
 
 def test_a_channel_is_registered_proved_by_its_token_and_can_be_sent_under(run_scenario: RunScenario) -> None:
@@ -52,7 +52,7 @@ def test_a_channel_is_registered_proved_by_its_token_and_can_be_sent_under(run_s
 
         asked = await register(visitor, channelId=" shop ")
         page = await visitor.get(asked.location)
-        done = await enter(visitor, await newest_token(call))
+        done = await enter(visitor, await get_latest_token(call))
         listed = await visitor.get(done.location)
 
         assert asked.location == "/console/profiles/token?channel=%40shop"
@@ -108,26 +108,26 @@ def test_choices_that_do_not_belong_to_a_step_before_are_dropped_and_the_only_on
         for code, name in [("1", "가,나,다"), ("2", "가,나,라"), ("3", "가,마,바"), ("4", "사,아,자"), ("5", "차")]
     }
 
-    assert steps(known, "", "나", "1")[3:] == ("", "", "")
-    assert steps(known, "가", "나", "3")[3:] == ("가", "나", "")
-    assert steps(known, "사", "나", "1")[3:] == ("사", "아", "4")
-    assert steps(known, "차", "", "")[3:] == ("차", "차", "5")
-    assert steps(known, "가", "", "").minors == ["나", "마"]
-    assert levels("가, 나, 다, 라") == ["가", "나", "다, 라"]
+    assert category_choices(known, "", "나", "1")[3:] == ("", "", "")
+    assert category_choices(known, "가", "나", "3")[3:] == ("가", "나", "")
+    assert category_choices(known, "사", "나", "1")[3:] == ("사", "아", "4")
+    assert category_choices(known, "차", "", "")[3:] == ("차", "차", "5")
+    assert category_choices(known, "가", "", "").minors == ["나", "마"]
+    assert split_levels("가, 나, 다, 라") == ["가", "나", "다, 라"]
 
 
 def test_a_wrong_token_costs_a_try_until_it_is_locked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         visitor, call = await visitor_of(env), await env.caller()
         await register(visitor)
-        token = await newest_token(call)
+        token = await get_latest_token(call)
         wrong = f"{(int(token) + 1) % 10**6:06}"
 
         tries = [await enter(visitor, wrong) for _ in range(MAX_WRONG_TOKENS)]
         locked = await enter(visitor, token)
         again = await visitor.fill_in("/console/profiles/resend", channel=CHANNEL)
         page = await visitor.get(again.location)
-        right = await enter(visitor, await newest_token(call))
+        right = await enter(visitor, await get_latest_token(call))
 
         assert {shown.status for shown in tries} == {422}
         assert f"앞으로 {MAX_WRONG_TOKENS - 1}번" in tries[0].text
@@ -143,22 +143,22 @@ def test_a_token_that_is_over_is_told_and_only_so_many_are_sent(run_scenario: Ru
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:
-        assert isinstance(env.world, LeapingWorld)
+        assert isinstance(env.world, AdjustableWorld)
         visitor, call = await visitor_of(env), await env.caller()
         await register(visitor)
-        token = await newest_token(call)
-        env.world.leap(31 * 60)
+        token = await get_latest_token(call)
+        env.world.move_clock(31 * 60)
 
         page = await visitor.get("/console/profiles/token?channel=@shop")
         late = await enter(visitor, token)
         sent = [
-            await visitor.fill_in("/console/profiles/resend", channel=CHANNEL) for _ in range(MAX_TOKENS_AN_HOUR)
+            await visitor.fill_in("/console/profiles/resend", channel=CHANNEL) for _ in range(MAX_TOKENS_PER_HOUR)
         ]
 
         assert 'data-left-s="0"' in page.text
         assert "시간이 지났습니다" in page.text
         assert late.status >= 400
-        assert [shown.status for shown in sent] == [303] * (MAX_TOKENS_AN_HOUR - 1) + [429]
+        assert [shown.status for shown in sent] == [303] * (MAX_TOKENS_PER_HOUR - 1) + [429]
         assert 'role="alert"' in sent[-1].text
 
     run_scenario(scenario, world=world)
@@ -168,18 +168,18 @@ def test_a_profile_is_deleted_after_a_question_and_its_waiting_messages_are_canc
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
-        later = alimtalk(sender_key, sendDate="2026-11-16 12:00")
-        await accepted(call, "message/sendAlimtalk", later)
+        call, sender_key = await set_up_sender(env)
+        later = alimtalk_body(sender_key, sendDate="2026-11-16 12:00")
+        await call_ok(call, "message/sendAlimtalk", later)
         visitor = await visitor_of(env)
 
         question = await visitor.get("/console/profiles/delete?channel=@shop")
-        before = end(await record(call))
+        before = describe_outcome(await get_message(call))
         done = await visitor.fill_in("/console/profiles/delete", channel=CHANNEL)
         again = await visitor.fill_in("/console/profiles/delete", channel=CHANNEL)
 
         assert "@shop 채널을 정말 삭제할까요?" in question.text
-        assert (before, end(await record(call))) == ("waiting", "cancel")
+        assert (before, describe_outcome(await get_message(call))) == ("waiting", "cancel")
         assert (done.location, again.status) == ("/console/profiles", 404)
         assert await noted(env) == [("profile.delete", CHANNEL)]
         assert "아직 등록한 채널이 없습니다" in (await visitor.get("/console/profiles")).text
@@ -193,7 +193,7 @@ def test_who_may_not_manage_sees_the_list_alone_and_a_viewer_no_number_or_key(
 ) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         visitor = await visitor_of(env, role)
 
         shown = await visitor.get("/console/profiles")
@@ -220,15 +220,15 @@ def test_nobody_touches_another_account_s_profiles(run_scenario: RunScenario) ->
 
         assert [each.status for each in shown] == [404] * 5
         assert CHANNEL not in (await stranger.get("/console/profiles")).text
-        assert len(await env.store.read(profiles.everyone)) == 1
+        assert len(await env.store.read(profiles.list_all)) == 1
 
     run_scenario(scenario)
 
 
 def test_one_that_an_operator_or_a_relay_put_out_of_use_says_so(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        await open_channel(await env.caller())
-        ((_, profile),) = await env.store.read(profiles.everyone)
+        await register_channel(await env.caller())
+        ((_, profile),) = await env.store.read(profiles.list_all)
         await env.store.write(profiles.set_enabled, profile.id, False, env.world.now())
 
         visitor = await visitor_of(env)
@@ -237,7 +237,9 @@ def test_one_that_an_operator_or_a_relay_put_out_of_use_says_so(run_scenario: Ru
 
         assert "운영자가 사용을 중지했습니다" in shown.text
         await env.store.write(profiles.set_enabled, profile.id, True, env.world.now())
-        await env.store.write(profiles.follow, profile.id, profile.category, Bar.BLOCKED, env.world.now())
-        assert Bar.BLOCKED.label.ko in (await visitor.get("/console/profiles")).text
+        await env.store.write(
+            profiles.apply_remote, profile.id, profile.category, Suspension.BLOCKED, env.world.now()
+        )
+        assert Suspension.BLOCKED.label.ko in (await visitor.get("/console/profiles")).text
 
     run_scenario(scenario)

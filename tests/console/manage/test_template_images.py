@@ -8,7 +8,7 @@ from pabal.store import templates as kept_templates
 from tests.console.manage.test_templates import furnished, only, save, written
 from tests.fixtures.console import visitor_of
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, accepted, picture, template
+from tests.fixtures.web import RunScenario, call_ok, image_body, template_body
 
 JPEG = b"\xff\xd8\xff\xe0 one\r\n--cu picture \x00\xff"
 OTHER = b"\xff\xd8\xff\xe0 another"
@@ -67,7 +67,7 @@ def test_a_picture_that_came_with_the_interface_outlives_an_edit_whatever_the_em
 ) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key, visitor = await furnished(env)
-        made = await accepted(call, "template/create", template(sender_key, image=picture()))
+        made = await call_ok(call, "template/create", template_body(sender_key, image=image_body()))
         path = f"/console/templates/{made.item['id']}"
 
         await save(visitor, f"{path}/edit", written(sender_key, content="새 글"))
@@ -100,7 +100,7 @@ def test_what_is_wrong_with_a_picture_is_told_beside_it(
         assert 'id="wrong-image"' in shown.text
         assert told in shown.text
         assert "다시 쓰지 않게" in shown.text
-        assert await env.store.read(kept_templates.everyone) == []
+        assert await env.store.read(kept_templates.list_all) == []
 
     run_scenario(scenario)
 
@@ -178,6 +178,6 @@ def test_a_form_with_a_file_needs_its_secret_too(run_scenario: RunScenario) -> N
         )
 
         assert shown.status == 403
-        assert await env.store.read(kept_templates.everyone) == []
+        assert await env.store.read(kept_templates.list_all) == []
 
     run_scenario(scenario)

@@ -7,18 +7,18 @@ from pabal.console.manage.template_form import FIELDS
 from pabal.domain.user import Role
 from pabal.store import profiles
 from pabal.store import templates as kept_templates
-from pabal.store.templates import Filter
-from tests.fixtures.audit import latest
+from pabal.store.templates import TemplateFilter
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Shown, Visitor, visitor_of
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import TEMPLATE_CATEGORY, RunScenario, accepted, open_channel, template
+from tests.fixtures.web import TEMPLATE_CATEGORY, RunScenario, call_ok, register_channel, template_body
 
 HOSTILE = '"><script>alert(1)</script>'
 
 
 async def furnished(env: Environment) -> tuple[Any, str, Visitor]:
     call = await env.caller()
-    return call, await open_channel(call), await visitor_of(env, Role.SENDER)
+    return call, await register_channel(call), await visitor_of(env, Role.SENDER)
 
 
 def written(sender_key: str, **changes: str) -> dict[str, str]:
@@ -43,7 +43,7 @@ async def save(visitor: Visitor, path: str, fields: dict[str, str]) -> Shown:
 
 async def only(env: Environment) -> Any:
     def work(tx: Any) -> Any:
-        return kept_templates.find(tx, Filter(1), 1, 10)[1]
+        return kept_templates.find(tx, TemplateFilter(1), 1, 10)[1]
 
     (found,) = await env.store.read(work)
     return found
@@ -67,7 +67,7 @@ def test_a_template_is_written_asked_for_review_and_approved(run_scenario: RunSc
         assert kept.design.content == "#{name}님,\n출발했습니다."
         assert kept.design.buttons[0]["mobileUrl"] == "https://a.example/#{id}"
         assert kept.design.variables == ("name", "id")
-        done = [(deed.who, deed.what, deed.target) for deed in await env.store.read(latest, 1, 2)]
+        done = [(deed.actor, deed.action, deed.target) for deed in await env.store.read(latest_entries, 1, 2)]
         assert done == [("sender-of-acme", "template.request", "T1"), ("sender-of-acme", "template.create", "T1")]
 
     run_scenario(scenario)
@@ -92,7 +92,7 @@ def test_every_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(run_sc
             assert f'id="wrong-{field}"' in shown.text, field
         assert "가" * 1001 in shown.text
         assert "<script>" not in shown.text
-        assert await env.store.read(kept_templates.everyone) == []
+        assert await env.store.read(kept_templates.list_all) == []
 
     run_scenario(scenario)
 
@@ -194,7 +194,7 @@ def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_woul
 ) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key, visitor = await furnished(env)
-        made = await accepted(call, "template/create", template(sender_key, emphasisType="itemList"))
+        made = await call_ok(call, "template/create", template_body(sender_key, emphasisType="itemList"))
         path = f"/console/templates/{made.item['id']}"
 
         shown = await visitor.get(f"{path}/edit")
@@ -233,7 +233,7 @@ def test_templates_are_listed_by_state_and_in_pages(run_scenario: RunScenario) -
     async def scenario(env: Environment) -> None:
         call, sender_key, visitor = await furnished(env)
         for number in range(51):
-            await accepted(call, "template/create", template(sender_key, templateCode=f"T{number}"))
+            await call_ok(call, "template/create", template_body(sender_key, templateCode=f"T{number}"))
 
         first = await visitor.get("/console/templates?status=registered")
         second = await visitor.get("/console/templates?status=registered&page=2")
@@ -258,7 +258,7 @@ def test_one_cannot_write_under_another_account_s_profile(run_scenario: RunScena
 
         assert tried.status == 404
         assert "@shop" not in tried.text
-        assert await env.store.read(profiles.by_sender_key, 1, sender_key)
-        assert await env.store.read(kept_templates.everyone) == []
+        assert await env.store.read(profiles.get_by_sender_key, 1, sender_key)
+        assert await env.store.read(kept_templates.list_all) == []
 
     run_scenario(scenario)

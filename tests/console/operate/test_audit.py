@@ -9,15 +9,22 @@ import pabal
 from pabal.console.texts import WORDS
 from pabal.domain.user import Role
 from pabal.store import accounts, audit_log
-from pabal.store.audit_log import Deed
-from pabal.store.engine.base import StoreAway, Tx
+from pabal.store.audit_log import AuditEntry
+from pabal.store.engine.base import StoreUnavailable, Tx
 from tests.console.manage.test_profiles import CELLPHONE
 from tests.console.manage.test_templates import written
-from tests.fixtures.audit import latest
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Shown, visitor_of
 from tests.fixtures.console_send import check, form, hidden
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, in_virtual_time, open_store
-from tests.fixtures.web import CATEGORY, BreakingStore, P, RunScenario, T, newest_token, open_channel
+from tests.fixtures.virtual import (
+    NOON,
+    Environment,
+    VirtualWorld,
+    build_environment,
+    open_store,
+    run_in_virtual_time,
+)
+from tests.fixtures.web import CATEGORY, FailingStore, P, RunScenario, T, get_latest_token, register_channel
 
 SOURCE = Path(pabal.__file__).parent
 WHAT = re.compile(r'"([a-z]+\.[a-z_]+)"')
@@ -63,7 +70,7 @@ def test_the_log_is_looked_through_by_user_and_in_pages(run_scenario: RunScenari
         def fill(tx: Tx) -> None:
             for number in range(120):
                 who = "lee" if number % 2 else "kim"
-                audit_log.note(tx, Deed(NOON, number % 2 + 90, who, acme, "odd.deed", f"<b>{number}"))
+                audit_log.add(tx, AuditEntry(NOON, number % 2 + 90, who, acme, "odd.deed", f"<b>{number}"))
 
         await env.store.write(fill)
         owner = await visitor_of(env)
@@ -91,14 +98,14 @@ def test_who_takes_the_history_away_is_noted(run_scenario: RunScenario) -> None:
             await viewer.get(f"/console/history.{ending}")
         await viewer.get("/console/history.csv?receiver=1")
 
-        found = [(each.who, each.what, each.target) for each in await env.store.read(latest, None, 3)]
+        found = [(each.actor, each.action, each.target) for each in await env.store.read(latest_entries, None, 3)]
         assert found[:2] == [("viewer-of-acme", "history.export", ending) for ending in ("xlsx", "csv")]
         assert found[2][1] == "session.begin", "what was refused took nothing away"
 
     run_scenario(scenario)
 
 
-class DyingStore(BreakingStore):
+class DyingStore(FailingStore):
     """A store that is gone after the next thing it is asked to keep, as if the service had been killed there."""
 
     is_dying = False
@@ -106,7 +113,7 @@ class DyingStore(BreakingStore):
     async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         done = await super().write(work, *args, **kwargs)
         if self.is_dying:
-            self.write_trouble = StoreAway()
+            self.write_error = StoreUnavailable()
         return done
 
 
@@ -118,17 +125,17 @@ def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_p
             given = {"csrf": await owner.csrf(), **fields}
             store.is_dying = True
             await owner.post(path, given)
-            store.is_dying, store.write_trouble = False, None
-            (last,) = await env.store.read(latest, None, 1)
-            found.append((last.what, last.target, last.who))
+            store.is_dying, store.write_error = False, None
+            (last,) = await env.store.read(latest_entries, None, 1)
+            found.append((last.action, last.target, last.actor))
 
         found: list[tuple[str, str, str]] = []
         channel = {"channelId": "@new", "category": CATEGORY, "cellphone": CELLPHONE}
         await done("/console/profiles/new", **channel)
         await owner.fill_in("/console/profiles/resend", channel="@new")
-        await done("/console/profiles/token", channel="@new", token=await newest_token(call))
+        await done("/console/profiles/token", channel="@new", token=await get_latest_token(call))
         await done("/console/profiles/delete", channel="@new")
-        texts = written(await open_channel(call))
+        texts = written(await register_channel(call))
         await done("/console/templates/new", **texts)
         await done("/console/templates/1/edit", **{**texts, "content": "다른 말"})
         await done("/console/templates/1/request")
@@ -154,7 +161,7 @@ def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_p
         await scenario(env, store)
         await env.service.stop()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 def test_every_deed_has_words() -> None:

@@ -8,19 +8,19 @@ import re
 import pytest
 
 from pabal.console.app import build_console
-from pabal.console.operate.settings_texts import KOREAN
-from pabal.domain.codes import LOCALES
+from pabal.console.operate.settings_texts import KOREAN_DESCRIPTIONS
+from pabal.domain.codes import LANGUAGES
 from pabal.domain.user import Role
-from pabal.settings.carriers import KINDS, CarrierSettings, NhnCloudSettings, SmppSettings
+from pabal.settings.carriers import CARRIER_KINDS, CarrierSettings, NhnCloudSettings, SmppSettings
 from pabal.settings.field import fields
 from pabal.settings.settings import Settings, load
 from pabal.store import accounts, carrier_states, users
 from pabal.store.carrier_states import CarrierState
-from tests.fixtures.audit import latest
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import WORD, Shown, Visitor, make_user, sign_in, visitor_of
-from tests.fixtures.service import Post
+from tests.fixtures.service import FakeCarrier
 from tests.fixtures.virtual import NOON, Caller, Environment
-from tests.fixtures.web import RunScenario, accepted, sms
+from tests.fixtures.web import RunScenario, call_ok, sms_body
 
 HOSTILE = "<script>alert(1)</script>"
 MEANING = re.compile(r'<td data-name="(?:설명|Meaning)">([^<]*)</td>')
@@ -43,8 +43,8 @@ def secret_in(shown: Shown) -> str:
 
 
 async def noted(env: Environment) -> list[str]:
-    found = await env.store.read(latest, None, 20)
-    return [f"{each.who} {each.what} {each.target}".strip() for each in found if "session" not in each.what]
+    found = await env.store.read(latest_entries, None, 20)
+    return [f"{each.actor} {each.action} {each.target}".strip() for each in found if "session" not in each.action]
 
 
 def test_a_form_that_is_sent_twice_makes_one_key(run_scenario: RunScenario) -> None:
@@ -59,7 +59,7 @@ def test_a_form_that_is_sent_twice_makes_one_key(run_scenario: RunScenario) -> N
         assert sorted(shown.status for shown in (*both, again)) == [200, 409, 409]
         assert "키가 만들어졌습니다" in again.text
         assert "계산대" in again.text, "nothing typed is lost"
-        assert len(await env.store.read(accounts.keys)) == 1
+        assert len(await env.store.read(accounts.list_keys)) == 1
         assert len([each for each in await noted(env) if "key.create" in each]) == 1
         more = await operator.fill_in(f"{account}/keys", **{**fields, "after": AFTER.findall(again.text)[0]})
         assert secret_in(more)
@@ -74,16 +74,16 @@ def test_a_key_is_made_shown_once_works_and_is_revoked(run_scenario: RunScenario
         made = await operator.fill_in(f"{account}/keys", name="계산대", **ALL)
         key = secret_in(made)
         call = Caller(env.service, key)
-        await accepted(call, "message/sendSMS", sms())
+        await call_ok(call, "message/sendSMS", sms_body())
         page = await operator.get(account)
-        (kept,) = await env.store.read(accounts.keys)
+        (kept,) = await env.store.read(accounts.list_keys)
         gone = await operator.fill_in(f"{account}/keys/revoke", key=str(kept.id))
         await env.wait(1)
 
         assert "계산대" in page.text
         assert key not in page.text
         assert gone.location == account
-        assert (await call("message/sendSMS", sms())).result == "UNAUTHORIZED"
+        assert (await call("message/sendSMS", sms_body())).result == "UNAUTHORIZED"
         assert "폐기됨" in (await operator.get(account)).text
         assert (await operator.fill_in(f"{account}/keys/revoke", key=str(kept.id))).status == 404
         assert await noted(env) == [
@@ -102,10 +102,10 @@ def test_a_key_may_do_what_was_ticked_from_where_it_was_allowed_until_its_day(ru
 
         call = Caller(env.service, secret_in(await operator.fill_in(f"{account}/keys", **fields)))
 
-        (kept,) = await env.store.read(accounts.keys)
+        (kept,) = await env.store.read(accounts.list_keys)
         assert (set(kept.scopes), kept.rate) == ({"read"}, 5)
         assert kept.expires_at == NOON + 36 * 3600 * 1000
-        assert (await call("message/sendSMS", sms())).result == "FORBIDDEN"
+        assert (await call("message/sendSMS", sms_body())).result == "FORBIDDEN"
         assert (await call("sender/list")).result == "SUCCESS"
         assert (await call("sender/list", peer="192.0.3.1")).result != "SUCCESS"
         page = (await operator.get(account)).text
@@ -141,7 +141,7 @@ def test_what_is_wrong_with_a_key_is_told_at_its_field_and_none_is_made(
         assert f'id="wrong-{field}"' in shown.text
         assert len(re.findall('id="wrong-', shown.text)) == 1
         assert HOSTILE not in shown.text
-        assert await env.store.read(accounts.keys) == []
+        assert await env.store.read(accounts.list_keys) == []
 
     run_scenario(scenario)
 
@@ -228,7 +228,7 @@ def test_a_user_that_cannot_be_made_is_told_at_its_field(
 
         assert shown.status in (400, 409)
         assert f'id="wrong-{field}"' in shown.text
-        assert len(await env.store.read(users.everyone)) == 1
+        assert len(await env.store.read(users.list_all)) == 1
 
     run_scenario(scenario)
 
@@ -238,7 +238,7 @@ def test_only_what_is_of_the_account_is_changed_by_way_of_it(run_scenario: RunSc
         operator, account = await operator_and_account(env)
         await make_user(env, Role.OWNER, "other")
         await env.caller("other")
-        (key,) = await env.store.read(accounts.keys)
+        (key,) = await env.store.read(accounts.list_keys)
 
         tries = [
             await operator.fill_in(f"{account}/keys/revoke", key=str(key.id)),
@@ -252,9 +252,9 @@ def test_only_what_is_of_the_account_is_changed_by_way_of_it(run_scenario: RunSc
         ]
 
         assert [each.status for each in tries] == [404, 400, 400, 400, 404, 404, 404, 404]
-        assert all(each.is_live for each in await env.store.read(users.everyone))
+        assert all(each.is_active for each in await env.store.read(users.list_all))
         assert (await sign_in(env, "owner-of-other")).is_signed_in
-        assert all(each.is_live for each in await env.store.read(accounts.keys))
+        assert all(each.is_live for each in await env.store.read(accounts.list_keys))
 
     run_scenario(scenario)
 
@@ -263,13 +263,13 @@ def test_carriers_are_shown_with_their_state_last_trouble_and_queue(run_scenario
     async def scenario(env: Environment) -> None:
         operator, _ = await operator_and_account(env)
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms("010-1111-2222", sendDate="2026-11-16 12:00"))
+        await call_ok(call, "message/sendSMS", sms_body("010-1111-2222", sendDate="2026-11-16 12:00"))
         for state in (
             CarrierState("simulator", "down", NOON, f"refused {HOSTILE}"),
             CarrierState("simulator", "up", NOON + 1000, ""),
             CarrierState("telco", "aside", NOON, "it takes nothing"),
         ):
-            await env.store.write(carrier_states.put, state)
+            await env.store.write(carrier_states.save, state)
 
         page = await operator.get("/console/operate")
         part = await operator.get("/console/operate/state")
@@ -288,13 +288,13 @@ def test_carriers_are_shown_with_their_state_last_trouble_and_queue(run_scenario
 
 
 def test_the_queue_says_how_long_the_oldest_is_overdue(run_scenario: RunScenario) -> None:
-    post = Post()
+    post = FakeCarrier()
     post.is_connected = False
 
     async def scenario(env: Environment) -> None:
         operator, _ = await operator_and_account(env)
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms(sendDate="2026-11-15 12:01"))
+        await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:01"))
         await env.wait(60 + 125)
 
         assert ">2분<" in (await operator.get("/console/operate")).text
@@ -330,7 +330,7 @@ def test_what_settings_mean_is_told_in_the_language_of_the_page(run_scenario: Ru
         await make_user(env, Role.OPERATOR)
         shapes = [Settings, *map(type, carriers.values())]
 
-        for language in LOCALES:
+        for language in LANGUAGES:
             operator = await sign_in(env, "operator-of-acme", Visitor(console))
             await operator.fill_in("/console/language", language=language)
             shown = await operator.get("/console/operate/settings")
@@ -338,17 +338,17 @@ def test_what_settings_mean_is_told_in_the_language_of_the_page(run_scenario: Ru
             helps = [each.metadata["help"] for shape in shapes for each in fields(shape).values()]
 
             assert f'<html lang="{language}">' in shown.text
-            assert told == (helps if language == "en" else [KOREAN[help] for help in helps])
+            assert told == (helps if language == "en" else [KOREAN_DESCRIPTIONS[help] for help in helps])
 
     run_scenario(scenario)
 
 
 def test_every_meaning_of_a_setting_has_korean_words_and_no_words_are_left_over() -> None:
-    shapes: list[type] = [Settings, *KINDS.values()]
+    shapes: list[type] = [Settings, *CARRIER_KINDS.values()]
     helps = {each.metadata["help"] for shape in shapes for each in fields(shape).values()}
 
-    assert set(KOREAN) == helps
-    assert [ko for ko in KOREAN.values() if not re.search("[가-힣].*[.]$", ko)] == []
+    assert set(KOREAN_DESCRIPTIONS) == helps
+    assert [ko for ko in KOREAN_DESCRIPTIONS.values() if not re.search("[가-힣].*[.]$", ko)] == []
 
 
 def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(run_scenario: RunScenario) -> None:

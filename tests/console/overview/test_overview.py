@@ -3,13 +3,21 @@
 import re
 
 from pabal.console.overview import charts
-from pabal.console.overview.charts import HEIGHT, LENGTH
+from pabal.console.overview.charts import BAR_LENGTH, COLUMN_HEIGHT
 from pabal.domain.user import Role
 from pabal.store import carrier_states, slots
 from pabal.store.carrier_states import CarrierState
 from tests.fixtures.console import visitor_of
 from tests.fixtures.virtual import NOON, Environment
-from tests.fixtures.web import LeapingWorld, RunScenario, accepted, alimtalk, ready, sms, world_at_noon
+from tests.fixtures.web import (
+    AdjustableWorld,
+    RunScenario,
+    alimtalk_body,
+    call_ok,
+    set_up_sender,
+    sms_body,
+    world_at_noon,
+)
 
 NO_SUCH = "010-0000-0001"
 TILE = re.compile(r'<div class="(\w+)"><dt>[^<]+</dt><dd>([\d,]+)</dd>')
@@ -27,10 +35,10 @@ def row(text: str, first: str) -> list[str]:
 
 def test_today_is_told_by_kind_outcome_and_reason(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
-        await accepted(call, "message/sendSMS", sms("010-1111-1111", "010-2222-2222", NO_SUCH))
-        await accepted(call, "message/sendSMS", sms(sendDate="2026-11-16 12:00"))
-        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key))
+        call, sender_key = await set_up_sender(env)
+        await call_ok(call, "message/sendSMS", sms_body("010-1111-1111", "010-2222-2222", NO_SUCH))
+        await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-16 12:00"))
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
         await env.wait(5)
         visitor = await visitor_of(env, Role.VIEWER)
 
@@ -51,14 +59,14 @@ def test_today_is_told_by_kind_outcome_and_reason(run_scenario: RunScenario) -> 
 
 def test_a_day_is_one_of_the_zone_and_a_span_is_chosen(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        assert isinstance(env.world, LeapingWorld)
+        assert isinstance(env.world, AdjustableWorld)
         call = await env.caller()
-        await accepted(call, "message/sendSMS", sms(NO_SUCH))
+        await call_ok(call, "message/sendSMS", sms_body(NO_SUCH))
         await env.wait(70)
-        env.world.leap(11 * 3600 + 50 * 60)
-        await accepted(call, "message/sendLMS", sms())
+        env.world.move_clock(11 * 3600 + 50 * 60)
+        await call_ok(call, "message/sendLMS", sms_body())
         await env.wait(70)
-        env.world.leap(9 * 24 * 3600)
+        env.world.move_clock(9 * 24 * 3600)
         visitor = await visitor_of(env)
 
         today = (await visitor.get("/console?days=1")).text
@@ -78,7 +86,7 @@ def test_a_day_is_one_of_the_zone_and_a_span_is_chosen(run_scenario: RunScenario
 
 def test_another_account_s_figures_are_not_seen(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        await accepted(await env.caller(), "message/sendSMS", sms())
+        await call_ok(await env.caller(), "message/sendSMS", sms_body())
         await env.wait(5)
         stranger = await visitor_of(env, account="other")
 
@@ -96,8 +104,8 @@ def test_carriers_are_shown_as_the_worst_off_worker_sees_them_and_without_reason
     async def scenario(env: Environment) -> None:
         for worker, state in (("a", "up"), ("b", "down"), ("c", "up")):
             reason = "10.0.0.1 refused" if state == "down" else ""
-            await env.store.write(slots.join, worker.encode(), worker, env.world.now())
-            await env.store.write(carrier_states.put, CarrierState("simulator", state, NOON, reason, worker))
+            await env.store.write(slots.register, worker.encode(), worker, env.world.now())
+            await env.store.write(carrier_states.save, CarrierState("simulator", state, NOON, reason, worker))
         visitor = await visitor_of(env, Role.VIEWER)
 
         shown = (await visitor.get("/console")).text
@@ -111,11 +119,11 @@ def test_carriers_are_shown_as_the_worst_off_worker_sees_them_and_without_reason
 def test_bars_fit_their_drawing_and_what_is_little_is_still_seen() -> None:
     amounts = [("completed", 999_990), ("fail", 9), ("open", 0), ("cancel", 1)]
 
-    column, line = charts.column(3, amounts, 1_000_000), charts.line(amounts, 1_000_000)
+    column, line = charts.build_column(3, amounts, 1_000_000), charts.build_bar(amounts, 1_000_000)
 
     assert [part.kind for part in column] == [part.kind for part in line] == ["completed", "fail", "cancel"]
-    assert all(0 <= part.y <= HEIGHT and part.height >= 1 for part in column)
+    assert all(0 <= part.y <= COLUMN_HEIGHT and part.height >= 1 for part in column)
     assert all(part.x >= 30 and part.x + part.width <= 40 for part in column)
     assert [part.x for part in line] == sorted(part.x for part in line)
-    assert line[0].width <= LENGTH
-    assert charts.column(0, [("completed", 0)], 1) == []
+    assert line[0].width <= BAR_LENGTH
+    assert charts.build_column(0, [("completed", 0)], 1) == []

@@ -8,7 +8,17 @@ from pabal.settings.carriers import SmppSettings
 from pabal.settings.settings import load
 from tests.fixtures.console import Visitor, make_user, sign_in, visitor_of
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import BUTTON, PHONE, RunScenario, accepted, alimtalk, friendtalk, picture, ready, sms
+from tests.fixtures.web import (
+    BUTTON,
+    PHONE,
+    RunScenario,
+    alimtalk_body,
+    call_ok,
+    friendtalk_body,
+    image_body,
+    set_up_sender,
+    sms_body,
+)
 
 SEEN = re.compile(r'hx-get="([^"]+)"')
 
@@ -21,10 +31,10 @@ def asks(text: str) -> str:
 
 def test_a_phone_shows_every_kind_of_message_and_the_token(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
-        await accepted(call, "message/sendMMS", sms(subject="제목", image=picture()))
-        await accepted(call, "message/sendAlimtalk", alimtalk(sender_key, PHONE))
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, PHONE, buttons=[BUTTON]))
+        call, sender_key = await set_up_sender(env)
+        await call_ok(call, "message/sendMMS", sms_body(subject="제목", image=image_body()))
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, PHONE))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, PHONE, buttons=[BUTTON]))
         await env.wait(5)
         visitor = await visitor_of(env)
 
@@ -41,9 +51,9 @@ def test_a_phone_shows_every_kind_of_message_and_the_token(run_scenario: RunScen
 
 def test_a_link_that_no_browser_should_follow_is_only_a_word(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
+        call, sender_key = await set_up_sender(env)
         app = {"buttonType": "appLink", "name": "앱", "androidUrl": "shop://x", "iosUrl": "shop://x"}
-        await accepted(call, "message/sendFriendtalk", friendtalk(sender_key, PHONE, buttons=[app]))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, PHONE, buttons=[app]))
         await env.wait(5)
         visitor = await visitor_of(env)
 
@@ -62,11 +72,11 @@ def test_only_what_is_new_is_sent(run_scenario: RunScenario) -> None:
         page = await visitor.get(f"/console/phone?number={PHONE}")
 
         nothing = await visitor.get(asks(page.text))
-        await accepted(call, "message/sendSMS", sms(content="하나"))
+        await call_ok(call, "message/sendSMS", sms_body(content="하나"))
         await env.wait(5)
         first = await visitor.get(asks(page.text))
         again = await visitor.get(asks(first.text))
-        await accepted(call, "message/sendSMS", sms(content="둘"))
+        await call_ok(call, "message/sendSMS", sms_body(content="둘"))
         await env.wait(5)
         second = await visitor.get(asks(first.text))
 
@@ -84,7 +94,7 @@ def test_without_a_number_the_phone_is_shown_that_received_something_last(run_sc
         empty = await visitor.get("/console/phone")
         call = await env.caller()
         for number in ("010-1111-1111", "010-2222-2222"):
-            await accepted(call, "message/sendSMS", sms(number))
+            await call_ok(call, "message/sendSMS", sms_body(number))
             await env.wait(5)
 
         shown = await visitor.get("/console/phone")

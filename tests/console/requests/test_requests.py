@@ -7,11 +7,11 @@ from pabal.domain.user import Role
 from pabal.service.sending import progress as follow
 from pabal.store import campaign_requests
 from tests.console.upload.test_upload import sent_off, uploaded
-from tests.fixtures.audit import latest
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Shown, Visitor, visitor_of
-from tests.fixtures.service import count
+from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, accepted, ready, sms
+from tests.fixtures.web import RunScenario, call_ok, set_up_sender, sms_body
 
 FOLLOW = "/console/requests"
 LATER = "2026-11-15 13:00"
@@ -48,7 +48,7 @@ def test_what_is_done_to_one_request_of_a_campaign_is_counted_at_once(run_scenar
         for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
             sent = await campaign(visitor, later="1", sendDate="2026-11-20T10:00")
             await env.wait(10)
-            (request,) = await env.store.read(campaign_requests.parts, bytes.fromhex(sent))
+            (request,) = await env.store.read(campaign_requests.list_requests, bytes.fromhex(sent))
 
             done = await visitor.fill_in(f"{FOLLOW}/{request.request_id.hex()}/{deed}")
             await env.wait(10)
@@ -61,20 +61,20 @@ def test_what_is_done_to_one_request_of_a_campaign_is_counted_at_once(run_scenar
 
 def test_campaigns_and_requests_are_listed_newest_first_and_each_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, _ = await ready(env)
+        call, _ = await set_up_sender(env)
         visitor = await visitor_of(env)
-        first = (await accepted(call, "message/sendSMS", sms(content="하나"))).request_id
+        first = (await call_ok(call, "message/sendSMS", sms_body(content="하나"))).request_id
         await env.wait(1)
         second = await campaign(visitor, 1200)
         await env.wait(1)
-        third = (await accepted(call, "message/sendSMS", sms(content="셋", sendDate=LATER))).request_id
+        third = (await call_ok(call, "message/sendSMS", sms_body(content="셋", sendDate=LATER))).request_id
         await env.wait(30)
 
         page = await visitor.get(FOLLOW)
 
         assert ids(page) == [third, second, first]
         assert "완료 1,200" in words(page)
-        assert await count(env, "requests") == 4
+        assert await count_rows(env, "requests") == 4
         assert watched(page) == [], "nothing moves: two have ended, one waits for its time"
 
     run_scenario(scenario)
@@ -82,11 +82,11 @@ def test_campaigns_and_requests_are_listed_newest_first_and_each_once(run_scenar
 
 def test_pages_go_on_where_the_last_ended(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, _ = await ready(env)
+        call, _ = await set_up_sender(env)
         visitor = await visitor_of(env)
         sent = []
         for number in range(45):
-            sent.append((await accepted(call, "message/sendSMS", sms(content=f"n{number}"))).request_id)
+            sent.append((await call_ok(call, "message/sendSMS", sms_body(content=f"n{number}"))).request_id)
             if number in (10, 30):
                 sent.append(await campaign(visitor))
             await env.wait(0.1)
@@ -106,11 +106,11 @@ def test_pages_go_on_where_the_last_ended(run_scenario: RunScenario) -> None:
 
 def test_a_long_row_of_campaigns_requests_is_passed_over_step_by_step(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, _ = await ready(env)
+        call, _ = await set_up_sender(env)
         visitor = await visitor_of(env)
-        single = (await accepted(call, "message/sendSMS", sms())).request_id
+        single = (await call_ok(call, "message/sendSMS", sms_body())).request_id
         await env.wait(1)
-        big = await campaign(visitor, follow.LOOK * follow.MOST_LOOKS + 5)
+        big = await campaign(visitor, follow.SCAN_BATCH_REQUESTS * follow.MAX_SCANS + 5)
         await env.wait(60)
         page = await visitor.get(FOLLOW)
         assert ids(page) == [big]
@@ -145,15 +145,15 @@ def test_what_moves_is_watched_until_it_has_ended(run_scenario: RunScenario) -> 
 
 def test_what_is_scheduled_is_sent_now_or_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, _ = await ready(env)
+        call, _ = await set_up_sender(env)
         visitor = await visitor_of(env)
         for what in ("request", "campaign"):
             for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
                 if what == "campaign":
                     sent = await campaign(visitor, later="1", sendDate=LATER)
                 else:
-                    body = sms(*[f"010-3000-000{n}" for n in range(3)], sendDate=LATER)
-                    sent = (await accepted(call, "message/sendSMS", body)).request_id
+                    body = sms_body(*[f"010-3000-000{n}" for n in range(3)], sendDate=LATER)
+                    sent = (await call_ok(call, "message/sendSMS", body)).request_id
                 await env.wait(6)
                 before = await visitor.get(f"{FOLLOW}/{sent}")
                 assert f'action="/console/requests/{sent}/{deed}"' in before.text, (what, deed)
@@ -166,10 +166,10 @@ def test_what_is_scheduled_is_sent_now_or_cancelled(run_scenario: RunScenario) -
                 assert done.location == f"{FOLLOW}/{sent}"
                 assert end in words(after), (what, deed)
                 assert "/cancel" not in after.text, "nothing waits any more"
-                noted = [(each.what, each.target) for each in await env.store.read(latest, None, 1)]
+                noted = [(each.action, each.target) for each in await env.store.read(latest_entries, None, 1)]
                 assert noted == [(f"{what}.{deed}", sent)]
         await env.wait(HOUR / 1000)
-        assert await count(env, "messages") == 12
+        assert await count_rows(env, "messages") == 12
 
     run_scenario(scenario)
 
@@ -201,7 +201,7 @@ def test_a_viewer_follows_and_changes_nothing(run_scenario: RunScenario) -> None
         assert "/cancel" not in page.text
         assert (await viewer.fill_in(f"{FOLLOW}/{sent}/cancel")).status == 403
         assert (await viewer.fill_in(f"{FOLLOW}/{sent}/now")).status == 403
-        assert await count(env, "jobs") == 3
+        assert await count_rows(env, "jobs") == 3
 
     run_scenario(scenario)
 
@@ -215,6 +215,6 @@ def test_another_account_s_are_not_there(run_scenario: RunScenario) -> None:
             assert (await stranger.fill_in(f"{FOLLOW}/{sent}/{deed}")).status == 404
         assert ids(await stranger.get(FOLLOW)) == []
         assert sent not in (await stranger.get(f"{FOLLOW}/progress?ids={sent}")).text
-        assert await count(env, "jobs") == 3
+        assert await count_rows(env, "jobs") == 3
 
     run_scenario(scenario)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pabal.domain.user import Role
 from pabal.store import accounts
-from tests.fixtures.audit import latest
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import visitor_of
 from tests.fixtures.console_send import IMAGE, check, form, hidden, look, send, talk, wrong
 from tests.fixtures.virtual import Environment
@@ -15,15 +15,15 @@ from tests.fixtures.web import (
     PHONE,
     SENDER,
     RunScenario,
-    accepted,
     approve_template,
-    on_phone,
-    open_channel,
-    ready,
-    record,
-    records,
-    template,
-    world_at,
+    call_ok,
+    get_message,
+    list_messages,
+    list_phone_messages,
+    register_channel,
+    set_up_sender,
+    template_body,
+    world_starting_at,
 )
 
 LINK = {
@@ -50,7 +50,7 @@ KINDS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
 
 def test_each_kind_is_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
+        call, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env, Role.SENDER)
         for number, (kind, fields, arrives) in enumerate(KINDS):
             receiver = f"010-5555-{number:04}"
@@ -58,9 +58,9 @@ def test_each_kind_is_sent(run_scenario: RunScenario) -> None:
             request_id = await send(visitor, talk(kind, sender_key, **{**fields, "receivers": receiver}))
             await env.wait(5)
 
-            (message,) = await on_phone(call, receiver)
+            (message,) = await list_phone_messages(call, receiver)
             assert {name: message.get(name) for name in arrives} == arrives
-            assert (await record(call, receiver))["requestId"] == request_id
+            assert (await get_message(call, receiver))["requestId"] == request_id
             assert [one["name"] for one in message.get("buttons") or []] == (
                 ["열기"] if kind == "alimtalk" or fields is LINK else []
             )
@@ -77,8 +77,8 @@ def test_variables_are_filled_in_for_each_receiver(run_scenario: RunScenario) ->
         await send(visitor, form(content="#{이름}님 #{금액}원", receivers=receivers))
         await env.wait(5)
 
-        assert [one["content"] for one in await on_phone(call, "010-1111-2222")] == ["홍길동님 1,000원"]
-        assert [one["content"] for one in await on_phone(call, "010-3333-4444")] == ["김님 2000원"]
+        assert [one["content"] for one in await list_phone_messages(call, "010-1111-2222")] == ["홍길동님 1,000원"]
+        assert [one["content"] for one in await list_phone_messages(call, "010-3333-4444")] == ["김님 2000원"]
 
     run_scenario(scenario)
 
@@ -96,8 +96,8 @@ def test_a_double_click_sends_once(run_scenario: RunScenario) -> None:
 
         assert len({shown.location for shown in (*both, later)}) == 1
         assert both[0].status == 303
-        assert len(await on_phone(call)) == 1
-        assert len(await records(call)) == 1
+        assert len(await list_phone_messages(call)) == 1
+        assert len(await list_messages(call)) == 1
 
     run_scenario(scenario)
 
@@ -114,7 +114,7 @@ def test_what_is_sent_already_is_shown_also_when_it_could_not_be_sent_any_more(r
 
         assert first.location.startswith("/console/send/done/")
         assert again.location == first.location, "its time is over, but that is no matter"
-        done = [each.what for each in await env.store.read(latest, None, 100)]
+        done = [each.action for each in await env.store.read(latest_entries, None, 100)]
         assert done.count("message.send") == 1
 
     run_scenario(scenario)
@@ -134,7 +134,7 @@ def test_an_old_page_that_is_sent_again_after_all_is_forgotten_sends_nothing(run
 
         assert (again.status, strange.status) == (200, 200)
         assert 'id="send-it"' in again.text, "it can be looked over again"
-        assert len(await on_phone(call)) == 1
+        assert len(await list_phone_messages(call)) == 1
 
     run_scenario(scenario, idempotency_hours=1)
 
@@ -142,20 +142,20 @@ def test_an_old_page_that_is_sent_again_after_all_is_forgotten_sends_nothing(run
 def test_a_template_that_changed_after_the_last_look_is_looked_over_again(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         await approve_template(call, sender_key, content="주문이 왔습니다")
         visitor = await visitor_of(env)
         fields = talk("alimtalk", sender_key)
         seen = hidden(await check(visitor, fields))
-        await accepted(call, "template/update", template(sender_key, content="다른 말입니다"))
-        await accepted(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
+        await call_ok(call, "template/update", template_body(sender_key, content="다른 말입니다"))
+        await call_ok(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
 
         shown = await visitor.fill_in("/console/send", **fields, **seen)
         await env.wait(5)
 
         assert shown.status == 200
         assert "다른 말입니다" in shown.text
-        assert await on_phone(call) == []
+        assert await list_phone_messages(call) == []
         again = await visitor.fill_in("/console/send", **fields, **hidden(shown))
         assert again.status == 303
 
@@ -175,7 +175,7 @@ def test_what_was_changed_after_the_last_look_is_looked_over_again(run_scenario:
             assert hidden(shown)["digest"] != seen["digest"]
         await env.wait(5)
 
-        assert await on_phone(call) + await on_phone(call, "010-9999-8888") == []
+        assert await list_phone_messages(call) + await list_phone_messages(call, "010-9999-8888") == []
 
     run_scenario(scenario)
 
@@ -190,7 +190,7 @@ def test_nothing_is_sent_without_a_last_look(run_scenario: RunScenario) -> None:
 
         assert shown.status == 200
         assert 'id="send-it"' in shown.text
-        assert await on_phone(call) == []
+        assert await list_phone_messages(call) == []
 
     run_scenario(scenario)
 
@@ -204,7 +204,7 @@ def test_two_sends_of_the_same_are_two(run_scenario: RunScenario) -> None:
         await env.wait(5)
 
         assert first != second
-        assert len(await on_phone(call)) == 2
+        assert len(await list_phone_messages(call)) == 2
 
     run_scenario(scenario)
 
@@ -232,7 +232,7 @@ def test_a_repeated_number_gets_it_twice_only_if_asked_to(run_scenario: RunScena
         await send(visitor, fields)
         await env.wait(5)
 
-        assert len(await on_phone(call)) == 2
+        assert len(await list_phone_messages(call)) == 2
 
     run_scenario(scenario)
 
@@ -266,7 +266,7 @@ WRONG: list[tuple[str, dict[str, str], str]] = [
 
 def test_what_is_wrong_is_told_beside_its_field(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key = await ready(env)
+        _, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
         for kind, fields, field in WRONG:
             shown = await check(visitor, talk(kind, sender_key, **fields))
@@ -308,7 +308,7 @@ def test_without_a_carrier_it_says_so_on_top(run_scenario: RunScenario) -> None:
 
 def test_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key = await ready(env)
+        _, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
 
         for kind in ("sms", "friendtalk"):
@@ -319,12 +319,12 @@ def test_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> Non
             assert "sendDate" in wrong(shown)
             assert "08:00부터 20:50 사이로 예약하세요" in seen.text
 
-    run_scenario(scenario, world=world_at("2026-11-15 23:00"))
+    run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
 
 
 def test_an_advertisement_waits_for_the_morning_where_the_operator_has_it_so(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
+        call, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
 
         for kind in ("sms", "friendtalk"):
@@ -332,9 +332,9 @@ def test_an_advertisement_waits_for_the_morning_where_the_operator_has_it_so(run
             await send(visitor, talk(kind, sender_key, adFlag="1"))
 
             assert "2026-11-16 08:00" in shown.text
-        assert {one["scheduledDate"] for one in await records(call)} == {"2026-11-16 08:00:00"}
+        assert {one["scheduledDate"] for one in await list_messages(call)} == {"2026-11-16 08:00:00"}
 
-    run_scenario(scenario, world=world_at("2026-11-15 23:00"), night_ads="move")
+    run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"), night_ads="move")
 
 
 def test_a_message_is_sent_when_it_is_scheduled(run_scenario: RunScenario) -> None:
@@ -344,21 +344,21 @@ def test_a_message_is_sent_when_it_is_scheduled(run_scenario: RunScenario) -> No
 
         request_id = await send(visitor, form(later="1", sendDate="2026-11-15T12:02"))
         await env.wait(60)
-        before = await on_phone(call)
+        before = await list_phone_messages(call)
         done = await visitor.get(f"/console/send/done/{request_id}")
         await env.wait(120)
 
         assert before == []
         assert "2026-11-15 12:02" in done.text
         assert f'href="/console/requests/{request_id}"' in done.text
-        assert len(await on_phone(call)) == 1
+        assert len(await list_phone_messages(call)) == 1
 
     run_scenario(scenario)
 
 
 def test_a_fallback_goes_as_it_was_shown(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key = await ready(env)
+        call, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
         fallback = {"resend": "1", "resendPhoneNumber": SENDER, "resendContent": "#{이름}님, 문자로 알립니다"}
         fields = talk("alimtalk", sender_key, receivers=f"{NO_USER}, 홍길동", **fallback)
@@ -366,7 +366,7 @@ def test_a_fallback_goes_as_it_was_shown(run_scenario: RunScenario) -> None:
         await send(visitor, fields)
         await env.wait(60)
 
-        (message,) = await on_phone(call, NO_USER)
+        (message,) = await list_phone_messages(call, NO_USER)
         assert (message["kind"], message["content"]) == ("sms", "홍길동님, 문자로 알립니다")
 
     run_scenario(scenario)
@@ -387,8 +387,8 @@ def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(run_scenari
         other = await (await visitor_of(env, Role.SENDER)).get("/console/send")
 
         assert [shown.status for shown in (tested, again, anew)] == [200, 200, 200]
-        assert [one["content"] for one in await on_phone(call, "010-7777-0000")] == ["홍길동님"] * 2
-        assert await on_phone(call) == []
+        assert [one["content"] for one in await list_phone_messages(call, "010-7777-0000")] == ["홍길동님"] * 2
+        assert await list_phone_messages(call) == []
         assert (followed.status, "#{이름}님" in followed.text) == (200, True)
         assert 'value="010-7777-0000"' in page.text
         assert "7777" not in other.text
@@ -407,7 +407,7 @@ def test_a_test_that_cannot_be_sent_says_why(run_scenario: RunScenario) -> None:
 
         assert "휴대폰 번호가 아닙니다" in bad.text
         assert "90바이트까지인데 92바이트입니다" in long.text
-        assert await on_phone(call) == []
+        assert await list_phone_messages(call) == []
 
     run_scenario(scenario)
 
@@ -419,9 +419,9 @@ def test_who_sent_what_is_noted_without_anyone_s_number_or_text(run_scenario: Ru
         request_id = await send(visitor, form())
         await visitor.fill_in("/console/send/test", **form(), own_number=PHONE, test_key="ab")
 
-        tested, sent, *_ = await env.store.read(latest, None, 100)
-        assert (sent.what, sent.who, sent.target) == ("message.send", "owner-of-acme", request_id)
-        assert tested.what == "message.test"
+        tested, sent, *_ = await env.store.read(latest_entries, None, 100)
+        assert (sent.action, sent.actor, sent.target) == ("message.send", "owner-of-acme", request_id)
+        assert tested.action == "message.test"
         assert "1234" not in tested.target
 
     run_scenario(scenario)
@@ -430,7 +430,7 @@ def test_who_sent_what_is_noted_without_anyone_s_number_or_text(run_scenario: Ru
 def test_another_account_s_profile_cannot_be_sent_under(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         other = await env.caller("other")
-        sender_key = await open_channel(other, channelId="@other", cellphone="010-8888-0000")
+        sender_key = await register_channel(other, channelId="@other", cellphone="010-8888-0000")
         await approve_template(other, sender_key)
         visitor = await visitor_of(env)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fixtures.console import Visitor, visitor_of
 from tests.fixtures.console_send import form
-from tests.fixtures.engines import embedded
+from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import SENDER, RunScenario
 
@@ -92,7 +92,7 @@ async def compare(env: Environment, count: int) -> None:
     assert len({*given}) > count * 0.99
 
 
-@embedded
+@sqlite_only
 def test_the_page_counts_as_the_interface_does(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await compare(env, 300)
@@ -100,7 +100,7 @@ def test_the_page_counts_as_the_interface_does(run_scenario: RunScenario) -> Non
     run_scenario(scenario)
 
 
-@embedded
+@sqlite_only
 @pytest.mark.slow
 def test_the_page_counts_as_the_interface_does_on_10_000_texts(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:

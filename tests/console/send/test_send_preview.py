@@ -16,7 +16,7 @@ from tests.fixtures.console_send import (
     wrong,
 )
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import BUTTON, PHONE, SENDER, RunScenario, approve_template, open_channel, ready
+from tests.fixtures.web import BUTTON, PHONE, SENDER, RunScenario, approve_template, register_channel, set_up_sender
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
@@ -29,7 +29,7 @@ def size(text: str) -> tuple[int, int]:
 
 def test_a_text_is_counted_as_it_will_be_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key = await ready(env)
+        _, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
         cases = [
             (form(content="가나다"), (6, 90)),
@@ -80,7 +80,7 @@ def test_a_line_of_any_length_is_looked_at(run_scenario: RunScenario) -> None:
 
 def test_characters_that_cannot_be_sent_are_marked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key = await ready(env)
+        _, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
 
         text = await look(visitor, form(content="가😀나<b>"))
@@ -112,7 +112,7 @@ def test_characters_that_become_question_marks_are_shown_so(run_scenario: RunSce
 def test_the_phone_shows_what_the_first_receiver_gets(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         await approve_template(
             call,
             sender_key,
@@ -138,7 +138,7 @@ def test_the_phone_shows_what_the_first_receiver_gets(run_scenario: RunScenario)
 
 def test_the_fallback_is_shown_as_it_would_go(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key = await ready(env)
+        _, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
         on = {"resend": "1", "resendPhoneNumber": SENDER}
 
@@ -246,7 +246,7 @@ def test_what_is_still_empty_is_not_held_against_whoever_types(run_scenario: Run
 
 def test_every_part_that_typing_changes_has_its_place_in_the_form(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key = await ready(env)
+        _, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
         buttons = {"buttons[0].buttonType": "appLink", "buttons[1].buttonType": "botConversion"}
         kinds = [{"kind": kind} for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk")]
@@ -281,7 +281,7 @@ def test_a_picture_that_was_looked_at_before_is_not_asked_for_again(run_scenario
 
 def test_buttons_are_added_moved_and_removed(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key = await ready(env)
+        _, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
         two = {
             "buttons[0].buttonType": "webLink",
@@ -335,7 +335,7 @@ def test_typing_takes_the_last_look_away(run_scenario: RunScenario) -> None:
 
 def test_nothing_that_is_typed_becomes_markup(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key = await ready(env)
+        _, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
         names = (
             "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",

@@ -11,11 +11,11 @@ from pabal.console.shell.middleware import HEADERS
 from pabal.console.shell.page_request import HOME, local
 from pabal.console.table import PAGES
 from pabal.domain.user import Role
-from pabal.service.access.sign_in import MOST_OF_BOTH
-from pabal.store.engine.base import StoreAway
+from pabal.service.access.sign_in import MAX_ATTEMPTS_PER_NAME_AND_ADDRESS
+from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.console import WORD, Visitor, make_user, sign_in, visitor_of
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
-from tests.fixtures.web import BreakingStore, RunScenario
+from tests.fixtures.web import FailingStore, RunScenario
 
 HTML = sorted(Path(assets.__file__).parents[1].rglob("*.html"))
 OVER_TLS = {"x_forwarded_proto": "https", "x_forwarded_for": "192.0.2.9"}
@@ -111,7 +111,7 @@ def test_who_is_not_a_trusted_proxy_is_not_believed_about_tls_or_addresses(run_s
         visitor = await sign_in(env, name, Visitor(env.service, **OVER_TLS))
         assert set(visitor.cookies) >= {"pabal_session"}
 
-        for number in range(MOST_OF_BOTH):
+        for number in range(MAX_ATTEMPTS_PER_NAME_AND_ADDRESS):
             liar = Visitor(env.service, x_forwarded_for=f"192.0.2.{number}")
             assert (await liar.fill_in("/console/login", name=name, password="wrong")).status == 401
         locked = await Visitor(env.service).fill_in("/console/login", name=name, password=WORD)
@@ -228,19 +228,21 @@ def test_a_form_that_is_too_large_or_none_is_refused(run_scenario: RunScenario) 
     run_scenario(scenario)
 
 
-@pytest.mark.parametrize(("trouble", "status"), [(StoreAway("gone"), 503), (ValueError("secret inside"), 500)])
+@pytest.mark.parametrize(
+    ("trouble", "status"), [(StoreUnavailable("gone"), 503), (ValueError("secret inside"), 500)]
+)
 def test_trouble_is_told_without_a_word_of_the_inside(
     run_scenario: RunScenario, tmp_path: Path, trouble: Exception, status: int
 ) -> None:
     world = VirtualWorld()
-    store = BreakingStore(open_store(tmp_path, world))
+    store = FailingStore(open_store(tmp_path, world))
 
     async def scenario(env: Environment) -> None:
         visitor = await visitor_of(env)
-        store.trouble = trouble
+        store.error = trouble
 
         shown = await visitor.get("/console/history")
-        store.trouble = None
+        store.error = None
 
         assert shown.status == status
         assert "secret" not in shown.text

@@ -11,9 +11,9 @@ from openpyxl import Workbook
 from pabal.console.upload import sheet, xlsx_limits
 from pabal.console.upload.sheet import Row
 from pabal.domain.codes import Code, Refused
-from tests.fixtures.engines import embedded
+from tests.fixtures.engines import sqlite_only
 
-pytestmark = embedded
+pytestmark = sqlite_only
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 TEXT = "휴대폰번호,이름\n010-1234-5678,홍길동\n"

@@ -8,28 +8,35 @@ import pytest
 from openpyxl import Workbook
 
 from pabal.console.upload.sheet import MOST_FILE_BYTES
-from pabal.domain.campaign import State
+from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import Code
 from pabal.domain.dates import HOUR
 from pabal.domain.user import Role
 from pabal.service.sending import campaigns as service
 from pabal.store import campaigns
 from pabal.store.campaigns import Campaign
-from pabal.store.engine.base import StoreAway
-from tests.fixtures.audit import latest
+from pabal.store.engine.base import StoreUnavailable
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Shown, Visitor, visitor_of
 from tests.fixtures.console_send import IMAGE, talk
-from tests.fixtures.service import count
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, in_virtual_time, open_store
+from tests.fixtures.service import count_rows
+from tests.fixtures.virtual import (
+    NOON,
+    Environment,
+    VirtualWorld,
+    build_environment,
+    open_store,
+    run_in_virtual_time,
+)
 from tests.fixtures.web import (
-    BreakingStore,
+    FailingStore,
     RunScenario,
-    accepted,
     approve_template,
-    on_phone,
-    open_channel,
-    ready,
-    template,
+    call_ok,
+    list_phone_messages,
+    register_channel,
+    set_up_sender,
+    template_body,
 )
 
 UPLOAD = "/console/send/upload"
@@ -88,10 +95,10 @@ def test_a_file_is_checked_and_what_is_wrong_is_told_row_by_row(run_scenario: Ru
         address = await uploaded(visitor)
 
         campaign = await kept(env, address)
-        assert (campaign.state, campaign.file_name) == (State.CHECKED, "list.csv")
-        assert (campaign.receivers, campaign.bad, campaign.duplicates) == (2, 4, 1)
-        assert campaign.unused == ("메모",)
-        faults = await env.store.read(campaigns.faults, campaign.id, 0, 100)
+        assert (campaign.state, campaign.file_name) == (CampaignState.CHECKED, "list.csv")
+        assert (campaign.receivers, campaign.invalid_rows, campaign.duplicates) == (2, 4, 1)
+        assert campaign.unused_columns == ("메모",)
+        faults = await env.store.read(campaigns.list_invalid_rows, campaign.id, 0, 100)
         assert [(each.number, each.reason[1]) for each in faults] == [
             (4, "The same number is in row 2."),
             (5, "A phone number is not valid. It is not a Korean mobile number."),
@@ -129,7 +136,7 @@ def test_who_is_there_twice_may_be_sent_to_twice(run_scenario: RunScenario) -> N
     async def scenario(env: Environment) -> None:
         address = await uploaded(await visitor_of(env), query="once=0")
         campaign = await kept(env, address)
-        assert (campaign.receivers, campaign.duplicates, campaign.bad) == (3, 1, 3)
+        assert (campaign.receivers, campaign.duplicates, campaign.invalid_rows) == (3, 1, 3)
 
     run_scenario(scenario)
 
@@ -140,7 +147,7 @@ def test_what_a_formula_could_not_find_is_sent_to_nobody(run_scenario: RunScenar
         address = await uploaded(await visitor_of(env), file)
 
         campaign = await kept(env, address)
-        faults = await env.store.read(campaigns.faults, campaign.id, 0, 100)
+        faults = await env.store.read(campaigns.list_invalid_rows, campaign.id, 0, 100)
         assert campaign.receivers == 1, "what nothing asks for is no matter"
         assert [(each.number, each.reason[1]) for each in faults] == [
             (2, "A formula shows the error #N/A."),
@@ -176,11 +183,11 @@ def test_it_is_sent_once_to_everyone_who_can_be_sent_to(run_scenario: RunScenari
 
         assert (first.status, second.status) == (303, 303)
         assert first.location == second.location == address.replace(UPLOAD, "/console/requests")
-        assert await count(env, "messages") == 2500
-        assert await count(env, "requests") == 3
+        assert await count_rows(env, "messages") == 2500
+        assert await count_rows(env, "requests") == 3
         campaign = await kept(env, address)
-        assert (campaign.name, campaign.made, campaign.state) == ("봄 행사", 2500, State.MADE)
-        done = [(each.what, each.target) for each in await env.store.read(latest, None, 10)]
+        assert (campaign.name, campaign.requested, campaign.state) == ("봄 행사", 2500, CampaignState.MADE)
+        done = [(each.action, each.target) for each in await env.store.read(latest_entries, None, 10)]
         assert done.count(("campaign.send", campaign.id.hex())) == 1
         phone = await visitor.get("/console/phone?number=010-2000-1234")
         assert "n1234님, 안녕하세요" in phone.text
@@ -202,7 +209,7 @@ def test_nobody_sends_to_another_file_than_the_one_they_looked_over(run_scenario
 
         assert (late.status, nothing.status) == (409, 409)
         assert "다른 파일이 올라왔습니다" in late.text
-        assert await count(env, "messages") == 0
+        assert await count_rows(env, "messages") == 0
         again = await visitor.fill_in(f"{address}/send", name="x", seen=await looked_over(visitor, address))
         assert again.status == 303
 
@@ -219,14 +226,14 @@ def test_it_can_be_scheduled_and_a_wrong_time_is_told_at_its_field(run_scenario:
         unclear = await sent_off(visitor, address, sendDate="2026-11-15T13:00")
         assert (past.status, none.status, unclear.status) == (400, 400, 400)
         assert 'id="wrong-sendDate"' in past.text
-        assert (await kept(env, address)).state is State.CHECKED
+        assert (await kept(env, address)).state is CampaignState.CHECKED
         await sent_off(visitor, address, later="1", sendDate="2026-11-15T13:00")
         await env.wait(60)
 
         assert (await kept(env, address)).scheduled_at == NOON + HOUR
-        assert await count(env, "jobs") == 2
+        assert await count_rows(env, "jobs") == 2
         await env.wait(HOUR / 1000)
-        assert await count(env, "jobs") == 0
+        assert await count_rows(env, "jobs") == 0
 
     run_scenario(scenario)
 
@@ -253,9 +260,9 @@ def test_a_file_that_cannot_be_used_is_refused_as_a_whole_and_another_may_follow
         page = await visitor.get(address)
 
         assert said in words(page)
-        assert (await kept(env, address)).state is State.DRAFT
+        assert (await kept(env, address)).state is CampaignState.DRAFT
         await visitor.upload(f"{address}/file", LIST.encode())
-        assert (await kept(env, address)).state is State.CHECKED
+        assert (await kept(env, address)).state is CampaignState.CHECKED
 
     run_scenario(scenario)
 
@@ -265,7 +272,7 @@ def test_a_file_that_is_too_large_is_not_even_read(run_scenario: RunScenario) ->
         visitor = await visitor_of(env)
         address = await begun(visitor)
         assert (await visitor.upload(f"{address}/file", b"x" * (MOST_FILE_BYTES + 1))).status == 413
-        assert (await kept(env, address)).state is State.DRAFT
+        assert (await kept(env, address)).state is CampaignState.DRAFT
 
     run_scenario(scenario)
 
@@ -276,7 +283,7 @@ def test_a_message_that_cannot_be_sent_gets_no_file(run_scenario: RunScenario) -
         for fields in ({"content": ""}, {"content": "가" * 46}, {"sender": "123"}, {"kind": "alimtalk"}):
             given = {"kind": "sms", "sender": "02-1234-5678", "content": "안녕", **fields}
             assert (await visitor.fill_in(UPLOAD, **given)).status in (400, 404), fields
-        assert await count(env, "campaigns") == 0
+        assert await count_rows(env, "campaigns") == 0
 
     run_scenario(scenario)
 
@@ -306,7 +313,7 @@ def test_while_one_file_is_read_there_is_no_room_for_another_until_it_is_given_u
         assert "<progress" in seen.text
         assert "중단되었습니다" in stale.text
         assert not await env.store.write(
-            campaigns.add_findings, campaign.id, campaigns.Findings(None, (), 0), now, env.world.now()
+            campaigns.add_findings, campaign.id, campaigns.FileFindings(None, (), 0), now, env.world.now()
         ), "whoever was given up adds nothing any more"
 
     run_scenario(scenario)
@@ -319,7 +326,7 @@ def test_the_page_sees_by_itself_how_it_goes(run_scenario: RunScenario) -> None:
         campaign = await kept(env, address)
 
         before = await visitor.get(f"{address}/progress?seen=0")
-        after = await visitor.get(f"{address}/progress?seen={campaign.touched_at}")
+        after = await visitor.get(f"{address}/progress?seen={campaign.changed_at}")
 
         assert (before.status, before.headers.get("hx-refresh")) == (204, "true")
         assert (after.status, after.headers.get("hx-refresh")) == (204, None)
@@ -346,8 +353,8 @@ def test_a_discarded_draft_is_not_sent(run_scenario: RunScenario) -> None:
         await env.wait(20)
 
         assert late.location == address.replace(UPLOAD, "/console/requests")
-        assert await count(env, "messages") == 0
-        assert await count(env, "campaign_blocks") == 0
+        assert await count_rows(env, "messages") == 0
+        assert await count_rows(env, "campaign_blocks") == 0
 
     run_scenario(scenario)
 
@@ -355,21 +362,21 @@ def test_a_discarded_draft_is_not_sent(run_scenario: RunScenario) -> None:
 def test_the_store_being_away_leaves_nothing_half_sent(tmp_path: Path) -> None:
     async def whole() -> None:
         world = VirtualWorld()
-        store = BreakingStore(open_store(tmp_path, world))
+        store = FailingStore(open_store(tmp_path, world))
         env = await build_environment(tmp_path, world=world, store=store)
         visitor = await visitor_of(env)
         address = await uploaded(visitor)
-        store.write_trouble = StoreAway()
+        store.write_error = StoreUnavailable()
         away = await sent_off(visitor, address, name="x")
-        store.write_trouble = None
+        store.write_error = None
         await env.wait(20)
 
         assert away.status == 503
-        assert (await kept(env, address)).state is State.CHECKED
-        assert await count(env, "messages") == 0
+        assert (await kept(env, address)).state is CampaignState.CHECKED
+        assert await count_rows(env, "messages") == 0
         await env.service.stop()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 def test_names_of_files_and_columns_are_shown_as_they_are(run_scenario: RunScenario) -> None:
@@ -397,7 +404,7 @@ def test_a_viewer_uploads_nothing(run_scenario: RunScenario) -> None:
         viewer = await visitor_of(env, Role.VIEWER)
         assert (await viewer.upload(f"{address}/file", LIST.encode())).status == 403
         assert (await viewer.get(f"{address}/bad.csv")).status == 403
-        assert (await kept(env, address)).state is State.CHECKED
+        assert (await kept(env, address)).state is CampaignState.CHECKED
 
     run_scenario(scenario)
 
@@ -408,15 +415,15 @@ def test_what_is_halted_says_why(run_scenario: RunScenario) -> None:
         address = await uploaded(visitor)
         campaign = await kept(env, address)
         await sent_off(visitor, address, name="x", later="1", sendDate="2026-11-15T13:00")
-        told = [Code.PRODUCT_NOT_AVAILABLE.words.ko, Code.PRODUCT_NOT_AVAILABLE.words.en]
+        told = [Code.PRODUCT_NOT_AVAILABLE.text.ko, Code.PRODUCT_NOT_AVAILABLE.text.en]
         await env.store.write(campaigns.halt, campaign.id, told, env.world.now())
         page = await visitor.get(address.replace("send/upload", "requests"))
         assert told[0] in page.text
         assert told[1] not in page.text
         assert "/now" not in page.text, "that cannot be done before it goes on"
         await visitor.fill_in(f"{address.replace('send/upload', 'requests')}/go-on")
-        await service.go_round(env.context)
-        assert (await kept(env, address)).state is State.MADE
+        await service.advance_all(env.context)
+        assert (await kept(env, address)).state is CampaignState.MADE
 
     run_scenario(scenario)
 
@@ -425,7 +432,7 @@ def test_what_is_halted_says_why(run_scenario: RunScenario) -> None:
 def test_every_kind_of_message_can_be_sent_to_a_file(run_scenario: RunScenario, kind: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
         visitor = await visitor_of(env, Role.SENDER)
         link = {"buttons[0].buttonType": "webLink", "buttons[0].name": "보기"}
@@ -439,13 +446,13 @@ def test_every_kind_of_message_can_be_sent_to_a_file(run_scenario: RunScenario, 
         await env.wait(10)
 
         assert sent.status == 303, sent.text
-        (message,) = await on_phone(call, "010-1111-2222")
+        (message,) = await list_phone_messages(call, "010-1111-2222")
         assert "홍길동님" in message["content"]
         assert message["image"] is (kind == "mms")
         if kind == "friendtalk":
             assert message["content"].startswith("(광고)")
             assert message["buttons"][0]["mobileUrl"] == "https://shop.example/a1"
-        assert await on_phone(call, "010-3333-4444") == [], "it has no name"
+        assert await list_phone_messages(call, "010-3333-4444") == [], "it has no name"
 
     run_scenario(scenario)
 
@@ -453,26 +460,26 @@ def test_every_kind_of_message_can_be_sent_to_a_file(run_scenario: RunScenario, 
 def test_a_template_that_changed_since_the_check_halts_the_campaign(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        sender_key = await open_channel(call)
+        sender_key = await register_channel(call)
         await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
         visitor = await visitor_of(env)
         address = await uploaded(visitor, "phone,이름\n010-1111-2222,홍\n", **talk("alimtalk", sender_key))
-        await accepted(call, "template/update", template(sender_key, content="다른 말 #{이름} #{금액}"))
-        await accepted(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
+        await call_ok(call, "template/update", template_body(sender_key, content="다른 말 #{이름} #{금액}"))
+        await call_ok(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
 
         await sent_off(visitor, address, name="x")
         await env.wait(10)
 
         campaign = await kept(env, address)
-        assert (campaign.state, campaign.reason[0][:2]) == (State.HALTED, "지금")
-        assert await on_phone(call, "010-1111-2222") == []
+        assert (campaign.state, campaign.reason[0][:2]) == (CampaignState.HALTED, "지금")
+        assert await list_phone_messages(call, "010-1111-2222") == []
 
     run_scenario(scenario)
 
 
 def test_an_advertisement_at_night_is_told_at_the_time(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key = await ready(env)
+        _, sender_key = await set_up_sender(env)
         visitor = await visitor_of(env)
         fields = {**talk("friendtalk", sender_key), "adFlag": "1"}
         address = await uploaded(visitor, "phone\n010-1111-2222\n", **fields)
@@ -481,6 +488,6 @@ def test_an_advertisement_at_night_is_told_at_the_time(run_scenario: RunScenario
 
         assert night.status >= 400
         assert 'id="wrong-sendDate"' in night.text
-        assert (await kept(env, address)).state is State.CHECKED
+        assert (await kept(env, address)).state is CampaignState.CHECKED
 
     run_scenario(scenario)

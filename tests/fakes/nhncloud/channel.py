@@ -1,7 +1,7 @@
 """A sender profile with its templates that both the server and a store of ours have."""
 
 from pabal.domain.profile import AuthStatus
-from pabal.domain.template import Design, TemplateStatus
+from pabal.domain.template import TemplateContent, TemplateStatus
 from pabal.store import profiles, templates
 from pabal.store.engine.base import Tx
 from tests.fakes.nhncloud.server import FakeNhnCloud
@@ -29,14 +29,14 @@ def open_here(
     template: tuple[str, str] = (TEMPLATE_CODE, TEMPLATE),
 ) -> None:
     """Let an account have the channel and a template, by code and content; with a title also T2, which shows it."""
-    row = tx.row("select id from accounts where name = ?", (account,))
+    row = tx.fetch_one("select id from accounts where name = ?", (account,))
     assert row is not None
     account_id = int(row[0])
     profile_id = profiles.add(tx, account_id, CHANNEL, CATEGORY, PHONE, now)
     profiles.approve(tx, profile_id, sender_key, now)
-    assert profiles.by_sender_key(tx, account_id, sender_key).status is AuthStatus.APPROVAL  # type: ignore[union-attr]
+    assert profiles.get_by_sender_key(tx, account_id, sender_key).status is AuthStatus.APPROVAL  # type: ignore[union-attr]
     code, content = template
-    designs = {code: Design("배송", content, "006003")}
+    designs = {code: TemplateContent("배송", content, "006003")}
     if title:
         designs["T2"] = designs[code]._replace(emphasisType="text", emphasisTitle=title)
     for each, design in designs.items():

@@ -7,7 +7,7 @@ import pytest
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import SECOND
 from pabal.service.access import keys
-from pabal.service.access.keys import Keyring, hash_of
+from pabal.service.access.keys import KeyCache, hash_key
 from pabal.store import accounts
 from pabal.store.engine.base import Tx
 from tests.fixtures.service import RunScenario
@@ -19,9 +19,9 @@ async def issue(env: Environment, **options: object) -> str:
     return await env.store.write(keys.issue, env.world, "acme", "first", **options)  # type: ignore[arg-type]
 
 
-async def refusal(ring: Keyring, key: str | None) -> Code:
+async def refusal(ring: KeyCache, key: str | None) -> Code:
     with pytest.raises(Refused) as refused:
-        await ring.recognise(key)
+        await ring.authenticate(key)
     return refused.value.code
 
 
@@ -29,7 +29,7 @@ def test_a_key_is_recognised_with_all_that_it_may_do(run_scenario: RunScenario) 
     async def scenario(env: Environment) -> None:
         key = await issue(env, scopes=("send", "read"), allow=("10.0.0.0/8",), expires_at=NOON + SECOND)
 
-        known = await Keyring(env.store, env.world).recognise(key)
+        known = await KeyCache(env.store, env.world).authenticate(key)
 
         assert (known.account, known.name, known.rate) == ("acme", "first", 5)
         assert known.scopes == {"send", "read"}
@@ -40,7 +40,7 @@ def test_a_key_is_recognised_with_all_that_it_may_do(run_scenario: RunScenario) 
 
 def test_by_default_a_key_may_do_everything_from_everywhere_for_good(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        known = await Keyring(env.store, env.world).recognise(await issue(env))
+        known = await KeyCache(env.store, env.world).authenticate(await issue(env))
 
         assert known.scopes == {"send", "read", "manage"}
         assert (known.allow, known.expires_at) == ((), None)
@@ -53,13 +53,13 @@ def test_only_the_hash_of_a_key_is_kept(run_scenario: RunScenario) -> None:
         key = await issue(env)
 
         def everything(tx: Tx) -> str:
-            return repr(tx.rows("select * from keys"))
+            return repr(tx.fetch_all("select * from keys"))
 
         assert re.fullmatch(r"pb_[0-9A-Za-z]{40}", key)
         kept = await env.store.read(everything)
         assert key not in kept
         assert key.removeprefix("pb_") not in kept
-        assert len(hash_of(key)) == 32
+        assert len(hash_key(key)) == 32
 
     run_scenario(scenario)
 
@@ -76,17 +76,17 @@ def test_what_is_no_key_is_unauthorized(run_scenario: RunScenario, key: str | No
     async def scenario(env: Environment) -> None:
         await issue(env)
 
-        assert await refusal(Keyring(env.store, env.world), key) is Code.UNAUTHORIZED
+        assert await refusal(KeyCache(env.store, env.world), key) is Code.UNAUTHORIZED
 
     run_scenario(scenario)
 
 
 def test_a_key_is_good_until_the_moment_it_expires(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        ring = Keyring(env.store, env.world)
+        ring = KeyCache(env.store, env.world)
         key = await issue(env, expires_at=NOON + 10 * SECOND)
         await env.wait(9.5)
-        await ring.recognise(key)
+        await ring.authenticate(key)
 
         await env.wait(0.5)
 
@@ -97,9 +97,9 @@ def test_a_key_is_good_until_the_moment_it_expires(run_scenario: RunScenario) ->
 
 def test_a_revoked_key_works_no_more_within_a_second(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        ring = Keyring(env.store, env.world)
+        ring = KeyCache(env.store, env.world)
         key = await issue(env)
-        known = await ring.recognise(key)
+        known = await ring.authenticate(key)
         await env.store.write(accounts.revoke_key, known.id, env.world.now())
 
         await env.wait(1)
@@ -113,9 +113,9 @@ def test_the_keys_of_a_disabled_account_work_no_more_within_a_second_and_again_w
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        ring = Keyring(env.store, env.world)
+        ring = KeyCache(env.store, env.world)
         key = await issue(env)
-        await ring.recognise(key)
+        await ring.authenticate(key)
         await env.store.write(accounts.set_disabled, "acme", env.world.now())
         await env.wait(1)
         assert await refusal(ring, key) is Code.UNAUTHORIZED
@@ -123,34 +123,34 @@ def test_the_keys_of_a_disabled_account_work_no_more_within_a_second_and_again_w
         await env.store.write(accounts.set_disabled, "acme", None)
         await env.wait(1)
 
-        assert (await ring.recognise(key)).account == "acme"
+        assert (await ring.authenticate(key)).account == "acme"
 
     run_scenario(scenario)
 
 
 def test_a_key_made_after_it_was_refused_works_at_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        ring = Keyring(env.store, env.world)
+        ring = KeyCache(env.store, env.world)
         key = await issue(env)
         await env.store.write(accounts.set_disabled, "acme", env.world.now())
         assert await refusal(ring, "pb_" + "0" * 40) is Code.UNAUTHORIZED
         await env.store.write(accounts.set_disabled, "acme", None)
 
-        assert await ring.recognise(key)
+        assert await ring.authenticate(key)
 
     run_scenario(scenario)
 
 
 def test_two_live_keys_of_an_account_allow_rotation(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        ring = Keyring(env.store, env.world)
+        ring = KeyCache(env.store, env.world)
         old, new = await issue(env), await issue(env)
-        known = await ring.recognise(old)
+        known = await ring.authenticate(old)
 
         await env.store.write(accounts.revoke_key, known.id, env.world.now())
         await env.wait(1)
 
         assert await refusal(ring, old) is Code.UNAUTHORIZED
-        assert (await ring.recognise(new)).account_id == known.account_id
+        assert (await ring.authenticate(new)).account_id == known.account_id
 
     run_scenario(scenario)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from pabal.domain.dates import HOUR, SECOND
-from pabal.service.access.limits import AHEAD_FOR, MAX_BUCKETS, Limiter, SharedLimiter
+from pabal.service.access.limits import MAX_BUCKETS, PREFETCH_TTL_MS, RateLimiter, SharedRateLimiter
 from pabal.store.engine.migrate import migrate
 from pabal.world import RealWorld
-from tests.fixtures.cluster import Crowd, Door
+from tests.fixtures.cluster import Cluster, StoreProxy
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
-from tests.fixtures.virtual import VirtualWorld, in_virtual_time, open_store
+from tests.fixtures.virtual import VirtualWorld, open_store, run_in_virtual_time
 
 
 class Clock(RealWorld):
@@ -26,13 +26,13 @@ class Clock(RealWorld):
         return self.seconds
 
 
-def granted(limiter: Limiter, times: int, rate: int, key: int = 1) -> int:
-    return sum(limiter.take(key, rate).is_granted for _ in range(times))
+def granted(limiter: RateLimiter, times: int, rate: int, key: int = 1) -> int:
+    return sum(limiter.take(key, rate).is_allowed for _ in range(times))
 
 
 @pytest.mark.parametrize("rate", [1, 2, 10, 1000])
 def test_a_seconds_worth_is_granted_at_once_and_no_more(rate: int) -> None:
-    limiter = Limiter(Clock())
+    limiter = RateLimiter(Clock())
 
     assert granted(limiter, rate + 50, rate) == rate
 
@@ -40,13 +40,13 @@ def test_a_seconds_worth_is_granted_at_once_and_no_more(rate: int) -> None:
 @pytest.mark.parametrize("rate", [1, 7, 100])
 def test_afterwards_requests_pass_evenly_at_the_rate(rate: int) -> None:
     clock = Clock()
-    limiter = Limiter(clock)
+    limiter = RateLimiter(clock)
     granted(limiter, rate, rate)
 
     passed = []
     for step in range(1, 40 * rate + 1):  # four times as often as allowed, for ten seconds
         clock.seconds = step / (4 * rate)
-        if limiter.take(1, rate).is_granted:
+        if limiter.take(1, rate).is_allowed:
             passed.append(clock.seconds)
 
     assert 10 * rate - 1 <= len(passed) <= 10 * rate
@@ -56,7 +56,7 @@ def test_afterwards_requests_pass_evenly_at_the_rate(rate: int) -> None:
 
 def test_a_long_pause_saves_up_no_more_than_a_second() -> None:
     clock = Clock()
-    limiter = Limiter(clock)
+    limiter = RateLimiter(clock)
     granted(limiter, 10, 10)
 
     clock.seconds += 86_400
@@ -66,7 +66,7 @@ def test_a_long_pause_saves_up_no_more_than_a_second() -> None:
 
 def test_refused_requests_cost_nothing() -> None:
     clock = Clock()
-    limiter = Limiter(clock)
+    limiter = RateLimiter(clock)
     granted(limiter, 10, 10)
     granted(limiter, 1000, 10)
 
@@ -76,7 +76,7 @@ def test_refused_requests_cost_nothing() -> None:
 
 
 def test_each_key_has_a_bucket_of_its_own() -> None:
-    limiter = Limiter(Clock())
+    limiter = RateLimiter(Clock())
     granted(limiter, 10, 10, key=1)
 
     assert granted(limiter, 10, 10, key=2) == 10
@@ -85,32 +85,32 @@ def test_each_key_has_a_bucket_of_its_own() -> None:
 
 def test_what_is_left_and_when_to_come_back_is_told() -> None:
     clock = Clock()
-    limiter = Limiter(clock)
+    limiter = RateLimiter(clock)
 
     first = limiter.take(1, 4)
-    assert (first.is_granted, first.limit, first.remaining) == (True, 4, 3)
+    assert (first.is_allowed, first.limit, first.remaining) == (True, 4, 3)
     assert first.reset_s == pytest.approx(0.25)
     assert first.retry_after_s == 0
 
     granted(limiter, 3, 4)
     refused = limiter.take(1, 4)
-    assert (refused.is_granted, refused.remaining) == (False, 0)
+    assert (refused.is_allowed, refused.remaining) == (False, 0)
     assert refused.reset_s == pytest.approx(1)
     assert refused.retry_after_s == pytest.approx(0.25)
 
     clock.seconds += refused.retry_after_s
-    assert limiter.take(1, 4).is_granted
+    assert limiter.take(1, 4).is_allowed
 
 
 def test_more_keys_than_there_are_buckets_are_served_all_the_same() -> None:
-    limiter = Limiter(Clock())
+    limiter = RateLimiter(Clock())
 
-    assert all(limiter.take(key, 1).is_granted for key in range(MAX_BUCKETS + 100))
+    assert all(limiter.take(key, 1).is_allowed for key in range(MAX_BUCKETS + 100))
 
 
 # Shared by several processes.
 
-Scenario = Callable[[list[SharedLimiter], list[Door], VirtualWorld], Awaitable[None]]
+Scenario = Callable[[list[SharedRateLimiter], list[StoreProxy], VirtualWorld], Awaitable[None]]
 
 
 def run_shared_scenario(folder: Path, scenario: Scenario, number: int) -> None:
@@ -120,21 +120,21 @@ def run_shared_scenario(folder: Path, scenario: Scenario, number: int) -> None:
         world = VirtualWorld()
         store = open_store(folder, world)
         await store.write(migrate, world.now())
-        doors = [Door(store) for _ in range(number)]
+        doors = [StoreProxy(store) for _ in range(number)]
         try:
-            await scenario([SharedLimiter(door, world) for door in doors], doors, world)
+            await scenario([SharedRateLimiter(door, world) for door in doors], doors, world)
         finally:
             await store.close()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
-async def press(limiter: SharedLimiter, rate: int, every_s: float, for_s: float, passed: list[float]) -> None:
+async def press(limiter: SharedRateLimiter, rate: int, every_s: float, for_s: float, passed: list[float]) -> None:
     """Ask again and again; note when a request passed."""
     loop = asyncio.get_running_loop()
     until = loop.time() + for_s
     while loop.time() < until:
-        if (await limiter.take(1, rate)).is_granted:
+        if (await limiter.take(1, rate)).is_allowed:
             passed.append(loop.time())
         await asyncio.sleep(every_s)
 
@@ -145,7 +145,7 @@ def test_all_processes_together_keep_to_the_rate_and_use_it_however_uneven_they_
 ) -> None:
     passed: list[float] = []
 
-    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         paces = [1 / (3 * rate), 1 / (2 * rate), 5 / rate]
         await asyncio.gather(
             *(press(each, rate, pace, 6.0, passed) for each, pace in zip(limiters, paces, strict=True))
@@ -160,70 +160,70 @@ def test_all_processes_together_keep_to_the_rate_and_use_it_however_uneven_they_
 
 @pytest.mark.parametrize("rate", [1, 2, 10, 99])
 def test_a_low_rate_is_kept_exactly_whoever_asks(tmp_path: Path, rate: int) -> None:
-    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         found = [await limiters[number % 3].take(1, rate) for number in range(rate + 30)]
 
-        assert [each.is_granted for each in found] == [True] * rate + [False] * 30
+        assert [each.is_allowed for each in found] == [True] * rate + [False] * 30
         await asyncio.sleep(1 / rate + 0.002)
-        again = [(await each.take(1, rate)).is_granted for each in limiters]
+        again = [(await each.take(1, rate)).is_allowed for each in limiters]
         assert sum(again) == 1
 
     run_shared_scenario(tmp_path, scenario, 3)
 
 
 def test_callers_at_the_same_time_ask_the_store_once_and_no_more_pass_than_may(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         found = await asyncio.gather(*(limiters[0].take(1, 50) for _ in range(80)))
 
-        assert sum(each.is_granted for each in found) == 50
-        assert doors[0].works["take"] <= 4
+        assert sum(each.is_allowed for each in found) == 50
+        assert doors[0].call_counts["take"] <= 4
 
     run_shared_scenario(tmp_path, scenario, 1)
 
 
 def test_who_is_refused_again_and_again_does_not_trouble_the_store(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         for _ in range(5):
             await limiters[0].take(1, 4)
-        asked = doors[0].works["take"]
+        asked = doors[0].call_counts["take"]
 
         for _ in range(100):
-            assert not (await limiters[0].take(1, 4)).is_granted
+            assert not (await limiters[0].take(1, 4)).is_allowed
             await asyncio.sleep(0.002)
 
-        assert doors[0].works["take"] == asked
+        assert doors[0].call_counts["take"] == asked
 
     run_shared_scenario(tmp_path, scenario, 1)
 
 
 def test_most_requests_of_a_high_rate_pass_without_asking_the_store(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         for _ in range(500):
-            assert (await limiters[0].take(1, 1000)).is_granted
+            assert (await limiters[0].take(1, 1000)).is_allowed
             await asyncio.sleep(0.001)
 
-        assert doors[0].works["take"] <= 60
+        assert doors[0].call_counts["take"] <= 60
 
     run_shared_scenario(tmp_path, scenario, 1)
 
 
 def test_what_was_taken_ahead_is_forgotten_after_a_second(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         await limiters[0].take(1, 1000)  # nine more are in its purse
-        await asyncio.sleep(AHEAD_FOR / SECOND)
+        await asyncio.sleep(PREFETCH_TTL_MS / SECOND)
         for _ in range(1000):
-            assert (await limiters[1].take(1, 1000)).is_granted
+            assert (await limiters[1].take(1, 1000)).is_allowed
 
-        assert not (await limiters[0].take(1, 1000)).is_granted
+        assert not (await limiters[0].take(1, 1000)).is_allowed
 
     run_shared_scenario(tmp_path, scenario, 2)
 
 
 def test_the_figures_of_a_shared_bucket_are_those_of_one_that_is_not(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         one, two = limiters
         found = [await each.take(1, 4) for each in (one, two, one, two)]
-        assert [(each.is_granted, each.limit, each.remaining) for each in found] == [
+        assert [(each.is_allowed, each.limit, each.remaining) for each in found] == [
             (True, 4, 3),
             (True, 4, 2),
             (True, 4, 1),
@@ -231,53 +231,53 @@ def test_the_figures_of_a_shared_bucket_are_those_of_one_that_is_not(tmp_path: P
         ]
         assert [each.reset_s for each in found] == [0.25, 0.5, 0.75, 1.0]
         refused = await one.take(1, 4)
-        assert (refused.is_granted, refused.remaining, refused.reset_s) == (False, 0, 1.0)
+        assert (refused.is_allowed, refused.remaining, refused.reset_s) == (False, 0, 1.0)
         assert refused.retry_after_s == pytest.approx(0.25)
 
         await asyncio.sleep(refused.retry_after_s)
 
-        assert (await one.take(1, 4)).is_granted
+        assert (await one.take(1, 4)).is_allowed
 
     run_shared_scenario(tmp_path, scenario, 2)
 
 
 def test_more_keys_than_there_are_purses_are_served_all_the_same(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         for some in range(0, MAX_BUCKETS + 500, 500):
             found = await asyncio.gather(*(limiters[0].take(key, 1) for key in range(some, some + 500)))
-            assert all(each.is_granted for each in found)
+            assert all(each.is_allowed for each in found)
 
     run_shared_scenario(tmp_path, scenario, 1)
 
 
 def test_a_clock_that_is_set_back_by_an_hour_closes_a_key_for_a_second_at_most(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedLimiter], doors: list[Door], world: VirtualWorld) -> None:
+    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         for _ in range(5):
             await limiters[0].take(1, 4)
 
-        world.begins_at -= HOUR
+        world.starts_at -= HOUR
         await limiters[0].take(1, 4)
         await asyncio.sleep(1)
 
-        assert [(await limiters[0].take(1, 4)).is_granted for _ in range(5)] == [True] * 4 + [False]
+        assert [(await limiters[0].take(1, 4)).is_allowed for _ in range(5)] == [True] * 4 + [False]
 
     run_shared_scenario(tmp_path, scenario, 1)
 
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 def test_while_the_store_is_away_a_limited_key_is_told_so(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        web = await crowd.join("web", delivers=False)
+    async def scenario(crowd: Cluster) -> None:
+        web = await crowd.start_process("web", delivers=False)
         caller = await web.env.caller(rate=5)
         passed = await caller("message/list", {"receivers": "010-1234-5678"})
         assert (passed.status, passed.headers["ratelimit-limit"]) == (200, "5")
         await crowd.wait(0.5)  # its key is still known, and nothing is left in its purse
 
-        web.door.is_away = True
+        web.store_proxy.is_unavailable = True
         refused = await caller("message/list", {"receivers": "010-1234-5678"})
 
         assert (refused.status, refused.result) == (503, "SERVICE_UNAVAILABLE")
-        web.door.is_away = False
+        web.store_proxy.is_unavailable = False
         assert (await caller("message/list", {"receivers": "010-1234-5678"})).result == "SUCCESS"
 
     run_cluster_scenario(tmp_path, scenario)
@@ -285,8 +285,8 @@ def test_while_the_store_is_away_a_limited_key_is_told_so(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 def test_a_keys_rate_holds_for_all_processes_together(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one, two = [await crowd.join(name, delivers=False) for name in ("one", "two")]
+    async def scenario(crowd: Cluster) -> None:
+        one, two = [await crowd.start_process(name, delivers=False) for name in ("one", "two")]
         caller = await one.env.caller(rate=6)
         other = type(caller)(two.env.service, caller.key)
         found = [await each("message/list", {"receivers": "010-1234-5678"}) for each in [caller, other] * 5]

@@ -8,11 +8,18 @@ import pytest
 from pabal.domain.codes import Code, Refused
 from pabal.domain.user import Role
 from pabal.service.access import passwords, sign_in, users
-from pabal.service.access.passwords import Beside
-from pabal.service.access.sign_in import IDLE, LASTS, MOST_OF_BOTH, MOST_OF_NAME, WINDOW, Signed
+from pabal.service.access.passwords import HashingThreads
+from pabal.service.access.sign_in import (
+    ATTEMPT_WINDOW_MS,
+    IDLE_TIMEOUT_MS,
+    MAX_ATTEMPTS_PER_NAME,
+    MAX_ATTEMPTS_PER_NAME_AND_ADDRESS,
+    SESSION_LIFETIME_MS,
+    NewSession,
+)
 from pabal.store import accounts
 from pabal.store.engine.base import Tx
-from tests.fixtures.audit import latest
+from tests.fixtures.audit import latest_entries
 from tests.fixtures.service import RunScenario
 from tests.fixtures.virtual import Environment, VirtualWorld
 from tests.fixtures.web import world_at_noon
@@ -23,12 +30,12 @@ SECOND = 1000
 
 
 async def make(env: Environment, name: str = "kim", account: str | None = "acme", role: Role = Role.OWNER) -> None:
-    hash = passwords.hashed(WORD, env.world)
+    hash = passwords.hash_password(WORD, env.world)
     await env.store.write(users.create, account, name, role, hash, env.world.now())
 
 
-async def enter(env: Environment, name: str = "kim", word: str = WORD, address: Any = HERE) -> Signed | None:
-    return await sign_in.sign_in(env.context, Beside(env.world), name, word, address)
+async def enter(env: Environment, name: str = "kim", word: str = WORD, address: Any = HERE) -> NewSession | None:
+    return await sign_in.sign_in(env.context, HashingThreads(env.world), name, word, address)
 
 
 async def is_locked(env: Environment, **given: Any) -> bool:
@@ -37,7 +44,7 @@ async def is_locked(env: Environment, **given: Any) -> bool:
         await enter(env, **given)
     except Refused as refused:
         wait_s = refused.retry_after_s or 0
-        return refused.code is Code.RATE_LIMITED and 0 < wait_s <= WINDOW / SECOND
+        return refused.code is Code.RATE_LIMITED and 0 < wait_s <= ATTEMPT_WINDOW_MS / SECOND
     return False
 
 
@@ -47,14 +54,14 @@ def test_who_knows_the_password_is_signed_in_and_recognised_until_signing_out(ru
 
         signed = await enter(env, " KIM ")
         assert signed is not None
-        session = await sign_in.recognise(env.context, signed.token)
+        session = await sign_in.find_session(env.context, signed.token)
         assert session is not None
         await sign_in.sign_out(env.context, signed.token, session)
-        after = await sign_in.recognise(env.context, signed.token)
+        after = await sign_in.find_session(env.context, signed.token)
 
         assert (session.user.name, session.account) == ("kim", "acme")
         assert after is None
-        done = [deed.what for deed in await env.store.read(latest, session.account_id, 10)]
+        done = [deed.action for deed in await env.store.read(latest_entries, session.account_id, 10)]
         assert done == ["session.end", "session.begin", "user.create"]
 
     run_scenario(scenario)
@@ -70,10 +77,10 @@ def test_two_sign_ins_share_neither_token_nor_form_secret_and_only_hashes_are_ke
         assert second is not None
 
         def everything(tx: Tx) -> str:
-            return repr([tx.rows("select * from sessions"), tx.rows("select * from users")])
+            return repr([tx.fetch_all("select * from sessions"), tx.fetch_all("select * from users")])
 
         kept = await env.store.read(everything)
-        sessions = [await sign_in.recognise(env.context, each.token) for each in (first, second)]
+        sessions = [await sign_in.find_session(env.context, each.token) for each in (first, second)]
 
         assert first.token != second.token
         assert len({each.csrf for each in sessions if each}) == 2
@@ -100,9 +107,12 @@ def test_whoever_may_not_enter_gets_the_same_nothing(run_scenario: RunScenario, 
 
 
 def test_a_hash_is_checked_also_for_who_is_unknown() -> None:
-    assert not passwords.is_right(None, "")
-    assert not passwords.is_right(None, WORD)
-    assert passwords._nobodys().split("$")[1:4] == passwords.hashed(WORD, VirtualWorld()).split("$")[1:4]
+    assert not passwords.verify(None, "")
+    assert not passwords.verify(None, WORD)
+    assert (
+        passwords._unmatchable_hash().split("$")[1:4]
+        == passwords.hash_password(WORD, VirtualWorld()).split("$")[1:4]
+    )
 
 
 def test_after_a_few_wrong_tries_even_the_right_password_has_to_wait(run_scenario: RunScenario) -> None:
@@ -110,12 +120,12 @@ def test_after_a_few_wrong_tries_even_the_right_password_has_to_wait(run_scenari
 
     async def scenario(env: Environment) -> None:
         await make(env)
-        for _ in range(MOST_OF_BOTH):
+        for _ in range(MAX_ATTEMPTS_PER_NAME_AND_ADDRESS):
             assert await enter(env, word="wrong") is None
 
         assert await is_locked(env)
         assert not await is_locked(env, address=THERE), "the owner is not locked out by someone elsewhere"
-        world.leap(WINDOW / SECOND)
+        world.move_clock(ATTEMPT_WINDOW_MS / SECOND)
         assert await enter(env) is not None
 
     run_scenario(scenario, world=world)
@@ -125,11 +135,11 @@ def test_after_a_few_wrong_tries_even_the_right_password_has_to_wait(run_scenari
 def test_a_name_is_not_guessed_from_many_addresses_nor_many_names_from_one(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await make(env)
-        for number in range(MOST_OF_NAME):
+        for number in range(MAX_ATTEMPTS_PER_NAME):
             assert await enter(env, word="wrong", address=ip_address(f"203.0.113.{number}")) is None
         assert await is_locked(env, address=THERE)
 
-        for number in range(MOST_OF_NAME):
+        for number in range(MAX_ATTEMPTS_PER_NAME):
             assert await enter(env, f"user{number}", "wrong", ip_address("2001:db8::1")) is None
         assert await is_locked(env, name="lee", address=ip_address("2001:db8::ffff"))
 
@@ -139,7 +149,7 @@ def test_a_name_is_not_guessed_from_many_addresses_nor_many_names_from_one(run_s
 def test_signing_in_rightly_is_never_throttled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await make(env)
-        for _ in range(MOST_OF_BOTH + 1):
+        for _ in range(MAX_ATTEMPTS_PER_NAME_AND_ADDRESS + 1):
             assert await enter(env) is not None
 
     run_scenario(scenario)
@@ -157,10 +167,10 @@ def test_a_session_is_over_when_nobody_used_it_for_long_and_after_a_day_s_work_i
         assert busy is not None
 
         seen = []
-        for _ in range(LASTS // (IDLE // 2)):
-            world.leap(IDLE / 2 / SECOND)
-            looked = await sign_in.recognise(env.context, idle.token, is_use=False)
-            seen.append((looked is not None, await sign_in.recognise(env.context, busy.token) is not None))
+        for _ in range(SESSION_LIFETIME_MS // (IDLE_TIMEOUT_MS // 2)):
+            world.move_clock(IDLE_TIMEOUT_MS / 2 / SECOND)
+            looked = await sign_in.find_session(env.context, idle.token, is_activity=False)
+            seen.append((looked is not None, await sign_in.find_session(env.context, busy.token) is not None))
 
         assert seen == [(True, True)] + [(False, True)] * (len(seen) - 2) + [(False, False)]
 
@@ -180,11 +190,13 @@ def test_a_session_is_over_at_once_when_its_user_is_disabled_or_gets_another_pas
         if what == "disable":
             await env.store.write(users.set_disabled, "kim", True, now)
         elif what == "password":
-            await env.store.write(users.change_password, "kim", passwords.hashed("another word", env.world), now)
+            await env.store.write(
+                users.change_password, "kim", passwords.hash_password("another word", env.world), now
+            )
         else:
             await env.store.write(accounts.set_disabled, "acme", now)
 
-        assert await sign_in.recognise(env.context, signed.token) is None
+        assert await sign_in.find_session(env.context, signed.token) is None
 
     run_scenario(scenario)
 
@@ -195,13 +207,13 @@ def test_an_operator_looks_at_any_account_but_not_at_one_that_is_not(run_scenari
         other = await env.store.write(accounts.ensure_account, "other", env.world.now())
         signed = await enter(env, "op")
         assert signed is not None
-        session = await sign_in.recognise(env.context, signed.token)
+        session = await sign_in.find_session(env.context, signed.token)
         assert session is not None
 
-        assert not await sign_in.look_at(env.context, signed.token, session, 999)
-        assert await sign_in.look_at(env.context, signed.token, session, other)
+        assert not await sign_in.switch_account(env.context, signed.token, session, 999)
+        assert await sign_in.switch_account(env.context, signed.token, session, other)
 
-        looking = await sign_in.recognise(env.context, signed.token)
+        looking = await sign_in.find_session(env.context, signed.token)
         assert looking is not None
         assert looking.account == "other"
 
@@ -218,6 +230,6 @@ def test_a_user_of_an_account_has_one_and_an_operator_has_none(run_scenario: Run
             await make(env, account="other")
 
         assert taken.value.code is Code.DUPLICATE
-        assert [each.name for each in await env.store.read(accounts.accounts)] == ["acme"]
+        assert [each.name for each in await env.store.read(accounts.list_accounts)] == ["acme"]
 
     run_scenario(scenario)

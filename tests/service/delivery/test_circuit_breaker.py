@@ -10,29 +10,29 @@ import pytest
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain.message import Attempt, Outcome, Product, Status
-from pabal.service.delivery.circuit_breaker import ASIDE_S, Health, State
-from pabal.service.delivery.deliver import OFFLINE_S, PROBE_S
+from pabal.service.delivery.circuit_breaker import OPEN_S, CarrierStatus, CircuitBreaker
+from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S, PROBE_INTERVAL_S
 from pabal.store import carrier_states
 from pabal.store.carrier_states import CarrierState
-from pabal.store.engine.base import Store, StoreAway
+from pabal.store.engine.base import Store, StoreUnavailable
 from tests.fixtures.service import (
+    DEFAULT_CARRIER,
     PHONE,
-    POST,
-    Post,
+    FakeCarrier,
     RunScenario,
     add_profile,
     alimtalk,
-    counted,
-    ends,
-    first,
-    job,
+    job_of,
     later,
-    of,
+    message_id_of,
+    messages_of,
+    metric_value,
+    outcomes_of,
     run_scenario_with,
     send,
     sms,
 )
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld, in_virtual_time, open_store
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, open_store, run_in_virtual_time
 
 WAITING, SENDING, DONE, FAILED = Status.WAITING, Status.SENDING, Status.COMPLETED, Status.FAIL
 GOOD = Outcome.DELIVERED
@@ -49,70 +49,72 @@ def refusing(attempt: Attempt) -> Verdict:
 
 def two_posts(
     first_answer: Callable[[Attempt], Verdict] = taking, *, is_up: bool = True, patience_s: float = 60, **more: Any
-) -> tuple[Post, Post]:
+) -> tuple[FakeCarrier, FakeCarrier]:
     """Return a first carrier that does as told, and a second that takes everything."""
-    one = Post("one", first_answer, patience_s=patience_s, **more)
+    one = FakeCarrier("one", first_answer, patience_s=patience_s, **more)
     one.is_connected = is_up
-    return one, Post("two", taking)
+    return one, FakeCarrier("two", taking)
 
 
 async def told(env: Environment) -> dict[str, CarrierState]:
     """Return what the store tells operators of each carrier."""
-    return {each.name: each for each in await env.store.read(carrier_states.states)}
+    return {each.name: each for each in await env.store.read(carrier_states.list_all)}
 
 
 def shown(env: Environment, name: str) -> tuple[float, float]:
     """Return whether the metrics show a carrier as up, and as set aside."""
-    return counted(env, "pabal_carrier_up", carrier=name), counted(env, "pabal_carrier_aside", carrier=name)
+    return metric_value(env, "pabal_carrier_up", carrier=name), metric_value(
+        env, "pabal_carrier_aside", carrier=name
+    )
 
 
 # The watch over one carrier.
 
 
-def watched(scenario: Callable[[Health, Post], Awaitable[None]]) -> None:
+def watched(scenario: Callable[[CircuitBreaker, FakeCarrier], Awaitable[None]]) -> None:
     """Run a scenario with a carrier that has a minute's patience, and the watch over it."""
 
     async def whole() -> None:
-        post = Post()
-        await scenario(Health(post, VirtualWorld()), post)
+        post = FakeCarrier()
+        await scenario(CircuitBreaker(post, VirtualWorld()), post)
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
-def seen(health: Health) -> tuple[State, str]:
+def seen(health: CircuitBreaker) -> tuple[CarrierStatus, str]:
     """Look at a carrier; return its state and the reason for it."""
-    health.look()
-    return health.state, health.reason
+    health.update()
+    return health.status, health.reason
 
 
 def test_a_carrier_that_is_gone_is_down_and_after_its_patience_aside_and_up_when_it_is_back() -> None:
-    async def scenario(health: Health, post: Post) -> None:
-        assert seen(health) == (State.UP, "")
+    async def scenario(health: CircuitBreaker, post: FakeCarrier) -> None:
+        assert seen(health) == (CarrierStatus.UP, "")
         post.is_connected = False
-        assert seen(health) == (State.DOWN, "told to be away")
+        assert seen(health) == (CarrierStatus.DOWN, "told to be away")
         await asyncio.sleep(59.9)
-        assert seen(health)[0] is State.DOWN
+        assert seen(health)[0] is CarrierStatus.DOWN
 
         await asyncio.sleep(0.2)
-        assert seen(health) == (State.ASIDE, "told to be away")
+        assert seen(health) == (CarrierStatus.CIRCUIT_OPEN, "told to be away")
         post.is_connected = True
-        assert seen(health) == (State.UP, "")
+        assert seen(health) == (CarrierStatus.UP, "")
 
     watched(scenario)
 
 
 def test_each_time_a_carrier_goes_its_patience_begins_anew() -> None:
-    async def scenario(health: Health, post: Post) -> None:
+    async def scenario(health: CircuitBreaker, post: FakeCarrier) -> None:
         for _ in range(5):
             post.is_connected = False
-            health.look()
+            health.update()
             await asyncio.sleep(40)
-            assert seen(health)[0] is State.DOWN
+            assert seen(health)[0] is CarrierStatus.DOWN
             post.is_connected = True
-            health.look()
+            health.update()
             await asyncio.sleep(1)
 
-        assert health.state is State.UP
+        assert health.status is CarrierStatus.UP
 
     watched(scenario)
 
@@ -121,20 +123,20 @@ def test_each_time_a_carrier_goes_its_patience_begins_anew() -> None:
 def test_a_carrier_that_fails_at_everything_is_aside_after_its_patience_and_then_on_trial(
     verdicts: list[Verdict],
 ) -> None:
-    async def scenario(health: Health, post: Post) -> None:
+    async def scenario(health: CircuitBreaker, post: FakeCarrier) -> None:
         for _ in range(59):
-            health.note(verdicts)
-            assert (seen(health)[0], health.is_on_trial) == (State.UP, False)
+            health.record(verdicts)
+            assert (seen(health)[0], health.allows_only_probes) == (CarrierStatus.UP, False)
             await asyncio.sleep(1)
 
         await asyncio.sleep(1)
-        health.note(verdicts)
-        assert seen(health) == (State.ASIDE, "it takes nothing")
-        assert health.is_on_trial
-        await asyncio.sleep(ASIDE_S)
-        assert (seen(health)[0], health.is_on_trial) == (State.UP, True)
-        health.note(verdicts)
-        assert seen(health)[0] is State.ASIDE
+        health.record(verdicts)
+        assert seen(health) == (CarrierStatus.CIRCUIT_OPEN, "it takes nothing")
+        assert health.allows_only_probes
+        await asyncio.sleep(OPEN_S)
+        assert (seen(health)[0], health.allows_only_probes) == (CarrierStatus.UP, True)
+        health.record(verdicts)
+        assert seen(health)[0] is CarrierStatus.CIRCUIT_OPEN
 
     watched(scenario)
 
@@ -145,44 +147,44 @@ def test_a_carrier_that_fails_at_everything_is_aside_after_its_patience_and_then
     ids=lambda word: repr(word),
 )
 def test_any_clear_word_shows_that_a_carrier_works(word: Verdict) -> None:
-    async def scenario(health: Health, post: Post) -> None:
-        health.note([Busy()])
+    async def scenario(health: CircuitBreaker, post: FakeCarrier) -> None:
+        health.record([Busy()])
         await asyncio.sleep(60)
-        health.note([Busy()])
-        assert seen(health)[0] is State.ASIDE
+        health.record([Busy()])
+        assert seen(health)[0] is CarrierStatus.CIRCUIT_OPEN
 
-        health.note([Busy(), word, Unknown()])
-        assert (seen(health)[0], health.is_on_trial) == (State.UP, False)
+        health.record([Busy(), word, Unknown()])
+        assert (seen(health)[0], health.allows_only_probes) == (CarrierStatus.UP, False)
         await asyncio.sleep(59)
-        health.note([Busy()])
-        assert seen(health)[0] is State.UP  # its patience begins anew
+        health.record([Busy()])
+        assert seen(health)[0] is CarrierStatus.UP  # its patience begins anew
 
     watched(scenario)
 
 
 def test_no_word_is_no_sign() -> None:
-    async def scenario(health: Health, post: Post) -> None:
-        health.note([Busy()])
+    async def scenario(health: CircuitBreaker, post: FakeCarrier) -> None:
+        health.record([Busy()])
         await asyncio.sleep(60)
-        health.note([])
-        assert seen(health)[0] is State.UP
-        health.note([Busy()])
+        health.record([])
+        assert seen(health)[0] is CarrierStatus.UP
+        health.record([Busy()])
 
-        health.note([])
-        assert seen(health)[0] is State.ASIDE
+        health.record([])
+        assert seen(health)[0] is CarrierStatus.CIRCUIT_OPEN
 
     watched(scenario)
 
 
 def test_a_carrier_that_is_aside_stays_so_when_it_loses_its_connection() -> None:
-    async def scenario(health: Health, post: Post) -> None:
-        health.note([Busy()])
+    async def scenario(health: CircuitBreaker, post: FakeCarrier) -> None:
+        health.record([Busy()])
         await asyncio.sleep(60)
-        health.note([Busy()])
-        health.look()
+        health.record([Busy()])
+        health.update()
 
         post.is_connected = False
-        assert seen(health) == (State.ASIDE, "told to be away")
+        assert seen(health) == (CarrierStatus.CIRCUIT_OPEN, "told to be away")
 
     watched(scenario)
 
@@ -198,14 +200,14 @@ def test_the_due_messages_of_a_carrier_that_is_gone_for_too_long_move_to_the_nex
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 1200))
         await env.wait(59)
-        assert two.handed == []
+        assert two.submitted == []
 
         await env.wait(3)
 
-        assert one.handed == []
-        assert len(two.handed) == len(set(two.ids)) == 1200
-        assert {attempt.tries for _, attempt in two.handed} == {0}
-        assert await ends(env, request_id) == [(DONE, GOOD)] * 1200
+        assert one.submitted == []
+        assert len(two.submitted) == len(set(two.ids)) == 1200
+        assert {attempt.tries for _, attempt in two.submitted} == {0}
+        assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 1200
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH, max_receivers=2000)
 
@@ -217,29 +219,29 @@ def test_new_sends_go_to_the_next_carrier_at_once_while_the_first_is_aside(tmp_p
         await env.wait(70)
 
         request_id = await send(env, sms())
-        found = await job(env, first(request_id))
+        found = await job_of(env, message_id_of(request_id))
         await env.wait(0.2)
 
         assert found is not None
         assert found[0] == "two"
-        assert two.ids == [first(request_id)]
-        assert await ends(env, request_id) == [(DONE, GOOD)]
+        assert two.ids == [message_id_of(request_id)]
+        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_what_stands_in_for_a_failed_message_goes_to_the_next_carrier_too(tmp_path: Path) -> None:
     one, two = two_posts(is_up=False)
-    talk = Post("talk", lambda attempt: Rejected(Outcome.NOT_A_USER))
+    talk = FakeCarrier("talk", lambda attempt: Rejected(Outcome.NOT_A_USER))
 
     async def scenario(env: Environment) -> None:
         await env.wait(70)
 
-        request_id = await send(env, alimtalk(await add_profile(env), resend="대신"))
-        await env.wait(OFFLINE_S + 0.5)
+        request_id = await send(env, alimtalk(await add_profile(env), fallback_text="대신"))
+        await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.5)
 
-        assert await ends(env, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
-        assert (len(one.handed), len(two.handed)) == (0, 1)
+        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+        assert (len(one.submitted), len(two.submitted)) == (0, 1)
 
     routes = {"alimTalk": ["talk"], **BOTH}
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two, "talk": talk}, routes)
@@ -253,12 +255,12 @@ def test_what_comes_due_while_its_carrier_is_aside_moves_then_and_not_before(tmp
         much_later = await send(env, sms(scheduled_at=later(NOON, 3600)))
         one.is_connected = False
         await env.wait(299)
-        assert (await job(env, first(soon)) or ("",))[0] == "one"
+        assert (await job_of(env, message_id_of(soon)) or ("",))[0] == "one"
 
-        await env.wait(1 + OFFLINE_S + 0.2)
+        await env.wait(1 + OFFLINE_CHECK_INTERVAL_S + 0.2)
 
-        assert two.ids == [first(soon)]
-        assert (await job(env, first(much_later)) or ("",))[0] == "one"
+        assert two.ids == [message_id_of(soon)]
+        assert (await job_of(env, message_id_of(much_later)) or ("",))[0] == "one"
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
@@ -270,14 +272,14 @@ def test_a_carrier_that_is_back_is_used_again_and_what_had_moved_stays_where_it_
         moved = await send(env, sms())
         await env.wait(70.5)
         one.is_connected = True
-        await env.wait(OFFLINE_S + 0.1)
+        await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.1)
 
         request_id = await send(env, sms())
         await env.wait(0.5)
 
-        assert two.ids == [first(moved)]
-        assert one.ids == [first(request_id)]
-        assert await ends(env, request_id) == [(DONE, GOOD)]
+        assert two.ids == [message_id_of(moved)]
+        assert one.ids == [message_id_of(request_id)]
+        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
@@ -288,13 +290,13 @@ def test_a_carrier_that_is_gone_for_a_moment_keeps_its_messages(tmp_path: Path) 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 20))
         await env.wait(58)
-        assert await ends(env, request_id) == [(WAITING, None)] * 20
+        assert await outcomes_of(env, request_id) == [(WAITING, None)] * 20
 
         one.is_connected = True
-        await env.wait(OFFLINE_S + 0.5)
+        await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.5)
 
-        assert (len(one.handed), len(two.handed)) == (20, 0)
-        assert await ends(env, request_id) == [(DONE, GOOD)] * 20
+        assert (len(one.submitted), len(two.submitted)) == (20, 0)
+        assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 20
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
@@ -306,13 +308,13 @@ def test_the_patience_is_each_carriers_own(tmp_path: Path) -> None:
         request_id = await send(env, sms())
         await env.wait(7)
 
-        assert two.ids == [first(request_id)]
+        assert two.ids == [message_id_of(request_id)]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
 
 def test_without_another_carrier_messages_wait_for_the_one_that_is_gone(run_scenario: RunScenario) -> None:
-    post = Post(answer=taking)
+    post = FakeCarrier(answer=taking)
     post.is_connected = False
 
     async def scenario(env: Environment) -> None:
@@ -320,23 +322,23 @@ def test_without_another_carrier_messages_wait_for_the_one_that_is_gone(run_scen
         await env.wait(600)
         late = await send(env, sms())
         await env.wait(600)
-        assert post.handed == []
+        assert post.submitted == []
 
         post.is_connected = True
-        await env.wait(OFFLINE_S + 0.5)
+        await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.5)
 
-        assert await ends(env, early) == [(DONE, GOOD)] * 15
-        assert await ends(env, late) == [(DONE, GOOD)]
-        assert {(attempt.number, attempt.tries) for _, attempt in post.handed} == {(1, 0)}
+        assert await outcomes_of(env, early) == [(DONE, GOOD)] * 15
+        assert await outcomes_of(env, late) == [(DONE, GOOD)]
+        assert {(attempt.number, attempt.tries) for _, attempt in post.submitted} == {(1, 0)}
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 @pytest.mark.parametrize("back", ["one", "two"])
 def test_when_every_carrier_of_a_route_is_gone_the_first_to_come_back_gets_what_waits(
     tmp_path: Path, back: str
 ) -> None:
-    posts = {name: Post(name, taking, patience_s=5) for name in ("one", "two")}
+    posts = {name: FakeCarrier(name, taking, patience_s=5) for name in ("one", "two")}
     for post in posts.values():
         post.is_connected = False
 
@@ -344,39 +346,39 @@ def test_when_every_carrier_of_a_route_is_gone_the_first_to_come_back_gets_what_
         await env.wait(20)
         request_id = await send(env, sms())
         await env.wait(20.5)
-        assert await ends(env, request_id) == [(WAITING, None)]
+        assert await outcomes_of(env, request_id) == [(WAITING, None)]
 
         posts[back].is_connected = True
-        await env.wait(2 * OFFLINE_S + 0.5)
+        await env.wait(2 * OFFLINE_CHECK_INTERVAL_S + 0.5)
 
-        assert [name for name, post in posts.items() if post.handed] == [back]
-        assert await ends(env, request_id) == [(DONE, GOOD)]
+        assert [name for name, post in posts.items() if post.submitted] == [back]
+        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
 
     run_scenario_with(tmp_path, scenario, posts, BOTH)
 
 
 def test_products_without_another_carrier_stay_while_the_others_move(tmp_path: Path) -> None:
     one, two = two_posts(is_up=False)
-    three = Post("three", taking)
+    three = FakeCarrier("three", taking)
 
     async def scenario(env: Environment) -> None:
         text, long = await send(env, sms()), await send(env, sms(product=Product.LMS))
         picture = await send(env, sms(product=Product.MMS))
         await env.wait(70.5)
 
-        assert (two.ids, three.ids) == ([first(text)], [first(long)])
-        assert await ends(env, picture) == [(WAITING, None)]
+        assert (two.ids, three.ids) == ([message_id_of(text)], [message_id_of(long)])
+        assert await outcomes_of(env, picture) == [(WAITING, None)]
         one.is_connected = True
         await env.wait(2)
-        assert one.ids == [first(picture)]
-        assert await ends(env, picture) == [(DONE, GOOD)]
+        assert one.ids == [message_id_of(picture)]
+        assert await outcomes_of(env, picture) == [(DONE, GOOD)]
 
     routes = {"sms": ["one", "two"], "lms": ["one", "three"], "mms": ["one"]}
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two, "three": three}, routes)
 
 
 def test_a_carrier_that_is_aside_itself_is_passed_over(tmp_path: Path) -> None:
-    posts = {name: Post(name, taking, patience_s=5) for name in ("one", "two", "three")}
+    posts = {name: FakeCarrier(name, taking, patience_s=5) for name in ("one", "two", "three")}
     posts["one"].is_connected = posts["two"].is_connected = False
 
     async def scenario(env: Environment) -> None:
@@ -385,7 +387,7 @@ def test_a_carrier_that_is_aside_itself_is_passed_over(tmp_path: Path) -> None:
         new = await send(env, sms())
         await env.wait(1)
 
-        assert posts["three"].ids == [first(old), first(new)]
+        assert posts["three"].ids == [message_id_of(old), message_id_of(new)]
 
     run_scenario_with(tmp_path, scenario, posts, {"sms": list(posts)})
 
@@ -396,14 +398,14 @@ def test_nothing_is_sent_twice_by_moving(tmp_path: Path) -> None:
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 100))
         await env.wait(1)
-        assert len(one.handed) == 10
+        assert len(one.submitted) == 10
         one.is_connected = False  # it answers what it has, and takes no more
         await env.wait(30)
 
         handed = one.ids + two.ids
-        assert (len(one.handed), len(two.handed)) == (10, 90)
+        assert (len(one.submitted), len(two.submitted)) == (10, 90)
         assert len(handed) == len(set(handed))
-        assert await ends(env, request_id) == [(DONE, GOOD)] * 100
+        assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 100
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
@@ -417,8 +419,8 @@ def test_what_a_carrier_holds_in_doubt_does_not_move(tmp_path: Path) -> None:
         one.is_connected = False
         await env.wait(60)
 
-        assert (len(one.handed), two.handed) == (10, [])
-        assert await ends(env, request_id) == [(SENDING, None)] * 10
+        assert (len(one.submitted), two.submitted) == (10, [])
+        assert await outcomes_of(env, request_id) == [(SENDING, None)] * 10
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
@@ -445,15 +447,15 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
         assert shown(env, "one") == (1, 0)
 
         one.is_connected = False
-        await env.wait(PROBE_S + 0.1)
+        await env.wait(PROBE_INTERVAL_S + 0.1)
         down = (await told(env))["one"]
         assert (down.state, down.reason) == ("down", "told to be away")
-        assert NOON < down.since <= later(NOON, PROBE_S)
+        assert NOON < down.since <= later(NOON, PROBE_INTERVAL_S)
         assert shown(env, "one") == (0, 0)
         assert env.context.open_circuits == set()
 
         await send(env, sms())
-        await env.wait(60 + OFFLINE_S)
+        await env.wait(60 + OFFLINE_CHECK_INTERVAL_S)
         aside = (await told(env))["one"]
         assert (aside.state, aside.reason) == ("aside", "told to be away")
         assert aside.since >= later(NOON, 60)
@@ -461,7 +463,7 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
         assert env.context.open_circuits == {"one"}
 
         one.is_connected = True
-        await env.wait(OFFLINE_S + 0.1)
+        await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.1)
         assert (await told(env))["one"].state == "up"
         assert shown(env, "one") == (1, 0)
         assert env.context.open_circuits == set()
@@ -477,20 +479,22 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
 
 
 def test_what_the_last_run_said_of_a_carrier_does_not_outlive_it(run_scenario: RunScenario) -> None:
-    gone = Post(patience_s=5)
+    gone = FakeCarrier(patience_s=5)
     gone.is_connected = False
 
     async def until_aside(env: Environment) -> None:
         await env.wait(10)
-        assert (await told(env))[POST].state == "aside"
+        assert (await told(env))[DEFAULT_CARRIER].state == "aside"
 
     async def next_start(env: Environment) -> None:
         await env.wait(1)
 
-        assert (await told(env))[POST][:4] == CarrierState(POST, "up", later(NOON, 60), "")[:4]
+        assert (await told(env))[DEFAULT_CARRIER][:4] == CarrierState(DEFAULT_CARRIER, "up", later(NOON, 60), "")[
+            :4
+        ]
 
-    run_scenario(until_aside, carriers={POST: gone})
-    run_scenario(next_start, carriers={POST: Post()}, world=VirtualWorld(1, later(NOON, 60)))
+    run_scenario(until_aside, carriers={DEFAULT_CARRIER: gone})
+    run_scenario(next_start, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=VirtualWorld(1, later(NOON, 60)))
 
 
 class Unreliable:
@@ -500,12 +504,12 @@ class Unreliable:
         self._store = store
         self.is_away = False
         self.read = store.read
-        self.note = store.note
+        self.note = store.write_relaxed
         self.close = store.close
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if self.is_away:
-            raise StoreAway("told to be")
+            raise StoreUnavailable("told to be")
         return await self._store.write(work, *args, **kwargs)
 
 
@@ -514,21 +518,21 @@ def test_a_state_that_could_not_be_kept_is_kept_when_the_store_is_back(
 ) -> None:
     world = VirtualWorld()
     store = Unreliable(open_store(tmp_path, world))
-    post = Post()
+    post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
         await env.wait(1)
         store.is_away = True
         post.is_connected = False
         await env.wait(20)
-        assert (await told(env))[POST].state == "up"
+        assert (await told(env))[DEFAULT_CARRIER].state == "up"
 
         store.is_away = False
         await env.wait(2)
 
-        assert (await told(env))[POST].state == "down"
+        assert (await told(env))[DEFAULT_CARRIER].state == "down"
 
-    run_scenario(scenario, world=world, store=store, carriers={POST: post})
+    run_scenario(scenario, world=world, store=store, carriers={DEFAULT_CARRIER: post})
 
 
 # A carrier that fails at everything.
@@ -550,9 +554,9 @@ def test_a_carrier_that_fails_at_everything_for_too_long_is_set_aside_and_the_ne
         assert env.context.open_circuits == {"one"}
         assert (await told(env))["one"].reason == "it takes nothing"
         assert shown(env, "one") == (0, 1)
-        assert len(handed_after) <= 60 / PROBE_S  # a single one every so often
+        assert len(handed_after) <= 60 / PROBE_INTERVAL_S  # a single one every so often
         await env.wait(60)  # some were to be tried again only then
-        assert [await ends(env, one_sent) for one_sent in sent] == [[(DONE, GOOD)]] * 60
+        assert [await outcomes_of(env, one_sent) for one_sent in sent] == [[(DONE, GOOD)]] * 60
         assert len(two.ids) == len(set(two.ids)) == 60
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
@@ -568,8 +572,8 @@ def test_a_carrier_that_fails_for_a_shorter_time_keeps_its_messages(tmp_path: Pa
         one.answer = taking
         await env.wait(60)
 
-        assert two.handed == []
-        assert await ends(env, request_id) == [(DONE, GOOD)] * 5
+        assert two.submitted == []
+        assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 5
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
@@ -584,15 +588,15 @@ def test_a_carrier_that_fails_is_probed_with_single_messages_and_used_again_once
             await send(env, sms(*[PHONE] * 10))
             await env.wait(1)
         assert env.context.open_circuits == {"one"}
-        handed = len(one.handed)
-        for _ in range(round(ASIDE_S) + 10):  # so that its turn comes again while it still fails
+        handed = len(one.submitted)
+        for _ in range(round(OPEN_S) + 10):  # so that its turn comes again while it still fails
             await send(env, sms(*[PHONE] * 10))
             await env.wait(1)
         probes = one.times[handed:]
         assert 1 <= len(probes) == len(set(probes)) <= 10
 
         one.answer = taking
-        for _ in range(round(ASIDE_S) + 10):
+        for _ in range(round(OPEN_S) + 10):
             await send(env, sms(*[PHONE] * 10))
             await env.wait(1)
 
@@ -600,8 +604,8 @@ def test_a_carrier_that_fails_is_probed_with_single_messages_and_used_again_once
         assert (await told(env))["one"].state == "up"
         request_id = await send(env, sms(*[PHONE] * 10))
         await env.wait(0.5)
-        assert one.ids[-10:] == [first(request_id, number) for number in range(1, 11)]
-        assert one.lots[-1] == 10
+        assert one.ids[-10:] == [message_id_of(request_id, number) for number in range(1, 11)]
+        assert one.batch_sizes[-1] == 10
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
@@ -617,9 +621,9 @@ def test_a_lone_message_does_not_wait_for_a_carrier_that_has_failed_for_too_long
         await env.wait(40)
 
         assert one.times[-1] >= 20
-        assert two.ids == [first(request_id)]
+        assert two.ids == [message_id_of(request_id)]
         assert two.times[0] - one.times[-1] < 0.5
-        assert await ends(env, request_id) == [(DONE, GOOD)]
+        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
@@ -633,16 +637,16 @@ def test_what_a_carrier_is_given_to_see_how_it_does_goes_on_at_once_if_it_is_not
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await env.wait(40)
-        handed = len(one.handed)
-        await env.wait(ASIDE_S)
+        handed = len(one.submitted)
+        await env.wait(OPEN_S)
         assert env.context.open_circuits == set()  # it is its turn again
 
         request_id = await send(env, sms())
         await env.wait(0.5)
 
-        assert one.ids[handed:] == [first(request_id)]
-        assert two.ids[1:] == [first(request_id)]
-        assert await ends(env, request_id) == [(DONE, GOOD)]
+        assert one.ids[handed:] == [message_id_of(request_id)]
+        assert two.ids[1:] == [message_id_of(request_id)]
+        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
         assert env.context.open_circuits == {"one"}
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
@@ -651,22 +655,22 @@ def test_what_a_carrier_is_given_to_see_how_it_does_goes_on_at_once_if_it_is_not
 def test_without_another_carrier_messages_wait_for_the_one_that_fails_and_few_of_their_tries_are_spent(
     run_scenario: RunScenario,
 ) -> None:
-    post = Post(answer=refusing, patience_s=20)
+    post = FakeCarrier(answer=refusing, patience_s=20)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 100))
         await env.wait(30)
-        before = len(post.handed)
+        before = len(post.submitted)
         await env.wait(60)
-        assert len(post.handed) - before <= 60 / PROBE_S + 1
-        assert [each.status for each in await of(env, request_id)] == [SENDING] * 100
+        assert len(post.submitted) - before <= 60 / PROBE_INTERVAL_S + 1
+        assert [each.status for each in await messages_of(env, request_id)] == [SENDING] * 100
 
         post.answer = taking
         await env.wait(60)
 
-        assert await ends(env, request_id) == [(DONE, GOOD)] * 100
+        assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 100
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_one_refusal_among_yeses_sets_nobody_aside(tmp_path: Path) -> None:
@@ -678,7 +682,7 @@ def test_one_refusal_among_yeses_sets_nobody_aside(tmp_path: Path) -> None:
             await env.wait(1)
 
         assert env.context.open_circuits == set()
-        assert two.handed == []
+        assert two.submitted == []
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 
@@ -695,8 +699,8 @@ def test_a_carrier_that_stalls_delays_nobody_else_and_is_set_aside_in_the_end(tm
         for _ in range(10):
             other = await send(env, sms(product=Product.LMS))
             await env.wait(0.2)
-            assert await ends(env, other) == [(DONE, GOOD)]
-        assert len(stalled.handed) == 5
+            assert await outcomes_of(env, other) == [(DONE, GOOD)]
+        assert len(stalled.submitted) == 5
         assert two.times[-1] - two.times[0] < 3
 
         await env.wait(40)
@@ -704,10 +708,10 @@ def test_a_carrier_that_stalls_delays_nobody_else_and_is_set_aside_in_the_end(tm
         assert env.context.open_circuits == {"one"}
         new = await send(env, sms())
         await env.wait(0.2)
-        assert await ends(env, new) == [(DONE, GOOD)]
-        assert stalled.most_in_hand <= 5
+        assert await outcomes_of(env, new) == [(DONE, GOOD)]
+        assert stalled.max_in_flight <= 5
         await env.wait(300)
-        assert await ends(env, waiting) == [(DONE, GOOD)] * 30
+        assert await outcomes_of(env, waiting) == [(DONE, GOOD)] * 30
 
     routes = {"sms": ["one", "two"], "lms": ["two"]}
     run_scenario_with(tmp_path, scenario, {"one": stalled, "two": two}, routes, stop_seconds=1)
@@ -724,7 +728,7 @@ def test_while_a_silent_carrier_is_tried_out_new_sends_go_to_the_next(tmp_path: 
         for _ in range(60):
             request_id = await send(env, sms())
             await env.wait(2)
-            slow += first(request_id) not in two.ids
+            slow += message_id_of(request_id) not in two.ids
         assert len(two.ids) > before
         assert slow <= 4  # the ones it is tried out with
 
@@ -735,7 +739,7 @@ def test_what_was_never_tried_goes_back_up_the_route_when_its_carrier_is_gone(tm
     one, two = two_posts(is_up=False, patience_s=10)
     two.failover_after_s = 10
     two.window = 1
-    two.takes_s = 20
+    two.delay_s = 20
 
     async def scenario(env: Environment) -> None:
         requests = [await send(env, sms()) for _ in range(10)]
@@ -744,7 +748,7 @@ def test_what_was_never_tried_goes_back_up_the_route_when_its_carrier_is_gone(tm
 
         await env.wait(60)
 
-        assert [await ends(env, each) for each in requests] == [[(DONE, GOOD)]] * 10
+        assert [await outcomes_of(env, each) for each in requests] == [[(DONE, GOOD)]] * 10
         assert len(one.ids) >= 8
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.service.delivery.claim import Turn, turn
+from pabal.service.delivery.claim import SlotChoice, choose_slot
 from pabal.store.queue import CAMPAIGN, SMALL, is_campaigns_turn
 from tests.fixtures.virtual import NOON
 
@@ -13,35 +13,35 @@ OURS = next(at for at in range(NOON, NOON + 1000) if not is_campaigns_turn(at))
 
 
 def test_where_nothing_is_there_it_is_nobodys_turn() -> None:
-    assert turn([], NOON) == Turn(None, False, None)
+    assert choose_slot([], NOON) == SlotChoice(None, False, None)
 
 
 def test_where_nothing_is_due_the_time_of_the_first_is_told() -> None:
-    assert turn([(1, SMALL, NOON + 9), (2, CAMPAIGN, NOON + 5)], NOON) == Turn(None, False, NOON + 5)
+    assert choose_slot([(1, SMALL, NOON + 9), (2, CAMPAIGN, NOON + 5)], NOON) == SlotChoice(None, False, NOON + 5)
 
 
 def test_the_oldest_small_send_comes_before_older_campaigns() -> None:
     found = [(1, CAMPAIGN, OURS - 90), (2, SMALL, OURS - 5), (3, SMALL, OURS - 7)]
 
-    assert turn(found, OURS) == Turn(3, True, None, fills_up=False)
+    assert choose_slot(found, OURS) == SlotChoice(3, True, None, fills_with_campaigns=False)
 
 
 def test_every_so_often_the_oldest_campaign_comes_first_though_small_sends_wait() -> None:
     found = [(1, CAMPAIGN, THEIRS - 10), (2, SMALL, THEIRS - 50), (3, CAMPAIGN, THEIRS - 20)]
 
-    assert turn(found, THEIRS) == Turn(3, True, None, fills_up=False)
-    assert turn([(2, SMALL, THEIRS - 50)], THEIRS) == Turn(2, False, None)
+    assert choose_slot(found, THEIRS) == SlotChoice(3, True, None, fills_with_campaigns=False)
+    assert choose_slot([(2, SMALL, THEIRS - 50)], THEIRS) == SlotChoice(2, False, None)
 
 
 def test_campaigns_of_its_slot_go_along_with_a_small_send_that_no_other_waits_behind() -> None:
     found = [(1, SMALL, OURS), (1, CAMPAIGN, OURS), (2, CAMPAIGN, OURS), (3, SMALL, OURS + 1)]
 
-    assert turn(found, OURS) == Turn(1, True, None, fills_up=True)
+    assert choose_slot(found, OURS) == SlotChoice(1, True, None, fills_with_campaigns=True)
 
 
 def test_what_is_due_just_now_is_due() -> None:
-    assert turn([(4, SMALL, NOON)], NOON).slot == 4
-    assert turn([(4, SMALL, NOON + 1)], NOON).slot is None
+    assert choose_slot([(4, SMALL, NOON)], NOON).slot == 4
+    assert choose_slot([(4, SMALL, NOON + 1)], NOON).slot is None
 
 
 jobs_found = st.lists(
@@ -56,11 +56,11 @@ def test_whenever_something_is_due_it_is_the_turn_of_a_slot_that_has_it(
 ) -> None:
     due = [each for each in found if each[2] <= now]
 
-    whose = turn(found, now)
+    whose = choose_slot(found, now)
 
     assert (whose.slot is not None) == bool(due)
-    assert whose.has_others == (len({slot for slot, _, _ in due}) > 1)
+    assert whose.has_other_due_slots == (len({slot for slot, _, _ in due}) > 1)
     if due:
         lanes = {lane for slot, lane, _ in due if slot == whose.slot}
-        assert whose.fills_up == all(slot == whose.slot for slot, lane, _ in due if lane == SMALL)
+        assert whose.fills_with_campaigns == all(slot == whose.slot for slot, lane, _ in due if lane == SMALL)
         assert SMALL in lanes or is_campaigns_turn(now) or not any(lane == SMALL for _, lane, _ in due)

@@ -10,17 +10,17 @@ import pytest
 from pabal.carriers.base import Accepted, Rejected, Verdict
 from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Outcome, Status
-from pabal.service.delivery.deliver import POLL_S
-from pabal.service.delivery.heartbeat import BEAT_S, MISSED_BEATS
-from pabal.service.upkeep.housekeeping import HOUSEKEEPING_SLOT, ROUND_S, ROUNDS_A_THOROUGH_ONE
+from pabal.service.delivery.deliver import POLL_INTERVAL_S
+from pabal.service.delivery.heartbeat import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
+from pabal.service.upkeep.housekeeping import FULL_ROUND_EVERY, HOUSEKEEPING_SLOT, ROUND_INTERVAL_S
 from pabal.store import queue
 from pabal.store.engine.base import Tx
-from tests.fixtures.cluster import Crowd, Process, run_scenario
-from tests.fixtures.service import POST, Post, count, ends, first, send, sms
+from tests.fixtures.cluster import Cluster, Process, run_scenario
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, count_rows, message_id_of, outcomes_of, send, sms
 
 SETTLED_S = 3.5
 """Time enough for slots to be shared when nobody has died."""
-MISSED_S = (MISSED_BEATS + 3) * BEAT_S
+MISSED_S = (MAX_MISSED_HEARTBEATS + 3) * HEARTBEAT_INTERVAL_S
 """Time enough for a dead worker to be missed and its slots to be taken."""
 SLOTS = 8
 DELIVERED = (Status.COMPLETED, Outcome.DELIVERED)
@@ -31,14 +31,14 @@ def done(attempt: Attempt) -> Verdict:
     return Accepted(None)
 
 
-def posts(**options: object) -> Callable[[], dict[str, Post]]:
+def posts(**options: object) -> Callable[[], dict[str, FakeCarrier]]:
     """Return how each process makes its carrier."""
-    return lambda: {POST: Post(answer=done, **options)}  # type: ignore[arg-type]
+    return lambda: {DEFAULT_CARRIER: FakeCarrier(answer=done, **options)}  # type: ignore[arg-type]
 
 
-def post(process: Process) -> Post:
-    found = process.carriers[POST]
-    assert isinstance(found, Post)
+def post(process: Process) -> FakeCarrier:
+    found = process.carriers[DEFAULT_CARRIER]
+    assert isinstance(found, FakeCarrier)
     return found
 
 
@@ -49,7 +49,7 @@ def handed(*processes: Process) -> Counter[bytes]:
 
 async def send_many(process: Process, number: int = 40) -> list[bytes]:
     """Send so many messages, each in a slot that chance chose; return their ids."""
-    return [first(await send(process.env, sms())) for _ in range(number)]
+    return [message_id_of(await send(process.env, sms())) for _ in range(number)]
 
 
 async def send_to_slot(process: Process, slot: int, *phones: str) -> bytes:
@@ -71,8 +71,8 @@ def shares(*processes: Process) -> list[int]:
 def test_any_number_of_processes_share_the_slots_evenly_and_hand_each_message_over_once(
     tmp_path: Path, number: int
 ) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        every = [await crowd.join(f"host:{each}") for each in range(number)]
+    async def scenario(crowd: Cluster) -> None:
+        every = [await crowd.start_process(f"host:{each}") for each in range(number)]
         await crowd.wait(SETTLED_S)
         sent = [one for each in every for one in await send_many(each, 100 // number)]
         await crowd.wait(2)
@@ -89,11 +89,11 @@ def test_any_number_of_processes_share_the_slots_evenly_and_hand_each_message_ov
 def test_one_that_is_added_takes_its_share_within_about_two_seconds_and_nothing_is_handed_over_twice(
     tmp_path: Path,
 ) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one = await crowd.join("one")
+    async def scenario(crowd: Cluster) -> None:
+        one = await crowd.start_process("one")
         await crowd.wait(2)
         sent = await send_many(one)
-        two = await crowd.join("two")
+        two = await crowd.start_process("two")
         sent += await send_many(two)
         await crowd.wait(2.2)
 
@@ -106,35 +106,35 @@ def test_one_that_is_added_takes_its_share_within_about_two_seconds_and_nothing_
 
 
 def test_what_a_dead_one_had_in_hand_goes_out_by_another_when_it_is_missed(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one, two = await crowd.join("one"), await crowd.join("two")
+    async def scenario(crowd: Cluster) -> None:
+        one, two = await crowd.start_process("one"), await crowd.start_process("two")
         await crowd.wait(SETTLED_S)
-        post(one).takes_s = 25.0
+        post(one).delay_s = 25.0
         sent = await send_many(one)
         await crowd.wait(1)
         in_hand = handed(one)
         assert 0 < len(in_hand) < len(sent)
 
         await one.die()
-        died_s = crowd.world.stopwatch()
+        died_s = crowd.world.monotonic()
         await crowd.wait(MISSED_S)
 
-        again = [at - died_s for at, attempt in post(two).handed if attempt.message_id in in_hand]
+        again = [at - died_s for at, attempt in post(two).submitted if attempt.message_id in in_hand]
         assert len(again) == len(in_hand)
-        assert MISSED_BEATS * BEAT_S <= min(again) <= max(again) <= 7.1
+        assert MAX_MISSED_HEARTBEATS * HEARTBEAT_INTERVAL_S <= min(again) <= max(again) <= 7.1
         assert handed(two) == Counter(sent)
         assert shares(two) == [SLOTS]
         assert list((await crowd.workers()).values()) == ["two"]
-        assert await count(two.env, "jobs") == 0
+        assert await count_rows(two.env, "jobs") == 0
 
     run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_where_doubt_is_held_what_a_dead_one_had_in_hand_waits_for_its_receipt(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one, two = await crowd.join("one"), await crowd.join("two")
+    async def scenario(crowd: Cluster) -> None:
+        one, two = await crowd.start_process("one"), await crowd.start_process("two")
         await crowd.wait(SETTLED_S)
-        post(one).takes_s = 25.0
+        post(one).delay_s = 25.0
         sent = await send_many(one)
         await crowd.wait(1)
         in_hand = set(handed(one))
@@ -144,68 +144,68 @@ def test_where_doubt_is_held_what_a_dead_one_had_in_hand_waits_for_its_receipt(t
 
         assert set(handed(two)) == set(sent) - in_hand
         assert max(handed(two).values()) == 1
-        assert set(await crowd.store.read(lane, queue.TAKEN)) == in_hand
-        assert await count(two.env, "jobs") == len(in_hand)
+        assert set(await crowd.store.read(lane, queue.AWAITING_RECEIPT)) == in_hand
+        assert await count_rows(two.env, "jobs") == len(in_hand)
 
     run_scenario(tmp_path, scenario, carriers=posts(holds_doubt=True))
 
 
 def lane(tx: Tx, number: int) -> list[bytes]:
-    return [row[0] for row in tx.rows("select id from jobs where lane = ?", (number,))]
+    return [row[0] for row in tx.fetch_all("select id from jobs where lane = ?", (number,))]
 
 
 def test_one_that_leaves_hands_its_slots_over_at_once_and_finishes_what_it_has_in_hand(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one, two = await crowd.join("one"), await crowd.join("two")
+    async def scenario(crowd: Cluster) -> None:
+        one, two = await crowd.start_process("one"), await crowd.start_process("two")
         await crowd.wait(SETTLED_S)
-        post(one).takes_s = 6.0
+        post(one).delay_s = 6.0
         sent = await send_many(one)
         await crowd.wait(1)
         in_hand = set(handed(one))
         slot = one.held[0]
 
         leaving = asyncio.create_task(one.leave())
-        await crowd.wait(BEAT_S + 0.1)
+        await crowd.wait(HEARTBEAT_INTERVAL_S + 0.1)
         assert (one.held, len(two.held)) == ((), SLOTS)
-        sent.append(first(await send_to_slot(two, slot)))
-        await crowd.wait(2 * POLL_S)
+        sent.append(message_id_of(await send_to_slot(two, slot)))
+        await crowd.wait(2 * POLL_INTERVAL_S)
         assert sent[-1] in handed(two)
         await leaving
         await crowd.wait(30)
 
         assert set(handed(one)) == in_hand
         assert max(handed(one, two).values()) == 1
-        assert await count(two.env, "jobs") == 0
+        assert await count_rows(two.env, "jobs") == 0
         assert list((await crowd.workers()).values()) == ["two"]
 
     run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_one_that_was_paused_for_too_long_changes_nothing_when_it_wakes_and_joins_anew(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one, two = await crowd.join("one"), await crowd.join("two")
+    async def scenario(crowd: Cluster) -> None:
+        one, two = await crowd.start_process("one"), await crowd.start_process("two")
         await crowd.wait(SETTLED_S)
         before = await crowd.workers()
-        post(one).takes_s = 5.0
+        post(one).delay_s = 5.0
         post(one).answer = lambda attempt: Rejected(Outcome.UNDELIVERABLE)
         requests = [await send(one.env, sms()) for _ in range(40)]
         await crowd.wait(1)
         in_hand = set(handed(one))
         assert in_hand
 
-        one.door.freeze()
+        one.store_proxy.freeze()
         await crowd.wait(20)
         assert shares(two) == [SLOTS]
-        assert set(handed(two)) == {first(each) for each in requests}
-        post(two).takes_s = 8.0
+        assert set(handed(two)) == {message_id_of(each) for each in requests}
+        post(two).delay_s = 8.0
         late = await send_many(two)
         await crowd.wait(1)
-        one.door.thaw()
+        one.store_proxy.thaw()
         await crowd.wait(0.5)
         assert one.held == ()
         await crowd.wait(20)
 
-        assert [await ends(two.env, each) for each in requests] == [[DELIVERED]] * 40
+        assert [await outcomes_of(two.env, each) for each in requests] == [[DELIVERED]] * 40
         assert set(handed(one)) == in_hand, "from slots of others nothing is claimed"
         assert all(handed(two)[each] == 1 for each in late)
         assert shares(one, two) == [4, 4]
@@ -219,37 +219,37 @@ def test_one_that_was_paused_for_too_long_changes_nothing_when_it_wakes_and_join
 def test_one_that_falls_asleep_over_a_slot_that_it_puts_in_order_voids_nobodys_leases_when_it_wakes(
     tmp_path: Path,
 ) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one, two = await crowd.join("one"), await crowd.join("two")
+    async def scenario(crowd: Cluster) -> None:
+        one, two = await crowd.start_process("one"), await crowd.start_process("two")
         await crowd.wait(SETTLED_S)
         await one.die()
-        two.door.freeze_before(queue.void_leases)
+        two.store_proxy.freeze_before(queue.release_leases)
         await crowd.wait(MISSED_S)
-        assert two.door.is_frozen
+        assert two.store_proxy.is_frozen
 
-        three = await crowd.join("three")
+        three = await crowd.start_process("three")
         await crowd.wait(MISSED_S)
         assert shares(three) == [SLOTS]
-        post(three).takes_s = 15.0
+        post(three).delay_s = 15.0
         sent = await send_many(three)
         await crowd.wait(1)
         assert handed(three) == Counter(sent)
-        two.door.thaw()
+        two.store_proxy.thaw()
         await crowd.wait(40)
 
         assert handed(two, three) == Counter(sent)
-        assert await count(three.env, "jobs") == 0
+        assert await count_rows(three.env, "jobs") == 0
 
     run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_one_that_leaves_over_a_slot_that_it_puts_in_order_voids_nobodys_leases(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one, two, three = [await crowd.join(each) for each in ("one", "two", "three")]
+    async def scenario(crowd: Cluster) -> None:
+        one, two, three = [await crowd.start_process(each) for each in ("one", "two", "three")]
         await crowd.wait(SETTLED_S)
-        post(three).takes_s = 15.0
+        post(three).delay_s = 15.0
         await one.die()
-        two.door.delay_before(queue.void_leases, 5.0)
+        two.store_proxy.delay_before(queue.release_leases, 5.0)
         await crowd.wait(MISSED_S)
         sent = await send_many(three)
         await two.leave()
@@ -264,19 +264,19 @@ def test_one_that_leaves_over_a_slot_that_it_puts_in_order_voids_nobodys_leases(
 def test_what_a_dead_one_had_in_hand_goes_out_soon_though_who_took_its_slots_left_before_they_were_in_order(
     tmp_path: Path,
 ) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one, two = await crowd.join("one"), await crowd.join("two")
+    async def scenario(crowd: Cluster) -> None:
+        one, two = await crowd.start_process("one"), await crowd.start_process("two")
         await crowd.wait(SETTLED_S)
-        post(one).takes_s = 25.0
+        post(one).delay_s = 25.0
         sent = await send_many(one)
         await crowd.wait(1)
         await one.die()
-        two.door.delay_before(queue.void_leases, 5.0)
+        two.store_proxy.delay_before(queue.release_leases, 5.0)
         await crowd.wait(MISSED_S)
         assert sorted((await crowd.workers()).values()) == ["two"]
         assert len(two.held) < SLOTS
 
-        three = await crowd.join("three")
+        three = await crowd.start_process("three")
         await two.leave()
         await crowd.wait(2)
 
@@ -287,17 +287,17 @@ def test_what_a_dead_one_had_in_hand_goes_out_soon_though_who_took_its_slots_lef
 
 
 def test_while_the_store_is_away_nobody_is_given_up_for_dead(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        every = [await crowd.join(f"host:{each}") for each in range(3)]
+    async def scenario(crowd: Cluster) -> None:
+        every = [await crowd.start_process(f"host:{each}") for each in range(3)]
         await crowd.wait(SETTLED_S)
         before, held = await crowd.workers(), [each.held for each in every]
 
         for each in every:
-            each.door.is_away = True
+            each.store_proxy.is_unavailable = True
         await crowd.wait(60)
         for number, each in enumerate(every):  # it comes back to one after the other
             await crowd.wait(number)
-            each.door.is_away = False
+            each.store_proxy.is_unavailable = False
         sent = await send_many(every[0])
         await crowd.wait(15)
 
@@ -309,16 +309,16 @@ def test_while_the_store_is_away_nobody_is_given_up_for_dead(tmp_path: Path) -> 
 
 
 def test_one_that_is_cut_off_from_the_store_is_missed_and_comes_back(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one, two = await crowd.join("one"), await crowd.join("two")
+    async def scenario(crowd: Cluster) -> None:
+        one, two = await crowd.start_process("one"), await crowd.start_process("two")
         await crowd.wait(SETTLED_S)
 
-        one.door.is_away = True
+        one.store_proxy.is_unavailable = True
         await crowd.wait(MISSED_S)
         sent = await send_many(two)
         await crowd.wait(1)
         assert handed(two) == Counter(sent)
-        one.door.is_away = False
+        one.store_proxy.is_unavailable = False
         await crowd.wait(5)
 
         assert shares(one, two) == [4, 4]
@@ -332,15 +332,15 @@ def test_one_that_is_cut_off_from_the_store_is_missed_and_comes_back(tmp_path: P
 def test_one_that_is_killed_and_starts_again_at_once_delivers_all_slots_when_it_has_missed_itself(
     tmp_path: Path,
 ) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        one = await crowd.join("one")
+    async def scenario(crowd: Cluster) -> None:
+        one = await crowd.start_process("one")
         await crowd.wait(SETTLED_S)
-        post(one).takes_s = 25.0
+        post(one).delay_s = 25.0
         sent = await send_many(one)
         await crowd.wait(1)
         await one.die()
 
-        again = await crowd.join("again")
+        again = await crowd.start_process("again")
         await crowd.wait(MISSED_S)
 
         assert shares(again) == [SLOTS]
@@ -350,19 +350,21 @@ def test_one_that_is_killed_and_starts_again_at_once_delivers_all_slots_when_it_
 
 
 def test_what_a_process_without_delivery_accepts_another_delivers_within_its_poll(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        web = await crowd.join("web", delivers=False)
-        one, two = await crowd.join("one"), await crowd.join("two")
+    async def scenario(crowd: Cluster) -> None:
+        web = await crowd.start_process("web", delivers=False)
+        one, two = await crowd.start_process("one"), await crowd.start_process("two")
         await crowd.wait(SETTLED_S)
         waited = []
         for _ in range(20):
-            sent = first(await send(web.env, sms()))
-            sent_s = crowd.world.stopwatch()
+            sent = message_id_of(await send(web.env, sms()))
+            sent_s = crowd.world.monotonic()
             await crowd.wait(0.37)
-            (at,) = [at for each in (one, two) for at, attempt in post(each).handed if attempt.message_id == sent]
+            (at,) = [
+                at for each in (one, two) for at, attempt in post(each).submitted if attempt.message_id == sent
+            ]
             waited.append(at - sent_s)
 
-        assert max(waited) <= POLL_S + 0.06
+        assert max(waited) <= POLL_INTERVAL_S + 0.06
         assert web.held == ()
         assert not handed(web)
         assert sorted((await crowd.workers()).values()) == ["one", "two"]
@@ -371,43 +373,43 @@ def test_what_a_process_without_delivery_accepts_another_delivers_within_its_pol
 
 
 def test_what_need_be_done_once_for_all_is_done_by_the_holder_of_one_slot_also_when_it_dies(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        every = [await crowd.join(f"host:{each}") for each in range(3)]
+    async def scenario(crowd: Cluster) -> None:
+        every = [await crowd.start_process(f"host:{each}") for each in range(3)]
         await crowd.wait(SETTLED_S)
         for each in every:
-            each.door.works.clear()
-        await crowd.wait(ROUNDS_A_THOROUGH_ONE * ROUND_S)
+            each.store_proxy.call_counts.clear()
+        await crowd.wait(FULL_ROUND_EVERY * ROUND_INTERVAL_S)
 
         (keeper,) = [each for each in every if HOUSEKEEPING_SLOT in each.held]
-        assert [each for each in every if each.door.works["forget_workers"]] == [keeper]
+        assert [each for each in every if each.store_proxy.call_counts["forget_workers"]] == [keeper]
         others = [each for each in every if each is not keeper]
         await keeper.die()
         await crowd.wait(MISSED_S)
         for each in others:
-            each.door.works.clear()
-        await crowd.wait(ROUNDS_A_THOROUGH_ONE * ROUND_S)
+            each.store_proxy.call_counts.clear()
+        await crowd.wait(FULL_ROUND_EVERY * ROUND_INTERVAL_S)
 
         (heir,) = [each for each in others if HOUSEKEEPING_SLOT in each.held]
-        assert [each for each in others if each.door.works["forget_workers"]] == [heir]
+        assert [each for each in others if each.store_proxy.call_counts["forget_workers"]] == [heir]
 
     run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def test_jobs_of_a_carrier_that_is_no_more_are_given_to_others_in_every_slot(tmp_path: Path) -> None:
-    async def scenario(crowd: Crowd) -> None:
-        before = await crowd.join("before", delivers=False)
+    async def scenario(crowd: Cluster) -> None:
+        before = await crowd.start_process("before", delivers=False)
         sent = await send_many(before)
         assert len({identifiers.slot_of(one) for one in sent}) == SLOTS
         await crowd.store.write(give_all_to, "gone")
 
-        one, two = await crowd.join("one"), await crowd.join("two")
+        one, two = await crowd.start_process("one"), await crowd.start_process("two")
         await crowd.wait(SETTLED_S)
 
         assert handed(one, two) == Counter(sent)
-        assert await count(one.env, "jobs") == 0
+        assert await count_rows(one.env, "jobs") == 0
 
     run_scenario(tmp_path, scenario, carriers=posts())
 
 
 def give_all_to(tx: Tx, carrier: str) -> None:
-    tx.run("update jobs set carrier = ?", (carrier,))
+    tx.execute("update jobs set carrier = ?", (carrier,))

@@ -9,21 +9,21 @@ import pytest
 from pabal.carriers.base import Accepted, Busy, Carrier, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain.dates import HOUR, MINUTE, SECOND
 from pabal.domain.message import Attempt, Outcome, Status
-from pabal.domain.retry import LONGEST_PAUSE, MAX_TRIES
-from pabal.service.delivery.claim import lease_of
-from pabal.service.delivery.settle import MAX_ASKS
+from pabal.domain.retry import MAX_DELAY_MS, MAX_TRIES
+from pabal.service.delivery.claim import lease_duration_ms
+from pabal.service.delivery.settle import MAX_LOOKUPS
 from pabal.store.engine.base import Tx
 from tests.fixtures import cluster
-from tests.fixtures.cluster import Crowd
+from tests.fixtures.cluster import Cluster
 from tests.fixtures.service import (
-    POST,
-    Post,
+    DEFAULT_CARRIER,
+    FakeCarrier,
     RunScenario,
-    ends,
-    first,
-    in_turn,
-    job,
-    only,
+    answer_in_order,
+    job_of,
+    message_id_of,
+    message_of,
+    outcomes_of,
     run_scenario_with,
     send,
     sms,
@@ -33,8 +33,8 @@ from tests.fixtures.virtual import (
     Environment,
     VirtualWorld,
     build_environment,
-    in_virtual_time,
     open_store,
+    run_in_virtual_time,
     settings_for,
 )
 
@@ -46,45 +46,49 @@ def taking(attempt: Attempt) -> Verdict:
     return Accepted(None)
 
 
-def doubts(post: Post) -> list[bool]:
+def doubts(post: FakeCarrier) -> list[bool]:
     """Return of each attempt that a carrier was handed whether it was told that it may have the message."""
-    return [attempt.is_in_doubt for _, attempt in post.handed]
+    return [attempt.is_in_doubt for _, attempt in post.submitted]
 
 
 async def noted(env: Environment) -> list[tuple[int, str, str]]:
     """Return number, carrier and verdict of the attempts that ended in neither yes nor no."""
 
     def look(tx: Tx) -> list[tuple[int, str, str]]:
-        return list(tx.rows("select number, carrier, verdict from attempts order by message_id, number"))
+        return list(tx.fetch_all("select number, carrier, verdict from attempts order by message_id, number"))
 
     return [(number, carrier, verdict) for number, carrier, verdict in await env.store.read(look)]
 
 
 async def asked_before(env: Environment, times: int) -> None:
     """Have the one message be as if it had been asked about so often already."""
-    await env.store.write(lambda tx: tx.run("update jobs set tries = ?", (times,)))
+    await env.store.write(lambda tx: tx.execute("update jobs set tries = ?", (times,)))
 
 
 # What it is told.
 
 
 def test_an_attempt_that_nobody_knows_the_end_of_is_in_doubt_from_then_on(run_scenario: RunScenario) -> None:
-    post = Post(answer=in_turn(Busy(), Unknown(), Busy(), Accepted(None)), asks=True)
+    post = FakeCarrier(answer=answer_in_order(Busy(), Unknown(), Busy(), Accepted(None)), asks=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
         await env.wait(30)
 
         assert doubts(post) == [False, False, True, True]
-        assert await noted(env) == [(1, POST, "busy"), (2, POST, "unknown"), (3, POST, "busy")]
-        assert await ends(env, sent) == [DELIVERED]
+        assert await noted(env) == [
+            (1, DEFAULT_CARRIER, "busy"),
+            (2, DEFAULT_CARRIER, "unknown"),
+            (3, DEFAULT_CARRIER, "busy"),
+        ]
+        assert await outcomes_of(env, sent) == [DELIVERED]
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 @pytest.mark.parametrize("verdict", [Busy(), NotSent()])
 def test_what_it_surely_did_not_take_is_in_no_doubt(run_scenario: RunScenario, verdict: Verdict) -> None:
-    post = Post(answer=in_turn(verdict, verdict, Accepted(None)), asks=True)
+    post = FakeCarrier(answer=answer_in_order(verdict, verdict, Accepted(None)), asks=True)
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
@@ -92,11 +96,11 @@ def test_what_it_surely_did_not_take_is_in_no_doubt(run_scenario: RunScenario, v
 
         assert doubts(post) == [False, False, False]
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_one_that_cannot_ask_is_told_of_no_doubt(run_scenario: RunScenario) -> None:
-    post = Post(answer=in_turn(Unknown(), Accepted(None)))
+    post = FakeCarrier(answer=answer_in_order(Unknown(), Accepted(None)))
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
@@ -104,12 +108,12 @@ def test_one_that_cannot_ask_is_told_of_no_doubt(run_scenario: RunScenario) -> N
 
         assert doubts(post) == [False, False]
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_only_those_of_a_batch_are_in_doubt_that_nobody_knows_of(run_scenario: RunScenario) -> None:
     words: dict[str, Verdict] = {"01000000011": Busy(), "01000000012": Unknown(), "01000000013": NotSent()}
-    post = Post(
+    post = FakeCarrier(
         answer=lambda attempt: words[attempt.receiver] if attempt.number == 1 else Accepted(None), asks=True
     )
 
@@ -117,21 +121,24 @@ def test_only_those_of_a_batch_are_in_doubt_that_nobody_knows_of(run_scenario: R
         await send(env, sms(*words))
         await env.wait(30)
 
-        again = {attempt.receiver: attempt.is_in_doubt for _, attempt in post.handed if attempt.number > 1}
+        again = {attempt.receiver: attempt.is_in_doubt for _, attempt in post.submitted if attempt.number > 1}
         assert again == {"01000000011": False, "01000000012": True, "01000000013": False}
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_doubt_is_of_one_carrier_only(tmp_path: Path) -> None:
-    one, two = Post("one", in_turn(Unknown(), Declined(Outcome.SPAM)), asks=True), Post("two", taking, asks=True)
+    one, two = (
+        FakeCarrier("one", answer_in_order(Unknown(), Declined(Outcome.SPAM)), asks=True),
+        FakeCarrier("two", taking, asks=True),
+    )
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
         await env.wait(30)
 
         assert (doubts(one), doubts(two)) == ([False, True], [False])
-        assert await ends(env, sent) == [DELIVERED]
+        assert await outcomes_of(env, sent) == [DELIVERED]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
 
@@ -140,23 +147,26 @@ def test_doubt_is_of_one_carrier_only(tmp_path: Path) -> None:
 
 
 def test_what_is_in_doubt_goes_to_no_other_carrier_however_often_it_is_asked(tmp_path: Path) -> None:
-    one, two = Post("one", lambda _: Unknown(), asks=True), Post("two", taking)
+    one, two = FakeCarrier("one", lambda _: Unknown(), asks=True), FakeCarrier("two", taking)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
         await env.wait(0.5)
         await asked_before(env, MAX_TRIES)
-        await env.wait(2 * LONGEST_PAUSE / SECOND)
+        await env.wait(2 * MAX_DELAY_MS / SECOND)
 
-        assert one.handed[-1][1].tries > MAX_TRIES
-        assert two.handed == []
-        assert await ends(env, sent) == [SENDING]
+        assert one.submitted[-1][1].tries > MAX_TRIES
+        assert two.submitted == []
+        assert await outcomes_of(env, sent) == [SENDING]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
 
 
 def test_what_is_in_doubt_stays_when_its_carrier_is_gone_and_the_others_move_on(tmp_path: Path) -> None:
-    one, two = Post("one", in_turn(Unknown(), Accepted(None)), asks=True, patience_s=60), Post("two", taking)
+    one, two = (
+        FakeCarrier("one", answer_in_order(Unknown(), Accepted(None)), asks=True, patience_s=60),
+        FakeCarrier("two", taking),
+    )
 
     async def scenario(env: Environment) -> None:
         doubtful = await send(env, sms())
@@ -165,11 +175,11 @@ def test_what_is_in_doubt_stays_when_its_carrier_is_gone_and_the_others_move_on(
         sure = await send(env, sms("01087654321"))
         await env.wait(600)
 
-        assert [attempt.receiver for _, attempt in two.handed] == ["01087654321"]
-        assert (await ends(env, sure), await ends(env, doubtful)) == ([DELIVERED], [SENDING])
+        assert [attempt.receiver for _, attempt in two.submitted] == ["01087654321"]
+        assert (await outcomes_of(env, sure), await outcomes_of(env, doubtful)) == ([DELIVERED], [SENDING])
         one.is_connected = True
         await env.wait(60)
-        assert await ends(env, doubtful) == [DELIVERED]
+        assert await outcomes_of(env, doubtful) == [DELIVERED]
         assert doubts(one) == [False, True]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
@@ -179,22 +189,24 @@ def test_what_is_in_doubt_stays_though_a_carrier_set_aside_says_it_has_not_left_
     tmp_path: Path,
 ) -> None:
     """That it has not left them this time says nothing of the time before."""
-    one = Post("one", in_turn(Unknown(), *[NotSent()] * 500, Accepted(None)), asks=True, patience_s=5)
-    two = Post("two", taking)
+    one = FakeCarrier(
+        "one", answer_in_order(Unknown(), *[NotSent()] * 500, Accepted(None)), asks=True, patience_s=5
+    )
+    two = FakeCarrier("two", taking)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
         await env.wait(120)
 
-        assert len(one.handed) > 10
-        assert two.handed == []
-        assert await ends(env, sent) == [SENDING]
+        assert len(one.submitted) > 10
+        assert two.submitted == []
+        assert await outcomes_of(env, sent) == [SENDING]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
 
 
 def test_what_it_surely_does_not_have_goes_to_the_next_carrier(tmp_path: Path) -> None:
-    one, two = Post("one", in_turn(Unknown(), Busy()), asks=True), Post("two", taking)
+    one, two = FakeCarrier("one", answer_in_order(Unknown(), Busy()), asks=True), FakeCarrier("two", taking)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -202,8 +214,8 @@ def test_what_it_surely_does_not_have_goes_to_the_next_carrier(tmp_path: Path) -
         await asked_before(env, MAX_TRIES)
         await env.wait(3)
 
-        assert (doubts(one), len(two.handed)) == ([False, True], 1)
-        assert await ends(env, sent) == [DELIVERED]
+        assert (doubts(one), len(two.submitted)) == ([False, True], 1)
+        assert await outcomes_of(env, sent) == [DELIVERED]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
 
@@ -212,52 +224,52 @@ def test_what_it_surely_does_not_have_goes_to_the_next_carrier(tmp_path: Path) -
 
 
 def test_after_so_many_questions_it_ends_as_unknown(run_scenario: RunScenario) -> None:
-    post = Post(answer=lambda _: Unknown(), asks=True)
+    post = FakeCarrier(answer=lambda _: Unknown(), asks=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
         await env.wait(0.5)
-        await asked_before(env, MAX_ASKS - 2)
+        await asked_before(env, MAX_LOOKUPS - 2)
         await env.wait(3)
-        assert await ends(env, sent) == [SENDING]
-        await env.wait(LONGEST_PAUSE / SECOND)
+        assert await outcomes_of(env, sent) == [SENDING]
+        await env.wait(MAX_DELAY_MS / SECOND)
 
-        assert await ends(env, sent) == [(Status.FAIL, Outcome.UNKNOWN)]
-        assert [attempt.tries for _, attempt in post.handed] == [0, MAX_ASKS - 2, MAX_ASKS - 1]
-        assert await job(env, first(sent)) is None
+        assert await outcomes_of(env, sent) == [(Status.FAIL, Outcome.UNKNOWN)]
+        assert [attempt.tries for _, attempt in post.submitted] == [0, MAX_LOOKUPS - 2, MAX_LOOKUPS - 1]
+        assert await job_of(env, message_id_of(sent)) is None
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_questions_do_not_use_up_the_tries_of_one_that_is_busy_afterwards(run_scenario: RunScenario) -> None:
-    post = Post(answer=in_turn(Unknown(), Busy(), Busy(), Accepted(None)), asks=True)
+    post = FakeCarrier(answer=answer_in_order(Unknown(), Busy(), Busy(), Accepted(None)), asks=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
         await env.wait(0.5)
         await asked_before(env, MAX_TRIES + 2)
-        await env.wait(3 * LONGEST_PAUSE / SECOND)
+        await env.wait(3 * MAX_DELAY_MS / SECOND)
 
-        assert await ends(env, sent) == [DELIVERED]
+        assert await outcomes_of(env, sent) == [DELIVERED]
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_one_that_is_asked_and_busy_for_ever_ends(run_scenario: RunScenario) -> None:
-    post = Post(answer=lambda attempt: Busy() if attempt.number % 2 else Unknown(), asks=True)
+    post = FakeCarrier(answer=lambda attempt: Busy() if attempt.number % 2 else Unknown(), asks=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
         await env.wait(5)
-        assert len(post.handed) > 2
-        await asked_before(env, MAX_ASKS - 2)
-        await env.wait(3 * LONGEST_PAUSE / SECOND)
+        assert len(post.submitted) > 2
+        await asked_before(env, MAX_LOOKUPS - 2)
+        await env.wait(3 * MAX_DELAY_MS / SECOND)
 
-        ((status, _),) = await ends(env, sent)
+        ((status, _),) = await outcomes_of(env, sent)
         assert status is Status.FAIL
-        assert await job(env, first(sent)) is None
+        assert await job_of(env, message_id_of(sent)) is None
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 @pytest.mark.parametrize(
@@ -265,28 +277,28 @@ def test_one_that_is_asked_and_busy_for_ever_ends(run_scenario: RunScenario) -> 
     [(Accepted(None), Outcome.DELIVERED), (Rejected(Outcome.PHONE_OFF), Outcome.PHONE_OFF)],
 )
 def test_what_it_finds_out_ends_the_message(run_scenario: RunScenario, word: Verdict, end: Outcome) -> None:
-    post = Post(answer=in_turn(Unknown(), word), asks=True)
+    post = FakeCarrier(answer=answer_in_order(Unknown(), word), asks=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
         await env.wait(5)
 
-        assert (await only(env, sent)).outcome is end
+        assert (await message_of(env, sent)).outcome is end
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_what_it_has_is_awaited_under_the_name_it_found(run_scenario: RunScenario) -> None:
-    post = Post(answer=in_turn(Unknown(), Accepted("found")), asks=True)
+    post = FakeCarrier(answer=answer_in_order(Unknown(), Accepted("found")), asks=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
         await env.wait(5)
         await post.report(("found", Outcome.PHONE_OFF))
 
-        assert (await only(env, sent)).outcome is Outcome.PHONE_OFF
+        assert (await message_of(env, sent)).outcome is Outcome.PHONE_OFF
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 # Leases that are lost.
@@ -295,57 +307,57 @@ def test_what_it_has_is_awaited_under_the_name_it_found(run_scenario: RunScenari
 def test_after_a_crash_what_was_in_hand_is_in_doubt_and_nothing_else(tmp_path: Path) -> None:
     async def whole() -> None:
         world = VirtualWorld()
-        before = Post(takes_s=20.0, answer_s=30.0, asks=True, window=2)
+        before = FakeCarrier(delay_s=20.0, answer_s=30.0, asks=True, window=2)
         env = await build_environment(
-            tmp_path, world=world, carriers={POST: before}, settings=settings_for(tmp_path)
+            tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings_for(tmp_path)
         )
         in_hand = await send(env, sms("01000000011", "01000000012"))
         await env.wait(1)
         waiting = await send(env, sms("01000000013"))
         await env.wait(1)
-        assert len(before.handed) == 2
+        assert len(before.submitted) == 2
         await killed(env)
 
-        after = Post(answer=taking, asks=True)
+        after = FakeCarrier(answer=taking, asks=True)
         env = await build_environment(
             tmp_path,
             world=world,
             store=open_store(tmp_path, world),
-            carriers={POST: after},
+            carriers={DEFAULT_CARRIER: after},
             settings=settings_for(tmp_path),
         )
-        await env.wait(lease_of(after) / SECOND + 10)
+        await env.wait(lease_duration_ms(after) / SECOND + 10)
 
-        told = {attempt.receiver: (attempt.is_in_doubt, attempt.number) for _, attempt in after.handed}
+        told = {attempt.receiver: (attempt.is_in_doubt, attempt.number) for _, attempt in after.submitted}
         assert told == {"01000000011": (True, 2), "01000000012": (True, 2), "01000000013": (False, 1)}
-        assert await noted(env) == [(1, POST, "unknown"), (1, POST, "unknown")]
-        assert await ends(env, in_hand) + await ends(env, waiting) == [DELIVERED] * 3
+        assert await noted(env) == [(1, DEFAULT_CARRIER, "unknown"), (1, DEFAULT_CARRIER, "unknown")]
+        assert await outcomes_of(env, in_hand) + await outcomes_of(env, waiting) == [DELIVERED] * 3
         await env.service.stop()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())
 
 
 def test_what_a_dead_process_had_in_hand_is_in_doubt_for_who_takes_it_over(tmp_path: Path) -> None:
     def carriers() -> Mapping[str, Carrier]:
-        return {POST: Post(answer=taking, asks=True)}
+        return {DEFAULT_CARRIER: FakeCarrier(answer=taking, asks=True)}
 
-    async def scenario(processes: Crowd) -> None:
-        one = await processes.join("one")
+    async def scenario(processes: Cluster) -> None:
+        one = await processes.start_process("one")
         await processes.wait(3)
-        post = one.carriers[POST]
-        assert isinstance(post, Post)
-        post.takes_s = 20.0
+        post = one.carriers[DEFAULT_CARRIER]
+        assert isinstance(post, FakeCarrier)
+        post.delay_s = 20.0
         sent = await send(one.env, sms())
         await processes.wait(1)
-        assert len(post.handed) == 1
-        two = await processes.join("two")
+        assert len(post.submitted) == 1
+        two = await processes.start_process("two")
         await one.die()
         await processes.wait(60)
 
-        other = two.carriers[POST]
-        assert isinstance(other, Post)
+        other = two.carriers[DEFAULT_CARRIER]
+        assert isinstance(other, FakeCarrier)
         assert doubts(other) == [True]
-        assert await ends(two.env, sent) == [DELIVERED]
+        assert await outcomes_of(two.env, sent) == [DELIVERED]
 
     cluster.run_scenario(tmp_path, scenario, carriers=carriers)
 
@@ -363,24 +375,26 @@ async def killed(env: Environment) -> None:
 
 def test_an_advertisement_in_doubt_is_so_in_the_morning_too(tmp_path: Path) -> None:
     async def whole() -> None:
-        world = VirtualWorld(begins_at=NOON + 8 * HOUR + 49 * MINUTE)
-        before = Post(takes_s=20.0, answer_s=30.0, asks=True)
+        world = VirtualWorld(starts_at=NOON + 8 * HOUR + 49 * MINUTE)
+        before = FakeCarrier(delay_s=20.0, answer_s=30.0, asks=True)
         settings = settings_for(tmp_path)
-        env = await build_environment(tmp_path, world=world, carriers={POST: before}, settings=settings)
+        env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings)
         await send(env, sms("01000000011", "01000000012")._replace(is_ad=True))
         await env.wait(1)
-        assert len(before.handed) == 2
+        assert len(before.submitted) == 2
         await killed(env)
         await asyncio.sleep(120)
-        after = Post(answer=taking, asks=True)
+        after = FakeCarrier(answer=taking, asks=True)
         store = open_store(tmp_path, world)
-        env = await build_environment(tmp_path, world=world, store=store, carriers={POST: after}, settings=settings)
+        env = await build_environment(
+            tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: after}, settings=settings
+        )
         await env.wait(60)
-        assert after.handed == []
-        world.begins_at += 11 * HOUR
+        assert after.submitted == []
+        world.starts_at += 11 * HOUR
         await env.wait(600)
 
         assert doubts(after) == [True, True]
         await env.service.stop()
 
-    in_virtual_time(whole())
+    run_in_virtual_time(whole())

@@ -9,10 +9,10 @@ import pytest
 
 from pabal.carriers.base import Accepted
 from pabal.domain.message import Outcome, Status
-from pabal.service.delivery.claim import Claim
+from pabal.service.delivery.claim import ClaimedBatch
 from pabal.service.delivery.settle import settle
-from pabal.store.engine.base import Store, StoreAway
-from tests.fixtures.service import PHONE, POST, Post, RunScenario, ends, send, sms
+from pabal.store.engine.base import Store, StoreUnavailable
+from tests.fixtures.service import DEFAULT_CARRIER, PHONE, FakeCarrier, RunScenario, outcomes_of, send, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 
@@ -27,9 +27,9 @@ class Forgetful:
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         answer = await self._inner.write(work, *args, **kwargs)
-        if self.left and isinstance(answer, Claim) and answer.leased:
+        if self.left and isinstance(answer, ClaimedBatch) and answer.leased:
             self.left -= 1
-            raise StoreAway("lost")
+            raise StoreUnavailable("lost")
         return answer
 
 
@@ -38,7 +38,7 @@ class Forgetful:
 def test_what_an_unseen_claim_took_is_handed_over_at_once_and_is_in_no_doubt(
     run_scenario: RunScenario, tmp_path: Path, holds_doubt: bool, lost: int
 ) -> None:
-    post, world = Post(answer=lambda _: Accepted(None), answer_s=60, holds_doubt=holds_doubt), VirtualWorld()
+    post, world = FakeCarrier(answer=lambda _: Accepted(None), answer_s=60, holds_doubt=holds_doubt), VirtualWorld()
     store = Forgetful(open_store(tmp_path, world), lost)
 
     async def scenario(env: Environment) -> None:
@@ -46,10 +46,10 @@ def test_what_an_unseen_claim_took_is_handed_over_at_once_and_is_in_no_doubt(
         await env.wait(lost * 1.0 + 2)
 
         assert store.left == 0
-        assert await ends(env, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
-        assert len(post.handed) == 2
+        assert await outcomes_of(env, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+        assert len(post.submitted) == 2
 
-    run_scenario(scenario, carriers={POST: post}, world=world, store=store)
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post}, world=world, store=store)
 
 
 class Away:
@@ -73,20 +73,22 @@ class Away:
 
     def _check(self) -> None:
         if self._back_at is not None and asyncio.get_running_loop().time() < self._back_at:
-            raise StoreAway("away")
+            raise StoreUnavailable("away")
 
 
 @pytest.mark.parametrize("holds_doubt", [False, True])
 def test_what_a_carrier_took_before_the_store_went_away_for_long_is_not_handed_over_again(
     run_scenario: RunScenario, tmp_path: Path, holds_doubt: bool
 ) -> None:
-    post, world = Post(answer=lambda _: Accepted(None), answer_s=2, holds_doubt=holds_doubt), VirtualWorld()
+    post, world = FakeCarrier(answer=lambda _: Accepted(None), answer_s=2, holds_doubt=holds_doubt), VirtualWorld()
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms(PHONE, "01087654321"))
         await env.wait(100)
 
-        assert await ends(env, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
-        assert len(post.handed) == 2
+        assert await outcomes_of(env, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+        assert len(post.submitted) == 2
 
-    run_scenario(scenario, carriers={POST: post}, world=world, store=Away(open_store(tmp_path, world), 60))
+    run_scenario(
+        scenario, carriers={DEFAULT_CARRIER: post}, world=world, store=Away(open_store(tmp_path, world), 60)
+    )

@@ -7,31 +7,34 @@ import pytest
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.provider import NhnCloudProvider
 from pabal.carriers.provider import RemoteTemplate
-from pabal.domain.suspension import Bar
-from pabal.domain.template import Design, Template, TemplateStatus
-from pabal.service.relay.apply import SETTLING, Followed, followed, is_missed
+from pabal.domain.suspension import Suspension
+from pabal.domain.template import Template, TemplateContent, TemplateStatus
+from pabal.service.relay.apply import SETTLING_MS, TemplateState, is_missing, merge_template
 from tests.fixtures.virtual import NOON
 
 REGISTERED, INSPECTING = TemplateStatus.REGISTERED, TemplateStatus.INSPECTING
 APPROVED, REJECTED = TemplateStatus.APPROVED, TemplateStatus.REJECTED
 CALL: dict[str, str | int] = {"buttonType": "counselingTalkConversion", "name": "상담"}
-A = Design("주문", "첫째 글", "999999")
+A = TemplateContent("주문", "첫째 글", "999999")
 B = A._replace(content="둘째 글")
 C = A._replace(content="셋째 글")
 RICH = A._replace(imageName="그림", buttons=({**CALL, "chatExtra": "주문", "orderNo": 3},))
 PLAIN = A._replace(buttons=(CALL,))
 RELAY = NhnCloudProvider(NhnCloudClient("http://127.0.0.1", "key", "secret"), 1.0)
-LATER = NOON + SETTLING
+LATER = NOON + SETTLING_MS
 
 
 def ours(
-    status: TemplateStatus, design: Design = A, in_use: Design | None = None, bar: Bar | None = None
+    status: TemplateStatus,
+    design: TemplateContent = A,
+    in_use: TemplateContent | None = None,
+    bar: Suspension | None = None,
 ) -> Template:
     return Template(1, 1, 1, "key", "@shop", "T", design, in_use, status, None, True, NOON, NOON, "relay", bar)
 
 
 def theirs(
-    status: TemplateStatus, design: Design = A, comment: str | None = None, bar: Bar | None = None
+    status: TemplateStatus, design: TemplateContent = A, comment: str | None = None, bar: Suspension | None = None
 ) -> RemoteTemplate:
     return RemoteTemplate("T", design, status, comment, bar)
 
@@ -41,65 +44,67 @@ class Case(NamedTuple):
 
     mine: Template
     sheet: RemoteTemplate
-    result: Followed
+    result: TemplateState
     change: RemoteTemplate | None = None
     now: int = LATER
 
 
 CASES = {
-    "approved": Case(ours(INSPECTING), theirs(APPROVED), Followed(A, A, APPROVED, None, None), now=NOON),
+    "approved": Case(ours(INSPECTING), theirs(APPROVED), TemplateState(A, A, APPROVED, None, None), now=NOON),
     "rejected": Case(
-        ours(INSPECTING), theirs(REJECTED, comment="왜"), Followed(A, None, REJECTED, "왜", None), now=NOON
+        ours(INSPECTING), theirs(REJECTED, comment="왜"), TemplateState(A, None, REJECTED, "왜", None), now=NOON
     ),
-    "nothing new": Case(ours(APPROVED, A, A), theirs(APPROVED), Followed(A, A, APPROVED, None, None)),
-    "changed there": Case(ours(APPROVED, A, A), theirs(APPROVED, B), Followed(B, B, APPROVED, None, None)),
+    "nothing new": Case(ours(APPROVED, A, A), theirs(APPROVED), TemplateState(A, A, APPROVED, None, None)),
+    "changed there": Case(ours(APPROVED, A, A), theirs(APPROVED, B), TemplateState(B, B, APPROVED, None, None)),
     "ours says more": Case(
-        ours(INSPECTING, RICH), theirs(APPROVED, PLAIN), Followed(RICH, RICH, APPROVED, None, None)
+        ours(INSPECTING, RICH), theirs(APPROVED, PLAIN), TemplateState(RICH, RICH, APPROVED, None, None)
     ),
-    "reviewed again": Case(ours(REJECTED), theirs(INSPECTING), Followed(A, None, INSPECTING, None, None)),
-    "a draft stays": Case(ours(REGISTERED, B, A), theirs(APPROVED), Followed(B, A, REGISTERED, None, None)),
+    "reviewed again": Case(ours(REJECTED), theirs(INSPECTING), TemplateState(A, None, INSPECTING, None, None)),
+    "a draft stays": Case(ours(REGISTERED, B, A), theirs(APPROVED), TemplateState(B, A, REGISTERED, None, None)),
     "a draft stays, another text is in use": Case(
-        ours(REGISTERED, B, A), theirs(APPROVED, C), Followed(B, C, REGISTERED, None, None)
+        ours(REGISTERED, B, A), theirs(APPROVED, C), TemplateState(B, C, REGISTERED, None, None)
     ),
     "a draft was handed in unseen": Case(
-        ours(REGISTERED), theirs(INSPECTING), Followed(A, None, INSPECTING, None, None)
+        ours(REGISTERED), theirs(INSPECTING), TemplateState(A, None, INSPECTING, None, None)
     ),
     "a change under review": Case(
-        ours(INSPECTING, B, A), theirs(APPROVED), Followed(B, A, INSPECTING, None, None), theirs(INSPECTING, B)
+        ours(INSPECTING, B, A), theirs(APPROVED), TemplateState(B, A, INSPECTING, None, None), theirs(INSPECTING, B)
     ),
     "a change was rejected": Case(
         ours(INSPECTING, B, A),
         theirs(APPROVED),
-        Followed(B, A, REJECTED, "왜", None),
+        TemplateState(B, A, REJECTED, "왜", None),
         theirs(REJECTED, B, "왜"),
     ),
     "a change was approved, and the list is behind": Case(
-        ours(INSPECTING, B, A), theirs(APPROVED), Followed(B, A, INSPECTING, None, None), theirs(APPROVED, B)
+        ours(INSPECTING, B, A), theirs(APPROVED), TemplateState(B, A, INSPECTING, None, None), theirs(APPROVED, B)
     ),
     "a change was approved": Case(
-        ours(INSPECTING, B, A), theirs(APPROVED, B), Followed(B, B, APPROVED, None, None)
+        ours(INSPECTING, B, A), theirs(APPROVED, B), TemplateState(B, B, APPROVED, None, None)
     ),
     "handed in, and the list is behind": Case(
-        ours(INSPECTING, B, A), theirs(APPROVED), Followed(B, A, INSPECTING, None, None), now=LATER - 1
+        ours(INSPECTING, B, A), theirs(APPROVED), TemplateState(B, A, INSPECTING, None, None), now=LATER - 1
     ),
     "handed in, and not there after a while": Case(
-        ours(INSPECTING, B, A), theirs(APPROVED), Followed(A, A, APPROVED, None, None)
+        ours(INSPECTING, B, A), theirs(APPROVED), TemplateState(A, A, APPROVED, None, None)
     ),
     "under review there, while another text is in use": Case(
-        ours(APPROVED, A, A), theirs(INSPECTING, B), Followed(B, A, INSPECTING, None, None)
+        ours(APPROVED, A, A), theirs(INSPECTING, B), TemplateState(B, A, INSPECTING, None, None)
     ),
     "barred": Case(
         ours(APPROVED, A, A),
-        theirs(APPROVED, bar=Bar.QUICK_REPLIES),
-        Followed(A, A, APPROVED, None, Bar.QUICK_REPLIES),
+        theirs(APPROVED, bar=Suspension.QUICK_REPLIES),
+        TemplateState(A, A, APPROVED, None, Suspension.QUICK_REPLIES),
     ),
-    "back again": Case(ours(APPROVED, A, A, Bar.GONE), theirs(APPROVED), Followed(A, A, APPROVED, None, None)),
+    "back again": Case(
+        ours(APPROVED, A, A, Suspension.GONE), theirs(APPROVED), TemplateState(A, A, APPROVED, None, None)
+    ),
 }
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_a_template_becomes_what_its_relay_says(case: Case) -> None:
-    assert followed(RELAY, case.mine, case.sheet, case.change, case.now) == case.result
+    assert merge_template(RELAY, case.mine, case.sheet, case.change, case.now) == case.result
 
 
 @pytest.mark.parametrize(
@@ -111,8 +116,8 @@ def test_a_template_becomes_what_its_relay_says(case: Case) -> None:
         (ours(REJECTED), NOON, True),
         (ours(INSPECTING), LATER - 1, False),
         (ours(INSPECTING), LATER, True),
-        (ours(APPROVED, A, A, Bar.GONE), LATER, False),
+        (ours(APPROVED, A, A, Suspension.GONE), LATER, False),
     ],
 )
 def test_what_should_be_at_the_relay_is_missed(mine: Template, now: int, is_so: bool) -> None:
-    assert is_missed(mine, now) is is_so
+    assert is_missing(mine, now) is is_so

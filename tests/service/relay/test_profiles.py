@@ -10,11 +10,11 @@ from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import DAY
 from pabal.domain.image import Image
 from pabal.domain.profile import AuthStatus, Profile, Registration
-from pabal.domain.template import Design, Review
+from pabal.domain.template import ReviewDecision, TemplateContent
 from pabal.service.relay.profiles import authenticate, delete, register
 from pabal.store import profiles
 from pabal.store.engine.base import Tx
-from tests.fixtures.service import PHONE, POST, Post, RunScenario, account
+from tests.fixtures.service import DEFAULT_CARRIER, PHONE, FakeCarrier, RunScenario, account_id_of
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 SHOP = Registration("@shop", "00100010001", PHONE)
@@ -41,8 +41,8 @@ class Operator:
         self.sent.append(Sent(account_id, registration.cellphone, registration.channel_id, token))
 
     async def submit_template(
-        self, sender_key: str, code: str, design: Design, image: Image | None
-    ) -> Review | None:
+        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+    ) -> ReviewDecision | None:
         return None
 
 
@@ -52,12 +52,12 @@ class Stage:
     def __init__(self, run_scenario: RunScenario) -> None:
         self._play = run_scenario
         self.operator = Operator()
-        self.post = Post()
+        self.post = FakeCarrier()
         desk: ProfileProvider = self.operator
         self.post.provider = desk
 
     def run(self, scenario: object, **options: object) -> None:
-        self._play(scenario, carriers={POST: self.post}, **options)
+        self._play(scenario, carriers={DEFAULT_CARRIER: self.post}, **options)
 
     @property
     def token(self) -> str:
@@ -82,15 +82,15 @@ async def refusal(work: object) -> Refused:
 
 
 async def auth(env: Environment, token: str, channel: str = "@shop", name: str = "acme") -> None:
-    await authenticate(env.context, await account(env, name), channel, token)
+    await authenticate(env.context, await account_id_of(env, name), channel, token)
 
 
 async def begin(env: Environment, registration: Registration = SHOP, name: str = "acme") -> Profile:
-    return await register(env.context, await account(env, name), registration)
+    return await register(env.context, await account_id_of(env, name), registration)
 
 
 async def find(env: Environment, channel: str = "@shop", name: str = "acme") -> Profile | None:
-    return await env.store.read(profiles.by_channel, await account(env, name), channel)
+    return await env.store.read(profiles.get_by_channel, await account_id_of(env, name), channel)
 
 
 def test_a_registered_profile_waits_and_its_administrator_gets_a_token(stage: Stage) -> None:
@@ -99,7 +99,7 @@ def test_a_registered_profile_waits_and_its_administrator_gets_a_token(stage: St
 
         assert (profile.status, profile.sender_key, profile.channel_id) == (AuthStatus.WAITING, None, "@shop")
         (sent,) = stage.operator.sent
-        assert (sent.account_id, sent.cellphone, sent.channel_id) == (await account(env), PHONE, "@shop")
+        assert (sent.account_id, sent.cellphone, sent.channel_id) == (await account_id_of(env), PHONE, "@shop")
         assert re.fullmatch(r"[0-9]{6}", sent.token)
 
     stage.run(scenario)
@@ -110,7 +110,7 @@ def test_the_token_is_kept_only_as_a_hash(stage: Stage) -> None:
         await begin(env)
 
         def everything(tx: Tx) -> str:
-            return repr(tx.rows("select * from tokens")) + repr(tx.rows("select * from profiles"))
+            return repr(tx.fetch_all("select * from tokens")) + repr(tx.fetch_all("select * from profiles"))
 
         assert stage.token not in await env.store.read(everything)
 
@@ -284,7 +284,7 @@ def test_deleting_and_registering_anew_does_not_get_around_the_limit(stage: Stag
     async def scenario(env: Environment) -> None:
         for _ in range(5):
             await begin(env)
-            await delete(env.context, await account(env), None, "@shop")
+            await delete(env.context, await account_id_of(env), None, "@shop")
 
         assert (await refusal(begin(env))).code is Code.RATE_LIMITED
 
@@ -316,9 +316,9 @@ def test_an_unknown_channel_and_another_accounts_are_not_found(stage: Stage) -> 
         for work in (
             auth(env, stage.token, "@nobody"),
             auth(env, stage.token, name="other"),
-            delete(env.context, await account(env, "other"), None, "@shop"),
-            delete(env.context, await account(env), "f" * 40, None),
-            delete(env.context, await account(env), None, None),
+            delete(env.context, await account_id_of(env, "other"), None, "@shop"),
+            delete(env.context, await account_id_of(env), "f" * 40, None),
+            delete(env.context, await account_id_of(env), None, None),
         ):
             assert (await refusal(work)).code is Code.SENDER_NOT_FOUND
         assert await find(env) is not None
@@ -333,7 +333,7 @@ def test_a_deleted_channel_can_be_registered_anew_with_a_new_key(stage: Stage) -
         old = await find(env)
         assert old is not None
 
-        await delete(env.context, await account(env), old.sender_key, None)
+        await delete(env.context, await account_id_of(env), old.sender_key, None)
         assert await find(env) is None
         await begin(env)
         await auth(env, stage.token)
@@ -352,7 +352,7 @@ def test_key_and_channel_must_agree_where_both_are_given(stage: Stage) -> None:
         await auth(env, stage.token)
         profile = await find(env)
         assert profile is not None
-        owner = await account(env)
+        owner = await account_id_of(env)
 
         refused = await refusal(delete(env.context, owner, profile.sender_key, "@another"))
         assert refused.code is Code.SENDER_NOT_FOUND
@@ -367,4 +367,4 @@ def test_without_someone_who_looks_after_channels_none_is_registered(run_scenari
         assert (await refusal(begin(env))).code is Code.PRODUCT_NOT_AVAILABLE
         assert await find(env) is None
 
-    run_scenario(scenario, carriers={POST: Post()})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})

@@ -10,19 +10,29 @@ from pabal.app import build_context
 from pabal.domain.codes import Code, Refused
 from pabal.service.metrics import Metrics
 from pabal.service.relay import categories, profiles
-from pabal.service.relay.sync import keep_in_step
+from pabal.service.relay.sync import run_sync
 from pabal.service.slots import Slots
 from pabal.settings.settings import load
 from pabal.store import accounts
 from pabal.store import profiles as kept_profiles
-from tests.fixtures.relay import A_ROUND_S, CARRIER, CHANNEL, Stage, Unlisted, begun, send, sender, written
+from tests.fixtures.relay import (
+    CARRIER,
+    CHANNEL,
+    SYNC_ROUND_S,
+    HiddenFromLists,
+    RelayEnvironment,
+    connected_caller,
+    get_sender,
+    send_alimtalk,
+    template_body,
+)
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import accepted, channel, told
+from tests.fixtures.web import call_ok, channel_body, summarize_refusal
 
 PROOF = {"channelId": CHANNEL}
 
 
-def wrong(stage: Stage) -> str:
+def wrong(stage: RelayEnvironment) -> str:
     return str(stage.relay.last_token % 900_000 + 100_001)
 
 
@@ -30,52 +40,52 @@ async def names(call: Caller) -> list[str]:
     return [each["channelId"] for each in (await call("sender/list")).items]
 
 
-def test_a_profile_lives_at_the_relay_from_its_registration_to_its_deletion(stage: Stage) -> None:
+def test_a_profile_lives_at_the_relay_from_its_registration_to_its_deletion(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
+        call = await connected_caller(env)
 
-        created = await accepted(call, "sender/create", channel())
+        created = await call_ok(call, "sender/create", channel_body())
         assert created.item["authStatus"]["value"] == "waiting"
         assert "senderKey" not in created.item
         ((_, phone, to_channel, token),) = stage.relay.tokens_sent
         assert (phone, to_channel) == ("01099990000", CHANNEL)
 
-        await accepted(call, "sender/auth", {**PROOF, "token": str(token)})
-        known = await sender(call)
+        await call_ok(call, "sender/auth", {**PROOF, "token": str(token)})
+        known = await get_sender(call)
         assert known["senderKey"] == stage.profile().sender_key
         assert (known["authStatus"]["value"], known["enable"]) == ("approval", True)
 
-        await accepted(call, "sender/delete", {"senderKey": known["senderKey"]})
+        await call_ok(call, "sender/delete", {"senderKey": known["senderKey"]})
         assert stage.relay.profiles == {}
         assert await names(call) == []
 
     stage.run(scenario)
 
 
-def test_a_wrong_token_is_the_relays_word_and_five_lock_it(stage: Stage) -> None:
+def test_a_wrong_token_is_the_relays_word_and_five_lock_it(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
-        await accepted(call, "sender/create", channel())
+        call = await connected_caller(env)
+        await call_ok(call, "sender/create", channel_body())
 
         for _ in range(5):
             answer = await call("sender/auth", {**PROOF, "token": wrong(stage)})
-            assert told(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
+            assert summarize_refusal(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
         asked = stage.calls("POST", "sender/token")
         right = {**PROOF, "token": str(stage.relay.last_token)}
         assert (await call("sender/auth", right)).result == "TOKEN_LOCKED"
         assert stage.calls("POST", "sender/token") == asked
 
-        await accepted(call, "sender/create", channel())
-        await accepted(call, "sender/auth", {**PROOF, "token": str(stage.relay.last_token)})
+        await call_ok(call, "sender/create", channel_body())
+        await call_ok(call, "sender/auth", {**PROOF, "token": str(stage.relay.last_token)})
 
     stage.run(scenario)
 
 
 @pytest.mark.parametrize("spelling", ["abc", "１２３４５６", "0" * 200, "-1", "1.5"])
-def test_a_token_that_is_no_number_does_not_reach_the_relay(stage: Stage, spelling: str) -> None:
+def test_a_token_that_is_no_number_does_not_reach_the_relay(stage: RelayEnvironment, spelling: str) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
-        await accepted(call, "sender/create", channel())
+        call = await connected_caller(env)
+        await call_ok(call, "sender/create", channel_body())
 
         assert (await call("sender/auth", {**PROOF, "token": spelling})).result == "TOKEN_INVALID"
         assert stage.calls("POST", "sender/token") == 0
@@ -83,61 +93,63 @@ def test_a_token_that_is_no_number_does_not_reach_the_relay(stage: Stage, spelli
     stage.run(scenario)
 
 
-def test_of_a_registration_that_the_relay_refuses_nothing_is_kept(stage: Stage) -> None:
+def test_of_a_registration_that_the_relay_refuses_nothing_is_kept(stage: RelayEnvironment) -> None:
     stage.relay.unknown_channels.add(CHANNEL)
 
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
+        call = await connected_caller(env)
 
-        answer = await call("sender/create", channel())
+        answer = await call("sender/create", channel_body())
 
-        assert told(answer) == ("INVALID_PARAMETER", {"channelId": "INVALID_PARAMETER"})
+        assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"channelId": "INVALID_PARAMETER"})
         assert "Vender request API is failed. (-7000)" in answer.body["errors"][0]["message"]
         assert await names(call) == []
 
     stage.run(scenario)
 
 
-def test_a_registration_that_is_refused_does_not_change_the_one_before(stage: Stage) -> None:
+def test_a_registration_that_is_refused_does_not_change_the_one_before(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
-        await accepted(call, "sender/create", channel())
+        call = await connected_caller(env)
+        await call_ok(call, "sender/create", channel_body())
         stage.relay.inject_fault("throttle", "POST", times=1)
 
-        answer = await call("sender/create", channel(cellphone="010-5555-6666"))
+        answer = await call("sender/create", channel_body(cellphone="010-5555-6666"))
 
         assert answer.result == "SERVICE_UNAVAILABLE"
-        assert (await sender(call))["cellphone"] == "010-9999-0000"
-        await accepted(call, "sender/auth", {**PROOF, "token": str(stage.relay.last_token)})
+        assert (await get_sender(call))["cellphone"] == "010-9999-0000"
+        await call_ok(call, "sender/auth", {**PROOF, "token": str(stage.relay.last_token)})
 
     stage.run(scenario)
 
 
-def test_the_second_account_that_asks_for_a_channel_is_told_that_it_is_taken(stage: Stage) -> None:
+def test_the_second_account_that_asks_for_a_channel_is_told_that_it_is_taken(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
+        call = await connected_caller(env)
         other = await env.caller("other", "en")
-        await accepted(other, "sender/create", channel(cellphone="010-5555-6666"))
-        await stage.opened(call)
+        await call_ok(other, "sender/create", channel_body(cellphone="010-5555-6666"))
+        await stage.register_channel(call)
 
-        again = await other("sender/create", channel())
+        again = await other("sender/create", channel_body())
         proof = await other("sender/auth", {**PROOF, "token": "123456"})
 
         for answer in (again, proof):
-            assert told(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
+            assert summarize_refusal(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
             assert "one sender key for each" in answer.body["errors"][0]["message"]
 
     stage.run(scenario)
 
 
-def test_a_channel_that_was_registered_in_the_relays_console_is_for_the_operator_to_give(stage: Stage) -> None:
+def test_a_channel_that_was_registered_in_the_relays_console_is_for_the_operator_to_give(
+    stage: RelayEnvironment,
+) -> None:
     stage.relay.add_profile(CHANNEL)
 
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
-        answer = await call("sender/create", channel())
+        call = await connected_caller(env)
+        answer = await call("sender/create", channel_body())
 
-        assert told(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
+        assert summarize_refusal(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
         assert "pabal profile adopt" in answer.body["errors"][0]["message"]
         assert await names(call) == []
 
@@ -149,20 +161,20 @@ async def adopt(env: Environment, name: str = "acme", channel_id: str = CHANNEL)
     await profiles.adopt(env.context, account_id, CARRIER, channel_id)
 
 
-def test_an_adopted_profile_is_approved_and_its_templates_follow(stage: Stage) -> None:
+def test_an_adopted_profile_is_approved_and_its_templates_follow(stage: RelayEnvironment) -> None:
     key = stage.relay.add_profile(CHANNEL).sender_key
     stage.relay.add_template(key, "T1", "배송이 시작되었습니다.")
 
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
+        call = await connected_caller(env)
         await adopt(env)
         await adopt(env)
 
-        known = await sender(call)
+        known = await get_sender(call)
         assert (known["senderKey"], known["authStatus"]["value"]) == (key, "approval")
         assert (known["cellphone"], known["enable"]) == ("", True)
-        await env.wait(A_ROUND_S)
-        assert (await send(call, key)).result == "SUCCESS"
+        await env.wait(SYNC_ROUND_S)
+        assert (await send_alimtalk(call, key)).result == "SUCCESS"
 
         for name, channel_id, code in (
             ("other", CHANNEL, Code.DUPLICATE),
@@ -175,9 +187,9 @@ def test_an_adopted_profile_is_approved_and_its_templates_follow(stage: Stage) -
     stage.run(scenario)
 
 
-def test_a_profile_that_waits_for_its_token_at_the_relay_cannot_be_adopted(stage: Stage) -> None:
+def test_a_profile_that_waits_for_its_token_at_the_relay_cannot_be_adopted(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        await accepted(await begun(env), "sender/create", channel())
+        await call_ok(await connected_caller(env), "sender/create", channel_body())
 
         with pytest.raises(Refused) as refused:
             await adopt(env, "other")
@@ -186,19 +198,19 @@ def test_a_profile_that_waits_for_its_token_at_the_relay_cannot_be_adopted(stage
     stage.run(scenario)
 
 
-def block(stage: Stage, key: str, is_so: bool) -> None:
+def block(stage: RelayEnvironment, key: str, is_so: bool) -> None:
     stage.relay.console.block_profile(key, is_so)
 
 
-def sleep(stage: Stage, key: str, is_so: bool) -> None:
+def sleep(stage: RelayEnvironment, key: str, is_so: bool) -> None:
     stage.relay.console.let_profile_sleep(key, is_so)
 
 
-def close(stage: Stage, key: str, is_so: bool) -> None:
+def close(stage: RelayEnvironment, key: str, is_so: bool) -> None:
     stage.relay.profiles[key].kakao_profile_status = "C" if is_so else "A"
 
 
-def vanish(stage: Stage, key: str, is_so: bool) -> None:
+def vanish(stage: RelayEnvironment, key: str, is_so: bool) -> None:
     if is_so:
         stage.gone = stage.relay.profiles.pop(key)  # type: ignore[attr-defined]
     else:
@@ -209,77 +221,77 @@ def vanish(stage: Stage, key: str, is_so: bool) -> None:
     ("happen", "reason"), [(block, "blocked"), (sleep, "dormant"), (close, "inactive"), (vanish, "gone")]
 )
 def test_what_the_console_does_to_a_profile_is_seen_within_a_minute_and_so_is_its_end(
-    stage: Stage, happen: Any, reason: str
+    stage: RelayEnvironment, happen: Any, reason: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
-        key = await stage.opened(call)
-        await stage.approved(env, call, key)
-        assert (await send(call, key)).result == "SUCCESS"
+        call = await connected_caller(env)
+        key = await stage.register_channel(call)
+        await stage.approve_template(env, call, key)
+        assert (await send_alimtalk(call, key)).result == "SUCCESS"
 
         happen(stage, key, True)
-        await env.wait(A_ROUND_S)
+        await env.wait(SYNC_ROUND_S)
 
-        known = await sender(call)
+        known = await get_sender(call)
         assert (known["enable"], known["disabledReason"]["value"]) == (False, reason)
-        refused = await send(call, key)
-        assert told(refused) == ("SENDER_NOT_APPROVED", {"senderKey": "SENDER_NOT_APPROVED"})
+        refused = await send_alimtalk(call, key)
+        assert summarize_refusal(refused) == ("SENDER_NOT_APPROVED", {"senderKey": "SENDER_NOT_APPROVED"})
         assert known["disabledReason"]["label"] in refused.body["errors"][0]["message"]
 
         happen(stage, key, False)
-        await env.wait(A_ROUND_S)
-        known = await sender(call)
+        await env.wait(SYNC_ROUND_S)
+        known = await get_sender(call)
         assert known["enable"] is True
         assert "disabledReason" not in known
-        assert (await send(call, key)).result == "SUCCESS"
+        assert (await send_alimtalk(call, key)).result == "SUCCESS"
 
     stage.run(scenario)
 
 
-def test_what_the_operator_has_disabled_stays_so_whatever_the_relay_says(stage: Stage) -> None:
+def test_what_the_operator_has_disabled_stays_so_whatever_the_relay_says(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
-        key = await stage.opened(call)
-        profile_id = int((await sender(call))["id"])
+        call = await connected_caller(env)
+        key = await stage.register_channel(call)
+        profile_id = int((await get_sender(call))["id"])
         await env.store.write(kept_profiles.set_enabled, profile_id, False, env.world.now())
 
         for is_blocked in (True, False):
             block(stage, key, is_blocked)
-            await env.wait(A_ROUND_S)
-            assert (await sender(call))["disabledReason"]["value"] == "operator"
+            await env.wait(SYNC_ROUND_S)
+            assert (await get_sender(call))["disabledReason"]["value"] == "operator"
 
     stage.run(scenario)
 
 
-def test_a_list_that_lacks_a_profile_is_not_believed_while_the_relay_has_it(stage: Stage) -> None:
+def test_a_list_that_lacks_a_profile_is_not_believed_while_the_relay_has_it(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
-        await stage.opened(call)
+        call = await connected_caller(env)
+        await stage.register_channel(call)
         there = stage.relay.profiles
-        stage.relay.profiles = Unlisted(there)
+        stage.relay.profiles = HiddenFromLists(there)
 
-        await env.wait(3 * A_ROUND_S)
+        await env.wait(3 * SYNC_ROUND_S)
 
-        assert (await sender(call))["enable"] is True
+        assert (await get_sender(call))["enable"] is True
 
     stage.run(scenario)
 
 
-def test_a_deleted_profile_that_the_relay_has_no_more_is_deleted_here_too(stage: Stage) -> None:
+def test_a_deleted_profile_that_the_relay_has_no_more_is_deleted_here_too(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
-        key = await stage.opened(call)
+        call = await connected_caller(env)
+        key = await stage.register_channel(call)
         stage.relay.console.remove_profile(key)
 
-        await accepted(call, "sender/delete", {"senderKey": key})
+        await call_ok(call, "sender/delete", {"senderKey": key})
 
         assert await names(call) == []
-        assert await stage.opened(call) != key
+        assert await stage.register_channel(call) != key
 
     stage.run(scenario)
 
 
-def test_the_relays_categories_take_the_place_of_ours_in_every_process(stage: Stage) -> None:
+def test_the_relays_categories_take_the_place_of_ours_in_every_process(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await env.wait(1)
@@ -287,40 +299,40 @@ def test_the_relays_categories_take_the_place_of_ours_in_every_process(stage: St
         known = {each["code"]: each["name"] for each in (await call("sender/categories", {})).items}
         assert known["00200010009"] == "교육,학원,등대지기 학원"
         assert len(known) == 4
-        assert (await call("sender/create", channel(category="00200010009"))).result == "SUCCESS"
-        ours = await call("sender/create", channel(category="00300010001", channelId="@other"))
+        assert (await call("sender/create", channel_body(category="00200010009"))).result == "SUCCESS"
+        ours = await call("sender/create", channel_body(category="00300010001", channelId="@other"))
         assert ours.result == "CATEGORY_NOT_FOUND"
         groups = {each["groupName"] for each in (await call("template/categories")).items}
         assert groups
-        assert (await sender(call))["category"]["label"] == "교육,학원,등대지기 학원"
+        assert (await get_sender(call))["category"]["label"] == "교육,학원,등대지기 학원"
 
     stage.run(scenario)
 
 
-def test_while_the_relay_has_not_said_its_categories_ours_are_known(stage: Stage) -> None:
+def test_while_the_relay_has_not_said_its_categories_ours_are_known(stage: RelayEnvironment) -> None:
     stage.relay.inject_fault("throttle", "categories", times=1e9)
 
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
+        call = await connected_caller(env)
 
         assert len((await call("sender/categories", {})).items) > 4
 
     stage.run(scenario)
 
 
-def test_lists_are_read_page_by_page(stage: Stage) -> None:
-    stage.most_a_page = 2
+def test_lists_are_read_page_by_page(stage: RelayEnvironment) -> None:
+    stage.page_limit = 2
 
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
+        call = await connected_caller(env)
         for number in range(5):
-            await stage.opened(call, channelId=f"@shop{number}", cellphone=f"010-9999-000{number}")
-        key = (await sender(call, "@shop3"))["senderKey"]
+            await stage.register_channel(call, channelId=f"@shop{number}", cellphone=f"010-9999-000{number}")
+        key = (await get_sender(call, "@shop3"))["senderKey"]
         for number in range(4):
-            stage.relay.add_template(key, f"T{number}", "글", categoryCode=written(key)["category"])
+            stage.relay.add_template(key, f"T{number}", "글", categoryCode=template_body(key)["category"])
         block(stage, key, True)
 
-        await env.wait(A_ROUND_S)
+        await env.wait(SYNC_ROUND_S)
 
         assert [each["enable"] for each in (await call("sender/list")).items] == [True, False, True, True, True]
         assert len((await call("template/list")).items) == 4
@@ -328,28 +340,28 @@ def test_lists_are_read_page_by_page(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_a_process_that_does_not_deliver_knows_what_the_keeper_has_seen(stage: Stage) -> None:
+def test_a_process_that_does_not_deliver_knows_what_the_keeper_has_seen(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
+        call = await connected_caller(env)
         asked = stage.calls("GET", "categories")
         desk_only = build_context(load({}), env.store, env.world, Metrics(), {CARRIER: stage.carrier()})
 
-        assert "00200010009" in await categories.of_senders(desk_only)
-        assert "002009" in await categories.of_templates(desk_only)
+        assert "00200010009" in await categories.sender_categories(desk_only)
+        assert "002009" in await categories.template_categories(desk_only)
         assert stage.calls("GET", "categories") == asked
         assert (await call("sender/list")).items == []
 
     stage.run(scenario)
 
 
-def test_only_who_keeps_house_looks_at_the_relay(stage: Stage) -> None:
+def test_only_who_keeps_house_looks_at_the_relay(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        await begun(env)
+        await connected_caller(env)
         before = len(stage.relay.calls)
         other = Slots(2, worker="other")
         context = dataclasses.replace(env.context, slots=other)
 
-        looking = asyncio.ensure_future(keep_in_step(context))
+        looking = asyncio.ensure_future(run_sync(context))
         await env.wait(20)
 
         assert not other.held
@@ -359,11 +371,13 @@ def test_only_who_keeps_house_looks_at_the_relay(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_a_profile_whose_carrier_is_configured_no_more_can_be_deleted_but_not_proved(stage: Stage) -> None:
+def test_a_profile_whose_carrier_is_configured_no_more_can_be_deleted_but_not_proved(
+    stage: RelayEnvironment,
+) -> None:
     async def scenario(env: Environment) -> None:
-        call = await begun(env)
-        key = await stage.opened(call)
-        await accepted(call, "sender/create", channel(channelId="@other"))
+        call = await connected_caller(env)
+        key = await stage.register_channel(call)
+        await call_ok(call, "sender/create", channel_body(channelId="@other"))
         account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
         context = dataclasses.replace(env.context, carriers={})
 

@@ -9,16 +9,16 @@ import pytest
 from pabal.domain.codes import Code, Refused
 from pabal.domain.image import Image
 from pabal.domain.profile import Registration
-from pabal.domain.template import Design, Review, Template, TemplateStatus
+from pabal.domain.template import ReviewDecision, Template, TemplateContent, TemplateStatus
 from pabal.service.relay import templates
-from pabal.service.relay.templates import Place
+from pabal.service.relay.templates import TemplateRef
 from pabal.store import templates as kept
-from tests.fixtures.service import POST, Post, RunScenario, account, add_profile
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, account_id_of, add_profile
 from tests.fixtures.virtual import Environment
 
 REGISTERED, INSPECTING = TemplateStatus.REGISTERED, TemplateStatus.INSPECTING
 APPROVED, REJECTED = TemplateStatus.APPROVED, TemplateStatus.REJECTED
-DESIGN = Design("주문", "#{name}님의 주문", "999999")
+DESIGN = TemplateContent("주문", "#{name}님의 주문", "999999")
 EDITED = DESIGN._replace(content="고친 글")
 
 
@@ -26,17 +26,17 @@ class Reviewer:
     """Someone who decides as told, and may take time over it."""
 
     def __init__(self) -> None:
-        self.decision: Review | None = None
+        self.decision: ReviewDecision | None = None
         self.may_decide = asyncio.Event()
         self.may_decide.set()
-        self.seen: list[Design] = []
+        self.seen: list[TemplateContent] = []
 
     async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         raise NotImplementedError
 
     async def submit_template(
-        self, sender_key: str, code: str, design: Design, image: Image | None
-    ) -> Review | None:
+        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+    ) -> ReviewDecision | None:
         self.seen.append(design)
         await self.may_decide.wait()
         return self.decision
@@ -48,11 +48,11 @@ class Stage:
     def __init__(self, run_scenario: RunScenario) -> None:
         self._play = run_scenario
         self.reviewer = Reviewer()
-        self.post = Post()
+        self.post = FakeCarrier()
         self.post.provider = self.reviewer
 
     def run(self, scenario: Any) -> None:
-        self._play(scenario, carriers={POST: self.post})
+        self._play(scenario, carriers={DEFAULT_CARRIER: self.post})
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ def stage(run_scenario: RunScenario) -> Stage:
     return Stage(run_scenario)
 
 
-async def place(env: Environment, code: str = "order") -> Place:
+async def place(env: Environment, code: str = "order") -> TemplateRef:
     """Return where a template of an approved profile belongs."""
-    return Place(await account(env), f"{await add_profile(env):040x}", code)
+    return TemplateRef(await account_id_of(env), f"{await add_profile(env):040x}", code)
 
 
 async def refusal(work: Awaitable[Any]) -> Code:
@@ -71,20 +71,22 @@ async def refusal(work: Awaitable[Any]) -> Code:
     return refused.value.code
 
 
-async def at(env: Environment, where: Place) -> Template:
+async def at(env: Environment, where: TemplateRef) -> Template:
     """Return a template as it is now."""
-    wanted = kept.Filter(where.account_id, where.sender_key, where.code)
+    wanted = kept.TemplateFilter(where.account_id, where.sender_key, where.code)
     _, (found,) = await env.store.read(kept.find, wanted, 1, 1)
     return found
 
 
-async def put_in(env: Environment, stage: Stage, where: Place, status: TemplateStatus) -> Template:
+async def put_in(env: Environment, stage: Stage, where: TemplateRef, status: TemplateStatus) -> Template:
     """Bring a new template into a state."""
     template = await templates.create(env.context, where, DESIGN, None)
     if status is REGISTERED:
         return template
-    stage.reviewer.decision = {APPROVED: Review(True), REJECTED: Review(False, "안 됩니다")}.get(status)
-    return await templates.request(env.context, where)
+    stage.reviewer.decision = {APPROVED: ReviewDecision(True), REJECTED: ReviewDecision(False, "안 됩니다")}.get(
+        status
+    )
+    return await templates.request_review(env.context, where)
 
 
 def test_a_new_template_is_registered_and_cannot_be_sent_yet(stage: Stage) -> None:
@@ -93,9 +95,9 @@ def test_a_new_template_is_registered_and_cannot_be_sent_yet(stage: Stage) -> No
 
         template = await templates.create(env.context, where, DESIGN, Image("image/jpeg", "a", b"\xff\xd8\xff"))
 
-        assert (template.status, template.design, template.in_use) == (REGISTERED, DESIGN, None)
+        assert (template.status, template.latest, template.approved) == (REGISTERED, DESIGN, None)
         assert (template.code, template.sender_key, template.channel_id) == ("order", where.sender_key, "@shop")
-        assert template.design.variables == ("name",)
+        assert template.latest.variables == ("name",)
         assert stage.reviewer.seen == []
 
     stage.run(scenario)
@@ -128,22 +130,22 @@ def test_an_unknown_category_is_refused(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("decision", "status", "in_use"),
     [
-        (Review(True), APPROVED, DESIGN),
-        (Review(False, "안 됩니다"), REJECTED, None),
+        (ReviewDecision(True), APPROVED, DESIGN),
+        (ReviewDecision(False, "안 됩니다"), REJECTED, None),
         (None, INSPECTING, None),
     ],
 )
 def test_a_review_may_fall_at_once_or_later(
-    stage: Stage, decision: Review | None, status: TemplateStatus, in_use: Design | None
+    stage: Stage, decision: ReviewDecision | None, status: TemplateStatus, in_use: TemplateContent | None
 ) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         await templates.create(env.context, where, DESIGN, None)
         stage.reviewer.decision = decision
 
-        template = await templates.request(env.context, where)
+        template = await templates.request_review(env.context, where)
 
-        assert (template.status, template.in_use) == (status, in_use)
+        assert (template.status, template.approved) == (status, in_use)
         assert template.comment == (decision.comment if decision else None)
         assert stage.reviewer.seen == [DESIGN]
 
@@ -156,7 +158,7 @@ def test_only_a_newly_written_text_is_reviewed(stage: Stage, status: TemplateSta
         where = await place(env)
         await put_in(env, stage, where, status)
 
-        assert await refusal(templates.request(env.context, where)) is Code.INVALID_STATE
+        assert await refusal(templates.request_review(env.context, where)) is Code.INVALID_STATE
         assert len(stage.reviewer.seen) == 1
 
     stage.run(scenario)
@@ -172,10 +174,10 @@ def test_a_template_that_is_not_under_review_can_be_edited_and_reviewed_anew(
 
         edited = await templates.update(env.context, where, EDITED, None)
 
-        assert (edited.id, edited.status, edited.design, edited.comment) == (before.id, REGISTERED, EDITED, None)
-        assert edited.in_use == before.in_use
-        stage.reviewer.decision = Review(True)
-        assert (await templates.request(env.context, where)).in_use == EDITED
+        assert (edited.id, edited.status, edited.latest, edited.comment) == (before.id, REGISTERED, EDITED, None)
+        assert edited.approved == before.approved
+        stage.reviewer.decision = ReviewDecision(True)
+        assert (await templates.request_review(env.context, where)).approved == EDITED
 
     stage.run(scenario)
 
@@ -186,7 +188,7 @@ def test_a_template_under_review_cannot_be_edited(stage: Stage) -> None:
         await put_in(env, stage, where, INSPECTING)
 
         assert await refusal(templates.update(env.context, where, EDITED, None)) is Code.INVALID_STATE
-        assert (await at(env, where)).design == DESIGN
+        assert (await at(env, where)).latest == DESIGN
 
     stage.run(scenario)
 
@@ -196,11 +198,11 @@ def test_an_approved_text_stays_in_use_while_its_edit_is_rejected(stage: Stage) 
         where = await place(env)
         await put_in(env, stage, where, APPROVED)
         await templates.update(env.context, where, EDITED, None)
-        stage.reviewer.decision = Review(False, "안 됩니다")
+        stage.reviewer.decision = ReviewDecision(False, "안 됩니다")
 
-        rejected = await templates.request(env.context, where)
+        rejected = await templates.request_review(env.context, where)
 
-        assert (rejected.status, rejected.design, rejected.in_use) == (REJECTED, EDITED, DESIGN)
+        assert (rejected.status, rejected.latest, rejected.approved) == (REJECTED, EDITED, DESIGN)
 
     stage.run(scenario)
 
@@ -209,15 +211,15 @@ def test_what_was_edited_while_its_reviewer_read_it_is_not_approved(stage: Stage
     async def scenario(env: Environment) -> None:
         where = await place(env)
         await templates.create(env.context, where, DESIGN, None)
-        stage.reviewer.decision = Review(True)
+        stage.reviewer.decision = ReviewDecision(True)
         stage.reviewer.may_decide.clear()
-        asked = asyncio.ensure_future(templates.request(env.context, where))
+        asked = asyncio.ensure_future(templates.request_review(env.context, where))
         await env.wait(1)
         await templates.update(env.context, where, EDITED, None)
         stage.reviewer.may_decide.set()
 
         assert await refusal(asked) is Code.INVALID_STATE
-        assert ((await at(env, where)).status, (await at(env, where)).in_use) == (REGISTERED, None)
+        assert ((await at(env, where)).status, (await at(env, where)).approved) == (REGISTERED, None)
 
     stage.run(scenario)
 
@@ -244,17 +246,18 @@ def test_only_what_is_neither_in_use_nor_under_review_is_deleted(
 
 
 @pytest.mark.parametrize(
-    ("review", "status"), [(Review(True, "좋습니다"), APPROVED), (Review(False, "안 됩니다"), REJECTED)]
+    ("review", "status"),
+    [(ReviewDecision(True, "좋습니다"), APPROVED), (ReviewDecision(False, "안 됩니다"), REJECTED)],
 )
 def test_an_operator_decides_on_what_is_under_review_and_only_once(
-    stage: Stage, review: Review, status: TemplateStatus
+    stage: Stage, review: ReviewDecision, status: TemplateStatus
 ) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         template = await put_in(env, stage, where, INSPECTING)
 
         async def decide() -> Template:
-            return await env.store.write(templates.decide, template.id, review, env.world.now())
+            return await env.store.write(templates.decide_review, template.id, review, env.world.now())
 
         decided = await decide()
         assert (decided.status, decided.comment) == (status, review.comment)
@@ -268,7 +271,7 @@ def test_an_operator_cannot_decide_on_what_does_not_exist_or_was_not_handed_in(s
         template = await put_in(env, stage, await place(env), REGISTERED)
 
         for number, code in ((999, Code.TEMPLATE_NOT_FOUND), (template.id, Code.INVALID_STATE)):
-            work = env.store.write(templates.decide, number, Review(True), env.world.now())
+            work = env.store.write(templates.decide_review, number, ReviewDecision(True), env.world.now())
             assert await refusal(work) is code
 
     stage.run(scenario)
@@ -278,19 +281,19 @@ def test_another_accounts_templates_do_not_exist(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         await templates.create(env.context, where, DESIGN, None)
-        foreign = where._replace(account_id=await account(env, "other"))
+        foreign = where._replace(account_id=await account_id_of(env, "other"))
         unknown = where._replace(code="nothing")
 
         for work in (
             templates.create(env.context, foreign, DESIGN, None),
             templates.update(env.context, foreign, EDITED, None),
-            templates.request(env.context, foreign),
+            templates.request_review(env.context, foreign),
             templates.delete(env.context, foreign),
         ):
             assert await refusal(work) is Code.SENDER_NOT_FOUND
         for work in (
             templates.update(env.context, unknown, EDITED, None),
-            templates.request(env.context, unknown),
+            templates.request_review(env.context, unknown),
             templates.delete(env.context, unknown),
         ):
             assert await refusal(work) is Code.TEMPLATE_NOT_FOUND

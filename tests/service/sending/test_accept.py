@@ -11,32 +11,32 @@ from pabal.domain.codes import Code, Refused
 from pabal.domain.identifiers import requested_at
 from pabal.domain.message import Product, Status
 from pabal.domain.sending import Fallback, Receiver
-from pabal.domain.template import Design, TemplateStatus
+from pabal.domain.template import TemplateContent, TemplateStatus
 from pabal.service.sending.accept import (
-    RING_WITHIN,
-    Repeatable,
+    WAKE_HORIZON_MS,
+    IdempotencyKey,
     accept,
-    answered_before,
-    usable_profile,
-    usable_template,
+    find_accepted,
+    get_usable_profile,
+    get_usable_template,
 )
 from pabal.store import accounts, profiles, requests, templates
-from pabal.store.engine.base import StoreAway, Tx
+from pabal.store.engine.base import StoreUnavailable, Tx
 from tests.fixtures.service import (
+    DEFAULT_CARRIER,
     PHONE,
-    POST,
     SENDER,
-    Post,
+    FakeCarrier,
     RunScenario,
-    account,
+    account_id_of,
     add_profile,
     alimtalk,
-    count,
-    counted,
-    ends,
-    first,
-    job,
-    of,
+    count_rows,
+    job_of,
+    message_id_of,
+    messages_of,
+    metric_value,
+    outcomes_of,
     run_scenario_with,
     send,
     sms,
@@ -44,14 +44,14 @@ from tests.fixtures.service import (
 from tests.fixtures.virtual import NOON, Environment
 
 WAITING = Status.WAITING
-DESIGN = Design("주문", "주문", "999999")
+DESIGN = TemplateContent("주문", "주문", "999999")
 
 
-def idle() -> dict[str, Post]:
+def idle() -> dict[str, FakeCarrier]:
     """Return a carrier that takes nothing, so that what is accepted stays as it is."""
-    post = Post()
+    post = FakeCarrier()
     post.is_connected = False
-    return {POST: post}
+    return {DEFAULT_CARRIER: post}
 
 
 async def refusal(work: Awaitable[Any]) -> Refused:
@@ -69,14 +69,14 @@ def test_every_receiver_gets_a_message_that_waits_and_a_job(run_scenario: RunSce
         ]
         request_id = await send(env, sms(receivers=receivers, variables=("x",)))
 
-        kept = await of(env, request_id)
+        kept = await messages_of(env, request_id)
         assert [(each.receiver, each.values, each.reference, each.status) for each in kept] == [
             (PHONE, ("a",), None, WAITING),
             (PHONE, ("b",), "ref", WAITING),
             ("01099998888", ("c",), None, WAITING),
         ]
-        assert await count(env, "jobs") == 3
-        assert counted(env, "pabal_messages_accepted_total", product="sms") == 3
+        assert await count_rows(env, "jobs") == 3
+        assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 3
 
     run_scenario(scenario, carriers=idle())
 
@@ -103,7 +103,7 @@ def test_small_sends_travel_ahead_of_campaigns(run_scenario: RunScenario, receiv
         await send(env, sms(*[PHONE] * receivers))
 
         def lanes(tx: Tx) -> list[Any]:
-            return tx.rows("select lane, count(*) from jobs group by lane")
+            return tx.fetch_all("select lane, count(*) from jobs group by lane")
 
         assert await env.store.read(lanes) == [(lane, receivers)]
 
@@ -115,18 +115,18 @@ def test_a_product_without_a_route_is_refused(tmp_path: Path) -> None:
         refused = await refusal(send(env, sms(product=Product.LMS)))
 
         assert refused.code is Code.PRODUCT_NOT_AVAILABLE
-        assert await count(env, "requests") == 0
+        assert await count_rows(env, "requests") == 0
 
-    run_scenario_with(tmp_path, scenario, idle(), {"sms": [POST]})
+    run_scenario_with(tmp_path, scenario, idle(), {"sms": [DEFAULT_CARRIER]})
 
 
 @pytest.mark.parametrize(
-    ("ahead", "carrier"), [(None, "two"), (0, "two"), (RING_WITHIN, "two"), (RING_WITHIN + 1, "one")]
+    ("ahead", "carrier"), [(None, "two"), (0, "two"), (WAKE_HORIZON_MS, "two"), (WAKE_HORIZON_MS + 1, "one")]
 )
 def test_what_is_for_later_does_not_avoid_a_carrier_that_is_aside_only_now(
     tmp_path: Path, ahead: int | None, carrier: str
 ) -> None:
-    one, two = Post("one", patience_s=5), Post("two")
+    one, two = FakeCarrier("one", patience_s=5), FakeCarrier("two")
     one.is_connected = False
 
     async def scenario(env: Environment) -> None:
@@ -136,7 +136,7 @@ def test_what_is_for_later_does_not_avoid_a_carrier_that_is_aside_only_now(
         now = env.world.now()
         request_id = await send(env, sms(scheduled_at=None if ahead is None else now + ahead))
 
-        found = await job(env, first(request_id))
+        found = await job_of(env, message_id_of(request_id))
         assert found is not None
         assert found[0] == carrier
 
@@ -145,7 +145,7 @@ def test_what_is_for_later_does_not_avoid_a_carrier_that_is_aside_only_now(
 
 def test_where_numbers_are_checked_only_registered_ones_may_send(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        owner, other = await account(env), await account(env, "other")
+        owner, other = await account_id_of(env), await account_id_of(env, "other")
         await env.store.write(accounts.add_number, other, SENDER, NOON)
 
         refused = await refusal(accept(env.context, owner, sms()))
@@ -164,8 +164,8 @@ def test_where_numbers_are_checked_that_of_the_fallback_is_too(run_scenario: Run
         refused = await refusal(send(env, alimtalk(profile, fallback=Fallback("15881588", None))))
         assert (refused.code, refused.problems[0].field) == (Code.SENDER_NUMBER_NOT_REGISTERED, "resendPhoneNumber")
 
-        await send(env, alimtalk(profile, resend=None))
-        await env.store.write(accounts.add_number, await account(env), "15881588", NOON)
+        await send(env, alimtalk(profile, fallback_text=None))
+        await env.store.write(accounts.add_number, await account_id_of(env), "15881588", NOON)
         await send(env, alimtalk(profile, fallback=Fallback("15881588", None)))
 
     run_scenario(scenario, carriers=idle(), check_sender_numbers=True)
@@ -175,64 +175,64 @@ def test_with_the_simulator_alone_no_number_is_checked(run_scenario: RunScenario
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
 
-        assert await ends(env, request_id) == [(WAITING, None)]
+        assert await outcomes_of(env, request_id) == [(WAITING, None)]
 
     run_scenario(scenario, carriers=idle())
 
 
-REPEATABLE = Repeatable("key", b"digest")
+REPEATABLE = IdempotencyKey("key", b"digest")
 
 
 def test_a_repeated_request_is_kept_once_and_answered_alike(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        owner = await account(env)
-        assert await answered_before(env.context, owner, REPEATABLE) is None
+        owner = await account_id_of(env)
+        assert await find_accepted(env.context, owner, REPEATABLE) is None
 
         one = await accept(env.context, owner, sms(), REPEATABLE)
         await env.wait(3600)
         again = await accept(env.context, owner, sms(), REPEATABLE)
 
-        assert one == again == await answered_before(env.context, owner, REPEATABLE)
-        assert await count(env, "messages") == 1
-        assert counted(env, "pabal_messages_accepted_total", product="sms") == 1
+        assert one == again == await find_accepted(env.context, owner, REPEATABLE)
+        assert await count_rows(env, "messages") == 1
+        assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 1
 
     run_scenario(scenario, carriers=idle())
 
 
 def test_of_many_equal_requests_at_the_same_time_one_is_kept(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        owner = await account(env)
+        owner = await account_id_of(env)
 
         answers = await asyncio.gather(*(accept(env.context, owner, sms(), REPEATABLE) for _ in range(20)))
 
         assert len(set(answers)) == 1
-        assert await count(env, "messages") == 1
+        assert await count_rows(env, "messages") == 1
 
     run_scenario(scenario, carriers=idle())
 
 
 def test_a_key_that_stood_on_another_request_is_a_duplicate(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        owner = await account(env)
+        owner = await account_id_of(env)
         await accept(env.context, owner, sms(), REPEATABLE)
         other = REPEATABLE._replace(digest=b"another")
 
         for work in (
             accept(env.context, owner, sms(), other),
-            answered_before(env.context, owner, other),
+            find_accepted(env.context, owner, other),
         ):
             refused = await refusal(work)
             assert (refused.code, refused.problems[0].field) == (Code.DUPLICATE, "Idempotency-Key")
-        assert await count(env, "requests") == 1
+        assert await count_rows(env, "requests") == 1
 
     run_scenario(scenario, carriers=idle())
 
 
 def test_a_key_belongs_to_its_account(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        mine = await accept(env.context, await account(env), sms(), REPEATABLE)
+        mine = await accept(env.context, await account_id_of(env), sms(), REPEATABLE)
         theirs = await accept(
-            env.context, await account(env, "other"), sms(), REPEATABLE._replace(digest=b"another")
+            env.context, await account_id_of(env, "other"), sms(), REPEATABLE._replace(digest=b"another")
         )
 
         assert mine != theirs
@@ -242,23 +242,23 @@ def test_a_key_belongs_to_its_account(run_scenario: RunScenario) -> None:
 
 def test_a_request_that_was_refused_leaves_its_key_free(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        owner = await account(env)
+        owner = await account_id_of(env)
         await refusal(accept(env.context, owner, sms(), REPEATABLE))
         await env.store.write(accounts.add_number, owner, SENDER, NOON)
 
         await accept(env.context, owner, sms(content="다른 글"), REPEATABLE._replace(digest=b"another"))
 
-        assert await count(env, "requests") == 1
+        assert await count_rows(env, "requests") == 1
 
     run_scenario(scenario, carriers=idle(), check_sender_numbers=True)
 
 
 def test_what_the_store_cannot_keep_is_not_accepted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        owner = await account(env)
+        owner = await account_id_of(env)
         await env.store.close()
 
-        with pytest.raises(StoreAway):
+        with pytest.raises(StoreUnavailable):
             await accept(env.context, owner, sms())
 
     run_scenario(scenario, carriers=idle())
@@ -268,39 +268,39 @@ def test_only_an_approved_profile_in_use_may_be_sent_under_and_only_by_its_accou
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        owner, other = await account(env), await account(env, "other")
+        owner, other = await account_id_of(env), await account_id_of(env, "other")
         profile = await add_profile(env)
         key = f"{profile:040x}"
 
-        assert (await usable_profile(env.context, owner, key)).id == profile
-        assert (await refusal(usable_profile(env.context, other, key))).code is Code.SENDER_NOT_FOUND
-        assert (await refusal(usable_profile(env.context, owner, "f" * 40))).code is Code.SENDER_NOT_FOUND
+        assert (await get_usable_profile(env.context, owner, key)).id == profile
+        assert (await refusal(get_usable_profile(env.context, other, key))).code is Code.SENDER_NOT_FOUND
+        assert (await refusal(get_usable_profile(env.context, owner, "f" * 40))).code is Code.SENDER_NOT_FOUND
         await env.store.write(profiles.set_enabled, profile, False, NOON)
-        assert (await refusal(usable_profile(env.context, owner, key))).code is Code.SENDER_NOT_APPROVED
+        assert (await refusal(get_usable_profile(env.context, owner, key))).code is Code.SENDER_NOT_APPROVED
         await env.store.write(profiles.set_enabled, profile, True, NOON)
         await env.store.write(profiles.delete, profile, NOON)
-        assert (await refusal(usable_profile(env.context, owner, key))).code is Code.SENDER_NOT_FOUND
+        assert (await refusal(get_usable_profile(env.context, owner, key))).code is Code.SENDER_NOT_FOUND
 
     run_scenario(scenario, carriers=idle())
 
 
 def test_only_an_approved_template_of_the_profile_may_be_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        owner = await account(env)
+        owner = await account_id_of(env)
         number = await add_profile(env)
-        other = await usable_profile(env.context, owner, f"{await add_profile(env, '@other'):040x}")
-        profile = await usable_profile(env.context, owner, f"{number:040x}")
+        other = await get_usable_profile(env.context, owner, f"{await add_profile(env, '@other'):040x}")
+        profile = await get_usable_profile(env.context, owner, f"{number:040x}")
         template = await env.store.write(templates.add, owner, number, "order", DESIGN, None, NOON)
 
         async def code() -> Code:
-            return (await refusal(usable_template(env.context, profile, "order"))).code
+            return (await refusal(get_usable_template(env.context, profile, "order"))).code
 
         assert await code() is Code.TEMPLATE_NOT_APPROVED
         await env.store.write(templates.set_status, template, TemplateStatus.APPROVED, None, NOON)
-        assert await usable_template(env.context, profile, "order") == DESIGN
-        assert (await refusal(usable_template(env.context, other, "order"))).code is Code.TEMPLATE_NOT_FOUND
-        assert (await refusal(usable_template(env.context, profile, "?"))).code is Code.TEMPLATE_NOT_FOUND
-        await env.store.write(templates.edit, template, DESIGN._replace(content="고친 글"), None, NOON)
-        assert await usable_template(env.context, profile, "order") == DESIGN
+        assert await get_usable_template(env.context, profile, "order") == DESIGN
+        assert (await refusal(get_usable_template(env.context, other, "order"))).code is Code.TEMPLATE_NOT_FOUND
+        assert (await refusal(get_usable_template(env.context, profile, "?"))).code is Code.TEMPLATE_NOT_FOUND
+        await env.store.write(templates.update_design, template, DESIGN._replace(content="고친 글"), None, NOON)
+        assert await get_usable_template(env.context, profile, "order") == DESIGN
 
     run_scenario(scenario, carriers=idle())

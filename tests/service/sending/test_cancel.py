@@ -10,21 +10,21 @@ from pabal.domain.dates import DAY, HOUR
 from pabal.domain.message import Outcome, Status
 from pabal.service.relay.profiles import delete
 from pabal.service.sending.accept import accept
-from pabal.service.sending.cancel import SWEEP_REQUESTS, Cancelled, cancel_request
+from pabal.service.sending.cancel import SWEEP_BATCH_REQUESTS, CancelResult, cancel_request
 from tests.fixtures.service import (
+    DEFAULT_CARRIER,
     PHONE,
-    POST,
-    Post,
+    FakeCarrier,
     RunScenario,
-    account,
+    account_id_of,
     add_profile,
     alimtalk,
-    count,
-    counted,
-    ends,
-    first,
+    count_rows,
     later,
-    of,
+    message_id_of,
+    messages_of,
+    metric_value,
+    outcomes_of,
     send,
     sms,
 )
@@ -34,40 +34,40 @@ WAITING, SENDING, DONE, CANCEL = Status.WAITING, Status.SENDING, Status.COMPLETE
 LATER = later(NOON, 3600)
 
 
-async def cancel(env: Environment, request_id: bytes | None, message_id: bytes | None = None) -> Cancelled:
-    return await cancel_request(env.context, await account(env), request_id, message_id)
+async def cancel(env: Environment, request_id: bytes | None, message_id: bytes | None = None) -> CancelResult:
+    return await cancel_request(env.context, await account_id_of(env), request_id, message_id)
 
 
 def test_what_waits_is_cancelled_and_never_handed_over(run_scenario: RunScenario) -> None:
-    post = Post()
+    post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
         await env.wait(60)
 
-        assert await cancel(env, request_id) == Cancelled(2, 2)
+        assert await cancel(env, request_id) == CancelResult(2, 2)
 
-        for message in await of(env, request_id):
+        for message in await messages_of(env, request_id):
             assert (message.status, message.outcome, message.completed_at) == (CANCEL, None, env.world.now())
-        assert await count(env, "jobs") == 0
+        assert await count_rows(env, "jobs") == 0
         await env.wait(2 * 3600)
-        assert post.handed == []
-        assert counted(env, "pabal_messages_cancelled_total") == 2
+        assert post.submitted == []
+        assert metric_value(env, "pabal_messages_cancelled_total") == 2
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_one_message_can_be_cancelled_alone(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
 
-        assert await cancel(env, request_id, first(request_id, 2)) == Cancelled(1, 1)
+        assert await cancel(env, request_id, message_id_of(request_id, 2)) == CancelResult(1, 1)
 
-        assert [status for status, _ in await ends(env, request_id)] == [WAITING, CANCEL]
-        assert await cancel(env, request_id, first(request_id, 2)) == Cancelled(1, 0)
-        assert await cancel(env, request_id) == Cancelled(2, 1)
+        assert [status for status, _ in await outcomes_of(env, request_id)] == [WAITING, CANCEL]
+        assert await cancel(env, request_id, message_id_of(request_id, 2)) == CancelResult(1, 0)
+        assert await cancel(env, request_id) == CancelResult(2, 1)
 
-    run_scenario(scenario, carriers={POST: Post()})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
 
 
 def test_what_a_carrier_has_had_in_hand_is_not_cancelled(run_scenario: RunScenario) -> None:
@@ -75,10 +75,10 @@ def test_what_a_carrier_has_had_in_hand_is_not_cancelled(run_scenario: RunScenar
         request_id = await send(env, sms())
         await env.wait(1)  # it was refused for now, and nobody has it in hand
 
-        assert await cancel(env, request_id) == Cancelled(1, 0)
-        assert await ends(env, request_id) == [(SENDING, None)]
+        assert await cancel(env, request_id) == CancelResult(1, 0)
+        assert await outcomes_of(env, request_id) == [(SENDING, None)]
 
-    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: Busy())})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Busy())})
 
 
 def test_what_has_ended_is_not_cancelled(run_scenario: RunScenario) -> None:
@@ -86,37 +86,37 @@ def test_what_has_ended_is_not_cancelled(run_scenario: RunScenario) -> None:
         request_id = await send(env, sms())
         await env.wait(1)
 
-        assert await cancel(env, request_id) == Cancelled(1, 0)
-        assert await ends(env, request_id) == [(DONE, Outcome.DELIVERED)]
+        assert await cancel(env, request_id) == CancelResult(1, 0)
+        assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
 
-    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: Accepted(None))})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))})
 
 
 def test_what_does_not_exist_or_is_another_accounts_cannot_be_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         mine = await send(env, sms(scheduled_at=LATER))
-        foreign = await accept(env.context, await account(env, "other"), sms(scheduled_at=LATER))
+        foreign = await accept(env.context, await account_id_of(env, "other"), sms(scheduled_at=LATER))
 
         for request_id, message_id in (
             (None, None),
             (bytes(13), None),
             (foreign, None),
-            (foreign, first(foreign)),
-            (mine, first(foreign)),
-            (mine, first(mine, 2)),
+            (foreign, message_id_of(foreign)),
+            (mine, message_id_of(foreign)),
+            (mine, message_id_of(mine, 2)),
         ):
             with pytest.raises(Refused) as refusal:
                 await cancel(env, request_id, message_id)
             assert refusal.value.code is Code.REQUEST_NOT_FOUND
-        assert await ends(env, foreign) == [(WAITING, None)]
-        assert await ends(env, mine) == [(WAITING, None)]
+        assert await outcomes_of(env, foreign) == [(WAITING, None)]
+        assert await outcomes_of(env, mine) == [(WAITING, None)]
 
-    run_scenario(scenario, carriers={POST: Post()})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
 
 
 @pytest.mark.parametrize("turns", range(8))
 def test_of_a_cancel_and_a_claim_whichever_commits_first_wins(run_scenario: RunScenario, turns: int) -> None:
-    post = Post(window=3, answer=lambda attempt: Accepted(None))
+    post = FakeCarrier(window=3, answer=lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 8))
@@ -127,12 +127,12 @@ def test_of_a_cancel_and_a_claim_whichever_commits_first_wins(run_scenario: RunS
         await env.wait(60)
 
         handed = set(post.ids)
-        cancelled = {each.id for each in await of(env, request_id) if each.status is CANCEL}
+        cancelled = {each.id for each in await messages_of(env, request_id) if each.status is CANCEL}
         assert len(cancelled) == done.canceled
         assert handed.isdisjoint(cancelled)
         assert len(handed) + len(cancelled) == 8
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_many_cancels_at_once_cancel_each_message_once(run_scenario: RunScenario) -> None:
@@ -143,28 +143,28 @@ def test_many_cancels_at_once_cancel_each_message_once(run_scenario: RunScenario
 
         assert sorted(each.canceled for each in done) == [0, 0, 0, 5]
 
-    run_scenario(scenario, carriers={POST: Post()})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
 
 
 def test_deleting_a_profile_cancels_all_that_waits_for_it_and_nothing_else(run_scenario: RunScenario) -> None:
-    post = Post()
+    post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
         profile, other = await add_profile(env), await add_profile(env, "@other")
         soon = NOON + HOUR
-        doomed = [await send(env, alimtalk(profile, scheduled_at=soon)) for _ in range(SWEEP_REQUESTS + 5)]
+        doomed = [await send(env, alimtalk(profile, scheduled_at=soon)) for _ in range(SWEEP_BATCH_REQUESTS + 5)]
         doomed += [await send(env, alimtalk(profile, scheduled_at=soon + day * DAY)) for day in range(30)]
         kept = await send(env, alimtalk(other, scheduled_at=soon))
         a_text = await send(env, sms(scheduled_at=soon))
 
-        await delete(env.context, await account(env), f"{profile:040x}", None)
+        await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
 
         for request_id in doomed:
-            assert await ends(env, request_id) == [(CANCEL, None)]
+            assert await outcomes_of(env, request_id) == [(CANCEL, None)]
         await env.wait(3700)
-        assert sorted(post.ids) == sorted([first(kept), first(a_text)])
+        assert sorted(post.ids) == sorted([message_id_of(kept), message_id_of(a_text)])
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_a_sweep_that_a_crash_cut_short_is_finished_by_housekeeping(run_scenario: RunScenario) -> None:
@@ -173,18 +173,18 @@ def test_a_sweep_that_a_crash_cut_short_is_finished_by_housekeeping(run_scenario
     async def scenario(env: Environment) -> None:
         profile = await add_profile(env)
         sent.extend([await send(env, alimtalk(profile, scheduled_at=NOON + DAY)) for _ in range(50)])
-        deleting = asyncio.ensure_future(delete(env.context, await account(env), f"{profile:040x}", None))
-        while await count(env, "profiles where deleted_at is not null") == 0:
+        deleting = asyncio.ensure_future(delete(env.context, await account_id_of(env), f"{profile:040x}", None))
+        while await count_rows(env, "profiles where deleted_at is not null") == 0:
             pass  # looking takes a turn of the loop, in which the deletion goes on
         deleting.cancel()
         await asyncio.gather(deleting, return_exceptions=True)
-        assert (WAITING, None) in [(await ends(env, request_id))[0] for request_id in sent]
+        assert (WAITING, None) in [(await outcomes_of(env, request_id))[0] for request_id in sent]
 
     async def next_start(env: Environment) -> None:
         await env.wait(1)
 
-        assert {(await ends(env, request_id))[0] for request_id in sent} == {(CANCEL, None)}
-        assert await count(env, "profiles where is_swept = 0") == 0
+        assert {(await outcomes_of(env, request_id))[0] for request_id in sent} == {(CANCEL, None)}
+        assert await count_rows(env, "profiles where is_swept = 0") == 0
 
-    run_scenario(scenario, carriers={POST: Post()})
-    run_scenario(next_start, carriers={POST: Post()}, world=VirtualWorld(1, later(NOON, 60)))
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
+    run_scenario(next_start, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=VirtualWorld(1, later(NOON, 60)))

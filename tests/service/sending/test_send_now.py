@@ -10,16 +10,27 @@ from pabal.domain.dates import HOUR
 from pabal.domain.message import Product, Status
 from pabal.service.sending.accept import accept
 from pabal.service.sending.cancel import cancel_request
-from pabal.service.sending.send_now import Hurried, send_now
+from pabal.service.sending.send_now import Expedited, send_now
 from pabal.store import requests
-from tests.fixtures.service import PHONE, POST, Post, RunScenario, account, ends, first, later, send, sms
+from tests.fixtures.service import (
+    DEFAULT_CARRIER,
+    PHONE,
+    FakeCarrier,
+    RunScenario,
+    account_id_of,
+    later,
+    message_id_of,
+    outcomes_of,
+    send,
+    sms,
+)
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 LATER = later(NOON, 300)
 
 
-def at_once() -> Post:
-    return Post(answer=lambda attempt: Accepted(None))
+def at_once() -> FakeCarrier:
+    return FakeCarrier(answer=lambda attempt: Accepted(None))
 
 
 @pytest.mark.parametrize("receivers", [2, 25])
@@ -30,33 +41,33 @@ def test_what_waits_is_sent_at_once_and_not_again_at_its_time(run_scenario: RunS
         request_id = await send(env, sms(*[PHONE] * receivers, scheduled_at=LATER))
         await env.wait(60)
 
-        hurried = await send_now(env.context, await account(env), request_id)
+        hurried = await send_now(env.context, await account_id_of(env), request_id)
 
-        assert hurried == Hurried(receivers, frozenset({POST}))
+        assert hurried == Expedited(receivers, frozenset({DEFAULT_CARRIER}))
         await env.wait(6)
-        assert {status for status, _ in await ends(env, request_id)} == {Status.COMPLETED}
+        assert {status for status, _ in await outcomes_of(env, request_id)} == {Status.COMPLETED}
         kept = (await env.store.read(requests.get, [request_id]))[request_id]
         assert kept.scheduled_at == NOON + 60_000
         await env.wait(600)
-        assert len(post.handed) == receivers
-        assert (await send_now(env.context, await account(env), request_id)).messages == 0
+        assert len(post.submitted) == receivers
+        assert (await send_now(env.context, await account_id_of(env), request_id)).messages == 0
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_what_was_cancelled_stays_so(run_scenario: RunScenario) -> None:
     post = at_once()
 
     async def scenario(env: Environment) -> None:
-        owner = await account(env)
+        owner = await account_id_of(env)
         request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
-        await cancel_request(env.context, owner, request_id, first(request_id, 1))
+        await cancel_request(env.context, owner, request_id, message_id_of(request_id, 1))
 
         assert (await send_now(env.context, owner, request_id)).messages == 1
         await env.wait(10)
-        assert post.ids == [first(request_id, 2)]
+        assert post.ids == [message_id_of(request_id, 2)]
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 @pytest.mark.parametrize("turns", range(8))
@@ -66,7 +77,7 @@ def test_of_a_hurry_a_cancel_and_the_clock_each_message_goes_once_or_never(
     post = at_once()
 
     async def scenario(env: Environment) -> None:
-        owner = await account(env)
+        owner = await account_id_of(env)
         request_id = await send(env, sms(*[PHONE] * 12, scheduled_at=later(NOON, 10)))
         await env.wait(9.999)
 
@@ -80,19 +91,19 @@ def test_of_a_hurry_a_cancel_and_the_clock_each_message_goes_once_or_never(
 
         assert len(post.ids) == len(set(post.ids)) == 12 - done.canceled
 
-    run_scenario(scenario, carriers={POST: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
 def test_what_is_not_there_or_anothers_cannot_be_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        foreign = await accept(env.context, await account(env, "other"), sms(scheduled_at=LATER))
+        foreign = await accept(env.context, await account_id_of(env, "other"), sms(scheduled_at=LATER))
         for request_id in (None, bytes(13), foreign):
             with pytest.raises(Refused) as refusal:
-                await send_now(env.context, await account(env), request_id)
+                await send_now(env.context, await account_id_of(env), request_id)
             assert refusal.value.code is Code.REQUEST_NOT_FOUND
-        assert await ends(env, foreign) == [(Status.WAITING, None)]
+        assert await outcomes_of(env, foreign) == [(Status.WAITING, None)]
 
-    run_scenario(scenario, carriers={POST: at_once()})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: at_once()})
 
 
 def test_an_advertisement_waits_for_the_morning(run_scenario: RunScenario) -> None:
@@ -100,7 +111,7 @@ def test_an_advertisement_waits_for_the_morning(run_scenario: RunScenario) -> No
         at = env.world.now() + 12 * HOUR
         request_id = await send(env, sms(product=Product.FRIENDTALK_TEXT, is_ad=True, scheduled_at=at))
         with pytest.raises(Refused) as refusal:
-            await send_now(env.context, await account(env), request_id)
+            await send_now(env.context, await account_id_of(env), request_id)
         assert refusal.value.code is Code.NIGHT_AD_RESTRICTED
 
-    run_scenario(scenario, carriers={POST: at_once()}, world=VirtualWorld(begins_at=NOON + 10 * HOUR))
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: at_once()}, world=VirtualWorld(starts_at=NOON + 10 * HOUR))

@@ -12,25 +12,25 @@ from pabal.domain.profile import Registration
 from pabal.domain.sending import Receiver
 from pabal.service.history import history
 from pabal.service.relay.profiles import register
-from pabal.service.sending.accept import Repeatable, accept, answered_before
-from pabal.service.upkeep.housekeeping import BLANK_REQUESTS, go_round
+from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
+from pabal.service.upkeep.housekeeping import ERASE_BATCH, run_round
 from pabal.store import cursors, requests
-from pabal.store.history import Filter
-from tests.fixtures.engines import embedded
+from pabal.store.history import MessageFilter
+from tests.fixtures.engines import sqlite_only
 from tests.fixtures.service import (
+    DEFAULT_CARRIER,
     PHONE,
-    POST,
-    Post,
+    FakeCarrier,
     RunScenario,
-    account,
+    account_id_of,
     add_profile,
     alimtalk,
-    count,
-    counted,
-    ends,
-    first,
-    of,
-    only,
+    count_rows,
+    message_id_of,
+    message_of,
+    messages_of,
+    metric_value,
+    outcomes_of,
     run_scenario_with,
     send,
     sms,
@@ -59,20 +59,20 @@ def test_a_message_without_a_receipt_fails_when_its_time_is_out(
 
     async def just_before(env: Environment) -> None:
         await env.wait(5)
-        assert await ends(env, sent[0]) == [(SENDING, None)]
+        assert await outcomes_of(env, sent[0]) == [(SENDING, None)]
 
     async def just_after(env: Environment) -> None:
         await env.wait(5)
-        message = await only(env, sent[0])
+        message = await message_of(env, sent[0])
         assert (message.status, message.outcome) == (FAILED, Outcome.TIMED_OUT)
         assert message.completed_at is not None
-        assert await count(env, "jobs") == 0
-        assert await count(env, "receipts") == 0
-        assert counted(env, "pabal_messages_ended_total", product=product.word, code="2000") == 1
+        assert await count_rows(env, "jobs") == 0
+        assert await count_rows(env, "receipts") == 0
+        assert metric_value(env, "pabal_messages_ended_total", product=product.word, code="2000") == 1
 
-    run_scenario(begin, carriers={POST: Post()})
-    run_scenario(just_before, carriers={POST: Post()}, world=after(hours * HOUR - MINUTE))
-    run_scenario(just_after, carriers={POST: Post()}, world=after(hours * HOUR + MINUTE))
+    run_scenario(begin, carriers={DEFAULT_CARRIER: FakeCarrier()})
+    run_scenario(just_before, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=after(hours * HOUR - MINUTE))
+    run_scenario(just_after, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=after(hours * HOUR + MINUTE))
 
 
 def test_the_time_a_receipt_may_take_is_a_setting(run_scenario: RunScenario) -> None:
@@ -80,9 +80,9 @@ def test_the_time_a_receipt_may_take_is_a_setting(run_scenario: RunScenario) -> 
         request_id = await send(env, sms())
         await env.wait(3600 + 20)
 
-        assert await ends(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
+        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
 
-    run_scenario(scenario, carriers={POST: Post()}, sms_timeout_hours=1)
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()}, sms_timeout_hours=1)
 
 
 def test_more_messages_than_one_round_takes_all_end(run_scenario: RunScenario) -> None:
@@ -94,41 +94,41 @@ def test_more_messages_than_one_round_takes_all_end(run_scenario: RunScenario) -
 
     async def a_day_later(env: Environment) -> None:
         await env.wait(1)
-        assert await ends(env, sent[0]) == [(FAILED, Outcome.TIMED_OUT)] * 1200
+        assert await outcomes_of(env, sent[0]) == [(FAILED, Outcome.TIMED_OUT)] * 1200
 
-    run_scenario(begin, carriers={POST: Post(window=2000)})
-    run_scenario(a_day_later, carriers={POST: Post()}, world=after(26 * HOUR))
+    run_scenario(begin, carriers={DEFAULT_CARRIER: FakeCarrier(window=2000)})
+    run_scenario(a_day_later, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=after(26 * HOUR))
 
 
 def test_a_receipt_that_comes_after_the_time_is_out_changes_nothing(run_scenario: RunScenario) -> None:
-    post = Post()
+    post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
         await env.wait(3600 + 20)
 
-        await post.report((first(request_id).hex(), Outcome.DELIVERED))
+        await post.report((message_id_of(request_id).hex(), Outcome.DELIVERED))
 
-        assert await ends(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
+        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
 
-    run_scenario(scenario, carriers={POST: post}, sms_timeout_hours=1)
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post}, sms_timeout_hours=1)
 
 
 def test_an_idempotency_key_is_remembered_for_a_day(run_scenario: RunScenario) -> None:
-    repeatable = Repeatable("key", b"digest")
+    repeatable = IdempotencyKey("key", b"digest")
     sent: list[bytes] = []
 
     async def begin(env: Environment) -> None:
-        sent.append(await accept(env.context, await account(env), sms(), repeatable))
+        sent.append(await accept(env.context, await account_id_of(env), sms(), repeatable))
 
     async def nearly_a_day_later(env: Environment) -> None:
         await env.wait(1)
-        assert await answered_before(env.context, await account(env), repeatable) == sent[0]
+        assert await find_accepted(env.context, await account_id_of(env), repeatable) == sent[0]
 
     async def a_day_later(env: Environment) -> None:
         await env.wait(1)
-        assert await answered_before(env.context, await account(env), repeatable) is None
-        assert await count(env, "answers") == 0
+        assert await find_accepted(env.context, await account_id_of(env), repeatable) is None
+        assert await count_rows(env, "answers") == 0
 
     run_scenario(begin)
     run_scenario(nearly_a_day_later, world=after(DAY - MINUTE))
@@ -137,18 +137,18 @@ def test_an_idempotency_key_is_remembered_for_a_day(run_scenario: RunScenario) -
 
 def test_tokens_are_forgotten_when_they_count_no_more(run_scenario: RunScenario) -> None:
     async def begin(env: Environment) -> None:
-        await register(env.context, await account(env), Registration("@shop", "00100010001", PHONE))
+        await register(env.context, await account_id_of(env), Registration("@shop", "00100010001", PHONE))
 
     async def look(env: Environment, left: int) -> None:
         await env.wait(1)
-        assert await count(env, "tokens") == left
+        assert await count_rows(env, "tokens") == left
 
     run_scenario(begin)
     run_scenario(lambda env: look(env, 1), world=after(HOUR + 30 * MINUTE))
     run_scenario(lambda env: look(env, 0), world=after(3 * HOUR))
 
 
-@embedded
+@sqlite_only
 def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(run_scenario: RunScenario) -> None:
     old: list[bytes] = []
     young: list[bytes] = []
@@ -169,7 +169,7 @@ def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(run_s
                 ),
             )
         )
-        old.extend([await send(env, sms()) for _ in range(BLANK_REQUESTS + 5)])
+        old.extend([await send(env, sms()) for _ in range(ERASE_BATCH + 5)])
         await env.wait(5)
 
     async def a_day_later(env: Environment) -> None:
@@ -178,23 +178,23 @@ def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(run_s
 
     async def just_before(env: Environment) -> None:
         await env.wait(1)
-        assert (await of(env, old[0]))[0].receiver == PHONE
+        assert (await messages_of(env, old[0]))[0].receiver == PHONE
 
     async def half_a_year_later(env: Environment) -> None:
         await env.wait(1)
-        owner = await account(env)
+        owner = await account_id_of(env)
 
-        assert [(each.receiver, each.values, each.content, each.reference) for each in await of(env, old[0])] == [
-            ("", (), None, None)
-        ] * 2
+        assert [
+            (each.receiver, each.values, each.content, each.reference) for each in await messages_of(env, old[0])
+        ] == [("", (), None, None)] * 2
         for request_id in old:
             kept = (await env.store.read(requests.get, [request_id]))[request_id]
             assert (kept.content, kept.subject, kept.sender, kept.variables) == ("", None, "", ())
-            assert await env.store.read(requests.image, request_id) is None
-        outlook = await history.outlook(env.context, owner, old[0], 1, 10)
+            assert await env.store.read(requests.get_image, request_id) is None
+        outlook = await history.get_request_details(env.context, owner, old[0], 1, 10)
         assert outlook.counts == {DONE: 1, FAILED: 1}
-        found = await history.find(env.context, Filter(owner, receiver=PHONE), 1, 100)
-        assert [message.id for message, _ in found.found] == [first(young[0])]
+        found = await history.find_messages(env.context, MessageFilter(owner, receiver=PHONE), 1, 100)
+        assert [message.id for message, _ in found.found] == [message_id_of(young[0])]
         assert (await env.store.read(requests.get, young))[young[0]].content == "새 글"
 
     run_scenario(begin)
@@ -203,7 +203,7 @@ def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(run_s
     run_scenario(half_a_year_later, world=VirtualWorld(3, NOON + 180 * DAY + MINUTE))
 
 
-@embedded
+@sqlite_only
 def test_what_has_been_blanked_is_not_gone_through_again(run_scenario: RunScenario) -> None:
     async def begin(env: Environment) -> None:
         await send(env, sms())
@@ -212,7 +212,7 @@ def test_what_has_been_blanked_is_not_gone_through_again(run_scenario: RunScenar
     async def later(env: Environment) -> None:
         await env.wait(1)
         before = await env.store.read(cursors.get, "blanked")
-        await go_round(env.context)
+        await run_round(env.context)
 
         assert before is not None
         assert before == await env.store.read(cursors.get, "blanked")
@@ -226,17 +226,17 @@ def test_what_the_simulators_phones_hold_is_bounded_but_what_is_still_owed_stays
         for _ in range(4):
             await send(env, sms(*[PHONE] * 10))
         await env.wait(30)
-        assert await count(env, "simulated") == 40  # a repeated hand-over is known by its row for a while
+        assert await count_rows(env, "simulated") == 40  # a repeated hand-over is known by its row for a while
 
         await env.wait(60)
 
-        assert await count(env, "simulated") == 25
+        assert await count_rows(env, "simulated") == 25
 
     run_scenario(scenario, simulator_messages=25)
 
 
 def test_the_jobs_of_a_carrier_that_is_no_more_go_to_the_first_of_their_route(tmp_path: Path) -> None:
-    old, new = Post("old", lambda attempt: Busy()), Post("new", lambda attempt: Accepted(None))
+    old, new = FakeCarrier("old", lambda attempt: Busy()), FakeCarrier("new", lambda attempt: Accepted(None))
     sent: list[bytes] = []
 
     async def begin(env: Environment) -> None:
@@ -247,34 +247,34 @@ def test_the_jobs_of_a_carrier_that_is_no_more_go_to_the_first_of_their_route(tm
     async def with_another(env: Environment) -> None:
         await env.wait(60)
 
-        assert await ends(env, sent[0]) == [(DONE, Outcome.DELIVERED)] * 600
-        assert await ends(env, sent[1]) == [(WAITING, None)]
-        assert {attempt.tries for _, attempt in new.handed} == {0}
+        assert await outcomes_of(env, sent[0]) == [(DONE, Outcome.DELIVERED)] * 600
+        assert await outcomes_of(env, sent[1]) == [(WAITING, None)]
+        assert {attempt.tries for _, attempt in new.submitted} == {0}
 
     run_scenario_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
     run_scenario_with(tmp_path, with_another, {"new": new}, {"sms": ["new"]}, world=after(HOUR))
 
 
 def test_without_a_route_such_jobs_end_as_undeliverable(tmp_path: Path) -> None:
-    old = Post("old", lambda attempt: Busy())
+    old = FakeCarrier("old", lambda attempt: Busy())
     sent: list[bytes] = []
 
     async def begin(env: Environment) -> None:
         sent.append(await send(env, sms(scheduled_at=NOON + 2 * HOUR)))
 
     async def without(env: Environment) -> None:
-        assert await ends(env, sent[0]) == [(FAILED, Outcome.UNDELIVERABLE)]
-        assert await count(env, "jobs") == 0
-        assert counted(env, "pabal_messages_ended_total", product="sms", code="3018") == 1
+        assert await outcomes_of(env, sent[0]) == [(FAILED, Outcome.UNDELIVERABLE)]
+        assert await count_rows(env, "jobs") == 0
+        assert metric_value(env, "pabal_messages_ended_total", product="sms", code="3018") == 1
 
     run_scenario_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
-    run_scenario_with(tmp_path, without, {"new": Post("new")}, {"lms": ["new"]}, world=after(HOUR))
+    run_scenario_with(tmp_path, without, {"new": FakeCarrier("new")}, {"lms": ["new"]}, world=after(HOUR))
 
 
 def test_what_a_carrier_that_is_no_more_had_taken_waits_for_its_time_out_and_is_not_sent_again(
     tmp_path: Path,
 ) -> None:
-    old, new = Post("old"), Post("new", lambda attempt: Accepted(None))
+    old, new = FakeCarrier("old"), FakeCarrier("new", lambda attempt: Accepted(None))
     sent: list[bytes] = []
 
     async def begin(env: Environment) -> None:
@@ -283,14 +283,14 @@ def test_what_a_carrier_that_is_no_more_had_taken_waits_for_its_time_out_and_is_
 
     async def with_another(env: Environment) -> None:
         await env.wait(60)
-        assert new.handed == []
-        assert await ends(env, sent[0]) == [(SENDING, None)]
+        assert new.submitted == []
+        assert await outcomes_of(env, sent[0]) == [(SENDING, None)]
 
     async def a_day_later(env: Environment) -> None:
         await env.wait(60)
-        assert new.handed == []
-        assert await ends(env, sent[0]) == [(FAILED, Outcome.TIMED_OUT)]
-        assert await count(env, "receipts") == 0
+        assert new.submitted == []
+        assert await outcomes_of(env, sent[0]) == [(FAILED, Outcome.TIMED_OUT)]
+        assert await count_rows(env, "receipts") == 0
 
     run_scenario_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
     run_scenario_with(tmp_path, with_another, {"new": new}, {"sms": ["new"]}, world=after(HOUR))
@@ -303,10 +303,10 @@ def test_a_round_with_nothing_to_do_changes_nothing(run_scenario: RunScenario) -
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(scheduled_at=NOON + HOUR))
 
-        await go_round(env.context)
-        await go_round(env.context)
+        await run_round(env.context)
+        await run_round(env.context)
 
-        assert await ends(env, request_id) == [(WAITING, None)]
+        assert await outcomes_of(env, request_id) == [(WAITING, None)]
         assert env.world.now() - NOON < SECOND
 
     run_scenario(scenario)

@@ -7,14 +7,23 @@ from pabal.domain.dates import DAY, HOUR, MINUTE, Period
 from pabal.domain.message import PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Outcome
 from pabal.service.sending.accept import accept
 from pabal.service.sending.cancel import cancel_request
-from pabal.service.upkeep.housekeeping import go_round
-from pabal.service.upkeep.statistics import GRACE, KEPT_FOR, REACH, count
+from pabal.service.upkeep.housekeeping import run_round
+from pabal.service.upkeep.statistics import GRACE_MS, MAX_LOOKBACK_MS, STATISTICS_RETENTION_MS, update_statistics
 from pabal.store import statistics
 from pabal.store.engine.base import Tx
-from pabal.store.statistics import OPEN, QUARTER, quarter_of
-from tests.fixtures.service import POST, Post, RunScenario, account, add_profile, alimtalk, send, sms
+from pabal.store.statistics import OPEN_PREFIX, QUARTER, quarter_start
+from tests.fixtures.service import (
+    DEFAULT_CARRIER,
+    FakeCarrier,
+    RunScenario,
+    account_id_of,
+    add_profile,
+    alimtalk,
+    send,
+    sms,
+)
 from tests.fixtures.virtual import NOON, Environment
-from tests.fixtures.web import LeapingWorld, world_at_noon
+from tests.fixtures.web import AdjustableWorld, world_at_noon
 
 ROUND_S = 61
 EVER = Period(0, NOON + 400 * DAY)
@@ -22,7 +31,7 @@ EVER = Period(0, NOON + 400 * DAY)
 
 async def seen(env: Environment, period: Period = EVER) -> dict[str, int]:
     """Return what is counted of the usual account, such as `sms completed 1000`: 3."""
-    (found,) = await env.store.read(statistics.of_account, await account(env), [period])
+    (found,) = await env.store.read(statistics.count_by_account, await account_id_of(env), [period])
     return _spelled(found)
 
 
@@ -35,7 +44,7 @@ def _spelled(found: dict[tuple[int, int, int], int]) -> dict[str, int]:
 
 def _really(tx: Tx) -> dict[str, int]:
     """Return what a look at every message says."""
-    rows = tx.rows(
+    rows = tx.fetch_all(
         "select product, status, coalesce(outcome, 0), count(*) from messages"
         " group by product, status, coalesce(outcome, 0)"
     )
@@ -44,42 +53,42 @@ def _really(tx: Tx) -> dict[str, int]:
 
 async def pass_by(env: Environment, minutes: float) -> None:
     """Let time pass, most of it at a leap, with a thorough round of housekeeping at the end."""
-    assert isinstance(env.world, LeapingWorld)
-    env.world.leap(minutes * 60 - ROUND_S)
+    assert isinstance(env.world, AdjustableWorld)
+    env.world.move_clock(minutes * 60 - ROUND_S)
     await env.wait(ROUND_S)
 
 
 def test_messages_are_counted_as_they_stand_until_they_have_ended(run_scenario: RunScenario) -> None:
-    post = Post()
+    post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
         await send(env, sms("01000000001", "01000000002"))
         await send(env, sms("01000000003", scheduled_at=NOON + 1 * HOUR))
         await env.wait(1)
-        await count(env.context)
+        await update_statistics(env.context)
         first = await seen(env)
         one, two = post.ids
         await post.report((one.hex(), Outcome.DELIVERED), (two.hex(), Outcome.PHONE_OFF))
-        await count(env.context)
+        await update_statistics(env.context)
         second = await seen(env)
         await pass_by(env, 30)
-        await count(env.context)
-        (left,) = await env.store.read(statistics.unfinished)
+        await update_statistics(env.context)
+        (left,) = await env.store.read(statistics.list_unfinished)
         await pass_by(env, 31)
         await post.report((post.ids[2].hex(), Outcome.DELIVERED))
-        await count(env.context)
+        await update_statistics(env.context)
 
         assert first == {"sms sending 0": 2, "sms waiting 0": 1}
         assert second == {"sms completed 1000": 1, "sms fail 2003": 1, "sms waiting 0": 1}
-        assert not left.waiting.startswith(OPEN)
+        assert not left.queue_digest.startswith(OPEN_PREFIX)
         assert await seen(env) == {"sms completed 1000": 2, "sms fail 2003": 1}
-        assert await env.store.read(statistics.unfinished) == []
+        assert await env.store.read(statistics.list_unfinished) == []
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: post})
+    run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post})
 
 
 def test_a_fallback_and_a_cancel_are_seen_long_after_their_quarter(run_scenario: RunScenario) -> None:
-    post = Post()
+    post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
         profile = await add_profile(env)
@@ -90,7 +99,7 @@ def test_a_fallback_and_a_cancel_are_seen_long_after_their_quarter(run_scenario:
         await post.report((post.ids[0].hex(), Outcome.NOT_A_USER))
         await env.wait(61)
         fallen = await seen(env)
-        await cancel_request(env.context, await account(env), request_id, None)
+        await cancel_request(env.context, await account_id_of(env), request_id, None)
         await post.report((post.ids[1].hex(), Outcome.DELIVERED))
         await env.wait(61)
 
@@ -98,18 +107,18 @@ def test_a_fallback_and_a_cancel_are_seen_long_after_their_quarter(run_scenario:
         assert fallen == {"alimTalk fail 3019": 1, "sms sending 0": 1, "sms waiting 0": 1}
         assert await seen(env) == {"alimTalk fail 3019": 1, "sms completed 1000": 1, "sms cancel 0": 1}
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: post}, fallback_within_minutes=120)
+    run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post}, fallback_within_minutes=120)
 
 
 def test_a_quarter_that_is_over_is_never_read_again(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await pass_by(env, 30)
-        await count(env.context)
+        await update_statistics(env.context)
         kept = await seen(env)
 
         def meddle(tx: Tx) -> None:
-            tx.run("update messages set outcome = 9999")
+            tx.execute("update messages set outcome = 9999")
 
         await env.store.write(meddle)
         await send(env, sms())
@@ -118,13 +127,17 @@ def test_a_quarter_that_is_over_is_never_read_again(run_scenario: RunScenario) -
         assert kept == {"sms completed 1000": 1}
         assert await seen(env) == {"sms completed 1000": 2}
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Accepted(None))})
+    run_scenario(
+        scenario,
+        world=world_at_noon(),
+        carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))},
+    )
 
 
 def test_days_are_told_apart_and_accounts_too(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms())
-        other = await account(env, "other")
+        other = await account_id_of(env, "other")
         await accept(env.context, other, sms())
         await pass_by(env, 13 * 60)
         await send(env, sms("01000000001", "01000000002"))
@@ -132,10 +145,10 @@ def test_days_are_told_apart_and_accounts_too(run_scenario: RunScenario) -> None
 
         midnight = NOON + 12 * HOUR
         periods = [Period(midnight - DAY, midnight), Period(midnight, midnight + DAY)]
-        days = await env.store.read(statistics.of_account, await account(env), periods)
+        days = await env.store.read(statistics.count_by_account, await account_id_of(env), periods)
 
         assert [sum(day.values()) for day in days] == [1, 2]
-        theirs = await env.store.read(statistics.of_account, other, periods)
+        theirs = await env.store.read(statistics.count_by_account, other, periods)
         assert [sum(day.values()) for day in theirs] == [1, 0]
 
     run_scenario(scenario, world=world_at_noon())
@@ -144,7 +157,7 @@ def test_days_are_told_apart_and_accounts_too(run_scenario: RunScenario) -> None
 def test_whatever_happens_the_figures_are_those_of_the_messages(run_scenario: RunScenario) -> None:
     random = Random(7)
     ends: list[Verdict] = [Accepted(None), Rejected(Outcome.SPAM), Rejected(Outcome.NOT_A_USER)]
-    post = Post(answer=lambda attempt: random.choice(ends))
+    post = FakeCarrier(answer=lambda attempt: random.choice(ends))
 
     async def scenario(env: Environment) -> None:
         profile = await add_profile(env)
@@ -153,7 +166,7 @@ def test_whatever_happens_the_figures_are_those_of_the_messages(run_scenario: Ru
             sending = random.choice([sms("01000000001", "01000000002"), alimtalk(profile)])
             await send(env, sending._replace(scheduled_at=at))
             await pass_by(env, random.randrange(2, 10))
-        await count(env.context)
+        await update_statistics(env.context)
         in_between, then = await seen(env), await env.store.read(_really)
         await pass_by(env, 4 * 60)
 
@@ -161,75 +174,87 @@ def test_whatever_happens_the_figures_are_those_of_the_messages(run_scenario: Ru
         assert "sms waiting 0" in in_between
         assert await seen(env) == await env.store.read(_really)
         assert not {each for each in await seen(env) if "waiting" in each or "sending" in each}
-        assert await env.store.read(statistics.unfinished) == []
+        assert await env.store.read(statistics.list_unfinished) == []
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: post}, fallback_within_minutes=300)
+    run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post}, fallback_within_minutes=300)
 
 
 def test_a_store_that_was_never_counted_is_counted_as_far_back_as_is_shown(run_scenario: RunScenario) -> None:
     def forget(tx: Tx) -> None:
         for table in ("counts", "counted", "marks"):
-            tx.run(f"delete from {table}")
+            tx.execute(f"delete from {table}")
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await env.wait(60)
         await env.store.write(forget)
         lost = await seen(env)
-        assert isinstance(env.world, LeapingWorld)
-        env.world.leap((REACH - QUARTER) / 1000)
-        await count(env.context)
+        assert isinstance(env.world, AdjustableWorld)
+        env.world.move_clock((MAX_LOOKBACK_MS - QUARTER) / 1000)
+        await update_statistics(env.context)
         again = await seen(env)
         await env.store.write(forget)
-        env.world.leap(2 * QUARTER / 1000)
-        await count(env.context)
+        env.world.move_clock(2 * QUARTER / 1000)
+        await update_statistics(env.context)
 
         assert (lost, again, await seen(env)) == ({}, {"sms completed 1000": 1}, {})
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Accepted(None))})
+    run_scenario(
+        scenario,
+        world=world_at_noon(),
+        carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))},
+    )
 
 
 def test_old_quarters_are_forgotten(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await env.wait(60)
-        await count(env.context)
+        await update_statistics(env.context)
         assert await seen(env)
 
-        assert isinstance(env.world, LeapingWorld)
-        env.world.leap((KEPT_FOR + QUARTER + GRACE) / 1000)
-        await go_round(env.context)
+        assert isinstance(env.world, AdjustableWorld)
+        env.world.move_clock((STATISTICS_RETENTION_MS + QUARTER + GRACE_MS) / 1000)
+        await run_round(env.context)
 
         assert await seen(env) == {}
-        assert await env.store.read(statistics.unfinished) == []
+        assert await env.store.read(statistics.list_unfinished) == []
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Accepted(None))})
+    run_scenario(
+        scenario,
+        world=world_at_noon(),
+        carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))},
+    )
 
 
 def test_while_someone_waits_only_what_is_quick_is_counted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await env.wait(1)
-        await count(env.context, longest_ms=50)
+        await update_statistics(env.context, max_ms=50)
         first = await seen(env)
 
         def slow(tx: Tx) -> None:
-            tx.run("update counted set took_ms = 51")
+            tx.execute("update counted set took_ms = 51")
 
         await env.store.write(slow)
         await send(env, sms())
         await env.wait(30)
-        await count(env.context, longest_ms=50)
+        await update_statistics(env.context, max_ms=50)
         second = await seen(env)
         await env.wait(60)
 
         assert (first, second) == ({"sms completed 1000": 1}, {"sms completed 1000": 1})
         assert await seen(env) == {"sms completed 1000": 2}
-        assert await env.store.read(statistics.as_of) is not None
+        assert await env.store.read(statistics.counted_as_of) is not None
 
-    run_scenario(scenario, world=world_at_noon(), carriers={POST: Post(answer=lambda attempt: Accepted(None))})
+    run_scenario(
+        scenario,
+        world=world_at_noon(),
+        carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))},
+    )
 
 
 def test_a_quarter_begins_on_the_quarter() -> None:
-    assert quarter_of(NOON + 14 * MINUTE) == NOON
-    assert quarter_of(NOON + 15 * MINUTE) == NOON + QUARTER
+    assert quarter_start(NOON + 14 * MINUTE) == NOON
+    assert quarter_start(NOON + 15 * MINUTE) == NOON + QUARTER

@@ -3,12 +3,12 @@
 from pabal.carriers.base import Accepted, Busy
 from pabal.store import carrier_states
 from pabal.store.carrier_states import CarrierState
-from tests.fixtures.service import POST, Post, RunScenario, send, sms
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, send, sms
 from tests.fixtures.virtual import Environment
 
 
 async def told(env: Environment) -> CarrierState:
-    (state,) = await env.store.read(carrier_states.states)
+    (state,) = await env.store.read(carrier_states.list_all)
     return state
 
 
@@ -23,10 +23,10 @@ def test_what_a_carrier_took_in_the_last_ten_seconds_is_its_pace(run_scenario: R
         idle = await told(env)
         await env.wait(30)
 
-        assert (before.pace, busy.pace, idle.pace) == (None, 300, 0)
+        assert (before.messages_per_minute, busy.messages_per_minute, idle.messages_per_minute) == (None, 300, 0)
         assert await told(env) == idle, "where nothing moves, nothing is written"
 
-    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: Accepted("x"))})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted("x"))})
 
 
 def test_what_a_carrier_has_no_room_for_is_not_counted(run_scenario: RunScenario) -> None:
@@ -34,6 +34,6 @@ def test_what_a_carrier_has_no_room_for_is_not_counted(run_scenario: RunScenario
         await send(env, sms())
         await env.wait(21)
 
-        assert (await told(env)).pace is None
+        assert (await told(env)).messages_per_minute is None
 
-    run_scenario(scenario, carriers={POST: Post(answer=lambda attempt: Busy())})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Busy())})

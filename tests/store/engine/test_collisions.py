@@ -8,23 +8,23 @@ import pytest
 
 from pabal.domain.dates import HOUR
 from pabal.domain.message import Outcome
-from pabal.domain.profile import MAX_TOKENS_AN_HOUR, Registration
+from pabal.domain.profile import MAX_TOKENS_PER_HOUR, Registration
 from pabal.service.relay.profiles import _register
 from pabal.service.sending import accept
-from pabal.service.sending.accept import Kept, Promise
+from pabal.service.sending.accept import AcceptedRequest, NewRequest
 from pabal.store import accounts, idempotency_keys, receipts
-from pabal.store.engine.base import StoreAway, Tx
-from pabal.store.engine.postgres import MOST_RERUNS, PostgresStore
-from pabal.store.receipts import Arrived
+from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.postgres import MAX_RETRIES, PostgresStore
+from pabal.store.receipts import MatchedReceipts
 from pabal.world import RealWorld
-from tests.fixtures.postgres_store import counted, outside, promise, run_scenario, words_in
+from tests.fixtures.postgres_store import new_request, query_outside, row_counts, run_scenario, stored_words
 from tests.fixtures.rows import ACCOUNT, CARRIER, message_id
-from tests.fixtures.store_modes import put, words
+from tests.fixtures.store_modes import add_word, list_words
 from tests.fixtures.virtual import NOON
 
 
 def change(tx: Tx, word: str) -> int:
-    return tx.run("update words set word = word || ? where number = 1", (word,))
+    return tx.execute("update words set word = word || ? where number = 1", (word,))
 
 
 def test_a_write_that_collides_with_another_is_run_again_on_what_the_other_left(address: str) -> None:
@@ -32,19 +32,19 @@ def test_a_write_that_collides_with_another_is_run_again_on_what_the_other_left(
 
     def collide(tx: Tx) -> list[str]:
         runs.append(None)
-        words(tx)
+        list_words(tx)
         if len(runs) == 1:
-            outside(address, "update words set word = 'b'")
+            query_outside(address, "update words set word = 'b'")
         change(tx, "c")
-        return words(tx)
+        return list_words(tx)
 
     async def scenario(store: PostgresStore) -> None:
-        await store.write(put, "a")
+        await store.write(add_word, "a")
 
         assert await store.write(collide) == ["bc"]
 
     run_scenario(address, scenario)
-    assert (len(runs), words_in(address)) == (2, ["bc"])
+    assert (len(runs), stored_words(address)) == (2, ["bc"])
 
 
 def test_a_write_that_collides_again_and_again_is_given_up_and_leaves_nothing(address: str) -> None:
@@ -52,20 +52,20 @@ def test_a_write_that_collides_again_and_again_is_given_up_and_leaves_nothing(ad
 
     def collide(tx: Tx) -> None:
         runs.append(None)
-        words(tx)
-        outside(address, "update words set word = 'b'")
+        list_words(tx)
+        query_outside(address, "update words set word = 'b'")
         change(tx, "c")
 
     async def scenario(store: PostgresStore) -> None:
-        await store.write(put, "a")
+        await store.write(add_word, "a")
 
-        with pytest.raises(StoreAway, match="SerializationFailure"):
+        with pytest.raises(StoreUnavailable, match="SerializationFailure"):
             await store.write(collide)
 
-        await store.write(put, "next")
+        await store.write(add_word, "next")
 
     run_scenario(address, scenario)
-    assert (len(runs), words_in(address)) == (1 + MOST_RERUNS, ["b", "next"])
+    assert (len(runs), stored_words(address)) == (1 + MAX_RETRIES, ["b", "next"])
 
 
 def test_of_two_who_wait_for_each_other_ours_is_run_again(address: str) -> None:
@@ -81,14 +81,14 @@ def test_of_two_who_wait_for_each_other_ours_is_run_again(address: str) -> None:
 
     def entangled(tx: Tx) -> None:
         runs.append(None)
-        tx.run("set local deadlock_timeout = '50ms'")  # ours is found out first
+        tx.execute("set local deadlock_timeout = '50ms'")  # ours is found out first
         change(tx, "?")
         is_waiting.set()
-        tx.run("update words set word = word || '?' where number = 2")
+        tx.execute("update words set word = word || '?' where number = 2")
 
     async def scenario(store: PostgresStore) -> None:
-        await store.write(put, "x")
-        await store.write(put, "y")
+        await store.write(add_word, "x")
+        await store.write(add_word, "y")
         thread = threading.Thread(target=other)
         thread.start()
         await asyncio.to_thread(holds.wait)
@@ -99,25 +99,25 @@ def test_of_two_who_wait_for_each_other_ours_is_run_again(address: str) -> None:
 
     run_scenario(address, scenario)
     assert len(runs) >= 2
-    assert words_in(address) == ["x!?", "y!?"]
+    assert stored_words(address) == ["x!?", "y!?"]
 
 
 def test_of_two_with_the_same_key_at_the_same_time_one_is_kept_and_both_get_its_answer(address: str) -> None:
     both_looked = threading.Barrier(2)
     looked: set[bytes] = set()
 
-    def keep_after_both_looked(tx: Tx, promise: Promise) -> Kept:
+    def keep_after_both_looked(tx: Tx, promise: NewRequest) -> AcceptedRequest:
         idempotency_keys.find(tx, 0, ACCOUNT, "k1", 0)
         if promise.request_id not in looked:
             looked.add(promise.request_id)
             both_looked.wait()
-        return accept.keep(tx, promise)
+        return accept.store_request(tx, promise)
 
     async def scenario(store: PostgresStore) -> None:
         other = PostgresStore(address, RealWorld())
         first, second = await asyncio.gather(
-            store.write(keep_after_both_looked, promise(1, "k1")),
-            other.write(keep_after_both_looked, promise(2, "k1")),
+            store.write(keep_after_both_looked, new_request(1, "k1")),
+            other.write(keep_after_both_looked, new_request(2, "k1")),
         )
         await other.close()
 
@@ -125,7 +125,7 @@ def test_of_two_with_the_same_key_at_the_same_time_one_is_kept_and_both_get_its_
         assert {first.is_new, second.is_new} == {True, False}
 
     run_scenario(address, scenario)
-    assert counted(address) == (1, 2, 2)
+    assert row_counts(address) == (1, 2, 2)
 
 
 def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_the_first(address: str) -> None:
@@ -133,7 +133,7 @@ def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_t
     looked: set[str] = set()
 
     def register(tx: Tx, account_id: int, channel_id: str) -> None:
-        words(tx)
+        list_words(tx)
         if channel_id not in looked:
             looked.add(channel_id)
             both_looked.wait()
@@ -142,7 +142,7 @@ def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_t
 
     async def scenario(store: PostgresStore) -> None:
         account_id = await store.write(accounts.ensure_account, "acme", NOON)
-        for number in range(MAX_TOKENS_AN_HOUR - 1):
+        for number in range(MAX_TOKENS_PER_HOUR - 1):
             looked.add(f"@{number}")
             await store.write(register, account_id, f"@{number}")
         other = PostgresStore(address, RealWorld())
@@ -154,23 +154,23 @@ def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_t
         assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "Refused"]
 
     run_scenario(address, scenario)
-    assert outside(address, "select count(*) from tokens") == [(MAX_TOKENS_AN_HOUR,)]
+    assert query_outside(address, "select count(*) from tokens") == [(MAX_TOKENS_PER_HOUR,)]
 
 
 def test_of_two_parts_reported_at_the_same_time_the_second_report_ends_the_message(address: str) -> None:
     both_looked = threading.Barrier(2)
     looked: set[str] = set()
 
-    def arrive(tx: Tx, reference: str) -> Arrived:
-        words(tx)
+    def arrive(tx: Tx, reference: str) -> MatchedReceipts:
+        list_words(tx)
         if reference not in looked:
             looked.add(reference)
             both_looked.wait()
-        return receipts.arrive(tx, CARRIER, [(reference, Outcome.DELIVERED)], NOON)
+        return receipts.record(tx, CARRIER, [(reference, Outcome.DELIVERED)], NOON)
 
     async def scenario(store: PostgresStore) -> None:
         one = message_id(1)
-        await store.write(accept.keep, promise(1))
+        await store.write(accept.store_request, new_request(1))
         await store.write(receipts.expect, CARRIER, [("r1", one, 2), ("r2", one, 2)])
         other = PostgresStore(address, RealWorld())
         first, second = await asyncio.gather(store.write(arrive, "r1"), other.write(arrive, "r2"))

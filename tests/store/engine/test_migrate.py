@@ -15,16 +15,16 @@ from pabal.domain.message import Outcome
 from pabal.store import carrier_states, queue, receipts, simulator, slots
 from pabal.store.engine import partitions
 from pabal.store.engine.base import Store, Tx
-from pabal.store.engine.migrate import SchemaTooNew, _statements, known, migrate, pending
-from pabal.store.engine.postgres import PostgresStore, connected
+from pabal.store.engine.migrate import SchemaTooNew, all_migrations, migrate, pending, split_statements
+from pabal.store.engine.postgres import PostgresStore, connect
 from pabal.store.engine.postgres_tx import PostgresTx
 from pabal.store.engine.sqlite import SqliteStore, SqliteTx
 from pabal.world import RealWorld
 from tests.fixtures import citus, postgres
-from tests.fixtures.rows import CARRIER, keep, message_id
+from tests.fixtures.rows import CARRIER, message_id, store_request
 from tests.fixtures.virtual import NOON
 
-ALL = [f"{step.number:04} {step.name}" for step in known()]
+ALL = [f"{step.number:04} {step.name}" for step in all_migrations()]
 
 
 @pytest.fixture
@@ -35,17 +35,17 @@ def place(engine: str, tmp_path: Path) -> Iterator[str]:
         return
     name = f"empty_{os.getpid()}"
     if engine == "citus":
-        yield citus.fresh(name)
-        citus.drop(name)
+        yield citus.create_database(name)
+        citus.drop_database(name)
         return
-    yield postgres.fresh(name, "template1")
-    postgres.drop(name)
+    yield postgres.create_database(name, "template1")
+    postgres.drop_database(name)
 
 
 @pytest.fixture
 def empty(place: str) -> Iterator[Tx]:
     """A transaction on a store that was never migrated."""
-    connection = connected(place) if is_address(place) else apsw.Connection(":memory:")
+    connection = connect(place) if is_address(place) else apsw.Connection(":memory:")
     yield SqliteTx(connection) if isinstance(connection, apsw.Connection) else PostgresTx(connection)
     connection.close()
 
@@ -60,15 +60,15 @@ def opened(place: str) -> Store:
 
 
 def tables(tx: Tx) -> set[str]:
-    return {row[0] for row in tx.rows("select name from {tables} as t")}
+    return {row[0] for row in tx.fetch_all("select name from {tables} as t")}
 
 
 def test_a_fresh_store_gets_every_step_in_order(empty: Tx) -> None:
     assert migrate(empty, NOON) == ALL
 
     assert {"accounts", "requests", "messages", "jobs", "receipts", "profiles", "templates"} <= tables(empty)
-    assert empty.rows("select number, name, applied_at from migrations order by number") == [
-        (step.number, step.name, NOON) for step in known()
+    assert empty.fetch_all("select number, name, applied_at from migrations order by number") == [
+        (step.number, step.name, NOON) for step in all_migrations()
     ]
 
 
@@ -96,71 +96,73 @@ def test_looking_for_what_is_pending_changes_nothing(empty: Tx) -> None:
 
 def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(empty: Tx) -> None:
     migrate(empty, NOON)
-    newer = known()[-1].number + 1
-    empty.run("insert into migrations values (?, 'from the future', ?)", (newer, NOON))
+    newer = all_migrations()[-1].number + 1
+    empty.execute("insert into migrations values (?, 'from the future', ?)", (newer, NOON))
 
     with pytest.raises(SchemaTooNew, match=str(newer)):
         migrate(empty, NOON)
     with pytest.raises(SchemaTooNew, match=str(newer)):
         pending(empty)
-    assert empty.row("select count(*) from migrations") == (len(known()) + 1,)
+    assert empty.fetch_one("select count(*) from migrations") == (len(all_migrations()) + 1,)
 
 
 def test_steps_are_numbered_without_gaps_from_one() -> None:
-    assert [step.number for step in known()] == list(range(1, len(known()) + 1))
-    assert all(step.name and step.sql for step in known())
+    assert [step.number for step in all_migrations()] == list(range(1, len(all_migrations()) + 1))
+    assert all(step.name and step.sql for step in all_migrations())
 
 
 def first_steps(tx: Tx, count: int) -> None:
     """Bring a store to where a version stood that knew only so many steps."""
-    tx.run("create table migrations (number integer primary key, name text not null, applied_at {big} not null)")
-    for step in known()[:count]:
-        for statement in _statements(step.sql):
-            tx.run(statement)
-        tx.run("insert into migrations values (?, ?, ?)", (step.number, step.name, NOON))
-    partitions.make_ahead(tx, NOON)
+    tx.execute(
+        "create table migrations (number integer primary key, name text not null, applied_at {big} not null)"
+    )
+    for step in all_migrations()[:count]:
+        for statement in split_statements(step.sql):
+            tx.execute(statement)
+        tx.execute("insert into migrations values (?, ?, ?)", (step.number, step.name, NOON))
+    partitions.create_ahead(tx, NOON)
 
 
 def test_a_store_of_the_first_version_keeps_what_it_holds(empty: Tx) -> None:
     first_steps(empty, 1)
-    keep(empty, 1)
+    store_request(empty, 1)
     one = message_id(1)
     queue.claim(empty, [one], NOON, NOON + HOUR)
     queue.await_receipts(empty, [(one, 1, "r1", NOON + HOUR)])
-    empty.run("insert into receipts (carrier, reference, message_id) values (?, 'r1', ?)", (CARRIER, one))
-    empty.run(
+    empty.execute("insert into receipts (carrier, reference, message_id) values (?, 'r1', ?)", (CARRIER, one))
+    empty.execute(
         "insert into receipts (carrier, reference, outcome, arrived_at) values (?, 'r2', 1000, 0)", (CARRIER,)
     )
     assert pending(empty) == ALL[1:]
 
     assert migrate(empty, NOON + 1) == ALL[1:]
 
-    assert empty.rows("select reference, message_id, outcome, parts from receipts order by reference") == [
+    assert empty.fetch_all("select reference, message_id, outcome, parts from receipts order by reference") == [
         ("r1", one, None, 1),
         ("r2", None, 1000, 1),
     ]
-    assert receipts.arrive(empty, CARRIER, [("r1", Outcome.DELIVERED)], NOON) == ([(one, Outcome.DELIVERED)], [])
-    assert queue.overdue(empty, 0, CARRIER, NOON + HOUR, 10) == [(one, "r1")]
-    assert carrier_states.states(empty) == []
+    assert receipts.record(empty, CARRIER, [("r1", Outcome.DELIVERED)], NOON) == ([(one, Outcome.DELIVERED)], [])
+    assert queue.find_overdue(empty, 0, CARRIER, NOON + HOUR, 10) == [(one, "r1")]
+    assert carrier_states.list_all(empty) == []
 
 
 def test_a_store_from_before_there_were_slots_still_owes_its_receipts(empty: Tx) -> None:
     first_steps(empty, 2)
     owed = [(NOON + number, message_id(number), Outcome.DELIVERED) for number in range(3)]
     for due_at, one, outcome in owed:
-        empty.run(
+        empty.execute(
             "insert into simulated_receipts (carrier, due_at, message_id, outcome) values (?, ?, ?, ?)",
             (CARRIER, due_at, one, outcome.number),
         )
-    empty.run("insert into carriers (name, state, since, reason) values (?, 'up', ?, '')", (CARRIER, NOON))
+    empty.execute("insert into carriers (name, state, since, reason) values (?, 'up', ?, '')", (CARRIER, NOON))
 
     assert migrate(empty, NOON) == ALL[2:]
 
-    assert simulator.owed(empty, CARRIER, [0], NOON + HOUR, 10) == owed
-    simulator.settle_owed(empty, CARRIER, owed[:2])
-    assert simulator.owed(empty, CARRIER, [0], NOON + HOUR, 10) == owed[2:]
-    assert carrier_states.states(empty) == []
-    assert slots.ensure(empty, 1) == 1
+    assert simulator.find_due_receipts(empty, CARRIER, [0], NOON + HOUR, 10) == owed
+    simulator.delete_receipts(empty, CARRIER, owed[:2])
+    assert simulator.find_due_receipts(empty, CARRIER, [0], NOON + HOUR, 10) == owed[2:]
+    assert carrier_states.list_all(empty) == []
+    assert slots.ensure_slots(empty, 1) == 1
 
 
 @pytest.mark.parametrize("known_steps", range(len(ALL)))
@@ -178,13 +180,13 @@ def described(tx: Tx) -> list[list[tuple[object, ...]]]:
     if isinstance(tx, PostgresTx):
         columns = "select table_name, column_name, data_type, is_nullable, column_default"
         return [
-            tx.rows(f"{columns} from information_schema.columns where table_schema = 'public' order by 1, 2"),
-            tx.rows("select indexdef from pg_indexes where schemaname = 'public' order by 1"),
+            tx.fetch_all(f"{columns} from information_schema.columns where table_schema = 'public' order by 1, 2"),
+            tx.fetch_all("select indexdef from pg_indexes where schemaname = 'public' order by 1"),
         ]
     column = 'select name, type, "notnull", dflt_value, pk from pragma_table_info'
     return [
-        *(tx.rows(f"{column}('{name}')") for name in sorted(tables(tx))),
-        tx.rows("select name, tbl_name from sqlite_master where type = 'index' order by name"),
+        *(tx.fetch_all(f"{column}('{name}')") for name in sorted(tables(tx))),
+        tx.fetch_all("select name, tbl_name from sqlite_master where type = 'index' order by name"),
     ]
 
 
@@ -218,7 +220,7 @@ def test_comments_and_blank_lines_are_no_statements() -> None:
     -- The end.
     """
 
-    assert [" ".join(each.split()) for each in _statements(sql)] == [
+    assert [" ".join(each.split()) for each in split_statements(sql)] == [
         "create table a ( b integer )",
         "create index c on a (b)",
     ]

@@ -9,196 +9,196 @@ from pabal.domain.message import Outcome, Product, Status
 from pabal.store import history, messages, queue, requests
 from pabal.store.engine import partitions
 from pabal.store.engine.base import Tx
-from pabal.store.history import Filter
-from tests.fixtures.engines import with_months
-from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, Explaining, keep, message_id, request_id, sms
+from pabal.store.history import MessageFilter
+from tests.fixtures.engines import partitioned_only
+from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, ExplainingTx, message_id, request_id, sms, store_request
 from tests.fixtures.virtual import NOON
 
 NOVEMBER, DECEMBER, JANUARY = 202611, 202612, 202701
-EARLIER = partitions.begin_of(202605)
+EARLIER = partitions.month_start(202605)
 """In a month that no store of the tests has."""
 PICTURE = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
 
 
 def rows_in(tx: Tx, table: str) -> int:
-    return int(tx.rows(f"select count(*) from {table}")[0][0])
+    return int(tx.fetch_all(f"select count(*) from {table}")[0][0])
 
 
 def end(tx: Tx, *ids: bytes) -> None:
     """Bring messages to their end as the service does."""
-    queue.drop(tx, ids)
-    messages.end(tx, [(one, Outcome.DELIVERED) for one in ids], NOON)
+    queue.remove(tx, ids)
+    messages.finish(tx, [(one, Outcome.DELIVERED) for one in ids], NOON)
 
 
 def test_a_month_begins_and_ends_in_utc_and_a_year_ends_with_december() -> None:
-    assert partitions.begin_of(NOVEMBER) == 1_793_491_200_000
-    assert partitions.month_at(partitions.begin_of(NOVEMBER)) == NOVEMBER
-    assert partitions.month_at(partitions.begin_of(NOVEMBER) - 1) == 202610
-    assert partitions.following(NOVEMBER) == DECEMBER
-    assert partitions.following(DECEMBER) == JANUARY
+    assert partitions.month_start(NOVEMBER) == 1_793_491_200_000
+    assert partitions.month_at(partitions.month_start(NOVEMBER)) == NOVEMBER
+    assert partitions.month_at(partitions.month_start(NOVEMBER) - 1) == 202610
+    assert partitions.next_month(NOVEMBER) == DECEMBER
+    assert partitions.next_month(DECEMBER) == JANUARY
 
 
 @pytest.mark.parametrize("chance", [0, 2**44 - 1])
 def test_the_bounds_of_a_month_hold_its_ids_of_either_length_and_no_others(chance: int) -> None:
-    begin, next_begin = partitions.begin_of(NOVEMBER), partitions.begin_of(DECEMBER)
+    begin, next_begin = partitions.month_start(NOVEMBER), partitions.month_start(DECEMBER)
 
     def is_within(at: Instant) -> set[bool]:
-        request = identifiers.request_id(at, 4095 if chance else 0, chance)
-        ids = [("requests", request), *(("messages", one) for one in identifiers.bounds(request))]
-        return {low <= one < high for table, one in ids for low, high in [partitions.bounds(NOVEMBER, table)]}
+        request = identifiers.make_request_id(at, 4095 if chance else 0, chance)
+        ids = [("requests", request), *(("messages", one) for one in identifiers.message_id_range(request))]
+        return {low <= one < high for table, one in ids for low, high in [partitions.month_bounds(NOVEMBER, table)]}
 
     assert is_within(begin) == is_within(next_begin - 1) == {True}
     assert is_within(begin - 1) == is_within(next_begin) == {False}
 
 
-@with_months
+@partitioned_only
 def test_a_fresh_store_has_this_month_and_two_ahead(tx: Tx) -> None:
-    assert partitions.over(tx, partitions.begin_of(209912)) == [NOVEMBER, DECEMBER, JANUARY]
-    assert partitions.missing(tx, NOON) == []
+    assert partitions.expired_months(tx, partitions.month_start(209912)) == [NOVEMBER, DECEMBER, JANUARY]
+    assert partitions.missing_months(tx, NOON) == []
 
 
-@with_months
+@partitioned_only
 def test_what_follows_from_a_request_is_in_the_tables_of_its_month(tx: Tx) -> None:
-    keep(tx, 1, sms(image=PICTURE))
-    queue.log_attempts(tx, CARRIER, [(message_id(1), 1, "busy")], NOON)
-    keep(tx, 2, at=partitions.begin_of(DECEMBER))
+    store_request(tx, 1, sms(image=PICTURE))
+    queue.record_attempts(tx, CARRIER, [(message_id(1), 1, "busy")], NOON)
+    store_request(tx, 2, at=partitions.month_start(DECEMBER))
 
-    assert [rows_in(tx, f"{table}_{NOVEMBER}") for table in partitions.KEYS] == [1, 1, 1, 1]
-    assert [rows_in(tx, f"{table}_{DECEMBER}") for table in partitions.KEYS] == [1, 0, 1, 0]
+    assert [rows_in(tx, f"{table}_{NOVEMBER}") for table in partitions.PARTITION_KEYS] == [1, 1, 1, 1]
+    assert [rows_in(tx, f"{table}_{DECEMBER}") for table in partitions.PARTITION_KEYS] == [1, 0, 1, 0]
 
 
-@with_months
+@partitioned_only
 def test_as_time_goes_by_the_months_ahead_are_made_each_once(tx: Tx) -> None:
-    assert partitions.make_ahead(tx, NOON) == []
-    assert partitions.make_ahead(tx, NOON + 40 * DAY) == [202702]
-    assert partitions.make_ahead(tx, NOON + 40 * DAY) == []
+    assert partitions.create_ahead(tx, NOON) == []
+    assert partitions.create_ahead(tx, NOON + 40 * DAY) == [202702]
+    assert partitions.create_ahead(tx, NOON + 40 * DAY) == []
 
 
-@with_months
+@partitioned_only
 def test_what_no_month_was_made_for_is_kept_found_and_moved_when_its_month_is_made(tx: Tx) -> None:
-    keep(tx, 1, sms(image=PICTURE), at=EARLIER)
+    store_request(tx, 1, sms(image=PICTURE), at=EARLIER)
     one = message_id(1, at=EARLIER)
     assert rows_in(tx, "messages_rest") == 1
     assert set(messages.get(tx, [one])) == {one}
 
-    assert partitions.make(tx, partitions.month_at(EARLIER))
+    assert partitions.create_month(tx, partitions.month_at(EARLIER))
 
-    assert [rows_in(tx, f"{table}_rest") for table in partitions.KEYS] == [0, 0, 0, 0]
+    assert [rows_in(tx, f"{table}_rest") for table in partitions.PARTITION_KEYS] == [0, 0, 0, 0]
     assert rows_in(tx, "messages_202605") == rows_in(tx, "images_202605") == 1
     assert set(messages.get(tx, [one])) == {one}
-    assert requests.image(tx, request_id(1, EARLIER)) == PICTURE
+    assert requests.get_image(tx, request_id(1, EARLIER)) == PICTURE
 
 
-@with_months
+@partitioned_only
 def test_a_month_of_which_too_much_is_in_the_rest_stays_there(tx: Tx) -> None:
-    keep(tx, 1, sms([PHONE] * (partitions.MOST_MOVED + 1)), at=EARLIER)
+    store_request(tx, 1, sms([PHONE] * (partitions.MAX_MOVED_ROWS + 1)), at=EARLIER)
 
-    assert not partitions.make(tx, partitions.month_at(EARLIER))
+    assert not partitions.create_month(tx, partitions.month_at(EARLIER))
 
-    assert partitions.over(tx, NOON) == []
-    assert rows_in(tx, "messages_rest") == partitions.MOST_MOVED + 1
+    assert partitions.expired_months(tx, NOON) == []
+    assert rows_in(tx, "messages_rest") == partitions.MAX_MOVED_ROWS + 1
 
 
-@with_months
+@partitioned_only
 def test_a_month_is_over_when_all_of_it_is(tx: Tx) -> None:
-    end_of_november = partitions.begin_of(DECEMBER)
+    end_of_november = partitions.month_start(DECEMBER)
 
-    assert partitions.over(tx, end_of_november - 1) == []
-    assert partitions.over(tx, end_of_november) == [NOVEMBER]
+    assert partitions.expired_months(tx, end_of_november - 1) == []
+    assert partitions.expired_months(tx, end_of_november) == [NOVEMBER]
 
 
-@with_months
+@partitioned_only
 def test_a_dropped_month_leaves_nothing_but_how_many_messages_ended_how(tx: Tx) -> None:
-    one = keep(tx, 1, sms([PHONE, "01000000001", "01000000002"], image=PICTURE))
-    first, second, third = (identifiers.message_id(one, number) for number in (1, 2, 3))
-    queue.log_attempts(tx, CARRIER, [(first, 1, "busy")], NOON)
+    one = store_request(tx, 1, sms([PHONE, "01000000001", "01000000002"], image=PICTURE))
+    first, second, third = (identifiers.make_message_id(one, number) for number in (1, 2, 3))
+    queue.record_attempts(tx, CARRIER, [(first, 1, "busy")], NOON)
     end(tx, first, second)
-    queue.drop(tx, [third])
+    queue.remove(tx, [third])
     messages.cancel(tx, [third], NOON)
-    keep(tx, 2, at=partitions.begin_of(DECEMBER))
+    store_request(tx, 2, at=partitions.month_start(DECEMBER))
 
-    assert partitions.drop(tx, NOVEMBER)
+    assert partitions.drop_month(tx, NOVEMBER)
 
-    assert [rows_in(tx, table) for table in partitions.KEYS] == [1, 0, 1, 0]
-    assert partitions.counts(tx) == {
+    assert [rows_in(tx, table) for table in partitions.PARTITION_KEYS] == [1, 0, 1, 0]
+    assert partitions.month_statistics(tx) == {
         (NOVEMBER, ACCOUNT, Product.SMS.number, Status.COMPLETED.number, Outcome.DELIVERED.number): 2,
         (NOVEMBER, ACCOUNT, Product.SMS.number, Status.CANCEL.number, 0): 1,
     }
-    assert not partitions.drop(tx, NOVEMBER)
+    assert not partitions.drop_month(tx, NOVEMBER)
 
 
-@with_months
+@partitioned_only
 def test_a_month_is_not_dropped_before_all_its_messages_have_ended(tx: Tx) -> None:
-    keep(tx, 1)
+    store_request(tx, 1)
 
-    assert not partitions.drop(tx, NOVEMBER)
+    assert not partitions.drop_month(tx, NOVEMBER)
 
     assert rows_in(tx, "messages") == 1
-    assert partitions.counts(tx) == {}
+    assert partitions.month_statistics(tx) == {}
 
 
-@with_months
+@partitioned_only
 def test_old_rows_of_the_rest_are_forgotten_some_at_a_time_but_for_their_counts(tx: Tx) -> None:
     for number in range(5):
-        keep(tx, number, sms(image=PICTURE), at=EARLIER)
-    keep(tx, 9, at=EARLIER + HOUR)
-    keep(tx, 10)
+        store_request(tx, number, sms(image=PICTURE), at=EARLIER)
+    store_request(tx, 9, at=EARLIER + HOUR)
+    store_request(tx, 10)
     old = [message_id(number, at=EARLIER) for number in range(5)]
     end(tx, *old)
 
-    assert partitions.forget_strays(tx, EARLIER, 10) == 0
-    assert partitions.forget_strays(tx, EARLIER + DAY, 2) == 2 + 2
-    while partitions.forget_strays(tx, EARLIER + DAY, 2):
+    assert partitions.delete_expired_default_rows(tx, EARLIER, 10) == 0
+    assert partitions.delete_expired_default_rows(tx, EARLIER + DAY, 2) == 2 + 2
+    while partitions.delete_expired_default_rows(tx, EARLIER + DAY, 2):
         pass
 
     assert set(messages.get(tx, [*old, message_id(10)])) == {message_id(10)}
     assert rows_in(tx, "images") == 0
     assert rows_in(tx, "messages_rest") == rows_in(tx, "requests_rest") == 1  # it has not ended
-    assert partitions.counts(tx) == {
+    assert partitions.month_statistics(tx) == {
         (202605, ACCOUNT, Product.SMS.number, Status.COMPLETED.number, Outcome.DELIVERED.number): 5
     }
 
 
-def months_touched(explaining: Explaining) -> set[str]:
+def months_touched(explaining: ExplainingTx) -> set[str]:
     """Return the months, and the rest, whose tables a plan reads."""
     words = {word for step, _ in explaining.plans if "on " in step for word in step.split()}
     return {part for word in words for part in ("rest", "202611", "202612", "202701") if f"s_{part}" in word}
 
 
-@with_months
+@partitioned_only
 def test_who_names_ids_touches_their_months_alone(tx: Tx) -> None:
-    keep(tx, 1)
+    store_request(tx, 1)
     one = message_id(1)
-    explaining = Explaining(tx)
+    explaining = ExplainingTx(tx)
 
     messages.get(explaining, [one])
-    messages.begin_sending(explaining, [one])
-    messages.end(explaining, [(one, Outcome.DELIVERED)], NOON)
+    messages.mark_sending(explaining, [one])
+    messages.finish(explaining, [(one, Outcome.DELIVERED)], NOON)
     requests.get(explaining, [request_id(1)])
-    messages.count(explaining, ACCOUNT, *identifiers.bounds(request_id(1)))
+    messages.count_by_status(explaining, ACCOUNT, *identifiers.message_id_range(request_id(1)))
 
     assert months_touched(explaining) == {str(NOVEMBER)}
 
 
-@with_months
+@partitioned_only
 def test_a_search_by_period_touches_its_months_alone(tx: Tx) -> None:
-    keep(tx, 1)
-    explaining = Explaining(tx)
-    november = Period(partitions.begin_of(NOVEMBER), partitions.begin_of(DECEMBER))
+    store_request(tx, 1)
+    explaining = ExplainingTx(tx)
+    november = Period(partitions.month_start(NOVEMBER), partitions.month_start(DECEMBER))
 
-    page = history.find(explaining, Filter(ACCOUNT, receiver=PHONE, requested=november), 1, 10)
+    page = history.find(explaining, MessageFilter(ACCOUNT, receiver=PHONE, requested=november), 1, 10)
 
     assert page.total == 1
     assert months_touched(explaining) == {str(NOVEMBER)}
 
 
-@with_months
+@partitioned_only
 def test_a_search_by_month_touches_no_later_month(tx: Tx) -> None:
-    keep(tx, 1)
-    explaining = Explaining(tx)
-    november = Period(partitions.begin_of(NOVEMBER), partitions.begin_of(DECEMBER))
+    store_request(tx, 1)
+    explaining = ExplainingTx(tx)
+    november = Period(partitions.month_start(NOVEMBER), partitions.month_start(DECEMBER))
 
-    history.find(explaining, Filter(ACCOUNT, receiver=PHONE, month=november), 1, 10)
+    history.find(explaining, MessageFilter(ACCOUNT, receiver=PHONE, month=november), 1, 10)
 
     read = [(step, sql) for step, sql in explaining.plans if "messages_2" in step]
     assert read

@@ -10,32 +10,34 @@ import pytest
 from pabal.carriers.base import Accepted, Receipt
 from pabal.domain.codes import Refused
 from pabal.domain.message import Attempt, Outcome, Product
-from pabal.domain.simulated_message import Arrival
+from pabal.domain.simulated_message import SimulatedMessage
 from pabal.service.delivery import claim, receive, settle
-from pabal.service.policy import policy_from
+from pabal.service.policy import build_policy
 from pabal.service.relay import profiles
 from pabal.service.sending import accept, cancel
 from pabal.service.upkeep import housekeeping
 from pabal.settings.settings import load
 from pabal.store import accounts, simulator
 from pabal.store import profiles as kept_profiles
-from pabal.store.engine.base import StoreAway, Tx, knows_itself
+from pabal.store.engine.base import StoreUnavailable, Tx, knows_itself
 from pabal.store.engine.migrate import migrate, pending
-from pabal.store.engine.postgres import PostgresStore, connected
+from pabal.store.engine.postgres import PostgresStore, connect
 from pabal.store.engine.postgres_tx import PostgresTx
 from tests.fixtures import postgres
-from tests.fixtures.cutting_proxy import Cut, Cutter
-from tests.fixtures.postgres_store import outside, promise, run_scenario
+from tests.fixtures.cutting_proxy import Cut, CuttingProxy
+from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
 from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, message_id, request_id
 from tests.fixtures.virtual import NOON
 from tests.store.conftest import with_words
 
-POLICY = policy_from(load({}))
+POLICY = build_policy(load({}))
 LEASE = 10_000
 LATE = NOON + 10**9
 ONE, OTHER = message_id(1, 1), message_id(1, 2)
 CHANNEL = "@acme"
-ARRIVAL = Arrival(ONE, ACCOUNT, PHONE, NOON, NOON, "sms", "02", None, "…", receipts=[(NOON, Outcome.DELIVERED)])
+ARRIVAL = SimulatedMessage(
+    ONE, ACCOUNT, PHONE, NOON, NOON, "sms", "02", None, "…", receipts=[(NOON, Outcome.DELIVERED)]
+)
 
 
 def do_nothing(tx: Tx) -> None:
@@ -43,7 +45,7 @@ def do_nothing(tx: Tx) -> None:
 
 
 def accepted(tx: Tx) -> None:
-    accept.keep(tx, promise(1, "k1"))
+    accept.store_request(tx, new_request(1, "k1"))
 
 
 def claimed(tx: Tx) -> Any:
@@ -54,7 +56,7 @@ def settled(tx: Tx) -> Any:
     said = [
         (Attempt(one, 1, ACCOUNT, Product.SMS, "", PHONE, None, ""), Accepted(one.hex())) for one in (ONE, OTHER)
     ]
-    return settle.settle(tx, settle.Verdicts(CARRIER, list(said)), POLICY, 0.5, NOON)
+    return settle.settle(tx, settle.BatchVerdicts(CARRIER, list(said)), POLICY, 0.5, NOON)
 
 
 def received(tx: Tx) -> Any:
@@ -63,7 +65,7 @@ def received(tx: Tx) -> Any:
 
 
 def expired(tx: Tx) -> Any:
-    return housekeeping.expire(tx, 0, CARRIER, POLICY, LATE)
+    return housekeeping.expire_overdue(tx, 0, CARRIER, POLICY, LATE)
 
 
 def cancelled(tx: Tx) -> Any:
@@ -79,7 +81,7 @@ def deleted(tx: Tx) -> Any:
 
 
 def arrived(tx: Tx) -> Any:
-    return simulator.take(tx, CARRIER, [ARRIVAL])
+    return simulator.add_messages(tx, CARRIER, [ARRIVAL])
 
 
 def in_turn(*works: Callable[[Tx], Any]) -> Callable[[Tx], None]:
@@ -91,7 +93,7 @@ def in_turn(*works: Callable[[Tx], Any]) -> Callable[[Tx], None]:
 
 
 def touch(table: str, column: str) -> Callable[[Tx], Any]:
-    return lambda tx: tx.run(f"update {table} set {column} = {column}")
+    return lambda tx: tx.execute(f"update {table} set {column} = {column}")
 
 
 class Case(NamedTuple):
@@ -113,7 +115,7 @@ ENDED = "select m.status, count(*), (select count(*) from jobs) from messages m 
 CASES = {
     "accept": Case(
         accepted,
-        knows_itself(lambda tx: accept.keep(tx, promise(2, "k1")._replace(remembered_since=NOON + 1))),
+        knows_itself(lambda tx: accept.store_request(tx, new_request(2, "k1")._replace(keys_valid_since=NOON + 1))),
         touch("answers", "created_at"),
         "select (select count(*) from requests), count(*), (select count(*) from jobs) from messages",
         [(2, 4, 4)],
@@ -156,7 +158,7 @@ CASES = {
 @pytest.fixture
 def address() -> str:
     """A database of the tests' own server, which is reached by a socket that can be cut."""
-    return with_words(postgres.emptied())
+    return with_words(postgres.empty_database())
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -166,9 +168,9 @@ def test_a_work_that_is_collided_with_is_done_as_if_it_came_later(address: str, 
 
     def collide(tx: Tx) -> Any:
         runs.append(None)
-        tx.rows("select 1 from words")  # from here on it sees nothing of what others do
+        tx.fetch_all("select 1 from words")  # from here on it sees nothing of what others do
         if len(runs) == 1:
-            with contextlib.closing(connected(address)) as connection:
+            with contextlib.closing(connect(address)) as connection:
                 case.other(PostgresTx(connection))
         return case.work(tx)
 
@@ -178,13 +180,13 @@ def test_a_work_that_is_collided_with_is_done_as_if_it_came_later(address: str, 
 
     run_scenario(address, scenario)
     assert len(runs) == 2, "it has collided"
-    assert outside(address, case.seen) == case.left
+    assert query_outside(address, case.seen) == case.left
 
 
 @pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
 @pytest.mark.parametrize("name", CASES)
 def test_a_work_that_is_asked_for_again_after_its_commit_was_cut_is_done_once(
-    address: str, cutter: Cutter, name: str, cut: Cut
+    address: str, cutter: CuttingProxy, name: str, cut: Cut
 ) -> None:
     case = CASES[name]
 
@@ -193,21 +195,21 @@ def test_a_work_that_is_asked_for_again_after_its_commit_was_cut_is_done_once(
         cutter.cuts.append(cut)
         try:
             await store.write(case.work)
-        except StoreAway:
-            while outside(address, UNDER_WAY):  # the server may not have noticed yet
+        except StoreUnavailable:
+            while query_outside(address, UNDER_WAY):  # the server may not have noticed yet
                 pass
             with contextlib.suppress(Refused):  # what is deleted is not found
                 await store.write(case.work)
 
     run_scenario(cutter.address(address), scenario)
     assert cutter.cuts == []
-    assert outside(address, case.seen) == case.left
+    assert query_outside(address, case.seen) == case.left
 
 
 @pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
-def test_a_migration_whose_commit_was_cut_is_done_all_the_same(cutter: Cutter, cut: Cut) -> None:
+def test_a_migration_whose_commit_was_cut_is_done_all_the_same(cutter: CuttingProxy, cut: Cut) -> None:
     name = f"migrated_{os.getpid()}"
-    address = postgres.fresh(name, "template1")
+    address = postgres.create_database(name, "template1")
 
     async def scenario(store: PostgresStore) -> None:
         cutter.cuts.append(cut)
@@ -215,5 +217,5 @@ def test_a_migration_whose_commit_was_cut_is_done_all_the_same(cutter: Cutter, c
         assert await store.read(pending) == []
 
     run_scenario(cutter.address(address), scenario)
-    postgres.drop(name)
+    postgres.drop_database(name)
     assert cutter.cuts == []

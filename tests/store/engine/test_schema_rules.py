@@ -4,23 +4,23 @@ import re
 
 import pytest
 
-from pabal.store.engine.migrate import Migration, known
+from pabal.store.engine.migrate import Migration, all_migrations
 from tests.fixtures.schema_rules import (
-    FRESH_ROWS,
-    LIMITS_OTHERS,
-    MADE_BEFORE,
+    ADDS_CONSTRAINT,
     NEEDS_DEFAULT,
+    NEEDS_IF_NOT_EXISTS,
     ONLY_ADDS,
-    broken,
+    WRITES_SHARED_TABLE,
+    find_violations,
 )
 from tests.test_style import NAMES, texts
 
 BY_POSITION = re.compile(r"\binsert\s+(?:\{or_fail\}\s+)?into\s+\w+\s+(?:values|select)\b", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("step", known()[1:], ids=lambda step: f"{step.number:04}_{step.name}")
+@pytest.mark.parametrize("step", all_migrations()[1:], ids=lambda step: f"{step.number:04}_{step.name}")
 def test_a_migration_leaves_the_version_before_at_work(step: Migration) -> None:
-    assert broken(step.sql) == [], (
+    assert find_violations(step.sql) == [], (
         "see `Rules for migrations` in docs/how-to/upgrade.md; where it must be so, say why in the file:"
         " a line `-- exception: REASON` in the paragraph of the statement"
     )
@@ -35,16 +35,16 @@ def test_a_migration_leaves_the_version_before_at_work(step: Migration) -> None:
         ("alter table jobs rename to work", ONLY_ADDS),
         ("update jobs set lane = 0", ONLY_ADDS),
         ("delete from jobs", ONLY_ADDS),
-        ("insert into jobs (id) select id from messages", FRESH_ROWS),
+        ("insert into jobs (id) select id from messages", WRITES_SHARED_TABLE),
         ("alter table jobs add column weight integer not null", NEEDS_DEFAULT),
-        ("alter table jobs add column weight integer unique", LIMITS_OTHERS),
-        ("alter table jobs add column owner {big} references accounts (id)", LIMITS_OTHERS),
-        ("create unique index if not exists one on jobs (carrier)", LIMITS_OTHERS),
-        ("create index of_carrier on jobs (carrier)", MADE_BEFORE),
+        ("alter table jobs add column weight integer unique", ADDS_CONSTRAINT),
+        ("alter table jobs add column owner {big} references accounts (id)", ADDS_CONSTRAINT),
+        ("create unique index if not exists one on jobs (carrier)", ADDS_CONSTRAINT),
+        ("create index of_carrier on jobs (carrier)", NEEDS_IF_NOT_EXISTS),
     ],
 )
 def test_what_would_stop_the_version_before_is_seen(sql: str, rule: str) -> None:
-    assert broken(f"-- Why;\n{sql};   -- and so on") == [(sql, rule)]
+    assert find_violations(f"-- Why;\n{sql};   -- and so on") == [(sql, rule)]
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,15 @@ def test_what_would_stop_the_version_before_is_seen(sql: str, rule: str) -> None
     ],
 )
 def test_what_only_adds_is_let_be(sql: str) -> None:
-    assert broken(sql) == []
+    assert find_violations(sql) == []
 
 
 def test_an_exception_holds_for_its_paragraph_and_needs_a_reason() -> None:
-    assert broken("-- exception: nobody reads it any more.\ndrop table a;\ndrop table b;") == []
-    assert broken("-- exception:\ndrop table a;") == [("drop table a", ONLY_ADDS)]
-    assert broken("-- exception: nobody reads it.\ndrop table a;\n\ndrop table b;") == [("drop table b", ONLY_ADDS)]
+    assert find_violations("-- exception: nobody reads it any more.\ndrop table a;\ndrop table b;") == []
+    assert find_violations("-- exception:\ndrop table a;") == [("drop table a", ONLY_ADDS)]
+    assert find_violations("-- exception: nobody reads it.\ndrop table a;\n\ndrop table b;") == [
+        ("drop table b", ONLY_ADDS)
+    ]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("store/")])

@@ -9,17 +9,17 @@ from typing import Any
 import apsw
 import pytest
 
-from pabal.store.engine.base import StoreAway, Tx
-from pabal.store.engine.group_commit import Batch, GroupedStore
+from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.group_commit import CommitStats, GroupCommitStore
 from pabal.store.engine.sqlite import SqliteStore
 from pabal.world import RealWorld
-from tests.fixtures.store_modes import INLINE, THREADS, Modes, put, put_then_fail
-from tests.fixtures.virtual import VirtualWorld, in_virtual_time
+from tests.fixtures.store_modes import INLINE, THREADS, StoreMode, add_word, add_word_then_fail
+from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
 
 @pytest.fixture(params=[THREADS, INLINE])
-def modes(request: pytest.FixtureRequest, tmp_path: Path) -> Modes:
-    return Modes(tmp_path / "kept.db", request.param)
+def modes(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMode:
+    return StoreMode(tmp_path / "kept.db", request.param)
 
 
 class FailingCommits:
@@ -40,89 +40,89 @@ def failing_commits() -> Iterator[FailingCommits]:
 
 
 def test_a_commit_that_fails_answers_all_its_callers_and_keeps_nothing_of_them(
-    modes: Modes, failing_commits: FailingCommits
+    modes: StoreMode, failing_commits: FailingCommits
 ) -> None:
-    batches: list[Batch] = []
+    batches: list[CommitStats] = []
 
-    async def scenario(store: GroupedStore) -> None:
+    async def scenario(store: GroupCommitStore) -> None:
         failing_commits.are_on = True
         answers = await asyncio.gather(
-            *(store.write(put, f"{number}") for number in range(10)),
-            store.write(put_then_fail, "x"),
+            *(store.write(add_word, f"{number}") for number in range(10)),
+            store.write(add_word_then_fail, "x"),
             return_exceptions=True,
         )
         failing_commits.are_on = False
 
-        assert [type(answer) for answer in answers] == [StoreAway] * 11
-        assert modes.on_disk() == []
+        assert [type(answer) for answer in answers] == [StoreUnavailable] * 11
+        assert modes.words_on_disk() == []
 
     modes.run(scenario, watch=batches.append)
-    assert sum(batch.callers for batch in batches) == 12
+    assert sum(batch.writes for batch in batches) == 12
 
 
-def test_after_a_failed_commit_the_next_one_works(modes: Modes, failing_commits: FailingCommits) -> None:
-    async def scenario(store: GroupedStore) -> None:
+def test_after_a_failed_commit_the_next_one_works(modes: StoreMode, failing_commits: FailingCommits) -> None:
+    async def scenario(store: GroupCommitStore) -> None:
         failing_commits.are_on = True
-        with pytest.raises(StoreAway):
-            await store.write(put, "refused")
+        with pytest.raises(StoreUnavailable):
+            await store.write(add_word, "refused")
         failing_commits.are_on = False
 
-        await store.write(put, "kept")
+        await store.write(add_word, "kept")
 
-        assert modes.on_disk() == ["kept"]
+        assert modes.words_on_disk() == ["kept"]
 
     modes.run(scenario)
 
 
-def test_a_full_disk_answers_everyone_and_is_over_when_there_is_room_again(modes: Modes) -> None:
+def test_a_full_disk_answers_everyone_and_is_over_when_there_is_room_again(modes: StoreMode) -> None:
     def leave_no_room(tx: Tx) -> None:
-        row = tx.row("pragma page_count")
+        row = tx.fetch_one("pragma page_count")
         assert row is not None
-        tx.rows(f"pragma max_page_count = {row[0]}")
+        tx.fetch_all(f"pragma max_page_count = {row[0]}")
 
     def make_room(tx: Tx) -> None:
-        tx.rows("pragma max_page_count = 1000000")
+        tx.fetch_all("pragma max_page_count = 1000000")
 
-    async def scenario(store: GroupedStore) -> None:
-        await store.write(put, "small")
+    async def scenario(store: GroupCommitStore) -> None:
+        await store.write(add_word, "small")
         await store.write(leave_no_room)
 
         answers = await asyncio.gather(
-            *(store.write(put, f"{number}" * 100_000) for number in range(3)), return_exceptions=True
+            *(store.write(add_word, f"{number}" * 100_000) for number in range(3)), return_exceptions=True
         )
 
-        assert [type(answer) for answer in answers] == [StoreAway] * 3
-        assert modes.on_disk() == ["small"]
+        assert [type(answer) for answer in answers] == [StoreUnavailable] * 3
+        assert modes.words_on_disk() == ["small"]
         await store.write(make_room)
-        await store.write(put, "large" * 20_000)
-        assert len(modes.on_disk()) == 2
+        await store.write(add_word, "large" * 20_000)
+        assert len(modes.words_on_disk()) == 2
 
     modes.run(scenario)
 
 
-def test_a_file_that_someone_else_holds_is_away_and_comes_back_by_itself(modes: Modes) -> None:
+def test_a_file_that_someone_else_holds_is_away_and_comes_back_by_itself(modes: StoreMode) -> None:
     def be_impatient(tx: Tx) -> None:
-        tx.rows("pragma busy_timeout = 1")
+        tx.fetch_all("pragma busy_timeout = 1")
 
-    async def scenario(store: GroupedStore) -> None:
+    async def scenario(store: GroupCommitStore) -> None:
         await store.write(be_impatient)
         with contextlib.closing(apsw.Connection(str(modes.path))) as other:
             other.execute("begin immediate")
 
-            with pytest.raises(StoreAway):
-                await store.write(put, "refused")
+            with pytest.raises(StoreUnavailable):
+                await store.write(add_word, "refused")
 
             other.execute("rollback")
-        await store.write(put, "kept")
-        assert modes.on_disk() == ["kept"]
+        await store.write(add_word, "kept")
+        assert modes.words_on_disk() == ["kept"]
 
     modes.run(scenario)
 
 
-def test_a_file_that_is_no_store_is_said_to_be_away(modes: Modes) -> None:
+def test_a_file_that_is_no_store_is_said_to_be_away(modes: StoreMode) -> None:
     modes.path.write_bytes(b"this is not a database file" * 100)
 
-    with pytest.raises(StoreAway, match="NotADB"):
+    with pytest.raises(StoreUnavailable, match="NotADB"):
         modes.open()
 
 
@@ -149,11 +149,11 @@ def test_of_two_who_open_a_fresh_file_at_once_the_second_waits_for_the_first(tmp
         await store.close()
 
     with contextlib.closing(first):
-        in_virtual_time(scenario())
+        run_in_virtual_time(scenario())
 
 
-def test_in_production_every_commit_is_forced_to_disk(modes: Modes) -> None:
-    async def scenario(store: GroupedStore) -> None:
+def test_in_production_every_commit_is_forced_to_disk(modes: StoreMode) -> None:
+    async def scenario(store: GroupCommitStore) -> None:
         assert await store.write(pragma, "journal_mode") == "wal"
         assert await store.write(pragma, "synchronous") == 2
         assert await store.read(pragma, "journal_mode") == "wal"
@@ -161,22 +161,22 @@ def test_in_production_every_commit_is_forced_to_disk(modes: Modes) -> None:
     modes.run(scenario)
 
 
-def test_only_where_it_is_asked_for_commits_are_not_forced_to_disk(modes: Modes) -> None:
-    async def scenario(store: GroupedStore) -> None:
+def test_only_where_it_is_asked_for_commits_are_not_forced_to_disk(modes: StoreMode) -> None:
+    async def scenario(store: GroupCommitStore) -> None:
         assert await store.write(pragma, "synchronous") == 0
 
     modes.run(scenario, is_durable=False)
 
 
 def pragma(tx: Tx, name: str) -> Any:
-    row = tx.row(f"pragma {name}")
+    row = tx.fetch_one(f"pragma {name}")
     assert row is not None
     return row[0]
 
 
 def test_no_index_is_made_up_for_a_single_statement(tmp_path: Path) -> None:
     def said(tx: Tx) -> object:
-        return tx.row("pragma automatic_index")
+        return tx.fetch_one("pragma automatic_index")
 
     async def scenario() -> object:
         store = SqliteStore(tmp_path / "kept.db", RealWorld())

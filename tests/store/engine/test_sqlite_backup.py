@@ -7,10 +7,10 @@ import apsw
 import pytest
 
 from pabal.store.engine import sqlite_backup
-from pabal.store.engine.base import StoreAway, Tx
+from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.migrate import migrate
 from pabal.store.engine.sqlite import SqliteTx
-from pabal.store.engine.sqlite_backup import PAGES_A_STEP, NotAStore
+from pabal.store.engine.sqlite_backup import PAGES_PER_STEP, NotAStore
 from tests.fixtures.virtual import NOON
 
 PAGE_BYTES = 4096
@@ -36,7 +36,7 @@ def mark(connection: apsw.Connection, name: str, value_bytes: int = 1) -> None:
 
 
 def marks(tx: Tx) -> list[str]:
-    return [row[0] for row in tx.rows("select name from marks order by name")]
+    return [row[0] for row in tx.fetch_all("select name from marks order by name")]
 
 
 def ignore(pages: int, total: int) -> None:
@@ -50,33 +50,33 @@ def there(folder: Path) -> set[str]:
 def test_a_copy_made_in_steps_is_of_one_moment_and_writers_do_not_wait(
     source: Path, writer: apsw.Connection, tmp_path: Path
 ) -> None:
-    mark(writer, "before", 2 * PAGES_A_STEP * PAGE_BYTES)
+    mark(writer, "before", 2 * PAGES_PER_STEP * PAGE_BYTES)
     steps: list[tuple[int, int]] = []
 
     def write_meanwhile(pages: int, total: int) -> None:
         steps.append((pages, total))
         mark(writer, f"meanwhile {len(steps)}")
 
-    with sqlite_backup.copied(source, tmp_path / "copy", write_meanwhile) as part:
-        sqlite_backup.put(part, tmp_path / "copy")
+    with sqlite_backup.verified_copy(source, tmp_path / "copy", write_meanwhile) as part:
+        sqlite_backup.install(part, tmp_path / "copy")
 
-    assert sqlite_backup.look(tmp_path / "copy", marks) == ["before"]
+    assert sqlite_backup.read_file(tmp_path / "copy", marks) == ["before"]
     assert len(steps) == 3, "it never began again"
-    assert steps[-1][0] == steps[-1][1] > 2 * PAGES_A_STEP
-    assert len(sqlite_backup.look(source, marks)) == 4
+    assert steps[-1][0] == steps[-1][1] > 2 * PAGES_PER_STEP
+    assert len(sqlite_backup.read_file(source, marks)) == 4
 
 
 def test_a_copy_is_for_its_owner_alone_and_one_file(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
 
-    with sqlite_backup.copied(source, folder / "copy", ignore) as part:
+    with sqlite_backup.verified_copy(source, folder / "copy", ignore) as part:
         assert part.stat().st_mode & 0o777 == 0o600
-        sqlite_backup.put(part, folder / "copy")
+        sqlite_backup.install(part, folder / "copy")
 
     assert there(folder) == {"copy"}
     assert (folder / "copy").stat().st_mode & 0o777 == 0o600
-    assert sqlite_backup.look(folder / "copy", sqlite_backup.schema) > 0
+    assert sqlite_backup.read_file(folder / "copy", sqlite_backup.schema_version) > 0
     assert there(folder) == {"copy"}, "looking leaves nothing beside it"
 
 
@@ -88,8 +88,8 @@ def test_a_store_behind_a_link_is_copied_with_what_was_written_ahead(
     link = tmp_path / "elsewhere" / "linked.db"
     link.symlink_to(source)
 
-    with sqlite_backup.copied(link, tmp_path / "copy", ignore) as part:
-        assert sqlite_backup.look(part, marks) == ["ahead"]
+    with sqlite_backup.verified_copy(link, tmp_path / "copy", ignore) as part:
+        assert sqlite_backup.read_file(part, marks) == ["ahead"]
 
 
 def test_a_copy_that_is_broken_off_leaves_nothing(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_copy_that_is_broken_off_leaves_nothing(source: Path, writer: apsw.Con
     def interrupt(pages: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), sqlite_backup.copied(source, tmp_path / "copy", interrupt):
+    with pytest.raises(KeyboardInterrupt), sqlite_backup.verified_copy(source, tmp_path / "copy", interrupt):
         pass
 
     assert there(tmp_path) == before
@@ -111,17 +111,17 @@ def test_a_damaged_file_is_not_taken_for_a_copy(source: Path, writer: apsw.Conne
         file.seek(3 * PAGE_BYTES)
         file.write(b"\xff" * 20 * PAGE_BYTES)
 
-    with pytest.raises(NotAStore, match="damaged"), sqlite_backup.copied(source, tmp_path / "copy", ignore):
+    with pytest.raises(NotAStore, match="damaged"), sqlite_backup.verified_copy(source, tmp_path / "copy", ignore):
         pass
 
 
 def test_looking_at_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("not a database, and long enough to be looked at " * 10, encoding="utf-8")
 
-    with pytest.raises(StoreAway):
-        sqlite_backup.look(tmp_path / "text", sqlite_backup.schema)
-    with pytest.raises(StoreAway):
-        sqlite_backup.look(tmp_path / "absent", sqlite_backup.schema)
+    with pytest.raises(StoreUnavailable):
+        sqlite_backup.read_file(tmp_path / "text", sqlite_backup.schema_version)
+    with pytest.raises(StoreUnavailable):
+        sqlite_backup.read_file(tmp_path / "absent", sqlite_backup.schema_version)
 
     assert there(tmp_path) == {"text"}
 
@@ -132,10 +132,10 @@ def test_what_is_set_aside_has_what_was_written_ahead(
     mark(writer, "ahead")
     writer.close()
 
-    sqlite_backup.set_aside(source, tmp_path / "aside")
+    sqlite_backup.archive(source, tmp_path / "aside")
 
     assert there(tmp_path) == {"pabal.db", "aside"}
-    assert sqlite_backup.look(tmp_path / "aside", marks) == ["ahead"]
+    assert sqlite_backup.read_file(tmp_path / "aside", marks) == ["ahead"]
 
 
 def test_a_log_that_cannot_be_folded_into_a_damaged_file_is_set_aside_with_it(
@@ -148,7 +148,7 @@ def test_a_log_that_cannot_be_folded_into_a_damaged_file_is_set_aside_with_it(
     source.write_bytes(b"no header" * PAGE_BYTES)
     (tmp_path / "pabal.db-wal").write_bytes(log)
 
-    sqlite_backup.set_aside(source, tmp_path / "aside")
+    sqlite_backup.archive(source, tmp_path / "aside")
 
     assert there(tmp_path) == {"pabal.db", "aside", "aside-wal"}
     assert (tmp_path / "aside-wal").read_bytes() == log
@@ -159,7 +159,7 @@ def test_a_file_that_another_has_open_is_not_set_aside(
 ) -> None:
     before = there(tmp_path)
 
-    with pytest.raises(sqlite_backup.InUse):
-        sqlite_backup.set_aside(source, tmp_path / "aside")
+    with pytest.raises(sqlite_backup.StoreInUse):
+        sqlite_backup.archive(source, tmp_path / "aside")
 
     assert there(tmp_path) == before

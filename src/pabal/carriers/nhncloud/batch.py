@@ -22,7 +22,7 @@ class Submission:
     @property
     def left_s(self) -> float:
         """How much time there is left."""
-        return max(0.0, self._give_up_at - self._world.stopwatch())
+        return max(0.0, self._give_up_at - self._world.monotonic())
 
     def may_split(self) -> bool:
         """Say whether another call may be made in halves: if most of its messages are bad, that never ends."""

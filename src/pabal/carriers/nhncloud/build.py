@@ -18,5 +18,5 @@ def build(settings: NhnCloudSettings, dependencies: Dependencies) -> NhnCloudCar
         talk = NhnCloudClient(
             settings.talk_address, settings.talk_app_key, settings.talk_secret_key, settings.tls_ca
         )
-    desk = NhnCloudProvider(talk, settings.answer_seconds) if talk is not None else None
+    desk = NhnCloudProvider(talk, settings.timeout_seconds) if talk is not None else None
     return NhnCloudCarrier(settings, dependencies, texts, talk, desk)

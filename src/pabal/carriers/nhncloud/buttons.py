@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pabal.domain.button import KOREAN_NAMES
+from pabal.domain.button import DEFAULT_NAMES
 
 _TYPES = {
     "webLink": "WL",
@@ -35,7 +35,7 @@ def to_relay(button: Mapping[str, str | int], ordering: int = 1) -> dict[str, An
     theirs: dict[str, Any] = {"ordering": ordering, "type": _TYPES[ours]}
     theirs.update({word: button[field] for field, word in _FIELDS.items() if field in button})
     if ours == "channelAddition":
-        theirs["name"] = KOREAN_NAMES[ours]  # the only name that it may have there
+        theirs["name"] = DEFAULT_NAMES[ours]  # the only name that it may have there
     return theirs
 
 
@@ -49,6 +49,6 @@ def from_relay(theirs: Mapping[str, Any]) -> dict[str, str | int] | None:
     kind = _OUR_TYPES.get(str(theirs.get("type")))
     if kind is None or any(theirs.get(field) for field in _BEYOND_US):
         return None
-    ours: dict[str, str | int] = {"buttonType": kind, "name": KOREAN_NAMES[kind]}
+    ours: dict[str, str | int] = {"buttonType": kind, "name": DEFAULT_NAMES[kind]}
     ours.update({field: str(theirs[word]) for field, word in _FIELDS.items() if theirs.get(word)})
     return ours

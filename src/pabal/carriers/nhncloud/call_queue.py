@@ -56,7 +56,7 @@ class CallQueue:
         """A call that was begun then was one too many; those begun before the last change say nothing new."""
         if began_at >= self._widened_at:
             self._gap_s = min(max(self._gap_s * 2, FIRST_GAP_S), LONGEST_GAP_S)
-            self._widened_at = self._world.stopwatch()
+            self._widened_at = self._world.monotonic()
             self._next = self._widened_at + self._gap_s
 
     def ease(self) -> None:
@@ -67,7 +67,7 @@ class CallQueue:
 
     def _pass_on(self) -> None:
         while self._free and self._waiting:
-            late_s = self._world.stopwatch() - self._next
+            late_s = self._world.monotonic() - self._next
             if self._gap_s and late_s < 0:
                 if self._alarm is None:
                     self._alarm = asyncio.get_running_loop().call_later(-late_s, self._wake)
@@ -75,7 +75,7 @@ class CallQueue:
             _, _, next_one = heapq.heappop(self._waiting)
             if not next_one.done():
                 self._free -= 1
-                self._next = self._world.stopwatch() + self._gap_s
+                self._next = self._world.monotonic() + self._gap_s
                 next_one.set_result(None)
 
     def _wake(self) -> None:

@@ -46,7 +46,7 @@ class SendCall(NamedTuple):
 
     def body(self, image: str | int | None) -> dict[str, Any]:
         """Return the body of the call; `image` is what its picture is called there, if it has one."""
-        requests = {identifiers.request_of(each.message_id) for each in self.attempts}
+        requests = {identifiers.request_id_of(each.message_id) for each in self.attempts}
         name = {"senderGroupingKey": next(iter(requests)).hex()} if len(requests) == 1 else {}
         picture = {"attachFileIdList": [image]} if image is not None and self.endpoint.is_text else {}
         return {
@@ -80,10 +80,10 @@ def calls_of(attempts: Iterable[Attempt], unsubscribe: str) -> list[SendCall]:
     others that are, if it may.
     """
     listed = list(attempts)
-    count = Counter(identifiers.request_of(each.message_id) for each in listed)
+    count = Counter(identifiers.request_id_of(each.message_id) for each in listed)
     groups: dict[Any, list[Attempt]] = defaultdict(list)
     for each in listed:
-        request = identifiers.request_of(each.message_id)
+        request = identifiers.request_id_of(each.message_id)
         is_alone = count[request] == 1 and goes_with_others(each.message_id)
         groups[_likeness(each, b"" if is_alone else request)].append(each)
     calls = []
@@ -115,7 +115,7 @@ def door_of(attempt: Attempt, unsubscribe: str) -> ProductEndpoint:
 
 def _likeness(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
     """Return what must be the same for messages to go in one call."""
-    alike: tuple[Any, ...] = attempt.product, request, attempt.image_of
+    alike: tuple[Any, ...] = attempt.product, request, attempt.image_request_id
     if attempt.product.is_text:
         return *alike, attempt.sender, attempt.subject, attempt.content, attempt.is_ad
     return *alike, attempt.sender_key, attempt.template_code
@@ -183,5 +183,5 @@ def by_request(attempts: Sequence[Attempt]) -> dict[bytes, list[Attempt]]:
     """Return the messages by their requests."""
     found: dict[bytes, list[Attempt]] = defaultdict(list)
     for each in attempts:
-        found[identifiers.request_of(each.message_id)].append(each)
+        found[identifiers.request_id_of(each.message_id)].append(each)
     return found

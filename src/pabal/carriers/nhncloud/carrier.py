@@ -87,7 +87,7 @@ class NhnCloudCarrier(Carrier):
         self.name = settings.name
         self.products = frozenset(settings.products)
         self.window = settings.window
-        self.failover_after_s = settings.patience_seconds
+        self.failover_after_s = settings.failover_seconds
         self.provider = provider
         self._settings = settings
         self._world = dependencies.world
@@ -133,7 +133,7 @@ class NhnCloudCarrier(Carrier):
         return [said[attempt.message_id] for attempt in attempts]
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
-        batch = Submission(on_verdicts, self._world, self._world.stopwatch() + self.timeout_s - SETTLE_S)
+        batch = Submission(on_verdicts, self._world, self._world.monotonic() + self.timeout_s - SETTLE_S)
         unsubscribe = self._settings.unsubscribe_number
         unlawful = {
             each.message_id
@@ -236,15 +236,15 @@ class NhnCloudCarrier(Carrier):
 
     async def _image(self, call: SendCall, batch: Submission) -> str | int | None:
         first = call.attempts[0]
-        if first.image_of is None:
+        if first.image_request_id is None:
             return None
-        return await self._pictures.name(first.image_of, first.product, self._within_s(batch))
+        return await self._pictures.name(first.image_request_id, first.product, self._within_s(batch))
 
     def _refused(self, call: SendCall, said: Said, batch: Submission) -> tuple[SendCall, ...]:
         """Tell what follows from a refusal of a whole call; return its halves if it may be about one message."""
         self._heard(call.endpoint.service, "")
-        if said.code == FILE_GONE and call.endpoint.is_text and call.attempts[0].image_of:
-            self._pictures.forget(call.attempts[0].image_of)
+        if said.code == FILE_GONE and call.endpoint.is_text and call.attempts[0].image_request_id:
+            self._pictures.forget(call.attempts[0].image_request_id)
             batch.say(call.attempts, Busy())
             return ()
         if said.code == TAKEN_BEFORE and not call.endpoint.is_text:
@@ -294,7 +294,7 @@ class NhnCloudCarrier(Carrier):
 
     async def _clear_up(self, door: ProductEndpoint, doubtful: list[Attempt], batch: Submission) -> None:
         """Find out about messages in doubt; hand over what it does not have, once its lists can be believed."""
-        heard_at = self._world.stopwatch()
+        heard_at = self._world.monotonic()
         for each in doubtful:  # who had it before, here or in another process, may have made its call just now
             self._given_up.setdefault(each.message_id, heard_at)
         search = self._search(door, doubtful)
@@ -316,13 +316,13 @@ class NhnCloudCarrier(Carrier):
     ) -> list[tuple[float, Attempt]]:
         """Tell what there is to tell of some messages in doubt; return those it lacked, and when it was asked."""
         left: list[Attempt] = []
-        asked_at = self._world.stopwatch()
+        asked_at = self._world.monotonic()
         async with self._asks:
             if batch.left_s < ASK_S:
                 batch.say(portion, Unknown())
                 return []
             with self._as_unknown(SendCall(search.door, "", {}, list(portion)), batch):
-                asked_at = self._world.stopwatch()
+                asked_at = self._world.monotonic()
                 left = await self._look_up(search, portion, batch)
                 self._heard(search.door.service, "")
         return [(asked_at, each) for each in left]
@@ -339,7 +339,7 @@ class NhnCloudCarrier(Carrier):
         return MessageLookup(door, self._client(door), attempts, self._world)
 
     def _give_up(self, attempts: Sequence[Attempt]) -> None:
-        now = self._world.stopwatch()
+        now = self._world.monotonic()
         while self._given_up and next(iter(self._given_up.values())) < now - REMEMBERED_S:
             self._given_up.pop(next(iter(self._given_up)))
         for each in attempts:
@@ -351,7 +351,7 @@ class NhnCloudCarrier(Carrier):
     @contextlib.contextmanager
     def _as_verdicts(self, call: SendCall, batch: Submission) -> Iterator[None]:
         """Turn what went wrong before anything can have been taken into verdicts."""
-        began_at = self._world.stopwatch()
+        began_at = self._world.monotonic()
         try:
             yield
         except NotReached as gone:
@@ -384,7 +384,7 @@ class NhnCloudCarrier(Carrier):
         return client
 
     def _within_s(self, batch: Submission) -> float:
-        return max(0.1, min(self._settings.answer_seconds, batch.left_s))
+        return max(0.1, min(self._settings.timeout_seconds, batch.left_s))
 
     def _hear(self, door: ProductEndpoint, wrong: Exception) -> None:
         self._heard(door.service, str(wrong) or type(wrong).__name__)

@@ -42,9 +42,9 @@ class ImageUploads:
         """
         kind = "mms" if product.is_text else "wide" if product is Product.FRIENDTALK_WIDE_IMAGE else "talk"
         found = self._names.get((request_id, kind))
-        if found is None or found[0] + KEPT_S < self._world.stopwatch() or _has_failed(found[1]):
+        if found is None or found[0] + KEPT_S < self._world.monotonic() or _has_failed(found[1]):
             task = asyncio.create_task(self._upload(request_id, kind, within_s))
-            self._names[request_id, kind] = found = self._world.stopwatch(), task
+            self._names[request_id, kind] = found = self._world.monotonic(), task
             while len(self._names) > MOST_KEPT:
                 self._names.popitem(last=False)
         return await asyncio.shield(found[1])

@@ -55,7 +55,7 @@ class MessageLookup:
         """
         first = portion[0].message_id
         if not all(goes_with_others(each.message_id) for each in portion):
-            request_id = identifiers.request_of(first)
+            request_id = identifiers.request_id_of(first)
             await self._look({"senderGroupingKey": request_id.hex()} | self._dates(request_id), within)
         for each in portion:
             one = each.message_id
@@ -125,7 +125,7 @@ def _verdict(door: ProductEndpoint, row: Mapping[str, Any]) -> Verdict:
 
 def _date(door: ProductEndpoint, at: Instant) -> str:
     """Return a date as its lists want it: to the second for texts, to the minute for the others."""
-    return dates.stamp(at, SEOUL) if door.is_text else dates.stamp(at, SEOUL)[:16]
+    return dates.format_timestamp(at, SEOUL) if door.is_text else dates.format_timestamp(at, SEOUL)[:16]
 
 
 def _rows(door: ProductEndpoint, answer: Mapping[str, Any]) -> list[dict[str, Any]]:

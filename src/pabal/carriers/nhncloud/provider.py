@@ -17,11 +17,11 @@ from pabal.carriers.nhncloud.refusals import (
 from pabal.carriers.nhncloud.templates import NhnTemplate, UploadedImage
 from pabal.carriers.provider import RelayProvider, RemoteCategories, RemoteProfile, RemoteTemplate
 from pabal.domain.category import Category
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.image import Image
 from pabal.domain.profile import Registration
-from pabal.domain.suspension import Bar
-from pabal.domain.template import Design, Review, TemplateStatus
+from pabal.domain.suspension import Suspension
+from pabal.domain.template import ReviewDecision, TemplateContent, TemplateStatus
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ MAX_DEPTH = 3
 JPEG = "image/jpeg"
 _REGISTERED = "YSC03"
 _BLOCKED_BY_KAKAO = "S"
-_BARS = {"B": Bar.BLOCKED, "C": Bar.INACTIVE, "D": Bar.DELETED, "E": Bar.DELETED}
+_BARS = {"B": Suspension.BLOCKED, "C": Suspension.INACTIVE, "D": Suspension.DELETED, "E": Suspension.DELETED}
 """By the state of the channel's profile at Kakao."""
 _OPEN = "/alimtalk/v2.3/appkeys/{appkey}"
 
@@ -103,8 +103,8 @@ class NhnCloudProvider(RelayProvider):
         await self._remove(f"/senders/{quote(sender_key, safe='')}", "senderKey")
 
     async def submit_template(
-        self, sender_key: str, code: str, design: Design, image: Image | None
-    ) -> Review | None:
+        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+    ) -> ReviewDecision | None:
         relay_templates.check(design)
         known = await self.get_template(sender_key, code)
         if known is not None and await self._is_in_review(sender_key, known, design):
@@ -149,7 +149,7 @@ class NhnCloudProvider(RelayProvider):
             tuple(_grouped(_read(templates.get("categories") or [], list[_Category]))),
         )
 
-    def is_same_design(self, ours: Design, theirs: Design) -> bool:
+    def is_same_design(self, ours: TemplateContent, theirs: TemplateContent) -> bool:
         return relay_templates.is_same(ours, theirs)
 
     async def close(self) -> None:
@@ -161,7 +161,7 @@ class NhnCloudProvider(RelayProvider):
         if known is not None and known.sender_key is not None:
             raise Refused(Code.DUPLICATE, "channelId", _REGISTERED_THERE)
 
-    async def _is_in_review(self, sender_key: str, known: RemoteTemplate, design: Design) -> bool:
+    async def _is_in_review(self, sender_key: str, known: RemoteTemplate, design: TemplateContent) -> bool:
         """Say whether a design is being reviewed already, as a new template or as a change of an approved one."""
         if known.status is TemplateStatus.REJECTED:
             return False
@@ -176,7 +176,7 @@ class NhnCloudProvider(RelayProvider):
 
     async def _upload(self, image: Image) -> UploadedImage:
         if image.content_type != JPEG:
-            detail = Words("중계사는 JPEG만 받습니다.", "The relay takes nothing but JPEG.")
+            detail = Text("중계사는 JPEG만 받습니다.", "The relay takes nothing but JPEG.")
             raise Refused(Code.INVALID_IMAGE, "image", detail)
         is_named = image.file_name.lower().endswith((".jpg", ".jpeg"))
         file = File("file", image.file_name if is_named else f"{image.file_name}.jpg", JPEG, image.body)
@@ -242,11 +242,11 @@ class NhnCloudProvider(RelayProvider):
         )
 
 
-_REGISTERED_THERE = Words(
+_REGISTERED_THERE = Text(
     "이 채널은 중계사에 이미 등록되어 있습니다. 운영자가 `pabal profile adopt`로 가져올 수 있습니다.",
     "This channel is registered at the relay already; the operator can take it over with `pabal profile adopt`.",
 )
-_OTHER_IN_REVIEW = Words(
+_OTHER_IN_REVIEW = Text(
     "중계사가 이 템플릿의 다른 내용을 검수하고 있습니다.", "The relay is reviewing another text of this template."
 )
 
@@ -292,11 +292,11 @@ def _standing(sender: _Sender) -> RemoteProfile:
     )
 
 
-def _bar(sender: _Sender) -> Bar | None:
+def _bar(sender: _Sender) -> Suspension | None:
     if sender.block or sender.kakaoStatus == _BLOCKED_BY_KAKAO:
-        return Bar.BLOCKED
+        return Suspension.BLOCKED
     at_kakao = _BARS.get(sender.kakaoProfileStatus or "")
-    return at_kakao or (Bar.DORMANT if sender.dormant else None)
+    return at_kakao or (Suspension.DORMANT if sender.dormant else None)
 
 
 def _leaves(given: list[_Category], above: tuple[str, ...] = ()) -> Iterator[Category]:

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from pabal.carriers.nhncloud.client import NoAnswer, NotReached, Said, Throttled
 from pabal.carriers.provider import ProviderOutcomeUnknown, ProviderUnavailable
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 
 T = TypeVar("T")
 
@@ -54,14 +54,14 @@ def unsure(reason: str) -> ProviderOutcomeUnknown:
     return ProviderOutcomeUnknown(reason, _NO_ANSWER)
 
 
-_NO_ANSWER = Words(
+_NO_ANSWER = Text(
     "중계사가 제대로 답하지 않았습니다. 상태를 확인하고 다시 시도하세요.",
     "The relay did not answer as it should: look up the state, and try again.",
 )
-_AWAY = Words(
+_AWAY = Text(
     "중계사에 연결할 수 없습니다. 잠시 뒤 다시 시도하세요.", "The relay cannot be reached: try again in a while."
 )
-_LOCKED_OUT = Words(
+_LOCKED_OUT = Text(
     "중계사가 이 서비스의 키를 받아들이지 않습니다. 운영자에게 알리세요.",
     "The relay does not accept this service's keys: tell the operator.",
 )
@@ -80,7 +80,7 @@ def _refusal(said: Said, field: str) -> Refused:
     return Refused(code, place, in_its_words(said))
 
 
-def in_its_words(said: Said) -> Words:
+def in_its_words(said: Said) -> Text:
     """Return what it said, for callers to read."""
     message = " ".join(said.message.split())[:MAX_SAID_CHARACTERS]
-    return Words(f"중계사의 답: {message} ({said.code})", f"The relay says: {message} ({said.code})")
+    return Text(f"중계사의 답: {message} ({said.code})", f"The relay says: {message} ({said.code})")

@@ -16,7 +16,7 @@ from pabal.domain import dates
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import DAY, HOUR, MINUTE, SECOND, Instant
 from pabal.domain.message import Product
-from pabal.settings.carriers import TEXTS, NhnCloudSettings
+from pabal.settings.carriers import TEXT_PRODUCTS, NhnCloudSettings
 from pabal.world import World
 
 PAGE_SIZE = 1000
@@ -82,7 +82,7 @@ class ResultReader:
         self._seen: dict[Instant, set[int]] = {}
         """Hashes of what was handed on, by the minute it was."""
         self._round_s = WITH_WEBHOOKS_S if settings.webhook_signature else settings.poll_seconds
-        self._next_round = world.stopwatch()
+        self._next_round = world.monotonic()
         self._next_looks = [self._next_round for _ in LOOK_BACKS]
         self._asked_s = 0.0
         """How long it took to ask, in this round."""
@@ -99,14 +99,14 @@ class ResultReader:
     async def run(self, on_receipts: OnReceipts) -> None:
         """Read results for good; where another process does, only see whether the interfaces can be reached."""
         while True:
-            began, self._asked_s = self._world.stopwatch(), 0.0
+            began, self._asked_s = self._world.monotonic(), 0.0
             is_round = self._cursor.is_ours and began >= self._next_round
             if is_round:
                 self._next_round = began + self._round_s
             look_back = self._look_back(began) if is_round else 0
             for source in self._sources:
                 await self._try(source, on_receipts if is_round else None, look_back)
-            took_s = self._world.stopwatch() - began
+            took_s = self._world.monotonic() - began
             await asyncio.sleep(max(self._settings.poll_seconds - took_s, self._asked_s * (SHARE - 1)))
 
     def _look_back(self, now: float) -> int:
@@ -205,19 +205,19 @@ class ResultReader:
     ) -> list[dict[str, Any]]:
         """Return one page of results that were updated between two times."""
         digits = 19 if source.is_text else 16  # seconds there, minutes elsewhere
-        began = self._world.stopwatch()
+        began = self._world.monotonic()
         answer = await source.client.ask(
             "GET",
             source.path,
             query={
-                "startUpdateDate": dates.stamp(start, SEOUL)[:digits],
-                "endUpdateDate": dates.stamp(end, SEOUL)[:digits],
+                "startUpdateDate": dates.format_timestamp(start, SEOUL)[:digits],
+                "endUpdateDate": dates.format_timestamp(end, SEOUL)[:digits],
                 "pageNum": number,
                 "pageSize": size,
             },
-            within_s=self._settings.answer_seconds,
+            within_s=self._settings.timeout_seconds,
         )
-        self._asked_s += self._world.stopwatch() - began
+        self._asked_s += self._world.monotonic() - began
         ahead = (source.client.date or self._world.now()) - self._world.now()
         self._ahead[source.name] = ahead if abs(ahead) > SLIGHTLY else 0
         return _rows(answer, is_text=source.is_text)
@@ -255,11 +255,11 @@ def _sources(
     settings: NhnCloudSettings, texts: NhnCloudClient | None, talk: NhnCloudClient | None
 ) -> Sequence[_Source]:
     found = []
-    if texts and any(product in TEXTS for product in settings.products):
+    if texts and any(product in TEXT_PRODUCTS for product in settings.products):
         found.append(_Source("sms", texts, "/sms/v3.0/appKeys/{appkey}/message-results", True))
     if talk and Product.ALIMTALK in settings.products:
         found.append(_Source("alimtalk", talk, "/alimtalk/v2.3/appkeys/{appkey}/message-results", False))
-    if talk and any(product not in (*TEXTS, Product.ALIMTALK) for product in settings.products):
+    if talk and any(product not in (*TEXT_PRODUCTS, Product.ALIMTALK) for product in settings.products):
         found.append(_Source("friendtalk", talk, "/friendtalk/v2.4/appkeys/{appkey}/message-results", False))
     return found
 

@@ -7,9 +7,9 @@ import msgspec
 
 from pabal.carriers.nhncloud import buttons
 from pabal.carriers.provider import RemoteTemplate
-from pabal.domain.codes import Code, Refused, Words
-from pabal.domain.suspension import Bar
-from pabal.domain.template import Design, TemplateStatus
+from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.suspension import Suspension
+from pabal.domain.template import TemplateContent, TemplateStatus
 
 _MESSAGE_TYPES = {"basic": "BA", "extraInfo": "EX", "channelAddition": "AD", "mixed": "MI"}
 _EMPHASIS_TYPES = {"none": "NONE", "text": "TEXT", "image": "IMAGE", "itemList": "ITEM_LIST"}
@@ -70,7 +70,7 @@ class NhnTemplate(msgspec.Struct):
     dormant: bool | None = None
 
 
-def check(design: Design) -> None:
+def check(design: TemplateContent) -> None:
     """Refuse what there is no place for there, rather than leave it out.
 
     Raises Refused(INVALID_PARAMETER).
@@ -78,14 +78,14 @@ def check(design: Design) -> None:
     no_place = {"emphasisType": design.emphasisType == "itemList", "imageLink": design.imageLink is not None}
     for field, is_given in no_place.items():
         if is_given:
-            detail = Words(
+            detail = Text(
                 f"이 통신사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
                 f"This carrier's templates have no place for that {field}: update the template without it.",
             )
             raise Refused(Code.INVALID_PARAMETER, field, detail)
 
 
-def to_relay(design: Design, picture: UploadedImage | None) -> dict[str, Any]:
+def to_relay(design: TemplateContent, picture: UploadedImage | None) -> dict[str, Any]:
     """Return a design as it is written there; what its kind has no place for is left out."""
     theirs: dict[str, Any] = {
         "templateName": design.name,
@@ -108,12 +108,12 @@ def to_relay(design: Design, picture: UploadedImage | None) -> dict[str, Any]:
     return theirs
 
 
-def is_same(ours: Design, theirs: Design) -> bool:
+def is_same(ours: TemplateContent, theirs: TemplateContent) -> bool:
     """Say whether two designs are written there alike; pictures cannot be compared."""
     return _comparable(ours) == _comparable(theirs)
 
 
-def _comparable(design: Design) -> dict[str, Any]:
+def _comparable(design: TemplateContent) -> dict[str, Any]:
     written = to_relay(design, None)
     return {field: value.strip() if isinstance(value, str) else value for field, value in written.items()}
 
@@ -124,7 +124,7 @@ def from_relay(theirs: NhnTemplate) -> RemoteTemplate:
     status = _STATUSES.get(theirs.status)
     message_type = _OUR_MESSAGE_TYPES.get(theirs.templateMessageType or "BA")
     emphasis_type = _OUR_EMPHASIS_TYPES.get(theirs.templateEmphasizeType or "NONE")
-    design = Design(
+    design = TemplateContent(
         name=theirs.templateName,
         content=theirs.templateContent or "",
         category=theirs.categoryCode or OTHER_CATEGORY,
@@ -139,11 +139,11 @@ def from_relay(theirs: NhnTemplate) -> RemoteTemplate:
     )
     bar = _beyond_us(theirs, emphasis_type)
     if None in taken:
-        bar = bar or Bar.OTHER_BUTTON
+        bar = bar or Suspension.OTHER_BUTTON
     if status is None or message_type is None or emphasis_type is None:
-        bar = Bar.UNREADABLE
+        bar = Suspension.UNREADABLE
     elif theirs.block or theirs.dormant:  # told only of one template, not in lists
-        bar = Bar.BLOCKED if theirs.block else Bar.DORMANT
+        bar = Suspension.BLOCKED if theirs.block else Suspension.DORMANT
     status = status or TemplateStatus.INSPECTING
     return RemoteTemplate(theirs.templateCode, design, status, _comment(theirs, status), bar)
 
@@ -153,14 +153,14 @@ def in_order(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(given, key=lambda one: one["ordering"] if isinstance(one.get("ordering"), int) else 0)
 
 
-def _beyond_us(theirs: NhnTemplate, emphasis_type: str | None) -> Bar | None:
+def _beyond_us(theirs: NhnTemplate, emphasis_type: str | None) -> Suspension | None:
     if emphasis_type == "itemList" or theirs.templateHeader or _says(theirs.templateItem):
-        return Bar.ITEM_LIST
+        return Suspension.ITEM_LIST
     if _says(theirs.templateItemHighlight):
-        return Bar.ITEM_LIST
+        return Suspension.ITEM_LIST
     if theirs.quickReplies:
-        return Bar.QUICK_REPLIES
-    return Bar.REPRESENT_LINK if _says(theirs.templateRepresentLink) else None
+        return Suspension.QUICK_REPLIES
+    return Suspension.REPRESENT_LINK if _says(theirs.templateRepresentLink) else None
 
 
 def _says(part: Mapping[str, Any] | None) -> bool:

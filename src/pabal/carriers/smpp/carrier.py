@@ -72,7 +72,7 @@ class SmppCarrier(Carrier):
         self.products = frozenset(settings.products)
         self.window = settings.window
         self.holds_in_doubt = settings.on_doubt == "hold"
-        self.failover_after_s = settings.patience_seconds
+        self.failover_after_s = settings.failover_seconds
         self._settings = settings
         self._world = world
         self._note = note
@@ -128,7 +128,7 @@ class SmppCarrier(Carrier):
         return [said[id(attempt)] for attempt in attempts]
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
-        give_up_at = self._world.stopwatch() + self.timeout_s - SETTLE_S
+        give_up_at = self._world.monotonic() + self.timeout_s - SETTLE_S
         batch = SubmitBatch(attempts, [self._writer.bodies(attempt) for attempt in attempts])
         async with asyncio.TaskGroup() as group:
 
@@ -160,7 +160,7 @@ class SmppCarrier(Carrier):
             tell([(batch.attempts[number], self._verdict(batch, number)) for number in numbers])
 
     def _has_time(self, give_up_at: float) -> bool:
-        return self._world.stopwatch() + PART_PAUSE_S < give_up_at
+        return self._world.monotonic() + PART_PAUSE_S < give_up_at
 
     async def _after_a_pause(self, submit: Callable[[Sequence[int]], Awaitable[None]], places: list[int]) -> None:
         await asyncio.sleep(PART_PAUSE_S)
@@ -180,7 +180,7 @@ class SmppCarrier(Carrier):
     async def _submit(self, batch: SubmitBatch, places: Sequence[int], lot: SubmitGroup, give_up_at: float) -> None:
         """Submit, and wait for the answers until there is no more time."""
         try:
-            async with asyncio.timeout(max(0.0, give_up_at - self._world.stopwatch())):
+            async with asyncio.timeout(max(0.0, give_up_at - self._world.monotonic())):
                 await self._send_out(batch, places, lot, give_up_at)
                 lot.forgo(len(places) - lot.sent)
                 await lot.has_all
@@ -202,7 +202,7 @@ class SmppCarrier(Carrier):
         try:
             async with self._turn:
                 while lot.unsent and self.is_connected:
-                    is_late = self._world.stopwatch() > give_up_at - PARTS_S
+                    is_late = self._world.monotonic() > give_up_at - PARTS_S
                     if is_late and batch.begins(places[lot.sent]):
                         return
                     count = min(self._room(), lot.unsent, 1 if is_late else self._at_once)
@@ -264,7 +264,9 @@ class SmppCarrier(Carrier):
         reference = normalize_message_id(message_id, self._settings.submit_ids)
         if not reference:
             self._note("an answer without an id")
-            return identifiers.name_in_doubt(identifiers.mark_of(attempt.message_id), attempt.receiver)
+            return identifiers.in_doubt_reference(
+                identifiers.user_message_reference(attempt.message_id), attempt.receiver
+            )
         return reference
 
     # Holding the connections.
@@ -281,7 +283,7 @@ class SmppCarrier(Carrier):
                 self._trouble = reason
             tries = 1 if lasted_s is not None and lasted_s >= STEADY_S else tries + 1
             pause_s = min(FIRST_PAUSE_S * 2 ** min(tries - 1, 10), LONGEST_PAUSE_S)
-            await asyncio.sleep(pause_s * (1 - SPREAD * self._world.chance()))
+            await asyncio.sleep(pause_s * (1 - SPREAD * self._world.random()))
 
     async def _one_session(self, bind: BindRequest) -> tuple[str, float | None]:
         """Connect, stay as long as it lasts, and return why it ended and how long it was of use, if it was."""
@@ -305,12 +307,12 @@ class SmppCarrier(Carrier):
                 await self._dial(make)
             assert session is not None
             await session.bound
-            began = self._world.stopwatch()
+            began = self._world.monotonic()
             self._sessions.append(session)
             self._has_room.set()
             log.info("a connection is up", extra={"carrier": self.name})
             reason = await asyncio.shield(session.lost)
-            return reason, self._world.stopwatch() - began
+            return reason, self._world.monotonic() - began
         except (OSError, UnicodeError, ConnectionLost) as error:
             return _in_words(error), None
         finally:
@@ -361,7 +363,7 @@ class SmppCarrier(Carrier):
             return None, pdu.OK
         if report.outcome is None:
             return None, pdu.OK
-        doubt = identifiers.name_in_doubt(report.mark, report.phone) if report.mark is not None else None
+        doubt = identifiers.in_doubt_reference(report.mark, report.phone) if report.mark is not None else None
         reference = normalize_message_id(report.message_id, self._settings.receipt_ids) or doubt
         if reference is None:
             self._note("a receipt without an id")

@@ -112,7 +112,7 @@ class SmppSession(asyncio.Protocol):
         """The number of the other side's unbind, while it has no answer."""
         self._is_paused = False
         self._reason = ""
-        self._heard_at = world.stopwatch()
+        self._heard_at = world.monotonic()
         self._enquired_at: float | None = None
         self._clogged_at: float | None = None
         """Since when the other side does not read what we write."""
@@ -203,12 +203,12 @@ class SmppSession(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._heard_at = self._world.stopwatch()
+        self._heard_at = self._world.monotonic()
         self._send(self._bind.command, self._next_sequence(), self._bind.body)
         self._schedule(BIND_S, self._give_up_bind)
 
     def data_received(self, data: bytes) -> None:
-        self._heard_at = self._world.stopwatch()
+        self._heard_at = self._world.monotonic()
         self._enquired_at = None
         data = self._rest + data if self._rest else data
         try:
@@ -226,7 +226,7 @@ class SmppSession(asyncio.Protocol):
         self._reason = self._reason or "it hung up"
 
     def pause_writing(self) -> None:
-        self._clogged_at = self._world.stopwatch()
+        self._clogged_at = self._world.monotonic()
 
     def resume_writing(self) -> None:
         self._clogged_at = None
@@ -332,7 +332,7 @@ class SmppSession(asyncio.Protocol):
     def _tick(self) -> None:
         """Test a connection that has been quiet, and give it up where that is not answered."""
         self._schedule(TICK_S, self._tick)
-        now = self._world.stopwatch()
+        now = self._world.monotonic()
         if self._is_paused:
             self._heard_at, self._enquired_at = now, None  # it is we who do not listen
         quiet_s = now - self._heard_at

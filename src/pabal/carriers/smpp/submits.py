@@ -33,7 +33,7 @@ class SubmitWriter:
             is_payload = not words.fits_one and settings.long_messages == "payload"
             if words.fits_one or is_payload:
                 return [self._body(attempt, words, words.octets, is_payload=is_payload, is_marked=self._is_marked)]
-            parts = split_segments(words, identifiers.mark_of(attempt.message_id))
+            parts = split_segments(words, identifiers.user_message_reference(attempt.message_id))
             return [self._body(attempt, words, part, esm_class=pdu.HAS_UDH) for part in parts]
         except ValueError:  # also of a number: one message must not fail its whole batch
             return []
@@ -51,7 +51,9 @@ class SubmitWriter:
         settings = self._settings
         options: dict[int, bytes] = {}
         if is_marked:
-            options[pdu.USER_MESSAGE_REFERENCE] = identifiers.mark_of(attempt.message_id).to_bytes(2, "big")
+            options[pdu.USER_MESSAGE_REFERENCE] = identifiers.user_message_reference(attempt.message_id).to_bytes(
+                2, "big"
+            )
         if is_payload:
             options[pdu.MESSAGE_PAYLOAD] = octets
         return pdu.encode_submit(

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-from pabal.checks.locale import Speech
+from pabal.checks.locale import Locale
 from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Problem, Refused
 from pabal.domain.dates import Period
 from pabal.domain.message import PRODUCT_BY_WORD, STATUS_BY_WORD
-from pabal.store.history import Filter
+from pabal.store.history import MessageFilter
 from pabal.web.looking_up import one_of
 
 T = TypeVar("T")
@@ -26,27 +26,27 @@ FIELDS = (
     "sender_key",
     "template",
 )
-FURTHER = FIELDS[3 + 2 :]
+EXTRA_FIELDS = FIELDS[3 + 2 :]
 """Fields that are folded away until one of them is used."""
 
 
-class Search(NamedTuple):
+class HistorySearch(NamedTuple):
     """What was typed, what it means, and what is wrong with it; it means nothing where something is."""
 
     typed: dict[str, str]
-    wanted: Filter | None
+    message_filter: MessageFilter | None
     problems: list[Problem]
     before: bytes | None
 
     @property
-    def has_further(self) -> bool:
+    def has_extra_fields(self) -> bool:
         """Whether a field is used that is folded away."""
-        return any(self.typed[field] for field in FURTHER)
+        return any(self.typed[field] for field in EXTRA_FIELDS)
 
 
-def read(given: Mapping[str, str], account_id: int, speech: Speech) -> Search:
+def read_search(fields: Mapping[str, str], account_id: int, speech: Locale) -> HistorySearch:
     """Return what a visitor looks for; empty fields look for nothing."""
-    typed = {field: given.get(field, "").strip() for field in FIELDS}
+    typed = {field: fields.get(field, "").strip() for field in FIELDS}
     problems: list[Problem] = []
     zone = speech.zone
 
@@ -64,29 +64,29 @@ def read(given: Mapping[str, str], account_id: int, speech: Speech) -> Search:
         if not first and not last:
             return None
         try:
-            return dates.period(f"{_spaced(first)}~{_spaced(last)}", zone)
+            return dates.parse_period(f"{_spaced(first)}~{_spaced(last)}", zone)
         except Refused as refused:
             problems.append(refused.problems[0]._replace(field=f"{name}_from"))
             return None
 
-    wanted = Filter(
+    wanted = MessageFilter(
         account_id,
-        receiver=parsed("receiver", phone.mobile),
-        request_id=parsed("request", lambda word: identifiers.read_request(word.lower()) or b""),
-        message_id=parsed("message", lambda word: identifiers.read_message(word.lower()) or b""),
+        receiver=parsed("receiver", phone.parse_mobile),
+        request_id=parsed("request", lambda word: identifiers.parse_request_id(word.lower()) or b""),
+        message_id=parsed("message", lambda word: identifiers.parse_message_id(word.lower()) or b""),
         product=parsed("product", one_of(PRODUCT_BY_WORD)),
         status=parsed("status", one_of(STATUS_BY_WORD)),
-        channel_id=parsed("channel", profile.channel),
-        sender_key=parsed("sender_key", text.cleaned),
-        template_code=parsed("template", text.cleaned),
-        month=parsed("month", lambda word: dates.month(word.replace("-", ""), zone)),
+        channel_id=parsed("channel", profile.parse_channel_id),
+        sender_key=parsed("sender_key", text.normalize),
+        template_code=parsed("template", text.normalize),
+        month=parsed("month", lambda word: dates.parse_month(word.replace("-", ""), zone)),
         requested=period("requested"),
         scheduled=period("scheduled"),
         completed=period("completed"),
     )
     is_impossible = b"" in (wanted.request_id, wanted.message_id)
-    before = identifiers.read_message(given.get("before", ""))
-    return Search(typed, None if problems or is_impossible else wanted, problems, before)
+    before = identifiers.parse_message_id(fields.get("before", ""))
+    return HistorySearch(typed, None if problems or is_impossible else wanted, problems, before)
 
 
 def _spaced(word: str) -> str:

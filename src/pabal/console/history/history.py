@@ -8,26 +8,26 @@ from starlette.responses import Response
 
 from pabal.console.history import filters
 from pabal.console.history.advice import ADVICE
-from pabal.console.history.filters import Search
+from pabal.console.history.filters import HistorySearch
 from pabal.console.shell.page_request import Visit
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
 from pabal.domain.message import Product, Status
 from pabal.service.history import timeline
-from pabal.service.history.timeline import Story
+from pabal.service.history.timeline import Timeline
 from pabal.service.sending import compose
 from pabal.store import queue
-from pabal.store.message_search import NEWEST, Walked
+from pabal.store.message_search import NEWEST, SearchPage
 from pabal.store.messages import Message
 from pabal.store.requests import Request
 
 PAGE_SIZE = 50
-HISTORY = "/console/history"
-SENDABLE = [each for each in Product if each not in (Product.EMAIL, Product.PUSH)]
+HISTORY_PATH = "/console/history"
+SENDABLE_PRODUCTS = [each for each in Product if each not in (Product.EMAIL, Product.PUSH)]
 
 
-class Row(NamedTuple):
+class MessageRow(NamedTuple):
     """A message in the list."""
 
     id: str
@@ -41,32 +41,34 @@ class Row(NamedTuple):
     is_fallback: bool
 
 
-class Moment(NamedTuple):
+class TimelineEntry(NamedTuple):
     """Something that happened to a message, or will."""
 
     time: str
-    what: str
-    is_bad: bool = False
+    description: str
+    is_failure: bool = False
 
 
 async def show_history(visit: Visit) -> Response:
     """Show a page of the messages that the visitor looks for."""
-    search = filters.read(visit.given, visit.account_id, visit.speech)
-    walked = Walked([], None)
-    if search.wanted:
-        walked = await timeline.look_through(visit.context, search.wanted, search.before or NEWEST, PAGE_SIZE)
+    search = filters.read_search(visit.given, visit.account_id, visit.speech)
+    walked = SearchPage([], None)
+    if search.message_filter:
+        walked = await timeline.search_messages(
+            visit.context, search.message_filter, search.before or NEWEST, PAGE_SIZE
+        )
     return visit.page(
         "history/history.html",
         400 if search.problems else 200,
         search=search,
-        told=[(each.field, each.message(visit.speech.locale)) for each in search.problems],
+        told=[(each.field, each.message(visit.speech.language)) for each in search.problems],
         rows=[_row(visit, message, request) for message, request in walked.found],
-        older=_address(search, walked.further) if walked.further else "",
-        newest=_address(search) if search.before else "",
-        looked_until=_looked_until(visit, walked),
-        export=_address(search, path=f"{HISTORY}.csv"),
-        workbook=_address(search, path=f"{HISTORY}.xlsx"),
-        products=SENDABLE,
+        older=_history_url(search, walked.next_before) if walked.next_before else "",
+        newest=_history_url(search) if search.before else "",
+        looked_until=_searched_until(visit, walked),
+        export=_history_url(search, path=f"{HISTORY_PATH}.csv"),
+        workbook=_history_url(search, path=f"{HISTORY_PATH}.xlsx"),
+        products=SENDABLE_PRODUCTS,
         statuses=list(Status),
     )
 
@@ -76,8 +78,8 @@ async def show_message(visit: Visit) -> Response:
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    message_id = identifiers.read_message(str(visit.request.path_params["message"]))
-    story = await timeline.tell(visit.context, visit.account_id, message_id) if message_id else None
+    message_id = identifiers.parse_message_id(str(visit.request.path_params["message"]))
+    story = await timeline.get_timeline(visit.context, visit.account_id, message_id) if message_id else None
     if story is None:
         raise Refused(Code.NOT_FOUND)
     message, request = story.message, story.request
@@ -95,17 +97,17 @@ async def show_message(visit: Visit) -> Response:
         has_image=request.has_image and story.origin is None,
         reference=message.reference,
         advice=visit.words(ADVICE[outcome]) if outcome else "",
-        moments=_moments(visit, story),
+        moments=_timeline_entries(visit, story),
         origin=story.origin.id.hex() if story.origin else "",
         fallback=story.fallback.id.hex() if story.fallback else "",
         other=visit.words(other.status.label) if other else "",
     )
 
 
-def _row(visit: Visit, message: Message, request: Request) -> Row:
-    return Row(
+def _row(visit: Visit, message: Message, request: Request) -> MessageRow:
+    return MessageRow(
         id=message.id.hex(),
-        time=visit.speech.stamp(identifiers.requested_at(request.id)),
+        time=visit.speech.format_timestamp(identifiers.requested_at(request.id)),
         kind=visit.words(message.product.label),
         receiver=visit.number(message.receiver),
         status=message.status,
@@ -119,31 +121,31 @@ def _row(visit: Visit, message: Message, request: Request) -> Row:
 def _sender(message: Message, request: Request) -> str:
     """Return whom the receiver sees it from."""
     if compose.is_fallback(message, request):
-        return phone.hyphenated(request.fallback_sender) if request.fallback_sender else ""
-    return request.channel_id or (phone.hyphenated(request.sender) if request.sender else "")
+        return phone.hyphenate(request.fallback_sender) if request.fallback_sender else ""
+    return request.channel_id or (phone.hyphenate(request.sender) if request.sender else "")
 
 
-def _address(search: Search, before: bytes | None = None, path: str = HISTORY) -> str:
+def _history_url(search: HistorySearch, before: bytes | None = None, path: str = HISTORY_PATH) -> str:
     fields = {name: value for name, value in search.typed.items() if value}
     if before:
         fields["before"] = before.hex()
     return f"{path}?{urlencode(fields)}" if fields else path
 
 
-def _looked_until(visit: Visit, walked: Walked) -> str:
+def _searched_until(visit: Visit, walked: SearchPage) -> str:
     """Return how far a search has looked that found less than a page, empty where it has seen all."""
-    if walked.further is None or len(walked.found) >= PAGE_SIZE:
+    if walked.next_before is None or len(walked.found) >= PAGE_SIZE:
         return ""
-    return visit.speech.stamp(identifiers.requested_at(walked.further))
+    return visit.speech.format_timestamp(identifiers.requested_at(walked.next_before))
 
 
-def _moments(visit: Visit, story: Story) -> Sequence[Moment]:
+def _timeline_entries(visit: Visit, story: Timeline) -> Sequence[TimelineEntry]:
     """Return what happened to a message, in order, and last what it waits for, if it does."""
-    message, request, place = story.message, story.request, story.place
+    message, request, place = story.message, story.request, story.queue_entry
     requested_at = identifiers.requested_at(request.id)
 
-    def at(when: Instant, key: str, *, is_bad: bool = False, **values: object) -> Moment:
-        return Moment(visit.speech.stamp(when), visit.say(key, **values), is_bad)
+    def at(when: Instant, key: str, *, is_bad: bool = False, **values: object) -> TimelineEntry:
+        return TimelineEntry(visit.speech.format_timestamp(when), visit.say(key, **values), is_bad)
 
     found = [at(requested_at, "story.accepted")]
     if story.origin and story.origin.completed_at is not None:
@@ -159,11 +161,11 @@ def _moments(visit: Visit, story: Story) -> Sequence[Moment]:
         reason = visit.words(message.outcome.label) if message.outcome else ""
         found.append(at(message.completed_at, f"story.{message.status.word}", is_bad=is_bad, reason=reason))
     elif place:
-        found.append(at(place.ready_at, _waits_for(place.lane, place.claimed_at), carrier=place.carrier))
+        found.append(at(place.ready_at, _waiting_key(place.lane, place.claimed_at), carrier=place.carrier))
     return found
 
 
-def _waits_for(lane: int, claimed_at: Instant | None) -> str:
-    if lane == queue.TAKEN:
+def _waiting_key(lane: int, claimed_at: Instant | None) -> str:
+    if lane == queue.AWAITING_RECEIPT:
         return "story.taken"
     return "story.in_hand" if claimed_at is not None else "story.waits"

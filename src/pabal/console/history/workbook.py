@@ -10,34 +10,34 @@ from xml.sax.saxutils import escape
 
 from pabal.domain.dates import Instant
 
-KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-SHEET_BYTES = 1 << 30
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+MAX_SHEET_BYTES = 1 << 30
 """A sheet that has grown so large is followed by another: no part of the file may need 64-bit sizes."""
-MOST_CELL_CHARACTERS = 32_767
+MAX_CELL_CHARACTERS = 32_767
 """Excel's own limit."""
-COMPRESSION = 1
+COMPRESSION_LEVEL = 1
 """Of the time that more would take, hardly anything comes back in size."""
 
-_UNSPEAKABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_INVALID_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LOOKS_ESCAPED = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_XML_DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _TYPES = (
-    f'{_HEAD}<Types xmlns="{_PACKAGE}/content-types">'
+    f'{_XML_DECLARATION}<Types xmlns="{_PACKAGE}/content-types">'
     '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
     f'<Default Extension="xml" ContentType="{_TYPE}.worksheet+xml"/>'
     f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
     f'<Override PartName="/xl/styles.xml" ContentType="{_TYPE}.styles+xml"/></Types>'
 )
 _RELATIONS = (
-    f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships">'
+    f'{_XML_DECLARATION}<Relationships xmlns="{_PACKAGE}/relationships">'
     f'<Relationship Id="rId1" Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>'
 )
 _STYLES = (
-    f'{_HEAD}<styleSheet xmlns="{_MAIN}"><fonts count="1"><font/></fonts>'
+    f'{_XML_DECLARATION}<styleSheet xmlns="{_MAIN}"><fonts count="1"><font/></fonts>'
     '<fills count="2"><fill><patternFill patternType="none"/></fill>'
     '<fill><patternFill patternType="gray125"/></fill></fills>'
     '<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>'
@@ -45,7 +45,7 @@ _STYLES = (
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
 )
 """The second style is text: a cell of it stays text also when someone edits it."""
-_SHEET_BEGINS = f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>'
+_SHEET_BEGINS = f'{_XML_DECLARATION}<worksheet xmlns="{_MAIN}"><sheetData>'
 _SHEET_ENDS = "</sheetData></worksheet>"
 _CELL_BEGINS, _CELL_ENDS = '<c t="inlineStr" s="1"><is><t xml:space="preserve">', "</t></is></c>"
 
@@ -53,39 +53,41 @@ _CELL_BEGINS, _CELL_ENDS = '<c t="inlineStr" s="1"><is><t xml:space="preserve">'
 class Workbook:
     """A workbook that is being written; each sheet begins with the same head."""
 
-    def __init__(self, name: str, head: Sequence[str], at: Instant, *, sheet_bytes: int = SHEET_BYTES) -> None:
+    def __init__(
+        self, name: str, header: Sequence[str], at: Instant, *, sheet_bytes: int = MAX_SHEET_BYTES
+    ) -> None:
         self._name = name
-        self._head = head
+        self._header = header
         self._time = datetime.fromtimestamp(at / 1000, UTC).timetuple()[:6]
         self._sheet_bytes = sheet_bytes
-        self._out = _Outlet()
-        self._zip = zipfile.ZipFile(self._out, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION)
+        self._out = _OutputBuffer()
+        self._zip = zipfile.ZipFile(self._out, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL)
         self._sheet: IO[bytes] | None = None
         self._sheets = 0
         self._written_bytes = 0
 
-    def begin(self) -> bytes:
+    def start(self) -> bytes:
         """Return the beginning of the file, with the head of its first sheet."""
         for part, text in (
             ("[Content_Types].xml", _TYPES),
             ("_rels/.rels", _RELATIONS),
             ("xl/styles.xml", _STYLES),
         ):
-            self._zip.writestr(self._part(part), text, compresslevel=COMPRESSION)
-        self._begin_sheet()
-        return self._out.taken()
+            self._zip.writestr(self._part(part), text, compresslevel=COMPRESSION_LEVEL)
+        self._start_sheet()
+        return self._out.take()
 
-    def add(self, rows: Iterable[Sequence[str]]) -> bytes:
+    def add_rows(self, rows: Iterable[Sequence[str]]) -> bytes:
         """Return what comes next of the file for some rows more; it may be empty, until there is more."""
         if self._written_bytes >= self._sheet_bytes:
-            self._end_sheet()
-            self._begin_sheet()
+            self._finish_sheet()
+            self._start_sheet()
         self._write("".join(map(_row, rows)))
-        return self._out.taken()
+        return self._out.take()
 
-    def end(self) -> bytes:
+    def finish(self) -> bytes:
         """Return the end of the file."""
-        self._end_sheet()
+        self._finish_sheet()
         numbers = range(1, self._sheets + 1)
         sheets = "".join(
             f'<sheet name="{escape(self._name)}{f" {n}" if n > 1 else ""}" sheetId="{n}" r:id="rId{n}"/>'
@@ -96,25 +98,29 @@ class Workbook:
             for n in numbers
         )
         styles = f'<Relationship Id="rId{self._sheets + 1}" Type="{_OFFICE}/styles" Target="styles.xml"/>'
-        book = f'{_HEAD}<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>{sheets}</sheets></workbook>'
-        relations = f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships">{related}{styles}</Relationships>'
+        book = (
+            f'{_XML_DECLARATION}<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>{sheets}</sheets></workbook>'
+        )
+        relations = (
+            f'{_XML_DECLARATION}<Relationships xmlns="{_PACKAGE}/relationships">{related}{styles}</Relationships>'
+        )
         self._zip.writestr(self._part("xl/workbook.xml"), book)
         self._zip.writestr(self._part("xl/_rels/workbook.xml.rels"), relations)
         self._zip.close()
-        return self._out.taken()
+        return self._out.take()
 
     def _part(self, name: str) -> zipfile.ZipInfo:
         part = zipfile.ZipInfo(name, self._time)
         part.compress_type = zipfile.ZIP_DEFLATED
         return part
 
-    def _begin_sheet(self) -> None:
+    def _start_sheet(self) -> None:
         self._sheets += 1
         self._written_bytes = 0
         self._sheet = self._zip.open(self._part(f"xl/worksheets/sheet{self._sheets}.xml"), "w")
-        self._write(_SHEET_BEGINS + _row(self._head))
+        self._write(_SHEET_BEGINS + _row(self._header))
 
-    def _end_sheet(self) -> None:
+    def _finish_sheet(self) -> None:
         assert self._sheet is not None
         self._write(_SHEET_ENDS)
         self._sheet.close()
@@ -124,7 +130,7 @@ class Workbook:
         self._written_bytes += self._sheet.write(text.encode())
 
 
-class _Outlet(io.RawIOBase):
+class _OutputBuffer(io.RawIOBase):
     """Where a zip file is written to: it cannot go back, and gives away what it has."""
 
     def __init__(self) -> None:
@@ -139,7 +145,7 @@ class _Outlet(io.RawIOBase):
         self._held += piece
         return len(piece)
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         """Return what was written since it was last asked."""
         held, self._held = bytes(self._held), bytearray()
         return held
@@ -153,6 +159,6 @@ def _cell(text: str) -> str:
     """Return a cell that holds a text, whatever it begins with; an empty one holds nothing."""
     if not text:
         return "<c/>"
-    spoken = _UNSPEAKABLE.sub("\N{REPLACEMENT CHARACTER}", text[:MOST_CELL_CHARACTERS])
+    spoken = _INVALID_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text[:MAX_CELL_CHARACTERS])
     # Excel reads _x0041_ as A, so an underscore that looks like the first of these is itself spelled so.
     return f"{_CELL_BEGINS}{escape(_LOOKS_ESCAPED.sub('_x005F_', spoken))}{_CELL_ENDS}"

@@ -6,11 +6,11 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.manage.category_steps import Steps, levels, steps
+from pabal.console.manage.category_steps import CategoryChoices, category_choices, split_levels
 from pabal.console.shell.page_request import Visit
 from pabal.domain import profile as profiles_are
 from pabal.domain.category import Category
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.profile import MAX_WRONG_TOKENS, AuthStatus, Profile, Registration
 from pabal.models.bodies import AuthSender, CreateSender
@@ -19,12 +19,12 @@ from pabal.store import profiles as kept_profiles
 from pabal.store.engine.base import Tx
 from pabal.web import managing
 
-PROFILES = "/console/profiles"
+PROFILES_PATH = "/console/profiles"
 PAGE_SIZE = 50
 MAX_PAGE = 10_000
 
 
-class Row(NamedTuple):
+class ProfileRow(NamedTuple):
     """A profile in the list."""
 
     channel: str
@@ -33,26 +33,26 @@ class Row(NamedTuple):
     status: AuthStatus
     sender_key: str
     is_enabled: bool
-    bar: Words | None
+    suspension: Text | None
     """Why a relay keeps it out of use, if it does."""
-    made: str
+    registered_at: str
 
 
-class Waiting(NamedTuple):
+class PendingProfile(NamedTuple):
     """A profile that waits for its token, until when that is good, and how often it may still be wrong."""
 
     profile: Profile
     expires_at: Instant
-    tries: int
+    attempts_left: int
 
 
 async def list_profiles(visit: Visit) -> Response:
     """Show the account's profiles, newest first."""
     word = visit.field("page")
     page = min(max(int(word), 1), MAX_PAGE) if word.isascii() and word.isdigit() and len(word) < 7 else 1
-    wanted = kept_profiles.Filter(visit.account_id)
+    wanted = kept_profiles.ProfileFilter(visit.account_id)
     total, found = await visit.context.store.read(kept_profiles.find, wanted, page, PAGE_SIZE)
-    known = await categories.of_senders(visit.context)
+    known = await categories.sender_categories(visit.context)
     rows = [_row(visit, each, known) for each in found]
     approved = visit.field("approved")
     is_news = any(each.channel == approved and each.status is AuthStatus.APPROVAL for each in rows)
@@ -65,44 +65,44 @@ async def list_profiles(visit: Visit) -> Response:
     )
 
 
-async def show_new(visit: Visit) -> Response:
+async def show_registration(visit: Visit) -> Response:
     """Show the form of a registration."""
-    return await _form(visit)
+    return await _render_registration(visit)
 
 
 async def show_categories(visit: Visit) -> Response:
     """Answer with the choices that are left after those made so far."""
-    return visit.page("manage/profile_category.html", steps=await _steps(visit), told={})
+    return visit.page("manage/profile_category.html", steps=await _read_category_choices(visit), told={})
 
 
-async def register(visit: Visit) -> Response:
+async def register_profile(visit: Visit) -> Response:
     """Register a channel; its administrator's phone gets a token."""
     fields = {name: visit.field(name) for name in ("category", "channelId", "cellphone")}
-    deed = visit.deed("profile.register", _spelled(fields["channelId"]))
+    deed = visit.deed("profile.register", _normalized_channel(fields["channelId"]))
     try:
         made = await managing.create_sender(visit.call(CreateSender, fields, deed))
     except Refused as refused:
-        return await _form(visit, refused)
-    return visit.elsewhere(_token_of(str(made["item"].channelId)))
+        return await _render_registration(visit, refused)
+    return visit.elsewhere(_token_url(str(made["item"].channelId)))
 
 
-async def show_token(visit: Visit) -> Response:
+async def show_token_form(visit: Visit) -> Response:
     """Show where the token is entered, and how long it is good.
 
     Raises Refused(NOT_FOUND).
     """
-    waiting = await _waiting(visit)
+    waiting = await _find_profile(visit)
     if waiting.profile.status is AuthStatus.APPROVAL:
-        return visit.elsewhere(PROFILES)
-    return _token_page(visit, waiting)
+        return visit.elsewhere(PROFILES_PATH)
+    return _render_token_form(visit, waiting)
 
 
-async def enter_token(visit: Visit) -> Response:
+async def verify_token(visit: Visit) -> Response:
     """Approve a profile by its token.
 
     Raises Refused(NOT_FOUND).
     """
-    waiting = await _waiting(visit)
+    waiting = await _find_profile(visit)
     channel_id = waiting.profile.channel_id
     fields = {"channelId": channel_id, "token": visit.field("token")}
     try:
@@ -111,17 +111,17 @@ async def enter_token(visit: Visit) -> Response:
         )
     except Refused as refused:
         if refused.code is Code.INVALID_STATE:
-            return visit.elsewhere(PROFILES)
-        return _token_page(visit, await _waiting(visit), refused)
-    return visit.elsewhere(f"{PROFILES}?{urlencode({'approved': channel_id})}")
+            return visit.elsewhere(PROFILES_PATH)
+        return _render_token_form(visit, await _find_profile(visit), refused)
+    return visit.elsewhere(f"{PROFILES_PATH}?{urlencode({'approved': channel_id})}")
 
 
-async def send_again(visit: Visit) -> Response:
+async def resend_token(visit: Visit) -> Response:
     """Have another token sent to the same phone.
 
     Raises Refused(NOT_FOUND).
     """
-    waiting = await _waiting(visit)
+    waiting = await _find_profile(visit)
     known = waiting.profile
     registration = Registration(known.channel_id, known.category, known.cellphone)
     try:
@@ -129,56 +129,56 @@ async def send_again(visit: Visit) -> Response:
         await profiles.register(visit.context, visit.account_id, registration, deed)
     except Refused as refused:
         if refused.code is Code.DUPLICATE:
-            return visit.elsewhere(PROFILES)
-        return _token_page(visit, waiting, refused)
-    return visit.elsewhere(_token_of(known.channel_id, is_again=True))
+            return visit.elsewhere(PROFILES_PATH)
+        return _render_token_form(visit, waiting, refused)
+    return visit.elsewhere(_token_url(known.channel_id, is_resent=True))
 
 
-async def ask_delete(visit: Visit) -> Response:
+async def confirm_deletion(visit: Visit) -> Response:
     """Ask whether a profile is really to go.
 
     Raises Refused(NOT_FOUND).
     """
-    found = (await _waiting(visit)).profile
+    found = (await _find_profile(visit)).profile
     return visit.page("manage/profile_delete.html", channel=found.channel_id, told="")
 
 
-async def delete(visit: Visit) -> Response:
+async def delete_profile(visit: Visit) -> Response:
     """Delete a profile; its waiting messages are cancelled.
 
     Raises Refused(NOT_FOUND).
     """
-    found = (await _waiting(visit)).profile
+    found = (await _find_profile(visit)).profile
     try:
         deed = visit.deed("profile.delete", found.channel_id)
         await profiles.delete(visit.context, visit.account_id, None, found.channel_id, deed)
     except Refused as refused:
-        told = refused.problems[0].message(visit.speech.locale)
+        told = refused.problems[0].message(visit.speech.language)
         return visit.page(
             "manage/profile_delete.html", refused.code.http_status, channel=found.channel_id, told=told
         )
-    return visit.elsewhere(PROFILES)
+    return visit.elsewhere(PROFILES_PATH)
 
 
-async def _form(visit: Visit, refused: Refused | None = None) -> Response:
+async def _render_registration(visit: Visit, refused: Refused | None = None) -> Response:
     told = {}
     if refused:
-        told = {each.field: each.message(visit.speech.locale) for each in refused.problems}
+        told = {each.field: each.message(visit.speech.language) for each in refused.problems}
     return visit.page(
         "manage/profile_new.html",
         refused.code.http_status if refused else 200,
         typed={name: visit.field(name) for name in ("channelId", "cellphone")},
-        steps=await _steps(visit),
+        steps=await _read_category_choices(visit),
         told=told,
     )
 
 
-async def _steps(visit: Visit) -> Steps:
-    known = await categories.of_senders(visit.context)
-    return steps(known, visit.field("major"), visit.field("minor"), visit.field("category"))
+async def _read_category_choices(visit: Visit) -> CategoryChoices:
+    known = await categories.sender_categories(visit.context)
+    return category_choices(known, visit.field("major"), visit.field("minor"), visit.field("category"))
 
 
-def _token_page(visit: Visit, waiting: Waiting, refused: Refused | None = None) -> Response:
+def _render_token_form(visit: Visit, waiting: PendingProfile, refused: Refused | None = None) -> Response:
     left_s = max(0, (waiting.expires_at - visit.now) // SECOND)
     return visit.page(
         "manage/profile_token.html",
@@ -187,18 +187,18 @@ def _token_page(visit: Visit, waiting: Waiting, refused: Refused | None = None) 
         digits=waiting.profile.cellphone,
         left_s=left_s,
         left=f"{left_s // 60}:{left_s % 60:02}",
-        tries=waiting.tries,
+        tries=waiting.attempts_left,
         is_again=visit.field("again") == "1" and refused is None,
-        told=refused.problems[0].message(visit.speech.locale) if refused else "",
+        told=refused.problems[0].message(visit.speech.language) if refused else "",
     )
 
 
-async def _waiting(visit: Visit) -> Waiting:
+async def _find_profile(visit: Visit) -> PendingProfile:
     """Return the profile that a form or an address names by its channel.
 
     Raises Refused(NOT_FOUND).
     """
-    channel_id = _spelled(visit.field("channel"))
+    channel_id = _normalized_channel(visit.field("channel"))
     if not channel_id:
         raise Refused(Code.NOT_FOUND)
     found = await visit.context.store.read(_read, visit.account_id, channel_id)
@@ -207,38 +207,38 @@ async def _waiting(visit: Visit) -> Waiting:
     return found
 
 
-def _spelled(channel: str) -> str:
+def _normalized_channel(channel: str) -> str:
     """Return a channel as it is kept, empty for what can be none."""
     try:
-        return profiles_are.channel(channel)
+        return profiles_are.parse_channel_id(channel)
     except Refused:
         return ""
 
 
-def _read(tx: Tx, account_id: int, channel_id: str) -> Waiting | None:
-    profile = kept_profiles.by_channel(tx, account_id, channel_id)
+def _read(tx: Tx, account_id: int, channel_id: str) -> PendingProfile | None:
+    profile = kept_profiles.get_by_channel(tx, account_id, channel_id)
     if profile is None:
         return None
     token = kept_profiles.newest_token(tx, profile.id)
     if token is None:
-        return Waiting(profile, 0, 0)
-    return Waiting(profile, token.expires_at, max(0, MAX_WRONG_TOKENS - token.wrong))
+        return PendingProfile(profile, 0, 0)
+    return PendingProfile(profile, token.expires_at, max(0, MAX_WRONG_TOKENS - token.failed_attempts))
 
 
-def _row(visit: Visit, profile: Profile, known: Mapping[str, Category]) -> Row:
+def _row(visit: Visit, profile: Profile, known: Mapping[str, Category]) -> ProfileRow:
     category = known.get(profile.category)
-    return Row(
+    return ProfileRow(
         channel=profile.channel_id,
-        category=" › ".join(dict.fromkeys(levels(category.name))) if category else profile.category,
+        category=" › ".join(dict.fromkeys(split_levels(category.name))) if category else profile.category,
         phone=visit.number(profile.cellphone),
         status=profile.status,
         sender_key=(profile.sender_key or "") if visit.may_see_numbers else "",
         is_enabled=profile.is_enabled,
-        bar=profile.bar.label if profile.bar else None,
-        made=visit.speech.stamp(profile.created_at),
+        suspension=profile.suspension.label if profile.suspension else None,
+        registered_at=visit.speech.format_timestamp(profile.created_at),
     )
 
 
-def _token_of(channel_id: str, *, is_again: bool = False) -> str:
-    fields = {"channel": channel_id} | ({"again": "1"} if is_again else {})
-    return f"{PROFILES}/token?{urlencode(fields)}"
+def _token_url(channel_id: str, *, is_resent: bool = False) -> str:
+    fields = {"channel": channel_id} | ({"again": "1"} if is_resent else {})
+    return f"{PROFILES_PATH}/token?{urlencode(fields)}"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal.console.shell.page_request import Visit
-from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import ROLE_BY_WORD, Role, User
 from pabal.service.access import accounts as accounts_module
@@ -15,12 +15,12 @@ from pabal.service.access.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.keys import SCOPES
 from pabal.store import accounts
 from pabal.store import users as kept_users
-from pabal.store.accounts import Account, Key
+from pabal.store.accounts import Account, ApiKey
 from pabal.store.engine.base import Tx
 from pabal.world import new_password
 
-ACCOUNTS = "/console/operate/accounts"
-ROLES = (Role.OWNER, Role.SENDER, Role.VIEWER)
+ACCOUNTS_PATH = "/console/operate/accounts"
+ACCOUNT_ROLES = (Role.OWNER, Role.SENDER, Role.VIEWER)
 DISABLED, ENABLED = "disabled", "enabled"
 
 
@@ -30,9 +30,9 @@ class KeyRow(NamedTuple):
     id: int
     name: str
     scopes: list[str]
-    allow: str
+    networks: str
     rate: int
-    made: str
+    created_at: str
     expires: str
     state: str
     """live, revoked or expired."""
@@ -42,24 +42,24 @@ class UserRow(NamedTuple):
     """A user in the list."""
 
     name: str
-    role: Words
-    made: str
+    role: Text
+    created_at: str
     is_disabled: bool
 
 
 async def list_accounts(visit: Visit) -> Response:
     """Show every account."""
-    return await _list(visit)
+    return await _render_list(visit)
 
 
 async def create_account(visit: Visit) -> Response:
     """Make an account."""
     try:
-        name = accounts_module.name(visit.field("name"))
+        name = accounts_module.parse_name(visit.field("name"))
         account_id = await visit.context.store.write(accounts_module.create, name, visit.doer, visit.now)
     except Refused as refused:
-        return await _list(visit, refused)
-    return visit.elsewhere(f"{ACCOUNTS}/{account_id}")
+        return await _render_list(visit, refused)
+    return visit.elsewhere(f"{ACCOUNTS_PATH}/{account_id}")
 
 
 async def show_account(visit: Visit) -> Response:
@@ -67,18 +67,18 @@ async def show_account(visit: Visit) -> Response:
 
     Raises Refused(NOT_FOUND).
     """
-    return await account_page(visit, await account_of(visit))
+    return await render_account(visit, await find_account(visit))
 
 
-async def set_account(visit: Visit) -> Response:
+async def set_account_state(visit: Visit) -> Response:
     """Disable an account or enable it again.
 
     Raises Refused(NOT_FOUND), also for what is neither.
     """
-    account = await account_of(visit)
-    is_disabled = _is_to_be_disabled(visit)
+    account = await find_account(visit)
+    is_disabled = _wants_disabled(visit)
     await visit.context.store.write(accounts_module.set_disabled, account.id, is_disabled, visit.doer, visit.now)
-    return visit.elsewhere(f"{ACCOUNTS}/{account.id}")
+    return visit.elsewhere(f"{ACCOUNTS_PATH}/{account.id}")
 
 
 async def create_user(visit: Visit) -> Response:
@@ -86,12 +86,12 @@ async def create_user(visit: Visit) -> Response:
 
     Raises Refused(NOT_FOUND).
     """
-    account = await account_of(visit)
+    account = await find_account(visit)
     typed = {"user": visit.field("user"), "role": visit.field("role")}
     word, hash = await _new_password(visit)
     try:
         role = ROLE_BY_WORD.get(typed["role"])
-        if role not in ROLES:
+        if role not in ACCOUNT_ROLES:
             raise Refused(Code.INVALID_PARAMETER, "role")
         name = await visit.context.store.write(
             users.create, account.name, typed["user"], role, hash, visit.now, visit.doer
@@ -100,28 +100,28 @@ async def create_user(visit: Visit) -> Response:
         problems = [
             each._replace(field="user" if each.field == "name" else each.field) for each in refused.problems
         ]
-        return await account_page(visit, account, user=typed, refused=Refused.for_all(problems))
+        return await render_account(visit, account, user_fields=typed, refused=Refused.from_problems(problems))
     return visit.page("operate/operate_secret.html", account=account, secret=word, kind="password", name=name)
 
 
-async def set_user(visit: Visit) -> Response:
+async def set_user_state(visit: Visit) -> Response:
     """Disable a user or enable again.
 
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
-    account = await account_of(visit)
+    account = await find_account(visit)
     await visit.context.store.write(
-        users.set_disabled, visit.field("user"), _is_to_be_disabled(visit), visit.now, visit.doer, account.id
+        users.set_disabled, visit.field("user"), _wants_disabled(visit), visit.now, visit.doer, account.id
     )
-    return visit.elsewhere(f"{ACCOUNTS}/{account.id}")
+    return visit.elsewhere(f"{ACCOUNTS_PATH}/{account.id}")
 
 
-async def change_password(visit: Visit) -> Response:
+async def reset_password(visit: Visit) -> Response:
     """Give a user another password and show it, this once.
 
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
-    account = await account_of(visit)
+    account = await find_account(visit)
     word, hash = await _new_password(visit)
     found = await visit.context.store.write(
         users.change_password, visit.field("user"), hash, visit.now, visit.doer, account.id
@@ -129,24 +129,24 @@ async def change_password(visit: Visit) -> Response:
     return visit.page("operate/operate_secret.html", account=account, secret=word, kind="password", name=found.name)
 
 
-async def account_of(visit: Visit) -> Account:
+async def find_account(visit: Visit) -> Account:
     """Return the account that an address names.
 
     Raises Refused(NOT_FOUND).
     """
-    account_id = number(str(visit.request.path_params["account"]))
-    found = await visit.context.store.read(accounts.by_id, account_id)
+    account_id = parse_id(str(visit.request.path_params["account"]))
+    found = await visit.context.store.read(accounts.get, account_id)
     if found is None:
         raise Refused(Code.NOT_FOUND)
     return found
 
 
-async def account_page(
+async def render_account(
     visit: Visit,
     account: Account,
     *,
-    key: Mapping[str, str] | None = None,
-    user: Mapping[str, str] | None = None,
+    key_fields: Mapping[str, str] | None = None,
+    user_fields: Mapping[str, str] | None = None,
     refused: Refused | None = None,
 ) -> Response:
     """Answer with an account's page; with what was typed in the form that was refused, and why."""
@@ -156,41 +156,41 @@ async def account_page(
         "operate/operate_account.html",
         refused.code.http_status if refused else 200,
         account=account,
-        made=visit.speech.stamp(account.created_at),
+        made=visit.speech.format_timestamp(account.created_at),
         keys=[_key_row(visit, each) for each in reversed(its_keys)],
         newest_key=its_keys[-1].id if its_keys else 0,
         users=[_user_row(visit, each) for each in its_users],
-        key=key or first | {f"scope_{scope}": "1" for scope in SCOPES},
-        user=user or {"user": "", "role": Role.SENDER.word},
+        key=key_fields or first | {f"scope_{scope}": "1" for scope in SCOPES},
+        user=user_fields or {"user": "", "role": Role.SENDER.word},
         scopes=SCOPES,
-        roles=ROLES,
-        told=_told(visit, refused.problems if refused else ()),
+        roles=ACCOUNT_ROLES,
+        told=_errors_by_field(visit, refused.problems if refused else ()),
     )
 
 
-def number(word: str) -> int:
+def parse_id(word: str) -> int:
     """Return the id that a word spells, 0 for what is none."""
     return int(word) if word.isascii() and word.isdigit() and len(word) < 19 else 0
 
 
-async def _list(visit: Visit, refused: Refused | None = None) -> Response:
-    found = await visit.context.store.read(accounts.accounts)
+async def _render_list(visit: Visit, refused: Refused | None = None) -> Response:
+    found = await visit.context.store.read(accounts.list_accounts)
     return visit.page(
         "operate/operate_accounts.html",
         refused.code.http_status if refused else 200,
-        rows=[(each.id, each.name, visit.speech.stamp(each.created_at), each.disabled_at is not None)
+        rows=[(each.id, each.name, visit.speech.format_timestamp(each.created_at), each.disabled_at is not None)
               for each in found],
         typed=visit.field("name") if refused else "",
         most=MAX_NAME_CHARACTERS,
-        told=_told(visit, refused.problems if refused else ()),
+        told=_errors_by_field(visit, refused.problems if refused else ()),
     )  # fmt: skip
 
 
-def _of_account(tx: Tx, account_id: int) -> tuple[list[Key], list[User]]:
-    return accounts.keys_of(tx, account_id), kept_users.of_account(tx, account_id)
+def _of_account(tx: Tx, account_id: int) -> tuple[list[ApiKey], list[User]]:
+    return accounts.list_keys_by_account(tx, account_id), kept_users.list_by_account(tx, account_id)
 
 
-def _is_to_be_disabled(visit: Visit) -> bool:
+def _wants_disabled(visit: Visit) -> bool:
     if visit.field("to") not in (DISABLED, ENABLED):
         raise Refused(Code.NOT_FOUND)
     return visit.field("to") == DISABLED
@@ -200,22 +200,22 @@ async def _new_password(visit: Visit) -> tuple[str, str]:
     """Return a password and what is kept of it."""
     word = new_password(visit.context.world)
     salt = passwords.new_salt(visit.context.world)
-    return word, await visit.rooms.beside.do(passwords.salted, word, salt)
+    return word, await visit.rooms.beside.run(passwords.hash_with_salt, word, salt)
 
 
-def _told(visit: Visit, problems: Sequence[Problem]) -> dict[str, str]:
-    return {each.field: each.message(visit.speech.locale) for each in problems}
+def _errors_by_field(visit: Visit, problems: Sequence[Problem]) -> dict[str, str]:
+    return {each.field: each.message(visit.speech.language) for each in problems}
 
 
-def _key_row(visit: Visit, key: Key) -> KeyRow:
+def _key_row(visit: Visit, key: ApiKey) -> KeyRow:
     is_over = key.expires_at is not None and key.expires_at <= visit.now
     return KeyRow(
         id=key.id,
         name=key.name,
         scopes=sorted(key.scopes),
-        allow=", ".join(map(str, key.allow)),
+        networks=", ".join(map(str, key.allow)),
         rate=key.rate,
-        made=visit.speech.stamp(key.created_at),
+        created_at=visit.speech.format_timestamp(key.created_at),
         expires=_last_day(visit, key.expires_at) if key.expires_at is not None else "",
         state="revoked" if key.revoked_at is not None else "expired" if is_over else "live",
     )
@@ -223,8 +223,10 @@ def _key_row(visit: Visit, key: Key) -> KeyRow:
 
 def _last_day(visit: Visit, end: Instant) -> str:
     """Return the day that a key still works on, as it was given: it ends with the first instant after."""
-    return visit.speech.stamp(end - 1).split()[0]
+    return visit.speech.format_timestamp(end - 1).split()[0]
 
 
 def _user_row(visit: Visit, user: User) -> UserRow:
-    return UserRow(user.name, user.role.label, visit.speech.stamp(user.created_at), user.disabled_at is not None)
+    return UserRow(
+        user.name, user.role.label, visit.speech.format_timestamp(user.created_at), user.disabled_at is not None
+    )

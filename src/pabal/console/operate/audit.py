@@ -9,20 +9,20 @@ from pabal.console.shell.page_request import Visit
 from pabal.console.texts import WORDS
 from pabal.domain.user import MAX_NAME_CHARACTERS, Role
 from pabal.store import audit_log
-from pabal.store.audit_log import COMMAND_LINE, Noted
+from pabal.store.audit_log import COMMAND_LINE_NAME, ListedEntry
 
 PAGE_SIZE = 50
-AUDIT = "/console/audit"
-MOST_DIGITS = 18
+AUDIT_PATH = "/console/audit"
+MAX_CURSOR_DIGITS = 18
 
 
-class Row(NamedTuple):
+class AuditRow(NamedTuple):
     """A deed in the list."""
 
     time: str
-    who: str
+    actor: str
     account: str
-    what: str
+    action: str
     target: str
 
 
@@ -31,7 +31,7 @@ async def show_audit(visit: Visit) -> Response:
     is_operator = visit.user.role is Role.OPERATOR
     who = visit.field("user")
     before = visit.field("before")
-    is_place = before.isascii() and before.isdigit() and len(before) <= MOST_DIGITS
+    is_place = before.isascii() and before.isdigit() and len(before) <= MAX_CURSOR_DIGITS
     found = await visit.context.store.read(
         audit_log.find,
         None if is_operator else visit.account_id,
@@ -46,25 +46,27 @@ async def show_audit(visit: Visit) -> Response:
         user=who,
         most=MAX_NAME_CHARACTERS,
         has_accounts=is_operator,
-        older=_address(who, shown[-1].id) if len(found) > PAGE_SIZE else "",
-        newest=_address(who) if is_place else "",
+        older=_audit_url(who, shown[-1].id) if len(found) > PAGE_SIZE else "",
+        newest=_audit_url(who) if is_place else "",
     )
 
 
-def _row(visit: Visit, noted: Noted) -> Row:
-    deed = noted.deed
-    key = f"deed.{deed.what}"
-    return Row(
-        time=visit.speech.stamp(deed.done_at),
-        who=visit.say("audit.command_line") if deed.who == COMMAND_LINE and deed.user_id is None else deed.who,
+def _row(visit: Visit, noted: ListedEntry) -> AuditRow:
+    deed = noted.entry
+    key = f"deed.{deed.action}"
+    return AuditRow(
+        time=visit.speech.format_timestamp(deed.created_at),
+        actor=visit.say("audit.command_line")
+        if deed.actor == COMMAND_LINE_NAME and deed.user_id is None
+        else deed.actor,
         account=noted.account or "",
-        what=visit.say(key) if key in WORDS else deed.what,
+        action=visit.say(key) if key in WORDS else deed.action,
         target=deed.target,
     )
 
 
-def _address(who: str, before: int | None = None) -> str:
+def _audit_url(who: str, before: int | None = None) -> str:
     fields = {"user": who} if who else {}
     if before is not None:
         fields["before"] = str(before)
-    return f"{AUDIT}?{urlencode(fields)}" if fields else AUDIT
+    return f"{AUDIT_PATH}?{urlencode(fields)}" if fields else AUDIT_PATH

@@ -6,9 +6,9 @@ from ipaddress import ip_network
 from zoneinfo import ZoneInfo
 
 from pabal.domain import dates
-from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
-from pabal.service.access.keys import SCOPES, Grant
+from pabal.service.access.keys import SCOPES, NewKey
 
 FIELDS = ("name", *(f"scope_{scope}" for scope in SCOPES), "expires", "allow", "rate")
 MAX_NAME_CHARACTERS = 100
@@ -16,7 +16,7 @@ MAX_NETWORKS = 100
 MAX_RATE = 1_000_000
 
 
-def read(given: Mapping[str, str], now: Instant, zone: ZoneInfo) -> Grant:
+def read_grant(fields: Mapping[str, str], now: Instant, zone: ZoneInfo) -> NewKey:
     """Return what the fields grant.
 
     Raises Refused for everything that is wrong with them.
@@ -24,24 +24,24 @@ def read(given: Mapping[str, str], now: Instant, zone: ZoneInfo) -> Grant:
     problems: list[Problem] = []
 
     def wrong(field: str, ko: str, en: str) -> None:
-        problems.append(Problem(Code.INVALID_PARAMETER, field, Words(ko, en)))
+        problems.append(Problem(Code.INVALID_PARAMETER, field, Text(ko, en)))
 
-    name = given["name"]
+    name = fields["name"]
     if len(name) > MAX_NAME_CHARACTERS:
         wrong("name", f"{MAX_NAME_CHARACTERS}자까지입니다.", f"At most {MAX_NAME_CHARACTERS} characters.")
-    scopes = [scope for scope in SCOPES if given[f"scope_{scope}"]]
+    scopes = [scope for scope in SCOPES if fields[f"scope_{scope}"]]
     if not scopes:
         wrong("scope", "하나 이상 선택하세요.", "Choose at least one.")
     expires_at = None
-    if given["expires"]:
+    if fields["expires"]:
         try:
-            expires_at = dates.period(given["expires"], zone).end
+            expires_at = dates.parse_period(fields["expires"], zone).end
         except Refused as refused:
             problems.append(refused.problems[0]._replace(field="expires"))
         else:
             if expires_at is None or expires_at <= now:
                 wrong("expires", "오늘이나 그 뒤의 날짜를 입력하세요.", "Give today or a later day.")
-    allow = [word for word in re.split(r"[\s,]+", given["allow"]) if word]
+    allow = [word for word in re.split(r"[\s,]+", fields["allow"]) if word]
     if len(allow) > MAX_NETWORKS:
         wrong("allow", f"{MAX_NETWORKS}개까지입니다.", f"At most {MAX_NETWORKS}.")
     elif bad := [word for word in allow if not _is_network(word)]:
@@ -50,12 +50,12 @@ def read(given: Mapping[str, str], now: Instant, zone: ZoneInfo) -> Grant:
             f"주소나 대역이 아닙니다: {bad[0][:50]}. 192.0.2.7 이나 192.0.2.0/24 처럼 입력하세요.",
             f"It is neither an address nor a network: {bad[0][:50]}. Write 192.0.2.7 or 192.0.2.0/24.",
         )
-    rate = given["rate"]
+    rate = fields["rate"]
     if not (rate.isascii() and rate.isdigit() and len(rate) < 10 and int(rate) <= MAX_RATE):
         wrong("rate", f"0부터 {MAX_RATE}까지의 숫자를 입력하세요.", f"A number from 0 to {MAX_RATE}.")
     if problems:
-        raise Refused.for_all(problems)
-    return Grant(name, scopes, allow, int(rate), expires_at)
+        raise Refused.from_problems(problems)
+    return NewKey(name, scopes, allow, int(rate), expires_at)
 
 
 def _is_network(word: str) -> bool:

@@ -3,11 +3,11 @@
 from starlette.responses import Response
 
 from pabal.console.operate import key_form
-from pabal.console.operate.accounts import account_of, account_page, number
+from pabal.console.operate.accounts import find_account, parse_id, render_account
 from pabal.console.shell.page_request import Visit
 from pabal.domain.codes import Refused
 from pabal.service.access import keys
-from pabal.world import new_key
+from pabal.world import new_api_key
 
 
 async def create_key(visit: Visit) -> Response:
@@ -15,15 +15,15 @@ async def create_key(visit: Visit) -> Response:
 
     Raises Refused(NOT_FOUND).
     """
-    account = await account_of(visit)
+    account = await find_account(visit)
     typed = {name: visit.field(name) for name in key_form.FIELDS}
     try:
-        grant = key_form.read(typed, visit.now, visit.speech.zone)
-        key, after = new_key(visit.context.world), number(visit.field("after"))
+        grant = key_form.read_grant(typed, visit.now, visit.speech.zone)
+        key, after = new_api_key(visit.context.world), parse_id(visit.field("after"))
         deed = visit.deed("key.create", of=account.id)
-        await visit.context.store.write(keys.keep, account.id, key, grant, after, deed)
+        await visit.context.store.write(keys.store_key, account.id, key, grant, after, deed)
     except Refused as refused:
-        return await account_page(visit, account, key=typed, refused=refused)
+        return await render_account(visit, account, key_fields=typed, refused=refused)
     return visit.page("operate/operate_secret.html", account=account, secret=key, kind="key", name=grant.name)
 
 
@@ -32,8 +32,8 @@ async def revoke_key(visit: Visit) -> Response:
 
     Raises Refused(NOT_FOUND).
     """
-    account = await account_of(visit)
-    key_id = number(visit.field("key"))
+    account = await find_account(visit)
+    key_id = parse_id(visit.field("key"))
     deed = visit.deed("key.revoke", str(key_id), of=account.id)
     await visit.context.store.write(keys.revoke, account.id, key_id, deed)
     return visit.elsewhere(f"/console/operate/accounts/{account.id}")

@@ -1,6 +1,6 @@
 """What every setting means, in Korean, by what the code says of it: a changed meaning needs changed words."""
 
-KOREAN = {
+KOREAN_DESCRIPTIONS = {
     # Settings of the service
     "Address to listen on.": "서비스가 접속을 받을 주소입니다.",
     "Port to listen on.": "서비스가 접속을 받을 포트입니다.",

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-HEIGHT = 100
-STEP = 10
-WIDTH = 8
-LENGTH = 100
-LEAST = 1.0
+COLUMN_HEIGHT = 100
+COLUMN_STEP = 10
+COLUMN_WIDTH = 8
+BAR_LENGTH = 100
+MIN_SIZE = 1.0
 """What is not nothing is drawn at least so large."""
 
 
-class Part(NamedTuple):
+class Rectangle(NamedTuple):
     """A rectangle; `kind` says what it stands for, and so its colour."""
 
     kind: str
@@ -21,25 +21,33 @@ class Part(NamedTuple):
     height: float
 
 
-def column(place: int, amounts: Sequence[tuple[str, int]], most: int) -> list[Part]:
+def build_column(index: int, amounts: Sequence[tuple[str, int]], largest: int) -> list[Rectangle]:
     """Return the parts of a bar that stands in its place, piled up from the ground."""
     parts = []
-    top = float(HEIGHT)
+    top = float(COLUMN_HEIGHT)
     for kind, amount in amounts:
         if amount:
-            height = max(LEAST, amount / most * HEIGHT)
+            height = max(MIN_SIZE, amount / largest * COLUMN_HEIGHT)
             top = max(0.0, top - height)
-            parts.append(Part(kind, place * STEP + (STEP - WIDTH) / 2, round(top, 2), WIDTH, round(height, 2)))
+            parts.append(
+                Rectangle(
+                    kind,
+                    index * COLUMN_STEP + (COLUMN_STEP - COLUMN_WIDTH) / 2,
+                    round(top, 2),
+                    COLUMN_WIDTH,
+                    round(height, 2),
+                )
+            )
     return parts
 
 
-def line(amounts: Sequence[tuple[str, int]], most: int) -> list[Part]:
+def build_bar(amounts: Sequence[tuple[str, int]], largest: int) -> list[Rectangle]:
     """Return the parts of a bar that lies, one after the other."""
     parts = []
     end = 0.0
     for kind, amount in amounts:
         if amount:
-            width = max(LEAST, amount / most * LENGTH)
-            parts.append(Part(kind, round(end, 2), 0, round(width, 2), STEP))
+            width = max(MIN_SIZE, amount / largest * BAR_LENGTH)
+            parts.append(Rectangle(kind, round(end, 2), 0, round(width, 2), COLUMN_STEP))
             end += width
     return parts

@@ -8,13 +8,13 @@ from pabal.console.shell.page_request import Visit
 from pabal.domain import phone
 from pabal.domain.codes import Refused
 from pabal.domain.message import PRODUCT_BY_WORD
-from pabal.domain.simulated_message import TOKEN, Arrival
+from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
 from pabal.store import simulator
 
-MOST_SHOWN = 30
-MOST_PHONES = 12
-NOTHING_NEW = 204
-_WEB = ("http://", "https://")
+MAX_MESSAGES = 30
+MAX_PHONES = 12
+NO_CONTENT = 204
+_WEB_SCHEMES = ("http://", "https://")
 
 
 class Bubble(NamedTuple):
@@ -32,22 +32,22 @@ class Bubble(NamedTuple):
     has_image: bool
 
 
-class Held(NamedTuple):
+class PhoneContent(NamedTuple):
     """What a phone holds: how many messages, the newest of them, and what tells this from anything newer."""
 
     total: int
     bubbles: list[Bubble]
-    seen: str
+    version: str
 
 
 async def show_phone(visit: Visit) -> Response:
     """Show a phone, and which others there are."""
-    known = await visit.context.store.read(simulator.phones, visit.account_id, visit.now, MOST_PHONES)
+    known = await visit.context.store.read(simulator.list_recent_phones, visit.account_id, visit.now, MAX_PHONES)
     typed = visit.field("number")
-    number, told = _read(visit, typed)
+    number, told = _read_number(visit, typed)
     if not typed and known:
         number = known[0]
-    held = await _held(visit, number) if number else None
+    held = await _read_content(visit, number) if number else None
     status = 400 if told else 200
     return visit.page(
         "phone/phone.html", status, known=known, typed=typed, number=number, told=told, held=held, is_news=False
@@ -56,40 +56,40 @@ async def show_phone(visit: Visit) -> Response:
 
 async def show_messages(visit: Visit) -> Response:
     """Answer with what the phone holds, if that is not what the page shows already."""
-    number = phone.mobile(visit.field("number"))
-    held = await _held(visit, number)
-    if held.seen == visit.field("seen"):
-        return Response(status_code=NOTHING_NEW)
+    number = phone.parse_mobile(visit.field("number"))
+    held = await _read_content(visit, number)
+    if held.version == visit.field("seen"):
+        return Response(status_code=NO_CONTENT)
     return visit.page("phone/phone_messages.html", number=number, is_news=True, held=held)
 
 
-async def _held(visit: Visit, number: str) -> Held:
+async def _read_content(visit: Visit, number: str) -> PhoneContent:
     total, found = await visit.context.store.read(
-        simulator.on_phone, visit.account_id, number, visit.now, 1, MOST_SHOWN
+        simulator.list_on_phone, visit.account_id, number, visit.now, 1, MAX_MESSAGES
     )
     newest = found[0].arrives_at if found else 0
-    return Held(total, [_bubble(visit, each) for each in found], f"{total}-{newest}")
+    return PhoneContent(total, [_bubble(visit, each) for each in found], f"{total}-{newest}")
 
 
-def _read(visit: Visit, typed: str) -> tuple[str, str]:
+def _read_number(visit: Visit, typed: str) -> tuple[str, str]:
     """Return the number that was typed, or what is wrong with it."""
     if not typed:
         return "", ""
     try:
-        return phone.mobile(typed), ""
+        return phone.parse_mobile(typed), ""
     except Refused as refused:
-        return "", refused.problems[0].message(visit.speech.locale)
+        return "", refused.problems[0].message(visit.speech.language)
 
 
-def _bubble(visit: Visit, arrival: Arrival) -> Bubble:
+def _bubble(visit: Visit, arrival: SimulatedMessage) -> Bubble:
     product = PRODUCT_BY_WORD.get(arrival.kind)
     is_sender_number = arrival.sender.isascii() and arrival.sender.isdigit()
     return Bubble(
-        time=visit.speech.stamp(arrival.arrives_at or arrival.taken_at),
+        time=visit.speech.format_timestamp(arrival.arrives_at or arrival.accepted_at),
         kind=visit.words(product.label) if product else visit.say("phone.token"),
-        is_token=arrival.kind == TOKEN,
+        is_token=arrival.kind == TOKEN_KIND,
         is_talk=product is not None and not product.is_text,
-        sender=phone.hyphenated(arrival.sender) if is_sender_number else arrival.sender,
+        sender=phone.hyphenate(arrival.sender) if is_sender_number else arrival.sender,
         subject=arrival.subject,
         content=arrival.content,
         buttons=[_button(one) for one in arrival.buttons],
@@ -99,4 +99,4 @@ def _bubble(visit: Visit, arrival: Arrival) -> Bubble:
 
 def _button(fields: dict[str, str | int]) -> tuple[str, str]:
     link = str(fields.get("mobileUrl") or fields.get("pcUrl") or "")
-    return str(fields["name"]), link if link.lower().startswith(_WEB) else ""
+    return str(fields["name"]), link if link.lower().startswith(_WEB_SCHEMES) else ""

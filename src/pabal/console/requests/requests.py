@@ -7,16 +7,16 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import Visit
 from pabal.console.upload.upload import ANEW, FOLLOW, NOTHING_NEW, UPLOAD
 from pabal.domain import identifiers
-from pabal.domain.campaign import State
+from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Status
-from pabal.domain.sending import shared_from_json
+from pabal.domain.sending import decode_shared
 from pabal.service.sending import campaigns, send_now
 from pabal.service.sending import progress as follow
 from pabal.service.sending.cancel import cancel_request
-from pabal.service.sending.progress import NEWEST, Sent
+from pabal.service.sending.progress import AFTER_NEWEST_ID, SentItem
 from pabal.store import campaigns as kept
-from pabal.store.campaign_requests import Progress
+from pabal.store.campaign_requests import CampaignProgress
 
 PAGE_SIZE = 20
 MOST_WATCHED = 20
@@ -59,12 +59,12 @@ class Entry(NamedTuple):
 
 async def show_list(visit: Visit) -> Response:
     """Show what was sent, newest first."""
-    before = identifiers.read_request(visit.field("before"))
-    listed = await follow.list_sent(visit.context, visit.account_id, before or NEWEST, PAGE_SIZE)
+    before = identifiers.parse_request_id(visit.field("before"))
+    listed = await follow.list_sent(visit.context, visit.account_id, before or AFTER_NEWEST_ID, PAGE_SIZE)
     return visit.page(
         "requests/requests.html",
-        entries=[_entry(visit, each) for each in listed.found],
-        older=f"{FOLLOW}?before={listed.further.hex()}" if listed.further else "",
+        entries=[_entry(visit, each) for each in listed.items],
+        older=f"{FOLLOW}?before={listed.next_before.hex()}" if listed.next_before else "",
         newest=FOLLOW if before else "",
         news="",
     )
@@ -74,10 +74,10 @@ async def show_progress(visit: Visit) -> Response:
     """Answer with how far those are that the page watches."""
     words = visit.field("ids").split(",")[:MOST_WATCHED]
     found = [
-        await follow.look_at(visit.context, visit.account_id, identifiers.read_request(word)) for word in words
+        await follow.get_sent(visit.context, visit.account_id, identifiers.parse_request_id(word)) for word in words
     ]
     is_one = bool(visit.field("one"))
-    if is_one and any(each and each.campaign and each.campaign.state is State.HALTED for each in found):
+    if is_one and any(each and each.campaign and each.campaign.state is CampaignState.HALTED for each in found):
         return Response(status_code=NOTHING_NEW, headers=ANEW)  # the page says why
     entries = [_entry(visit, each) for each in found if each]
     ended = [each.name or each.kind for each in entries if not each.is_moving]
@@ -113,7 +113,7 @@ async def hurry(visit: Visit) -> Response:
     try:
         if sent.campaign:
             deed = visit.deed("campaign.now", sent.id.hex())
-            await campaigns.hurry_campaign(visit.context, sent.campaign, deed)
+            await campaigns.send_campaign_now(visit.context, sent.campaign, deed)
         else:
             deed = visit.deed("request.now", sent.id.hex())
             await send_now.send_now(visit.context, visit.account_id, sent.id, deed)
@@ -130,23 +130,23 @@ async def go_on(visit: Visit) -> Response:
     sent = await _sent(visit)
     if sent.campaign is None:
         raise Refused(Code.NOT_FOUND)
-    await campaigns.go_on(visit.context, sent.campaign, visit.deed("campaign.go_on", sent.id.hex()))
+    await campaigns.resume(visit.context, sent.campaign, visit.deed("campaign.go_on", sent.id.hex()))
     return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
 
 
-async def _sent(visit: Visit) -> Sent:
+async def _sent(visit: Visit) -> SentItem:
     word = str(visit.request.path_params["request"])
-    found = await follow.look_at(visit.context, visit.account_id, identifiers.read_request(word))
+    found = await follow.get_sent(visit.context, visit.account_id, identifiers.parse_request_id(word))
     if found is None:
         raise Refused(Code.NOT_FOUND)
     return found
 
 
-async def _page(visit: Visit, sent: Sent, refused: Refused | None = None) -> Response:
+async def _page(visit: Visit, sent: SentItem, refused: Refused | None = None) -> Response:
     campaign, request = sent.campaign, sent.request
-    parts = await follow.parts_of(visit.context, campaign) if campaign else []
-    above = await follow.campaign_of(visit.context, sent.id) if request else None
-    shared = await visit.context.store.read(kept.sending, sent.id) if campaign else None
+    parts = await follow.campaign_parts(visit.context, campaign) if campaign else []
+    above = await follow.campaign_of_request(visit.context, sent.id) if request else None
+    shared = await visit.context.store.read(kept.get_sending, sent.id) if campaign else None
     return visit.page(
         "requests/request.html",
         refused.code.http_status if refused else 200,
@@ -154,9 +154,9 @@ async def _page(visit: Visit, sent: Sent, refused: Refused | None = None) -> Res
         campaign=campaign,
         request=request,
         content=request.content if request else _content(shared),
-        told=[each.message(visit.speech.locale) for each in refused.problems] if refused else [],
+        told=[each.message(visit.speech.language) for each in refused.problems] if refused else [],
         reason=visit.in_turn(campaign.reason) if campaign else [],
-        is_halted=campaign is not None and campaign.state is State.HALTED,
+        is_halted=campaign is not None and campaign.state is CampaignState.HALTED,
         parts=[(each.number, each.request_id.hex(), each.receivers) for each in parts[:SHOWN_PARTS]],
         more_parts=max(0, len(parts) - SHOWN_PARTS),
         above=above.hex() if above else "",
@@ -165,10 +165,10 @@ async def _page(visit: Visit, sent: Sent, refused: Refused | None = None) -> Res
 
 
 def _content(shared: str | None) -> str:
-    return shared_from_json(shared).content if shared else ""
+    return decode_shared(shared).content if shared else ""
 
 
-def _entry(visit: Visit, sent: Sent) -> Entry:
+def _entry(visit: Visit, sent: SentItem) -> Entry:
     campaign, request, now = sent.campaign, sent.request, visit.now
     state, word = _state(visit, sent)
     scheduled_at = sent.scheduled_at
@@ -177,33 +177,35 @@ def _entry(visit: Visit, sent: Sent) -> Entry:
     return Entry(
         id=sent.id.hex(),
         address=f"{FOLLOW}/{sent.id.hex()}",
-        time=visit.speech.stamp(identifiers.requested_at(sent.id)),
+        time=visit.speech.format_timestamp(identifiers.requested_at(sent.id)),
         kind=visit.words(sent.product.label),
         name=name,
         state=state,
         state_word=word,
-        scheduled=visit.speech.stamp(scheduled_at)[:16] if is_scheduled and scheduled_at is not None else "",
+        scheduled=visit.speech.format_timestamp(scheduled_at)[:16]
+        if is_scheduled and scheduled_at is not None
+        else "",
         total=sent.total,
         counts=[(status, getattr(sent.progress, status.word)) for status in Status],
         fallbacks=sent.progress.fallbacks,
-        unmade=sent.unmade,
-        unsent=sent.unsent,
+        unmade=sent.not_yet_accepted,
+        unsent=sent.never_accepted,
         pieces=_pieces(sent.progress, max(sent.total, sent.progress.total)),
         is_campaign=campaign is not None,
-        is_moving=sent.is_moving(now),
+        is_moving=sent.is_in_progress(now),
         has_ended=sent.has_ended,
         has_waiting=sent.has_waiting,
-        is_for_later=sent.is_for_later(now),
+        is_for_later=sent.is_scheduled(now),
     )
 
 
-def _state(visit: Visit, sent: Sent) -> tuple[str, str]:
+def _state(visit: Visit, sent: SentItem) -> tuple[str, str]:
     """Return where it stands in words, and how that is coloured."""
     campaign = sent.campaign
-    if campaign and campaign.state is not State.MADE:
-        word = {State.HALTED: "fail", State.CANCELLED: "cancel"}.get(campaign.state, "waiting")
+    if campaign and campaign.state is not CampaignState.MADE:
+        word = {CampaignState.HALTED: "fail", CampaignState.CANCELLED: "cancel"}.get(campaign.state, "waiting")
         return visit.words(campaign.state.label), word
-    if sent.is_for_later(visit.now):
+    if sent.is_scheduled(visit.now):
         return visit.say("follow.scheduled"), "waiting"
     if not sent.has_ended:
         return visit.words(Status.SENDING.label), "sending"
@@ -212,7 +214,7 @@ def _state(visit: Visit, sent: Sent) -> tuple[str, str]:
     return visit.say("follow.ended"), "completed"
 
 
-def _pieces(progress: Progress, total: int) -> list[Piece]:
+def _pieces(progress: CampaignProgress, total: int) -> list[Piece]:
     """Return the parts of a bar, those that have ended first."""
     found = []
     begin = 0

@@ -108,7 +108,7 @@ class Draft:
             given["content"] = texts["content"]
         if self.product.is_text:
             if self.is_ad and texts["content"]:
-                given["content"] = text.marked_as_ad(text.cleaned(texts["content"]))
+                given["content"] = text.add_ad_label(text.normalize(texts["content"]))
             given["sender"] = texts["sender"]
             given["subject"] = texts["subject"] if self.kind.word != SMS else ""
         else:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from pabal.checks.receivers import Fitted, as_it_is
-from pabal.checks.sends import cleaner, fit_text, fitted_talk
+from pabal.checks.receivers import CheckedText, accept_unchanged
+from pabal.checks.sends import make_cleaner, make_talk_checker, make_text_checker
 from pabal.console.send.draft import ALIMTALK, Draft
 from pabal.domain import button, sending, text, variables
 from pabal.domain.button import Button
-from pabal.domain.codes import Refused, Words
+from pabal.domain.codes import Refused, Text
 from pabal.domain.message import Product
-from pabal.domain.template import Design
+from pabal.domain.template import TemplateContent
 from pabal.models import bodies
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
@@ -65,7 +65,7 @@ class Instead(NamedTuple):
 class Preview(NamedTuple):
     """The message of one receiver."""
 
-    label: Words
+    label: Text
     is_talk: bool
     sender: str
     subject: str
@@ -79,9 +79,9 @@ class Preview(NamedTuple):
     instead: Instead | None
 
 
-def written(draft: Draft, design: Design | None, policy: Policy) -> Written:
+def written(draft: Draft, design: TemplateContent | None, policy: Policy) -> Written:
     """Return the texts of a draft; of an Alimtalk, those of its template."""
-    clean = cleaner(draft.product, policy)
+    clean = make_cleaner(draft.product, policy)
     body = draft.body([])
     content, subject = str(body.get("content", "")), str(body.get("subject", ""))
     buttons: tuple[Button, ...] = ()
@@ -91,32 +91,39 @@ def written(draft: Draft, design: Design | None, policy: Policy) -> Written:
     elif not draft.product.is_text:
         content = _marked(draft, content)
         buttons = _readable(draft)
-    is_replaced = draft.product.is_text and policy.replaces_characters
-    lost = _lost(text.cleaned(content) + text.cleaned(subject)) if is_replaced else ""
+    is_replaced = draft.product.is_text and policy.replaces_unsupported_characters
+    lost = _lost(text.normalize(content) + text.normalize(subject)) if is_replaced else ""
     content, subject = _tidied(clean, content), _tidied(clean, subject)
     own = draft.texts["resendContent"] if draft.boxes["resend"] and not draft.product.is_text else ""
     stand_in = _marked(draft, _tidied(clean, own)) or None
-    names = variables.names(subject, content, *button.links_of(buttons), stand_in)
+    names = variables.find_names(subject, content, *button.links_of(buttons), stand_in)
     return Written(content, subject, buttons, names, stand_in, clean, lost)
 
 
-def fit_of(draft: Draft, done: Written, receivers: int) -> Callable[[bodies.Receiver], Fitted]:
+def fit_of(draft: Draft, done: Written, receivers: int) -> Callable[[bodies.ReceiverBody], CheckedText]:
     """Return what says no where a receiver's text does not fit, as the interface does."""
     if not done.names:
-        return as_it_is
+        return accept_unchanged
     if draft.product.is_text:
-        return fit_text(draft.product, done.content, done.subject or None, done.names, done.clean, receivers)
-    return fitted_talk(draft.product, done.content, done.buttons, done.names, done.subject or None)
+        return make_text_checker(
+            draft.product, done.content, done.subject or None, done.names, done.clean, receivers
+        )
+    return make_talk_checker(draft.product, done.content, done.buttons, done.names, done.subject or None)
 
 
 def preview(
-    draft: Draft, done: Written, design: Design | None, sender: str, values: Mapping[str, str], policy: Policy
+    draft: Draft,
+    done: Written,
+    design: TemplateContent | None,
+    sender: str,
+    values: Mapping[str, str],
+    policy: Policy,
 ) -> Preview:
     """Return the message as a receiver with these values gets it; a variable without one stays as it is."""
     filling = [_tidied(done.clean, values.get(name, f"#{{{name}}}")) for name in done.names]
 
     def filled(template: str) -> str:
-        return sending.filled(template, done.names, filling)
+        return sending.fill_text(template, done.names, filling)
 
     content, subject = filled(done.content), filled(done.subject)
     is_titled = draft.product in (Product.LMS, Product.MMS)
@@ -124,7 +131,7 @@ def preview(
     instead = None
     if draft.boxes["resend"] and not draft.product.is_text:
         own = filled(done.stand_in) if done.stand_in else None
-        instead = _instead(compose.instead(own, content, [one.given() for one in buttons], policy), sender)
+        instead = _instead(compose.fallback_content(own, content, [one.given() for one in buttons], policy), sender)
     return Preview(
         label=draft.product.label,
         is_talk=not draft.product.is_text,
@@ -153,12 +160,12 @@ def pieces(whole: str, product: Product) -> list[Piece]:
     """Return a text in stretches that can and cannot be sent."""
     if not product.is_text or not _lost(whole):
         return [Piece(whole, True)]
-    return [Piece("".join(run), is_carried) for is_carried, run in groupby(whole, text.is_carried)]
+    return [Piece("".join(run), is_carried) for is_carried, run in groupby(whole, text.is_supported)]
 
 
 def _measured_bytes(whole: str, most: int) -> Size:
     lost = _lost(whole)
-    size = text.carried_bytes("".join(filter(text.is_carried, whole)) if lost else whole)
+    size = text.carried_bytes("".join(filter(text.is_supported, whole)) if lost else whole)
     return Size(size, most, True, size > most, "".join(dict.fromkeys(lost))[:MOST_SHOWN])
 
 
@@ -167,12 +174,12 @@ def _lost(whole: str) -> str:
     try:
         text.carried_bytes(whole)
     except Refused:
-        return "".join(character for character in whole if not text.is_carried(character))
+        return "".join(character for character in whole if not text.is_supported(character))
     return ""
 
 
 def _marked(draft: Draft, content: str) -> str:
-    return text.marked_as_ad(text.cleaned(content)) if draft.is_ad and content else content
+    return text.add_ad_label(text.normalize(content)) if draft.is_ad and content else content
 
 
 def _tidied(clean: Callable[[str], str], given: str) -> str:
@@ -180,7 +187,7 @@ def _tidied(clean: Callable[[str], str], given: str) -> str:
     try:
         return clean(given)
     except Refused:
-        return text.cleaned(given)[: text.MAX_CHARACTERS]
+        return text.normalize(given)[: text.MAX_INPUT_CHARACTERS]
 
 
 def _readable(draft: Draft) -> tuple[Button, ...]:
@@ -191,20 +198,20 @@ def _readable(draft: Draft) -> tuple[Button, ...]:
 def _readable_ones(given: Sequence[Mapping[str, str]]) -> Iterator[Button]:
     for one in given:
         try:
-            yield from button.read_buttons([one], 1)
+            yield from button.parse_buttons([one], 1)
         except Refused:
-            yield Button(one["buttonType"], one["name"] or button.KOREAN_NAMES[one["buttonType"]])
+            yield Button(one["buttonType"], one["name"] or button.DEFAULT_NAMES[one["buttonType"]])
 
 
 def _filled_buttons(done: Written, filling: Sequence[str]) -> Sequence[Button]:
     try:
-        return sending.filled_buttons(done.buttons, done.names, filling)
+        return sending.fill_buttons(done.buttons, done.names, filling)
     except Refused:
         return done.buttons
 
 
 def _instead(whole: str, channel_id: str) -> Instead:
-    fitting = sending.as_text(whole)
+    fitting = sending.choose_text_product(whole)
     product = fitting[0] if fitting else None
-    subject = compose.subject_instead(product, channel_id) if product else None
+    subject = compose.fallback_subject(product, channel_id) if product else None
     return Instead(product, subject or "", pieces(whole, Product.LMS), measured(product or Product.LMS, whole))

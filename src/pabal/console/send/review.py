@@ -4,28 +4,28 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pabal.checks import sends
-from pabal.checks.call import Call
+from pabal.checks.call import ApiCall
 from pabal.checks.forms import Form
-from pabal.checks.receivers import checked
+from pabal.checks.receivers import check_receivers
 from pabal.console.send import preview, typed_receivers
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK, Draft
 from pabal.console.send.preview import Preview, Written
 from pabal.console.send.typed_receivers import Line, Typed
 from pabal.console.shell.page_request import Visit
 from pabal.domain import dates, phone
-from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.profile import Profile
 from pabal.domain.sending import Sending
-from pabal.domain.template import Design
+from pabal.domain.template import TemplateContent
 from pabal.models import bodies
-from pabal.service.sending.accept import usable_profile, usable_template
+from pabal.service.sending.accept import get_usable_profile, get_usable_template
 from pabal.web import sending
 
 MOST_LINES = 1000
 """As many are looked at again whenever someone stops typing, within some 20 ms."""
 MOST_ROWS = 10
 MOST_BAD = 20
-UNCLEAR = Words(
+UNCLEAR = Text(
     "예약하려면 ‘예약 발송’을 선택하고, 지금 보내려면 시각을 비우세요.",
     "Tick the box to schedule it, or clear the date to send it now.",
 )
@@ -89,7 +89,7 @@ async def as_sending(visit: Visit, found: Seen) -> Sending:
     """
     problems = [*_unclear(found.draft), *_line_problems(visit, found.typed)]
     if problems:
-        raise Refused.for_all(problems)
+        raise Refused.from_problems(problems)
     return await checked_as_by_the_interface(visit, found.draft, found.typed.lines)
 
 
@@ -100,12 +100,12 @@ async def checked_as_by_the_interface(visit: Visit, draft: Draft, lines: Sequenc
     """
     call = _call(visit, draft, lines)
     if draft.kind.word == ALIMTALK:
-        return await sending.checked_alimtalk(call)
+        return await sending.check_alimtalk(call)
     if draft.kind.word == FRIENDTALK:
-        return await sending.checked_friendtalk(call)
+        return await sending.check_friendtalk(call)
     policy = visit.context.policy
-    found = sends.text_message(draft.product, call.form, policy, call.now)
-    return sends.at_a_decent_hour(found._replace(is_ad=draft.is_ad), policy, call.now)
+    found = sends.check_text_message(draft.product, call.form, policy, call.now)
+    return sends.check_ad_hours(found._replace(is_ad=draft.is_ad), policy, call.now)
 
 
 def told_of(visit: Visit, problems: Sequence[Problem]) -> dict[str, str]:
@@ -113,7 +113,7 @@ def told_of(visit: Visit, problems: Sequence[Problem]) -> dict[str, str]:
     told: dict[str, str] = {}
     for each in problems:
         field = "receivers" if each.field.startswith(_RECEIVER) else each.field
-        told.setdefault("image" if field.startswith("image.") else field, each.message(visit.speech.locale))
+        told.setdefault("image" if field.startswith("image.") else field, each.message(visit.speech.language))
     return told
 
 
@@ -122,18 +122,18 @@ def first_values(typed: Typed) -> dict[str, str]:
     return typed.lines[0].values if typed.lines else {}
 
 
-async def _chosen(visit: Visit, draft: Draft) -> tuple[Profile | None, Design | None]:
+async def _chosen(visit: Visit, draft: Draft) -> tuple[Profile | None, TemplateContent | None]:
     """Return the profile and the template that were chosen, as far as they can be used."""
     if draft.product.is_text or not draft.texts["senderKey"]:
         return None, None
     try:
-        profile = await usable_profile(visit.context, visit.account_id, draft.texts["senderKey"])
+        profile = await get_usable_profile(visit.context, visit.account_id, draft.texts["senderKey"])
     except Refused:
         return None, None
     if draft.kind.word == FRIENDTALK or not draft.texts["templateCode"]:
         return profile, None
     try:
-        return profile, await usable_template(visit.context, profile, draft.texts["templateCode"])
+        return profile, await get_usable_template(visit.context, profile, draft.texts["templateCode"])
     except Refused:
         return profile, None
 
@@ -143,12 +143,12 @@ def _sender(draft: Draft, profile: Profile | None) -> str:
     if not draft.product.is_text:
         return profile.channel_id if profile else ""
     try:
-        return phone.hyphenated(phone.sender(draft.texts["sender"]))
+        return phone.hyphenate(phone.parse_sender(draft.texts["sender"]))
     except Refused:
         return draft.texts["sender"]
 
 
-def _call(visit: Visit, draft: Draft, lines: Sequence[Line]) -> Call:
+def _call(visit: Visit, draft: Draft, lines: Sequence[Line]) -> ApiCall:
     return visit.call(draft.kind.shape, draft.body([line.fields for line in lines]))
 
 
@@ -156,16 +156,16 @@ def _is_absent(problem: Problem) -> bool:
     return problem.code is Code.MISSING_PARAMETER
 
 
-def _field_problems(draft: Draft, call: Call) -> Sequence[Problem]:
+def _field_problems(draft: Draft, call: ApiCall) -> Sequence[Problem]:
     """Return what is wrong with fields: all but the receivers, and a picture that was not sent along."""
     policy, now = call.context.policy, call.now
     try:
         if draft.product.is_text:
-            sends.text_message(draft.product, call.form, policy, now)
+            sends.check_text_message(draft.product, call.form, policy, now)
         elif draft.kind.word == ALIMTALK:
-            sends.alimtalk_form(call.form, policy, now)
+            sends.check_alimtalk_fields(call.form, policy, now)
         else:
-            sends.friendtalk(call.form, policy, now)
+            sends.check_friendtalk_fields(call.form, policy, now)
     except Refused as refused:
         is_unseen = bool(draft.texts["image_name"]) and not draft.texts["image_body"]
         skipped = ("receivers", "image.") if is_unseen else ("receivers",)
@@ -180,7 +180,7 @@ def _unclear(draft: Draft) -> list[Problem]:
 
 
 def _most_lines(visit: Visit) -> int:
-    return min(visit.context.policy.most_receivers, MOST_LINES)
+    return min(visit.context.policy.max_receivers, MOST_LINES)
 
 
 def _line_problems(visit: Visit, typed: Typed) -> list[Problem]:
@@ -198,16 +198,16 @@ def _line_problems(visit: Visit, typed: Typed) -> list[Problem]:
 def _bad(visit: Visit, draft: Draft, done: Written, typed: Typed) -> list[Row]:
     """Return every receiver that cannot be sent to, with the reasons."""
     problems = _line_problems(visit, typed)
-    given = [bodies.Receiver(phoneNumber=line.number, templateData=line.values) for line in typed.lines]
+    given = [bodies.ReceiverBody(phoneNumber=line.number, templateData=line.values) for line in typed.lines]
     try:
-        checked(Form(bodies.Nothing(), []), given, preview.fit_of(draft, done, len(given)))
+        check_receivers(Form(bodies.NoFields(), []), given, preview.fit_of(draft, done, len(given)))
     except Refused as refused:
         problems += refused.problems
     reasons: dict[int, list[str]] = {}
     for each in problems:
         if each.field.startswith(_RECEIVER):
             index = int(each.field[len(_RECEIVER) :].split("]")[0])
-            reasons.setdefault(index, []).append(each.message(visit.speech.locale))
+            reasons.setdefault(index, []).append(each.message(visit.speech.language))
     return [_row(visit, done, typed.lines[index], " ".join(told)) for index, told in sorted(reasons.items())]
 
 
@@ -224,7 +224,7 @@ def _rows(visit: Visit, done: Written, typed: Typed, bad: set[int]) -> list[Row]
 
 def _row(visit: Visit, done: Written, line: Line, told: str = "") -> Row:
     try:
-        number = visit.number(phone.mobile(line.number))
+        number = visit.number(phone.parse_mobile(line.number))
     except Refused:
         number = line.number
     return Row(line.place, number, [line.values.get(name, "") for name in done.names], told)
@@ -237,9 +237,9 @@ def _night(visit: Visit, draft: Draft) -> str:
     if draft.boxes["later"]:
         try:
             spelled = str(draft.body([])["sendDate"])
-            at = dates.send_at(spelled, visit.now, policy.zone, policy.most_days_ahead) or visit.now
+            at = dates.parse_send_date(spelled, visit.now, policy.zone, policy.max_days_ahead) or visit.now
         except Refused:
             return ""
     if not dates.is_night(at, policy.zone):
         return ""
-    return "send.night.moved" if policy.moves_night_ads else "send.night.refused"
+    return "send.night.moved" if policy.postpones_night_ads else "send.night.refused"

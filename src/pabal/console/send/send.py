@@ -25,7 +25,7 @@ from pabal.domain.template import Template
 from pabal.service.access.sign_in import new_secret
 from pabal.service.history import history
 from pabal.service.sending import compose
-from pabal.service.sending.accept import Repeatable, accept, answered_before, way_out
+from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
 from pabal.store import accounts, profiles, templates, users
 
 SEND = "/console/send"
@@ -77,7 +77,7 @@ async def check(visit: Visit) -> Response:
     seen = await review.seen(visit, drafts.read(visit.given))
     try:
         found = await review.as_sending(visit, seen)
-        await way_out(visit.context, visit.account_id, found)
+        await choose_carrier(visit.context, visit.account_id, found)
     except Refused as refused:
         return await _page(visit, seen, refused)
     return await _page(visit, seen, last=_last_look(visit, seen, found))
@@ -94,8 +94,8 @@ async def send(visit: Visit) -> Response:
     digest, key = _digest(draft), visit.field("key")[:MAX_KEY]
     if not visit.field("digest").startswith(digest) or not _is_remembered(visit, key):
         return await check(visit)
-    repeatable = Repeatable(f"console-{key}", bytes.fromhex(digest))
-    before = await answered_before(visit.context, visit.account_id, repeatable)
+    repeatable = IdempotencyKey(f"console-{key}", bytes.fromhex(digest))
+    before = await find_accepted(visit.context, visit.account_id, repeatable)
     if before:  # whether it could be sent now as well is no matter
         return visit.elsewhere(f"{SEND}/done/{before.hex()}")
     seen = await review.seen(visit, draft)
@@ -114,15 +114,15 @@ async def send_test(visit: Visit) -> Response:
     draft, key = drafts.read(visit.given), visit.field("test_key")[:MAX_KEY]
     draft = replace(draft, boxes={**draft.boxes, "later": False})
     try:
-        number = phone.mobile(visit.field("own_number"))
-        await visit.context.store.write(users.set_own_number, visit.user.id, number)
+        number = phone.parse_mobile(visit.field("own_number"))
+        await visit.context.store.write(users.set_test_number, visit.user.id, number)
         seen = await review.seen(visit, draft)
         values = {name: f"#{{{name}}}" for name in seen.done.names} | review.first_values(seen.typed)
         found = await review.checked_as_by_the_interface(visit, draft, [Line(1, number, values)])
-        repeatable = Repeatable(f"console-test-{key}", bytes.fromhex(_digest(draft, number)))
+        repeatable = IdempotencyKey(f"console-test-{key}", bytes.fromhex(_digest(draft, number)))
         request_id = await _accepted(visit, found, repeatable, "test")
     except Refused as refused:
-        told = [each.message(visit.speech.locale) for each in refused.problems]
+        told = [each.message(visit.speech.language) for each in refused.problems]
         return visit.page("send/send_tested.html", told=told, request_id="", test_key=key, is_part=True)
     return visit.page(
         "send/send_tested.html", told=[], request_id=request_id.hex(), test_key=_new_key(visit), is_part=True
@@ -134,14 +134,16 @@ async def show_sent(visit: Visit) -> Response:
 
     Raises Refused(REQUEST_NOT_FOUND), also for another account's.
     """
-    request_id = identifiers.read_request(str(visit.request.path_params["request"]))
-    found = await history.outlook(visit.context, visit.account_id, request_id, 1, 1)
+    request_id = identifiers.parse_request_id(str(visit.request.path_params["request"]))
+    found = await history.get_request_details(visit.context, visit.account_id, request_id, 1, 1)
     request = found.request
     return visit.page(
         "send/send_done.html",
         request_id=request.id.hex(),
         total=request.total,
-        scheduled=visit.speech.stamp(request.scheduled_at)[:16] if request.scheduled_at > visit.now else "",
+        scheduled=visit.speech.format_timestamp(request.scheduled_at)[:16]
+        if request.scheduled_at > visit.now
+        else "",
         counts=[(status, found.counts[status]) for status in Status if found.counts.get(status)],
         receiver=found.page.found[0][0].receiver if found.page.found else "",
         content=compose.content_of(*found.page.found[0]) if found.page.found else "",
@@ -174,22 +176,22 @@ async def _page(visit: Visit, seen: Seen, refused: Refused | None = None, last: 
 
 async def _choices(visit: Visit, draft: Draft) -> Choices:
     read, account_id = visit.context.store.read, visit.account_id
-    numbers = [number for number, _ in await read(accounts.numbers_of, account_id)]
-    kept = await read(users.own_number, visit.user.id)
-    own_number = visit.field("own_number") or (phone.hyphenated(kept) if kept else "")
+    numbers = [number for number, _ in await read(accounts.list_numbers_by_account, account_id)]
+    kept = await read(users.get_test_number, visit.user.id)
+    own_number = visit.field("own_number") or (phone.hyphenate(kept) if kept else "")
     if draft.product.is_text:
         return Choices([], [], numbers, own_number)
     written: list[Template] = []
     if draft.kind.word == ALIMTALK and draft.texts["senderKey"]:
-        of_profile = templates.Filter(account_id, draft.texts["senderKey"])
+        of_profile = templates.TemplateFilter(account_id, draft.texts["senderKey"])
         _, written = await read(templates.find, of_profile, 1, MOST_CHOICES)
-    usable = [each for each in written if each.in_use and each.is_enabled and each.bar is None]
+    usable = [each for each in written if each.approved and each.is_enabled and each.suspension is None]
     return Choices(await _profiles(visit), usable, numbers, own_number)
 
 
 async def _profiles(visit: Visit) -> list[Profile]:
     """Return the profiles that can be sent under."""
-    approved = profiles.Filter(visit.account_id, status=AuthStatus.APPROVAL)
+    approved = profiles.ProfileFilter(visit.account_id, status=AuthStatus.APPROVAL)
     _, found = await visit.context.store.read(profiles.find, approved, 1, MOST_CHOICES)
     return [each for each in found if each.is_usable]
 
@@ -197,17 +199,17 @@ async def _profiles(visit: Visit) -> list[Profile]:
 async def _begun(visit: Visit, draft: Draft) -> Draft:
     """Return the draft with the first sender of those there are, if none has been chosen."""
     if draft.product.is_text:
-        registered = await visit.context.store.read(accounts.numbers_of, visit.account_id)
+        registered = await visit.context.store.read(accounts.list_numbers_by_account, visit.account_id)
         field, found = "sender", [number for number, _ in registered]
     else:
         field, found = "senderKey", [each.sender_key or "" for each in await _profiles(visit)]
     if draft.texts[field] or not found:
         return draft
-    shown = phone.hyphenated(found[0]) if field == "sender" else found[0]
+    shown = phone.hyphenate(found[0]) if field == "sender" else found[0]
     return replace(draft, texts={**draft.texts, field: shown})
 
 
-async def _accepted(visit: Visit, found: Sending, repeatable: Repeatable, what: str) -> bytes:
+async def _accepted(visit: Visit, found: Sending, repeatable: IdempotencyKey, what: str) -> bytes:
     return await accept(visit.context, visit.account_id, found, repeatable, visit.deed(f"message.{what}"))
 
 
@@ -216,7 +218,7 @@ def _last_look(visit: Visit, seen: Seen, found: Sending) -> LastLook:
     return LastLook(
         total=len(found.receivers),
         left_out=len(seen.typed.repeated) if seen.draft.boxes["once"] else 0,
-        scheduled=visit.speech.stamp(at)[:16] if at is not None else "",
+        scheduled=visit.speech.format_timestamp(at)[:16] if at is not None else "",
         is_moved=bool(seen.night),
         key=_new_key(visit),
         digest=_digest(seen.draft) + _text_digest(seen),
@@ -244,4 +246,4 @@ def _is_remembered(visit: Visit, key: str) -> bool:
     """Say whether a key would still be known if it had been used: an older one could send a second time."""
     made_at = key[:_TIME_DIGITS]
     is_ours = len(key) == MAX_KEY and set(key) <= set(hexdigits)
-    return is_ours and visit.now < int(made_at, 16) + visit.context.policy.idempotency
+    return is_ours and visit.now < int(made_at, 16) + visit.context.policy.idempotency_ms

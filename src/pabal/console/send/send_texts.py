@@ -1,140 +1,140 @@
 """Words of the send page."""
 
-from pabal.domain.codes import Words
+from pabal.domain.codes import Text
 
 WORDS = {
-    "menu.send": Words("보내기", "Send"),
-    "send.title": Words("메시지 보내기", "Send a message"),
-    "send.kinds": Words("메시지 종류", "Kind of message"),
-    "send_kind.sms": Words("단문(SMS)", "SMS"),
-    "send_kind.lms": Words("장문(LMS)", "LMS"),
-    "send_kind.mms": Words("멀티미디어(MMS)", "MMS"),
-    "send_kind.alimtalk": Words("알림톡", "Alimtalk"),
-    "send_kind.friendtalk": Words("친구톡", "Friend talk"),
-    "send.refused": Words(
+    "menu.send": Text("보내기", "Send"),
+    "send.title": Text("메시지 보내기", "Send a message"),
+    "send.kinds": Text("메시지 종류", "Kind of message"),
+    "send_kind.sms": Text("단문(SMS)", "SMS"),
+    "send_kind.lms": Text("장문(LMS)", "LMS"),
+    "send_kind.mms": Text("멀티미디어(MMS)", "MMS"),
+    "send_kind.alimtalk": Text("알림톡", "Alimtalk"),
+    "send_kind.friendtalk": Text("친구톡", "Friend talk"),
+    "send.refused": Text(
         "아직 보낼 수 없습니다. 아래에 표시된 곳을 고치세요.",
         "It cannot be sent yet. Correct what is marked below.",
     ),
-    "send.message": Words("메시지", "Message"),
-    "send.sender": Words("발신번호", "Sender number"),
-    "send.sender.none": Words(
+    "send.message": Text("메시지", "Message"),
+    "send.sender": Text("발신번호", "Sender number"),
+    "send.sender.none": Text(
         "등록된 발신번호가 없습니다. 발신번호는 계정 관리자나 운영자가 등록합니다.",
         "There is none: owners and operators register them",
     ),
-    "send.sender.unknown": Words("발신자", "Sender"),
-    "send.subject": Words("제목", "Subject"),
-    "send.content": Words("내용", "Text"),
-    "send.ad": Words("광고 메시지", "It is an advertisement"),
-    "send_ad.text": Words(
+    "send.sender.unknown": Text("발신자", "Sender"),
+    "send.subject": Text("제목", "Subject"),
+    "send.content": Text("내용", "Text"),
+    "send.ad": Text("광고 메시지", "It is an advertisement"),
+    "send_ad.text": Text(
         "선택하면 맨 앞에 (광고)가 붙고 야간에는 보내지 않습니다. 무료 수신거부 번호는 내용에 직접 입력하세요.",
         "The mark that the law requires is put in front, and it is not sent at night. Write the free "
         "number to opt out by into the text yourself.",
     ),
-    "send_ad.talk": Words(
+    "send_ad.talk": Text(
         "선택하면 맨 앞에 (광고)가 붙고 야간에는 보내지 않습니다.",
         "The mark that the law requires is put in front, and it is not sent at night.",
     ),
-    "size.bytes": Words("{size} / {most}바이트", "{size} of {most} bytes"),
-    "size.characters": Words("{size} / {most}자", "{size} of {most} characters"),
-    "send.over": Words("너무 깁니다. 내용을 줄이세요.", "It is too long. Shorten it."),
-    "send.lost": Words(
+    "size.bytes": Text("{size} / {most}바이트", "{size} of {most} bytes"),
+    "size.characters": Text("{size} / {most}자", "{size} of {most} characters"),
+    "send.over": Text("너무 깁니다. 내용을 줄이세요.", "It is too long. Shorten it."),
+    "send.lost": Text(
         "보낼 수 없는 글자입니다. 지우거나 바꾸세요:", "These characters cannot be sent. Remove or replace them:"
     ),
-    "send.replaced": Words("보낼 수 없어 ?로 바뀌는 글자:", "These cannot be sent and become question marks:"),
-    "send.variables": Words("변수: {names}", "Variables: {names}"),
-    "send.unfilled": Words(
+    "send.replaced": Text("보낼 수 없어 ?로 바뀌는 글자:", "These cannot be sent and become question marks:"),
+    "send.variables": Text("변수: {names}", "Variables: {names}"),
+    "send.unfilled": Text(
         "수신자를 입력하면 첫 수신자의 값을 넣어 길이를 세고 미리 보여 줍니다.",
         "Once there are receivers, it is counted and shown with the values of the first.",
     ),
-    "send.to_lms": Words("장문(LMS)으로 바꾸기", "Make it an LMS"),
-    "send.profile": Words("발신 프로필", "Sender profile"),
-    "send.profile.none": Words(
+    "send.to_lms": Text("장문(LMS)으로 바꾸기", "Make it an LMS"),
+    "send.profile": Text("발신 프로필", "Sender profile"),
+    "send.profile.none": Text(
         "쓸 수 있는 발신 프로필이 없습니다. 먼저 등록하고 인증하세요.",
         "There is no profile to send under: register one and verify it",
     ),
-    "send.template": Words("템플릿", "Template"),
-    "send.template.choose": Words("템플릿을 선택하세요", "Choose a template"),
-    "send.template.none": Words(
+    "send.template": Text("템플릿", "Template"),
+    "send.template.choose": Text("템플릿을 선택하세요", "Choose a template"),
+    "send.template.none": Text(
         "승인된 템플릿이 없습니다. 템플릿을 만들어 검수를 요청하세요.",
         "There is no approved template: create one and ask for its review",
     ),
-    "send.talk": Words("친구톡 종류", "Kind of friend talk"),
-    "send.chosen": Words("선택 적용", "Apply the choice"),
-    "send.image": Words("이미지", "Picture"),
-    "send.image.about": Words("JPEG, {most}바이트까지 올릴 수 있습니다.", "A JPEG of at most {most} bytes."),
-    "send.image.script": Words(
+    "send.talk": Text("친구톡 종류", "Kind of friend talk"),
+    "send.chosen": Text("선택 적용", "Apply the choice"),
+    "send.image": Text("이미지", "Picture"),
+    "send.image.about": Text("JPEG, {most}바이트까지 올릴 수 있습니다.", "A JPEG of at most {most} bytes."),
+    "send.image.script": Text(
         "이미지를 넣으려면 브라우저에서 자바스크립트를 켜세요.", "To add a picture, turn JavaScript on."
     ),
-    "send.image.remove": Words("이미지 삭제", "Remove the picture"),
-    "send.image.link": Words("이미지를 누르면 열리는 주소", "Link of the picture"),
-    "send.buttons": Words("버튼 (최대 {most}개)", "Buttons (at most {most})"),
-    "send.button": Words("버튼 {number}", "Button {number}"),
-    "send.button.type": Words("종류", "Type"),
-    "send.button.up": Words("위로", "Move up"),
-    "send.button.remove": Words("삭제", "Remove"),
-    "send.button.add": Words("버튼 추가", "Add a button"),
-    "send.fallback": Words("대체 문자", "Fallback"),
-    "send.fallback.on": Words("전달되지 않으면 문자로 보내기", "If it does not arrive, send a text message"),
-    "send.fallback.sender": Words("대체 문자의 발신번호", "Sender number of that text"),
-    "send.fallback.content": Words(
+    "send.image.remove": Text("이미지 삭제", "Remove the picture"),
+    "send.image.link": Text("이미지를 누르면 열리는 주소", "Link of the picture"),
+    "send.buttons": Text("버튼 (최대 {most}개)", "Buttons (at most {most})"),
+    "send.button": Text("버튼 {number}", "Button {number}"),
+    "send.button.type": Text("종류", "Type"),
+    "send.button.up": Text("위로", "Move up"),
+    "send.button.remove": Text("삭제", "Remove"),
+    "send.button.add": Text("버튼 추가", "Add a button"),
+    "send.fallback": Text("대체 문자", "Fallback"),
+    "send.fallback.on": Text("전달되지 않으면 문자로 보내기", "If it does not arrive, send a text message"),
+    "send.fallback.sender": Text("대체 문자의 발신번호", "Sender number of that text"),
+    "send.fallback.content": Text(
         "대체 문자의 내용 (비우면 메시지 내용과 링크를 보냅니다)",
         "That text (empty: the message's own text and links)",
     ),
-    "send.receivers": Words("수신자", "Receivers"),
-    "send.receivers.typed": Words("한 줄에 한 명씩 입력하세요", "One per line"),
-    "send.receivers.how": Words(
+    "send.receivers": Text("수신자", "Receivers"),
+    "send.receivers.typed": Text("한 줄에 한 명씩 입력하세요", "One per line"),
+    "send.receivers.how": Text(
         "입력 순서: {columns}. 쉼표나 탭으로 구분하며, 스프레드시트에서 복사해 붙여 넣을 수 있습니다.",
         "In this order: {columns}. Separate them by commas or tabs, or paste them from a spreadsheet.",
     ),
-    "send.receivers.count": Words("{count}명", "{count} in all"),
-    "send.receivers.repeated": Words("중복 {count}건은 뺍니다", "repeated and left out: {count}"),
-    "send.receivers.twice": Words("중복 {count}건도 보냅니다", "repeated and sent again: {count}"),
-    "send.receivers.bad": Words("보낼 수 없는 수신자 {count}명", "cannot be sent to: {count}"),
-    "send.receivers.more_bad": Words(
+    "send.receivers.count": Text("{count}명", "{count} in all"),
+    "send.receivers.repeated": Text("중복 {count}건은 뺍니다", "repeated and left out: {count}"),
+    "send.receivers.twice": Text("중복 {count}건도 보냅니다", "repeated and sent again: {count}"),
+    "send.receivers.bad": Text("보낼 수 없는 수신자 {count}명", "cannot be sent to: {count}"),
+    "send.receivers.more_bad": Text(
         "보낼 수 없는 수신자가 {count}명 더 있습니다.", "{count} more cannot be sent to."
     ),
-    "send.receivers.some": Words("처음 몇 명만 표시합니다.", "Only the first are shown."),
-    "send.once": Words("같은 번호에는 한 번만 보내기", "Send once to each number"),
-    "send.again": Words("위에 이미 있는 번호입니다", "This number is above already"),
-    "send.line": Words("줄", "Line"),
-    "send.number": Words("수신번호", "Number"),
-    "send.note": Words("비고", "Note"),
-    "send.when": Words("발송 시각", "When"),
-    "send.now": Words("즉시", "Now"),
-    "send.later": Words("예약 발송", "Schedule it"),
-    "send.date": Words("예약 시각 ({zone})", "Date and time ({zone})"),
-    "send.night.about": Words(
+    "send.receivers.some": Text("처음 몇 명만 표시합니다.", "Only the first are shown."),
+    "send.once": Text("같은 번호에는 한 번만 보내기", "Send once to each number"),
+    "send.again": Text("위에 이미 있는 번호입니다", "This number is above already"),
+    "send.line": Text("줄", "Line"),
+    "send.number": Text("수신번호", "Number"),
+    "send.note": Text("비고", "Note"),
+    "send.when": Text("발송 시각", "When"),
+    "send.now": Text("즉시", "Now"),
+    "send.later": Text("예약 발송", "Schedule it"),
+    "send.date": Text("예약 시각 ({zone})", "Date and time ({zone})"),
+    "send.night.about": Text(
         "광고는 20:50부터 다음 날 08:00까지 보낼 수 없습니다.", "Advertisements are not sent from 20:50 to 08:00."
     ),
-    "send.night.moved": Words(
+    "send.night.moved": Text(
         "광고를 보낼 수 없는 시간이라 08:00에 발송합니다.",
         "Advertisements may not be sent at that time: it is moved to 08:00.",
     ),
-    "send.night.refused": Words(
+    "send.night.refused": Text(
         "광고를 보낼 수 없는 시간입니다. 08:00부터 20:50 사이로 예약하세요.",
         "Advertisements may not be sent at that time. Schedule it between 08:00 and 20:50.",
     ),
-    "send.test": Words("내 휴대폰으로 테스트 발송", "Try it on your own phone"),
-    "send.test.about": Words(
+    "send.test": Text("내 휴대폰으로 테스트 발송", "Try it on your own phone"),
+    "send.test.about": Text(
         "첫 수신자의 값을 넣어 지금 한 건을 보냅니다. 실제 발송과 똑같이 기록됩니다.",
         "One message is sent now, with the values of the first receiver. It is recorded like any other.",
     ),
-    "send.test.number": Words("내 휴대폰 번호", "Your phone number"),
-    "send.test.do": Words("테스트 발송", "Send a test"),
-    "send.test.done": Words("테스트 메시지를 보냈습니다.", "The test has been sent."),
-    "send.check": Words("발송 전 확인", "Review before sending"),
-    "send.last": Words("이대로 보낼까요?", "Send it like this?"),
-    "send.last.about": Words(
+    "send.test.number": Text("내 휴대폰 번호", "Your phone number"),
+    "send.test.do": Text("테스트 발송", "Send a test"),
+    "send.test.done": Text("테스트 메시지를 보냈습니다.", "The test has been sent."),
+    "send.check": Text("발송 전 확인", "Review before sending"),
+    "send.last": Text("이대로 보낼까요?", "Send it like this?"),
+    "send.last.about": Text(
         "내용을 바꾸면 다시 확인합니다. 여러 번 눌러도 한 번만 발송됩니다.",
         "If you change something, you review it again. However often you press, it is sent once.",
     ),
-    "send.from": Words("발신", "From"),
-    "send.do": Words("{count}명에게 보내기", "Send to {count}"),
-    "send.preview": Words("미리 보기", "As it will arrive"),
-    "send.instead": Words("전달되지 않으면 보내는 대체 문자", "Fallback if that does not arrive"),
-    "send.instead.none": Words("문자로 보낼 수 없음", "Cannot be sent as a text"),
-    "send.done": Words("발송을 접수했습니다", "It has been accepted"),
-    "send.state": Words("현재 상태", "Where it stands"),
-    "send.follow": Words("진행 상황 보기", "Follow its progress"),
-    "send.another": Words("새 메시지 보내기", "Send another"),
+    "send.from": Text("발신", "From"),
+    "send.do": Text("{count}명에게 보내기", "Send to {count}"),
+    "send.preview": Text("미리 보기", "As it will arrive"),
+    "send.instead": Text("전달되지 않으면 보내는 대체 문자", "Fallback if that does not arrive"),
+    "send.instead.none": Text("문자로 보낼 수 없음", "Cannot be sent as a text"),
+    "send.done": Text("발송을 접수했습니다", "It has been accepted"),
+    "send.state": Text("현재 상태", "Where it stands"),
+    "send.follow": Text("진행 상황 보기", "Follow its progress"),
+    "send.another": Text("새 메시지 보내기", "Send another"),
 }

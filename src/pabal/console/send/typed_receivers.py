@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pabal.domain import phone
-from pabal.domain.codes import Refused, Words
+from pabal.domain.codes import Refused, Text
 
-SURPLUS = Words(
+SURPLUS = Text(
     "변수보다 값이 많습니다. 쉼표가 든 값은 큰따옴표로 묶으세요.",
     "There are more values than variables. Put a value that holds a comma in double quotes.",
 )
@@ -62,9 +62,9 @@ def read(typed: str, names: Sequence[str], most: int, *, is_once: bool) -> Typed
     return Typed(lines, repeated, len(rows))
 
 
-def too_many(most: int, total: int) -> Words:
+def too_many(most: int, total: int) -> Text:
     """Return why so many lines are refused."""
-    return Words(f"{most}명까지인데 {total}명입니다.", f"At most {most} receivers; there are {total}.")
+    return Text(f"{most}명까지인데 {total}명입니다.", f"At most {most} receivers; there are {total}.")
 
 
 def _line(place: int, cells: list[str], columns: Sequence[str], *, has_variables: bool) -> Line:
@@ -94,6 +94,6 @@ def _name(cell: str) -> str:
 
 def _digits(spelling: str) -> str:
     try:
-        return phone.mobile(spelling)
+        return phone.parse_mobile(spelling)
     except Refused:
         return spelling

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pabal.domain.codes import LOCALES
+from pabal.domain.codes import LANGUAGES
 
 SESSION = "pabal_session"
 FORM = "pabal_form"
@@ -35,7 +35,7 @@ def take_back(response: Response, name: str, *, is_safe: bool) -> None:
 def language(request: Request) -> str:
     """Return the language that was chosen; Korean if none."""
     chosen = request.cookies.get(LANGUAGE, "")
-    return chosen if chosen in LOCALES else LOCALES[0]
+    return chosen if chosen in LANGUAGES else LANGUAGES[0]
 
 
 def choose_language(response: Response, locale: str, *, is_safe: bool) -> None:

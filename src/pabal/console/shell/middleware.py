@@ -8,17 +8,17 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from pabal.checks.locale import Speech
+from pabal.checks.locale import Locale
 from pabal.console.shell import cookies, multipart
 from pabal.console.shell.page_request import HOME, SIGN_IN, Page, Visit, local
 from pabal.console.shell.site import Rooms
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.access import sign_in
-from pabal.service.access.sign_in import Address, new_secret
+from pabal.service.access.sign_in import IpAddress, new_secret
 from pabal.service.errors import describe_error
-from pabal.store.engine.base import StoreAway
-from pabal.store.sessions import Session
-from pabal.web.guard import Network, caller_address, is_within
+from pabal.store.engine.base import StoreUnavailable
+from pabal.store.sessions import ConsoleSession
+from pabal.web.guard import IpNetwork, get_caller_address, is_in_networks
 
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
@@ -44,7 +44,7 @@ log = logging.getLogger("pabal.console")
 class Gate:
     """Answers requests for pages."""
 
-    def __init__(self, rooms: Rooms, trusted_proxies: Sequence[Network]) -> None:
+    def __init__(self, rooms: Rooms, trusted_proxies: Sequence[IpNetwork]) -> None:
         self._rooms = rooms
         self._trusted = trusted_proxies
 
@@ -56,14 +56,14 @@ class Gate:
         try:
             given = _fields(request.url.query)
             is_use = page is not None and not page.is_passive
-            session = await sign_in.recognise(self._rooms.context, token, is_use=is_use)
+            session = await sign_in.find_session(self._rooms.context, token, is_activity=is_use)
             visit = self._visit(request, given, session, address, is_safe, token or "")
             if page is None:
                 raise Refused(code)
             response = await self._admitted(page, visit)
         except Refused as refused:
             response = self._refusal(visit, refused.problems, refused.retry_after_s)
-        except StoreAway as away:
+        except StoreUnavailable as away:
             log.warning("the store is away", extra={"error": str(away)})
             response = self._refusal(visit, [Problem(Code.SERVICE_UNAVAILABLE)])
         except ClientDisconnect:
@@ -90,22 +90,22 @@ class Gate:
             return visit.page("shell/stale.html", 403)
         return await page.handle(visit)
 
-    def _caller(self, request: Request) -> tuple[Address | None, bool]:
+    def _caller(self, request: Request) -> tuple[IpAddress | None, bool]:
         """Return whom a request comes from, and whether it came over TLS, as far as a trusted proxy says so."""
         peer = request.client.host if request.client else None
         forwarded = ",".join(request.headers.getlist("x-forwarded-for"))
-        nearest = caller_address(peer, "", ())
-        is_proxied = nearest is not None and is_within(nearest, self._trusted)
+        nearest = get_caller_address(peer, "", ())
+        is_proxied = nearest is not None and is_in_networks(nearest, self._trusted)
         protocol = request.headers.get("x-forwarded-proto", "") if is_proxied else ""
         is_safe = request.url.scheme == "https" or protocol.rpartition(",")[2].strip().lower() == "https"
-        return caller_address(peer, forwarded, self._trusted), is_safe
+        return get_caller_address(peer, forwarded, self._trusted), is_safe
 
     def _visit(
         self,
         request: Request,
         given: Mapping[str, str],
-        session: Session | None,
-        address: Address | None,
+        session: ConsoleSession | None,
+        address: IpAddress | None,
         is_safe: bool,
         token: str = "",
     ) -> Visit:
@@ -116,7 +116,7 @@ class Gate:
             session=session,
             token=token if session else "",
             csrf=session.csrf if session else before or new_secret(self._rooms.context.world),
-            speech=Speech(cookies.language(request), self._rooms.context.policy.zone),
+            speech=Locale(cookies.language(request), self._rooms.context.policy.zone),
             given=given,
             address=address,
             is_safe=is_safe,
@@ -154,7 +154,7 @@ class Gate:
 
     def _refusal(self, visit: Visit, problems: Sequence[Problem], retry_after_s: float | None = None) -> Response:
         code = problems[0].code
-        told = [each.message(visit.speech.locale) for each in problems]
+        told = [each.message(visit.speech.language) for each in problems]
         if code is Code.NOT_FOUND:
             told = [visit.say("problem.not_found")]
         response = visit.page("shell/problem.html", code.http_status, told=told)
@@ -178,7 +178,7 @@ def _is_from_here(visit: Visit) -> bool:
     if visit.request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
     shown = visit.request.headers.get(CSRF_HEADER) or visit.given.get(CSRF_FIELD, "")
-    return sign_in.is_same(shown, visit.csrf)
+    return sign_in.secrets_equal(shown, visit.csrf)
 
 
 def _fields(encoded: str) -> dict[str, str]:

@@ -10,18 +10,18 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pabal.checks import forms
-from pabal.checks.call import Call
-from pabal.checks.locale import Speech
+from pabal.checks.call import ApiCall
+from pabal.checks.locale import Locale
 from pabal.console.shell.multipart import File
 from pabal.console.texts import say
 from pabal.domain import phone
-from pabal.domain.codes import LOCALES, Words
+from pabal.domain.codes import LANGUAGES, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import Role, User
-from pabal.service.access.sign_in import Address
+from pabal.service.access.sign_in import IpAddress
 from pabal.service.context import Context
-from pabal.store.audit_log import Deed, Doer
-from pabal.store.sessions import Session
+from pabal.store.audit_log import Actor, AuditEntry
+from pabal.store.sessions import ConsoleSession
 
 if TYPE_CHECKING:
     from pabal.console.shell.site import Rooms
@@ -38,15 +38,15 @@ class Visit:
 
     rooms: "Rooms"
     request: Request
-    session: Session | None
+    session: ConsoleSession | None
     token: str
     """What the browser holds of the session; empty without one."""
     csrf: str
     """What every form must carry."""
-    speech: Speech
+    speech: Locale
     given: Mapping[str, str]
     """The fields of the form, or of the address where nothing is posted."""
-    address: Address | None
+    address: IpAddress | None
     is_safe: bool
     """Whether it came over TLS."""
     files: Mapping[str, File] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Visit:
 
     @property
     def may_see_numbers(self) -> bool:
-        return self.session is not None and self.user.role.sees_numbers
+        return self.session is not None and self.user.role.sees_phone_numbers
 
     def field(self, name: str) -> str:
         """Return a field without blanks around it, empty where it is absent."""
@@ -93,35 +93,37 @@ class Visit:
 
     def say(self, key: str, **values: object) -> str:
         """Return words of the table in the visitor's language."""
-        return say(self.speech.locale, key, **values)
+        return say(self.speech.language, key, **values)
 
-    def words(self, words: Words) -> str:
+    def words(self, words: Text) -> str:
         """Return words in the visitor's language."""
-        return words.in_locale(self.speech.locale)
+        return words.in_language(self.speech.language)
 
     def in_turn(self, sentences: Sequence[str]) -> list[str]:
         """Return those in the visitor's language of sentences that are kept in each in turn."""
-        return list(sentences[LOCALES.index(self.speech.locale) :: len(LOCALES)])
+        return list(sentences[LANGUAGES.index(self.speech.language) :: len(LANGUAGES)])
 
     def number(self, digits: str) -> str:
         """Return a phone number as this visitor may see it."""
         if not digits:
             return ""
-        return phone.hyphenated(digits) if self.may_see_numbers else phone.masked(digits)
+        return phone.hyphenate(digits) if self.may_see_numbers else phone.mask(digits)
 
-    def call(self, shape: type[msgspec.Struct], fields: Mapping[str, Any], deed: Deed | None = None) -> Call:
+    def call(
+        self, shape: type[msgspec.Struct], fields: Mapping[str, Any], deed: AuditEntry | None = None
+    ) -> ApiCall:
         """Return a call of the interface with these fields: pages check what is typed as it checks bodies."""
-        form = forms.from_fields(shape, fields)
-        return Call(self.context, self.account_id, form, self.speech, self.now, deed=deed)
+        form = forms.parse_fields(shape, fields)
+        return ApiCall(self.context, self.account_id, form, self.speech, self.now, audit_entry=deed)
 
-    def deed(self, what: str, target: str = "", of: int | None = None) -> Deed:
+    def deed(self, what: str, target: str = "", of: int | None = None) -> AuditEntry:
         """Return what is noted of something that the visitor does to a thing of the account, or of another."""
-        return Deed(self.now, *self.doer, self.account_id if of is None else of, what, target)
+        return AuditEntry(self.now, *self.doer, self.account_id if of is None else of, what, target)
 
     @property
-    def doer(self) -> Doer:
+    def doer(self) -> Actor:
         """The visitor, as whoever does something."""
-        return Doer(self.user.id, self.user.name)
+        return Actor(self.user.id, self.user.name)
 
     def page(self, template: str, status: int = 200, /, **values: object) -> Response:
         """Answer with a page, or with a part of one."""

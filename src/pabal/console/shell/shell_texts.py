@@ -1,45 +1,43 @@
 """Words of the frame around every page, and of pages that say no."""
 
-from pabal.domain.codes import Words
+from pabal.domain.codes import Text
 
 WORDS = {
-    "product": Words("파발", "Pabal"),
-    "skip": Words("본문으로 건너뛰기", "Skip to the content"),
-    "menu": Words("메뉴", "Menu"),
-    "account": Words("계정", "Account"),
-    "account.choose": Words("계정 바꾸기", "Change account"),
-    "sign_out": Words("로그아웃", "Sign out"),
-    "language.ko": Words("한국어", "한국어"),
-    "language.en": Words("English", "English"),
-    "test_environment": Words(
+    "product": Text("파발", "Pabal"),
+    "skip": Text("본문으로 건너뛰기", "Skip to the content"),
+    "menu": Text("메뉴", "Menu"),
+    "account": Text("계정", "Account"),
+    "account.choose": Text("계정 바꾸기", "Change account"),
+    "sign_out": Text("로그아웃", "Sign out"),
+    "language.ko": Text("한국어", "한국어"),
+    "language.en": Text("English", "English"),
+    "test_environment": Text(
         "테스트 환경입니다. 메시지가 실제로 발송되지 않습니다.", "Test environment: nothing is really sent."
     ),
-    "test_environment.phone": Words("가상 휴대폰 보기", "Open the simulated phone"),
-    "home": Words("처음 화면으로", "To the first page"),
-    "problem.title": Words("처리할 수 없습니다", "That cannot be done"),
-    "problem.not_found": Words(
-        "없는 페이지입니다. 주소를 확인하세요.", "There is no such page. Check the address."
-    ),
-    "forbidden.title": Words("권한이 없습니다", "Your role does not allow this"),
-    "forbidden.why": Words(
+    "test_environment.phone": Text("가상 휴대폰 보기", "Open the simulated phone"),
+    "home": Text("처음 화면으로", "To the first page"),
+    "problem.title": Text("처리할 수 없습니다", "That cannot be done"),
+    "problem.not_found": Text("없는 페이지입니다. 주소를 확인하세요.", "There is no such page. Check the address."),
+    "forbidden.title": Text("권한이 없습니다", "Your role does not allow this"),
+    "forbidden.why": Text(
         "이 화면은 {role} 권한으로 볼 수 없습니다. 필요하면 계정 관리자에게 요청하세요.",
         "Your role ({role}) does not include this page. If you need it, ask the owner of your account.",
     ),
-    "stale.title": Words("화면이 오래되었습니다", "This page is out of date"),
-    "stale.why": Words(
+    "stale.title": Text("화면이 오래되었습니다", "This page is out of date"),
+    "stale.why": Text(
         "그사이 로그인이 바뀌었거나 화면을 연 지 오래되어 처리하지 않았습니다. 이전 화면을 새로 고친 뒤 "
         "다시 시도하세요.",
         "You have signed in again since it was opened, so nothing was done. Go back, reload it and try again.",
     ),
-    "no_account.title": Words("아직 계정이 없습니다", "There is no account yet"),
-    "no_account.why": Words(
+    "no_account.title": Text("아직 계정이 없습니다", "There is no account yet"),
+    "no_account.why": Text(
         "조회할 계정이 없습니다. 먼저 계정을 만드세요.", "There is no account to look at. Create one first."
     ),
-    "no_account.make": Words("계정 만들기", "Create an account"),
-    "table.none": Words("없음", "None"),
-    "page.older": Words("이전 항목", "Older"),
-    "page.newest": Words("최신 항목으로", "Back to the newest"),
-    "page.next": Words("다음", "Next"),
-    "page.previous": Words("이전", "Previous"),
-    "page.of": Words("{count}쪽 중 {page}쪽", "Page {page} of {count}"),
+    "no_account.make": Text("계정 만들기", "Create an account"),
+    "table.none": Text("없음", "None"),
+    "page.older": Text("이전 항목", "Older"),
+    "page.newest": Text("최신 항목으로", "Back to the newest"),
+    "page.next": Text("다음", "Next"),
+    "page.previous": Text("이전", "Previous"),
+    "page.of": Text("{count}쪽 중 {page}쪽", "Page {page} of {count}"),
 }

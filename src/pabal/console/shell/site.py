@@ -10,9 +10,9 @@ from jinja2.visitor import NodeTransformer
 from pabal.console.shell import assets
 from pabal.console.shell.page_request import HOME, Page
 from pabal.console.texts import say
-from pabal.domain.codes import LOCALES
+from pabal.domain.codes import LANGUAGES
 from pabal.domain.user import Role
-from pabal.service.access.passwords import Beside
+from pabal.service.access.passwords import HashingThreads
 from pabal.service.context import Context
 from pabal.settings.settings import Settings
 
@@ -41,10 +41,10 @@ class Rooms:
         self.settings = settings
         self.is_test_environment = is_test
         """Whether the simulator is the only carrier, so that nothing leaves the machine."""
-        self.beside = Beside(context.world)
+        self.beside = HashingThreads(context.world)
         self.pages = [page for page in pages if has_simulator or not page.is_for_simulator]
         self.assets = assets.load()
-        self._templates = {locale: _environment(locale) for locale in LOCALES}
+        self._templates = {locale: _environment(locale) for locale in LANGUAGES}
         self._may = {(page.path, page.method): page.may for page in self.pages}
 
     def is_for(self, path: str, method: str, role: Role) -> bool:
@@ -72,7 +72,7 @@ class Rooms:
     def render(self, template: str, visit: "Visit", values: Mapping[str, object]) -> str:
         """Return a page as text, every value in it escaped."""
         return (
-            self._templates[visit.speech.locale]
+            self._templates[visit.speech.language]
             .get_template(template)
             .render({"visit": visit, "say": visit.say, "words": visit.words, "menu": self.menu(visit), **values})
         )
@@ -91,7 +91,7 @@ class _Spoken(Environment):
             lstrip_blocks=True,
         )
         addresses = {name: each.address for name, each in assets.load().items()}
-        self.globals |= {"asset": addresses.__getitem__, "htmx_config": HTMX, "locales": LOCALES}
+        self.globals |= {"asset": addresses.__getitem__, "htmx_config": HTMX, "locales": LANGUAGES}
         self._speaker = _Speaker(locale)
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from pabal.console.shell import cookies
 from pabal.console.shell.page_request import HOME, SIGN_IN, Visit, local
-from pabal.domain.codes import LOCALES, Code, Refused
+from pabal.domain.codes import LANGUAGES, Code, Refused
 from pabal.service.access import sign_in
 from pabal.store import accounts
 
@@ -53,14 +53,14 @@ async def do_sign_out(visit: Visit) -> Response:
 async def choose_language(visit: Visit) -> Response:
     """Speak another language from now on."""
     response = visit.elsewhere(_back(visit))
-    if visit.field("language") in LOCALES:
+    if visit.field("language") in LANGUAGES:
         cookies.choose_language(response, visit.field("language"), is_safe=visit.is_safe)
     return response
 
 
 async def show_accounts(visit: Visit) -> Response:
     """Show an operator all accounts, to choose one to look at."""
-    found = await visit.context.store.read(accounts.accounts)
+    found = await visit.context.store.read(accounts.list_accounts)
     return visit.page("sign_in/accounts.html", accounts=found)
 
 
@@ -69,7 +69,7 @@ async def choose_account(visit: Visit) -> Response:
     assert visit.session is not None
     word = visit.field("account")
     account_id = int(word) if word.isascii() and word.isdigit() and len(word) < 19 else 0
-    if not await sign_in.look_at(visit.context, visit.token, visit.session, account_id):
+    if not await sign_in.switch_account(visit.context, visit.token, visit.session, account_id):
         raise Refused(Code.NOT_FOUND)
     return visit.elsewhere(HOME)
 

@@ -1,21 +1,21 @@
 """Words of the page to sign in."""
 
-from pabal.domain.codes import Words
+from pabal.domain.codes import Text
 
 WORDS = {
-    "sign_in.title": Words("로그인", "Sign in"),
-    "sign_in.name": Words("사용자 이름", "User name"),
-    "sign_in.password": Words("비밀번호", "Password"),
-    "sign_in.do": Words("로그인", "Sign in"),
-    "sign_in.wrong": Words(
+    "sign_in.title": Text("로그인", "Sign in"),
+    "sign_in.name": Text("사용자 이름", "User name"),
+    "sign_in.password": Text("비밀번호", "Password"),
+    "sign_in.do": Text("로그인", "Sign in"),
+    "sign_in.wrong": Text(
         "사용자 이름 또는 비밀번호가 맞지 않습니다. 확인하고 다시 입력하세요.",
         "The user name or the password is wrong. Check both and try again.",
     ),
-    "sign_in.throttled": Words(
+    "sign_in.throttled": Text(
         "로그인에 여러 번 실패했습니다. {minutes}분 뒤에 다시 시도하세요.",
         "Too many failed tries. Try again in {minutes} min.",
     ),
-    "sign_in.help": Words(
+    "sign_in.help": Text(
         "비밀번호를 잊었다면 운영자에게 새 비밀번호를 요청하세요.",
         "If you have forgotten your password, ask your operator for a new one.",
     ),

@@ -13,19 +13,19 @@ from pabal.console.send.draft import ALIMTALK, FRIENDTALK, KINDS, Draft
 from pabal.console.upload import sheet
 from pabal.console.upload.sheet import Columns, Row
 from pabal.domain import text, variables
-from pabal.domain.campaign import BLOCK_RECEIVERS
-from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.campaign import MAX_BLOCK_RECEIVERS
+from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
-from pabal.domain.sending import Receiver, Sending, shared_to_json
-from pabal.domain.template import Design
+from pabal.domain.sending import Receiver, Sending, encode_shared
+from pabal.domain.template import TemplateContent
 from pabal.models import bodies
 from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending import campaigns as service
-from pabal.service.sending.accept import usable_profile, usable_template
-from pabal.store.campaigns import Block, Fault, Findings
+from pabal.service.sending.accept import get_usable_profile, get_usable_template
+from pabal.store.campaigns import FileFindings, InvalidRow, ReceiverBlock
 
 _LINKS = ("mobileUrl", "pcUrl", "androidUrl", "iosUrl")
 _RECEIVER = "receivers["
@@ -69,18 +69,23 @@ class Checker:
     """Checks receivers of one message; it waits for nothing, so it may do so in a thread."""
 
     def __init__(
-        self, message: Message, policy: Policy, now: Instant, profile: Profile | None, design: Design | None
+        self,
+        message: Message,
+        policy: Policy,
+        now: Instant,
+        profile: Profile | None,
+        design: TemplateContent | None,
     ) -> None:
         self._message = message
         self._policy = policy
         self._now = now
         self._profile = profile
         self._design = design
-        form = forms.from_fields(KINDS[message.kind].shape, {**message.fields, "receivers": []})
+        form = forms.parse_fields(KINDS[message.kind].shape, {**message.fields, "receivers": []})
         self._body: Any = form.body
         self._problems = form.problems
         self.names = self._names()
-        self.size = min(BLOCK_RECEIVERS, policy.most_receivers)
+        self.size = min(MAX_BLOCK_RECEIVERS, policy.max_receivers)
 
     @property
     def product(self) -> Product:
@@ -95,7 +100,7 @@ class Checker:
         content = self._design.content if self._design else getattr(self._body, "content", None)
         return getattr(self._body, "subject", None) or "", content or ""
 
-    def sending(self, given: Sequence[bodies.Receiver]) -> Sending:
+    def sending(self, given: Sequence[bodies.ReceiverBody]) -> Sending:
         """Return the checked send to these receivers.
 
         Raises Refused as the interface does.
@@ -105,31 +110,31 @@ class Checker:
         if kind == ALIMTALK:
             assert self._profile is not None
             assert self._design is not None
-            return sends.alimtalk_form(form, policy, now).sending(self._profile, self._design)
+            return sends.check_alimtalk_fields(form, policy, now).complete(self._profile, self._design)
         if kind == FRIENDTALK:
             assert self._profile is not None
-            return sends.friendtalk(form, policy, now)._replace(profile_id=self._profile.id)
-        return sends.text_message(KINDS[kind].product, form, policy, now)._replace(is_ad=self._message.is_ad)
+            return sends.check_friendtalk_fields(form, policy, now)._replace(profile_id=self._profile.id)
+        return sends.check_text_message(KINDS[kind].product, form, policy, now)._replace(is_ad=self._message.is_ad)
 
     def check_message(self) -> None:
         """Raises Refused for what is wrong with the message itself, whoever receives it."""
-        receiver = bodies.TalkReceiver if self._message.kind == FRIENDTALK else bodies.Receiver
+        receiver = bodies.FriendtalkReceiverBody if self._message.kind == FRIENDTALK else bodies.ReceiverBody
         given = receiver(phoneNumber=_ANYONE, templateData=dict.fromkeys(self.names, ""))
         try:
             self.sending([given])
         except Refused as refused:
             found = [each for each in refused.problems if not each.field.startswith(_RECEIVER)]
             if found:
-                raise Refused.for_all(found) from None
+                raise Refused.from_problems(found) from None
 
-    def receiver(self, row: Row, places: Columns) -> bodies.Receiver:
+    def receiver(self, row: Row, places: Columns) -> bodies.ReceiverBody:
         """Return a row as the interface would be sent it; an empty cell is no value."""
         cells = row.cells
 
         def cell(place: int) -> str:
             return cells[place] if place < len(cells) else ""
 
-        kind = bodies.TalkReceiver if self._message.kind == FRIENDTALK else bodies.Receiver
+        kind = bodies.FriendtalkReceiverBody if self._message.kind == FRIENDTALK else bodies.ReceiverBody
         return kind(
             phoneNumber=sheet.phone_number(cell(places.phone)),
             templateData={name: cell(place) for name, place in places.values.items() if cell(place)},
@@ -142,11 +147,11 @@ class Checker:
         if self._message.kind == ALIMTALK:
             assert self._design is not None
             links = [str(one[link]) for one in self._design.buttons for link in _LINKS if link in one]
-            return variables.names(self._design.content, *links, _clean(resent))
+            return variables.find_names(self._design.content, *links, _clean(resent))
         if self._message.kind == FRIENDTALK:
             links = [getattr(one, link) for one in body.buttons or () for link in _LINKS]
-            return variables.names(_clean(body.content), *links, _clean(resent))
-        return variables.names(_clean(body.content), _clean(getattr(body, "subject", None)))
+            return variables.find_names(_clean(body.content), *links, _clean(resent))
+        return variables.find_names(_clean(body.content), _clean(getattr(body, "subject", None)))
 
 
 async def checker_of(context: Context, account_id: int, message: Message) -> Checker:
@@ -155,11 +160,11 @@ async def checker_of(context: Context, account_id: int, message: Message) -> Che
     Raises Refused.
     """
     profile: Profile | None = None
-    design: Design | None = None
+    design: TemplateContent | None = None
     if message.kind in (ALIMTALK, FRIENDTALK):
-        profile = await usable_profile(context, account_id, str(message.fields.get("senderKey", "")))
+        profile = await get_usable_profile(context, account_id, str(message.fields.get("senderKey", "")))
     if message.kind == ALIMTALK and profile:
-        design = await usable_template(context, profile, str(message.fields.get("templateCode", "")))
+        design = await get_usable_template(context, profile, str(message.fields.get("templateCode", "")))
     found = Checker(message, context.policy, context.world.now(), profile, design)
     found.check_message()
     return found
@@ -178,7 +183,7 @@ class Reading:
         self.shared: str | None = None
         """What the receivers were checked against, once one of them was right."""
 
-    def go_on(self) -> Findings | None:
+    def go_on(self) -> FileFindings | None:
         """Read and check the next part, None at the end.
 
         Raises Refused where the file cannot be used.
@@ -189,7 +194,7 @@ class Reading:
                 raise Refused(
                     Code.INVALID_PARAMETER,
                     "file",
-                    Words("빈 파일입니다. 내용을 넣어 올리세요.", "The file is empty: fill it in."),
+                    Text("빈 파일입니다. 내용을 넣어 올리세요.", "The file is empty: fill it in."),
                 )
             self.columns = sheet.columns(first, self._checker.names)
         rows = list(itertools.islice(self._rows, self._checker.size))
@@ -197,16 +202,16 @@ class Reading:
             return None
         receivers, faults = self._checked(rows, self.columns)
         good, duplicates = self._once(rows, receivers, faults)
-        return Findings(self._block(good), sorted(faults), duplicates)
+        return FileFindings(self._block(good), sorted(faults), duplicates)
 
-    def _checked(self, rows: Sequence[Row], places: Columns) -> tuple[dict[int, Receiver], list[Fault]]:
+    def _checked(self, rows: Sequence[Row], places: Columns) -> tuple[dict[int, Receiver], list[InvalidRow]]:
         """Return the receivers that can be sent to, by their place, and why others cannot."""
         given = {place: self._checker.receiver(row, places) for place, row in enumerate(rows)}
-        faults: list[Fault] = []
+        faults: list[InvalidRow] = []
         for place, row in enumerate(rows):
             if error := places.error_in(row):
-                words = Words(f"수식 오류 {error} 가 있습니다.", f"A formula shows the error {error}.")
-                faults.append(Fault(row.number, row.cells, tuple(words)))
+                words = Text(f"수식 오류 {error} 가 있습니다.", f"A formula shows the error {error}.")
+                faults.append(InvalidRow(row.number, row.cells, tuple(words)))
                 del given[place]
         while given:
             order = list(given)
@@ -215,15 +220,15 @@ class Reading:
             except Refused as refused:
                 for index, problems in _by_receiver(refused.problems).items():
                     row = rows[order[index]]
-                    faults.append(Fault(row.number, row.cells, tuple(service.told(problems))))
+                    faults.append(InvalidRow(row.number, row.cells, tuple(service.describe_problems(problems))))
                     del given[order[index]]
                 continue
-            self.shared = self.shared or shared_to_json(sending)
+            self.shared = self.shared or encode_shared(sending)
             return dict(zip(order, sending.receivers, strict=True)), faults
         return {}, faults
 
     def _once(
-        self, rows: Sequence[Row], receivers: Mapping[int, Receiver], faults: list[Fault]
+        self, rows: Sequence[Row], receivers: Mapping[int, Receiver], faults: list[InvalidRow]
     ) -> tuple[list[Receiver], int]:
         """Return whom to send to, and how many numbers came again; those are faults if once is enough."""
         good: list[Receiver] = []
@@ -234,17 +239,17 @@ class Reading:
             if first != row.number:
                 duplicates += 1
                 if self._is_once:
-                    words = Words(f"{first}행과 같은 번호입니다.", f"The same number is in row {first}.")
-                    faults.append(Fault(row.number, row.cells, tuple(words)))
+                    words = Text(f"{first}행과 같은 번호입니다.", f"The same number is in row {first}.")
+                    faults.append(InvalidRow(row.number, row.cells, tuple(words)))
                     continue
             good.append(receiver)
         return good, duplicates
 
-    def _block(self, good: Sequence[Receiver]) -> Block | None:
+    def _block(self, good: Sequence[Receiver]) -> ReceiverBlock | None:
         if not good:
             return None
         self._blocks += 1
-        return Block(self._blocks, len(good), service.written(good))
+        return ReceiverBlock(self._blocks, len(good), service.encode_receivers(good))
 
 
 def _by_receiver(problems: Sequence[Problem]) -> dict[int, list[Problem]]:
@@ -255,13 +260,13 @@ def _by_receiver(problems: Sequence[Problem]) -> dict[int, list[Problem]]:
     found: dict[int, list[Problem]] = {}
     for each in problems:
         if not each.field.startswith(_RECEIVER):
-            raise Refused.for_all(problems)
+            raise Refused.from_problems(problems)
         found.setdefault(int(each.field[len(_RECEIVER) :].split("]")[0]), []).append(each)
     return found
 
 
 def _clean(given: str | None) -> str | None:
     try:
-        return text.cleaned(given) if given else None
+        return text.normalize(given) if given else None
     except Refused:
         return None

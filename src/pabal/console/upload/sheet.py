@@ -16,7 +16,7 @@ from xml.etree.ElementTree import ParseError
 
 from pabal.console.upload.xlsx_limits import Packed
 from pabal.domain import phone
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 
 MOST_FILE_BYTES = 32 * 1024 * 1024
 MOST_ROWS = 200_000
@@ -160,7 +160,7 @@ def _name(cell: str) -> str:
 
 def _is_number(cell: str) -> bool:
     try:
-        phone.mobile(phone_number(cell))
+        phone.parse_mobile(phone_number(cell))
     except Refused:
         return False
     return True
@@ -256,7 +256,7 @@ def _spelled(cell: Any) -> str:
 
 
 def _refusal(ko: str, en: str) -> Refused:
-    return Refused(Code.INVALID_PARAMETER, "file", Words(ko, en))
+    return Refused(Code.INVALID_PARAMETER, "file", Text(ko, en))
 
 
 def counted(rows: Iterable[Row]) -> Iterator[Row]:
@@ -271,5 +271,5 @@ def counted(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _too_many() -> Refused:
-    words = Words(f"파일 하나에 {MOST_ROWS:,}행까지입니다.", f"A file has at most {MOST_ROWS:,} rows.")
+    words = Text(f"파일 하나에 {MOST_ROWS:,}행까지입니다.", f"A file has at most {MOST_ROWS:,} rows.")
     return Refused(Code.TOO_MANY_RECEIVERS, "file", words)

@@ -16,16 +16,16 @@ from pabal.console.shell.page_request import Visit
 from pabal.console.upload import row_validation, sheet
 from pabal.console.upload.row_validation import Checker, Message, Reading
 from pabal.domain import dates, identifiers
-from pabal.domain.campaign import MOST_NAME_CHARACTERS, State
-from pabal.domain.codes import Code, Problem, Refused, Words
+from pabal.domain.campaign import MAX_NAME_CHARACTERS, CampaignState
+from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.message import PRODUCT_BY_WORD
-from pabal.domain.sending import shared_from_json
+from pabal.domain.sending import decode_shared
 from pabal.service.sending import campaigns as service
-from pabal.service.sending.accept import way_out
+from pabal.service.sending.accept import choose_carrier
 from pabal.store import campaigns
-from pabal.store.audit_log import Deed
-from pabal.store.campaigns import Campaign, Draft, Fault, Read
+from pabal.store.audit_log import AuditEntry
+from pabal.store.campaigns import Campaign, CampaignDraft, FileSummary, InvalidRow
 from pabal.world import new_request_id
 
 UPLOAD = "/console/send/upload"
@@ -37,15 +37,15 @@ FAULTS_AT_ONCE = 1000
 MAX_FILE_NAME_CHARACTERS = 120
 NOTHING_NEW = 204
 ANEW = {"hx-refresh": "true"}
-UNCLEAR = Words(
+UNCLEAR = Text(
     "예약하려면 ‘예약 발송’을 선택하고 시각을 정하세요. 지금 보내려면 둘 다 비우세요.",
     "To schedule it, tick the box and pick a time; to send it now, do neither.",
 )
-BUSY = Words(
+BUSY = Text(
     "다른 파일을 확인하고 있거나 이미 보낸 캠페인입니다. 화면을 새로 고치세요.",
     "Another file is being checked, or it has been sent already: reload the page.",
 )
-CHANGED = Words(
+CHANGED = Text(
     "이 화면을 연 뒤에 다른 파일이 올라왔습니다. 아래 인원과 내용을 다시 확인하고 보내세요.",
     "Another file has come in since you opened this page: look at what is below, then send it.",
 )
@@ -60,9 +60,9 @@ async def begin(visit: Visit) -> Response:
     except Refused as refused:
         return await send_page.refuse(visit, draft, refused)
     campaign_id = new_request_id(visit.context.world, 0)
-    name = f"{visit.words(draft.product.label)} {visit.speech.stamp(visit.now)[:16]}"
-    begun = Draft(campaign_id, visit.account_id, visit.user.id, draft.product.word, name, message.to_json())
-    await service.begin(visit.context, begun, visit.deed("campaign.begin", campaign_id.hex()))
+    name = f"{visit.words(draft.product.label)} {visit.speech.format_timestamp(visit.now)[:16]}"
+    begun = CampaignDraft(campaign_id, visit.account_id, visit.user.id, draft.product.word, name, message.to_json())
+    await service.create(visit.context, begun, visit.deed("campaign.begin", campaign_id.hex()))
     return visit.elsewhere(f"{UPLOAD}/{campaign_id.hex()}")
 
 
@@ -83,7 +83,7 @@ async def show_progress(visit: Visit) -> Response:
     seen = _seen(campaign, visit.now)
     if seen == visit.field("seen"):
         return Response(status_code=NOTHING_NEW)
-    if campaign.state is not State.READING or _is_stale(campaign, visit.now):
+    if campaign.state is not CampaignState.READING or _is_stale(campaign, visit.now):
         return Response(status_code=NOTHING_NEW, headers=ANEW)
     return visit.page("upload/upload_progress.html", campaign=campaign, is_reading=True, seen=seen)
 
@@ -105,7 +105,7 @@ async def give_template(visit: Visit) -> Response:
     """Answer with an empty file that has the columns which the message needs."""
     campaign = await _campaign(visit)
     checker = await _checker(visit, campaign)
-    head = export.BOM + export.line([sheet.PHONE_NAMES[0], *checker.names])
+    head = export.BOM + export.csv_line([sheet.PHONE_NAMES[0], *checker.names])
     return _as_file(head.encode(), "pabal-template.csv")
 
 
@@ -128,7 +128,7 @@ async def send(visit: Visit) -> Response:
         if visit.field("seen") != _seen(campaign, visit.now):
             raise Refused(Code.INVALID_STATE, "", CHANGED)
         await _checker(visit, campaign)
-        name = visit.field("name")[:MOST_NAME_CHARACTERS] or campaign.name
+        name = visit.field("name")[:MAX_NAME_CHARACTERS] or campaign.name
         at = await _time(visit, campaign)
         if not await service.start(visit.context, campaign, name, at, _deed(visit, campaign, "send")):
             raise Refused(Code.INVALID_STATE, "", BUSY)
@@ -149,33 +149,33 @@ async def _time(visit: Visit, campaign: Campaign) -> Instant | None:
         raise Refused(Code.INVALID_DATE, "sendDate", UNCLEAR)
     if spelled:
         try:
-            at = dates.send_at(spelled, now, policy.zone, policy.most_days_ahead)
+            at = dates.parse_send_date(spelled, now, policy.zone, policy.max_days_ahead)
         except Refused as refused:
             raise Refused(refused.code, "sendDate", refused.problems[0].detail) from None
-    shared = await visit.context.store.read(campaigns.sending, campaign.id)
+    shared = await visit.context.store.read(campaigns.get_sending, campaign.id)
     if shared is None:
         raise Refused(Code.INVALID_STATE, "", BUSY)
-    sending = shared_from_json(shared)._replace(scheduled_at=at)
-    sending = sends.at_a_decent_hour(sending, policy, now)
-    await way_out(visit.context, visit.account_id, sending)
+    sending = decode_shared(shared)._replace(scheduled_at=at)
+    sending = sends.check_ad_hours(sending, policy, now)
+    await choose_carrier(visit.context, visit.account_id, sending)
     return sending.scheduled_at
 
 
 async def _page(visit: Visit, campaign: Campaign, problems: Sequence[Problem] = ()) -> Response:
     read = visit.context.store.read
     fields = ("name", "sendDate")
-    told = {each.field if each.field in fields else "": each.message(visit.speech.locale) for each in problems}
-    message = Message.from_json(await read(campaigns.body, campaign.id))
+    told = {each.field if each.field in fields else "": each.message(visit.speech.language) for each in problems}
+    message = Message.from_json(await read(campaigns.get_body, campaign.id))
     try:
         checker = await row_validation.checker_of(visit.context, visit.account_id, message)
         names, (subject, content) = checker.names, checker.texts
     except Refused as refused:
         names, subject, content = (), "", ""
-        told.setdefault("", refused.problems[0].message(visit.speech.locale))
-    faults: list[Fault] = []
-    if campaign.state is State.CHECKED:
-        faults = await read(campaigns.faults, campaign.id, 0, SHOWN_FAULTS)
-    is_stale = campaign.state is State.READING and _is_stale(campaign, visit.now)
+        told.setdefault("", refused.problems[0].message(visit.speech.language))
+    faults: list[InvalidRow] = []
+    if campaign.state is CampaignState.CHECKED:
+        faults = await read(campaigns.list_invalid_rows, campaign.id, 0, SHOWN_FAULTS)
+    is_stale = campaign.state is CampaignState.READING and _is_stale(campaign, visit.now)
     send_date = visit.field("sendDate") or message.send_date
     return visit.page(
         "upload/upload.html",
@@ -187,10 +187,10 @@ async def _page(visit: Visit, campaign: Campaign, problems: Sequence[Problem] = 
         content=content,
         faults=[(each.number, each.cells, visit.in_turn(each.reason)) for each in faults],
         reason=visit.in_turn(campaign.reason),
-        is_reading=campaign.state is State.READING and not is_stale,
+        is_reading=campaign.state is CampaignState.READING and not is_stale,
         is_stale=is_stale,
         seen=_seen(campaign, visit.now),
-        is_checked=campaign.state is State.CHECKED,
+        is_checked=campaign.state is CampaignState.CHECKED,
         state=campaign.state,
         product=PRODUCT_BY_WORD[campaign.kind],
         phone_name=sheet.PHONE_NAMES[0],
@@ -203,7 +203,7 @@ async def _page(visit: Visit, campaign: Campaign, problems: Sequence[Problem] = 
 
 
 async def _campaign(visit: Visit) -> Campaign:
-    campaign_id = identifiers.read_request(str(visit.request.path_params["campaign"]))
+    campaign_id = identifiers.parse_request_id(str(visit.request.path_params["campaign"]))
     found = await visit.context.store.read(campaigns.get, campaign_id) if campaign_id else None
     if found is None or found.account_id != visit.account_id:
         raise Refused(Code.NOT_FOUND)
@@ -211,7 +211,7 @@ async def _campaign(visit: Visit) -> Campaign:
 
 
 async def _checker(visit: Visit, campaign: Campaign) -> Checker:
-    body = await visit.context.store.read(campaigns.body, campaign.id)
+    body = await visit.context.store.read(campaigns.get_body, campaign.id)
     return await row_validation.checker_of(visit.context, visit.account_id, Message.from_json(body))
 
 
@@ -225,7 +225,7 @@ async def _receive(visit: Visit, file: IO[bytes]) -> None:
         size += len(part)
         if size > sheet.MOST_FILE_BYTES:
             most = sheet.MOST_FILE_BYTES // (1024 * 1024)
-            raise Refused(Code.PAYLOAD_TOO_LARGE, "file", Words(f"{most} MB까지입니다.", f"At most {most} MB."))
+            raise Refused(Code.PAYLOAD_TOO_LARGE, "file", Text(f"{most} MB까지입니다.", f"At most {most} MB."))
         file.write(part)
     file.flush()
 
@@ -245,17 +245,19 @@ async def _read(visit: Visit, campaign: Campaign, checker: Checker, path: Path) 
         return max(visit.now, touched + 1)
 
     try:
-        reading = Reading(await beside.do(sheet.rows_of, path), checker, is_once=is_once)
-        while findings := await beside.do(reading.go_on):
+        reading = Reading(await beside.run(sheet.rows_of, path), checker, is_once=is_once)
+        while findings := await beside.run(reading.go_on):
             at = later()
             if not await store.write(campaigns.add_findings, campaign.id, findings, touched, at):
                 raise Refused(Code.INVALID_STATE, "", BUSY)
             touched = at
         places = reading.columns
-        read = Read(reading.shared, places.names if places else (), places.unused if places else ())
+        read = FileSummary(reading.shared, places.names if places else (), places.unused if places else ())
         await store.write(campaigns.end_reading, campaign.id, read, touched, later())
     except Refused as refused:
-        await store.write(campaigns.refuse_file, campaign.id, service.told(refused.problems), touched, later())
+        await store.write(
+            campaigns.refuse_file, campaign.id, service.describe_problems(refused.problems), touched, later()
+        )
 
 
 @contextlib.contextmanager
@@ -268,14 +270,14 @@ def _room() -> Iterator[tuple[Path, IO[bytes]]]:
 async def _faults_written(visit: Visit, campaign: Campaign) -> AsyncIterator[bytes]:
     width = len(campaign.columns)
     head = [visit.say("upload.row"), *campaign.columns, visit.say("upload.reason")]
-    yield (export.BOM + export.line(head)).encode()
+    yield (export.BOM + export.csv_line(head)).encode()
     after = 0
-    while some := await visit.context.store.read(campaigns.faults, campaign.id, after, FAULTS_AT_ONCE):
+    while some := await visit.context.store.read(campaigns.list_invalid_rows, campaign.id, after, FAULTS_AT_ONCE):
         after = some[-1].number
-        yield "".join(export.line(_fault_cells(visit, each, width)) for each in some).encode()
+        yield "".join(export.csv_line(_fault_cells(visit, each, width)) for each in some).encode()
 
 
-def _fault_cells(visit: Visit, fault: Fault, width: int) -> list[str]:
+def _fault_cells(visit: Visit, fault: InvalidRow, width: int) -> list[str]:
     cells = [*fault.cells, *[""] * width][: max(width, len(fault.cells))]
     return [str(fault.number), *cells, " ".join(visit.in_turn(fault.reason))]
 
@@ -290,13 +292,13 @@ def _attached(name: str) -> dict[str, str]:
 
 def _seen(campaign: Campaign, now: Instant) -> str:
     """Return what tells how a campaign stands from how it stood before."""
-    is_given_up = campaign.state is State.READING and _is_stale(campaign, now)
-    return f"{campaign.touched_at}{'-' if is_given_up else ''}"
+    is_given_up = campaign.state is CampaignState.READING and _is_stale(campaign, now)
+    return f"{campaign.changed_at}{'-' if is_given_up else ''}"
 
 
 def _is_stale(campaign: Campaign, now: Instant) -> bool:
-    return campaign.touched_at < now - STALE_AFTER
+    return campaign.changed_at < now - STALE_AFTER
 
 
-def _deed(visit: Visit, campaign: Campaign, what: str) -> Deed:
+def _deed(visit: Visit, campaign: Campaign, what: str) -> AuditEntry:
     return visit.deed(f"campaign.{what}", campaign.id.hex())

@@ -4,7 +4,7 @@ import re
 import zipfile
 from typing import IO, Any
 
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 
 MOST_UNPACKED_BYTES = 512 * 1024 * 1024
 """A file that unpacks to more is no list of receivers."""
@@ -103,7 +103,7 @@ def _too_large() -> Refused:
     return Refused(
         Code.INVALID_PARAMETER,
         "file",
-        Words(
+        Text(
             "Excel 파일이 너무 큽니다. 나누거나 CSV로 올리세요.",
             "The Excel file is too large: split it, or upload it as CSV.",
         ),

@@ -1,46 +1,46 @@
 """Makes accounts, disables them, enables them again."""
 
 from pabal.domain import text
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.store import accounts, audit_log
-from pabal.store.audit_log import Deed, Doer
+from pabal.store.audit_log import Actor, AuditEntry
 from pabal.store.engine.base import Tx
 
 MAX_NAME_CHARACTERS = 64
 
 
-def name(spelling: str) -> str:
+def parse_name(spelling: str) -> str:
     """Return an account's name.
 
     Raises Refused: MISSING_PARAMETER, INVALID_PARAMETER.
     """
-    found = text.cleaned(spelling).strip()
+    found = text.normalize(spelling).strip()
     if not found:
         raise Refused(Code.MISSING_PARAMETER, "name")
     if len(found) > MAX_NAME_CHARACTERS or not found.isprintable():
         most = MAX_NAME_CHARACTERS
-        raise Refused(Code.INVALID_PARAMETER, "name", Words(f"{most}자까지입니다.", f"At most {most} characters."))
+        raise Refused(Code.INVALID_PARAMETER, "name", Text(f"{most}자까지입니다.", f"At most {most} characters."))
     return found
 
 
-def create(tx: Tx, name: str, by: Doer, now: Instant) -> int:
+def create(tx: Tx, name: str, actor: Actor, now: Instant) -> int:
     """Make an account and return its id.
 
     Raises Refused(DUPLICATE).
     """
-    if any(each.name == name for each in accounts.accounts(tx)):
-        raise Refused(Code.DUPLICATE, "name", Words("이미 있는 계정입니다.", "There is such an account already."))
+    if any(each.name == name for each in accounts.list_accounts(tx)):
+        raise Refused(Code.DUPLICATE, "name", Text("이미 있는 계정입니다.", "There is such an account already."))
     account_id = accounts.ensure_account(tx, name, now)
-    audit_log.note(tx, Deed(now, *by, account_id, "account.create"))
+    audit_log.add(tx, AuditEntry(now, *actor, account_id, "account.create"))
     return account_id
 
 
-def set_disabled(tx: Tx, account_id: int, is_disabled: bool, by: Doer, now: Instant) -> None:
+def set_disabled(tx: Tx, account_id: int, is_disabled: bool, actor: Actor, now: Instant) -> None:
     """Disable an account, or enable it again: its keys and its users stop or work with it."""
-    found = accounts.by_id(tx, account_id)
+    found = accounts.get(tx, account_id)
     if found is None or (found.disabled_at is not None) is is_disabled:
         return
     accounts.set_disabled(tx, found.name, now if is_disabled else None)
     what = "account.disable" if is_disabled else "account.enable"
-    audit_log.note(tx, Deed(now, *by, account_id, what))
+    audit_log.add(tx, AuditEntry(now, *actor, account_id, what))

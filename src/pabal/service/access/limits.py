@@ -7,22 +7,22 @@ from typing import NamedTuple
 from pabal.domain.dates import SECOND, Instant
 from pabal.store import key_usage
 from pabal.store.engine.base import Store, Tx
-from pabal.store.key_usage import Grant
+from pabal.store.key_usage import RateGrant
 from pabal.world import World
 
 MAX_BUCKETS = 10_000
-AHEAD_PARTS = 100
+PREFETCH_FRACTION = 100
 """Of a bucket that processes share, one takes at least this part of a second's worth at a time."""
-AHEAD_FOR = 1 * SECOND
+PREFETCH_TTL_MS = 1 * SECOND
 """What was taken ahead and not used for so long is forgotten."""
-CLOSED_FOR = 10 * SECOND
+MAX_EMPTY_MS = 10 * SECOND
 """No bucket is empty for longer than a clock that is behind others may take it to be."""
 
 
-class Allowance(NamedTuple):
+class RateLimitResult(NamedTuple):
     """Whether a request may pass, and what is left: the figures of the RateLimit headers."""
 
-    is_granted: bool
+    is_allowed: bool
     limit: int
     remaining: int
     reset_s: float
@@ -30,16 +30,16 @@ class Allowance(NamedTuple):
     retry_after_s: float
 
 
-class Limiter:
+class RateLimiter:
     """The buckets of all keys in use, in the only process there is."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._buckets: OrderedDict[int, tuple[float, float]] = OrderedDict()
 
-    def take(self, key_id: int, rate: int) -> Allowance:
+    def take(self, key_id: int, rate: int) -> RateLimitResult:
         """Take one request out of a key's bucket, which holds a second's worth."""
-        now = self._world.stopwatch()
+        now = self._world.monotonic()
         left, since = self._buckets.get(key_id, (float(rate), now))
         left = min(rate, left + (now - since) * rate)
         is_granted = left >= 1
@@ -49,10 +49,10 @@ class Limiter:
         if len(self._buckets) > MAX_BUCKETS:
             self._buckets.popitem(last=False)
         wait_s = 0.0 if is_granted else (1 - left) / rate
-        return Allowance(is_granted, rate, int(left), (rate - left) / rate, wait_s)
+        return RateLimitResult(is_granted, rate, int(left), (rate - left) / rate, wait_s)
 
 
-class SharedLimiter:
+class SharedRateLimiter:
     """The buckets of all keys in use, shared with other processes through the store.
 
     Each takes a few requests ahead, so that most pass without asking the store.
@@ -61,64 +61,64 @@ class SharedLimiter:
     def __init__(self, store: Store, world: World) -> None:
         self._store = store
         self._world = world
-        self._purses: OrderedDict[int, _Purse] = OrderedDict()
+        self._shares: OrderedDict[int, _BucketShare] = OrderedDict()
 
-    async def take(self, key_id: int, rate: int) -> Allowance:
+    async def take(self, key_id: int, rate: int) -> RateLimitResult:
         """Take one request out of a key's bucket, which holds a second's worth.
 
         Raises StoreAway.
         """
-        purse = self._purses.get(key_id)
+        purse = self._shares.get(key_id)
         if purse is None:
-            purse = self._purses[key_id] = _Purse()
-            if len(self._purses) > MAX_BUCKETS:
-                self._purses.popitem(last=False)
-        purse.wanted += 1
+            purse = self._shares[key_id] = _BucketShare()
+            if len(self._shares) > MAX_BUCKETS:
+                self._shares.popitem(last=False)
+        purse.waiting_callers += 1
         try:
-            if not purse.has_some(self._world.now()):
-                async with purse.filling:
-                    await self._fill(purse, key_id, rate)
+            if not purse.has_tokens(self._world.now()):
+                async with purse.refill_lock:
+                    await self._refill(purse, key_id, rate)
             return purse.spend(rate, self._world.now())
         finally:
-            purse.wanted -= 1
+            purse.waiting_callers -= 1
 
-    def _take_now(self, tx: Tx, key_id: int, rate: int, most: int) -> Grant:
+    def _take_now(self, tx: Tx, key_id: int, rate: int, most: int) -> RateGrant:
         return key_usage.take(tx, key_id, rate, most, self._world.now())
 
-    async def _fill(self, purse: "_Purse", key_id: int, rate: int) -> None:
+    async def _refill(self, purse: "_BucketShare", key_id: int, rate: int) -> None:
         now = self._world.now()
-        if purse.has_some(now) or purse.is_closed(now):  # somebody else has asked meanwhile
+        if purse.has_tokens(now) or purse.is_known_empty(now):  # somebody else has asked meanwhile
             return
-        most = max(rate // AHEAD_PARTS, purse.wanted)
-        grant = await self._store.note(self._take_now, key_id, rate, most)
-        purse.left, purse.filled_at, purse.left_in_store = grant.granted, now, grant.left
-        purse.closed_until = now if grant.granted else grant.next_at
+        most = max(rate // PREFETCH_FRACTION, purse.waiting_callers)
+        grant = await self._store.write_relaxed(self._take_now, key_id, rate, most)
+        purse.tokens, purse.filled_at, purse.tokens_in_store = grant.granted, now, grant.left
+        purse.empty_until = now if grant.granted else grant.next_at
 
 
-class _Purse:
+class _BucketShare:
     """What one process has taken of a key's bucket, and knows of the rest."""
 
     def __init__(self) -> None:
-        self.left = 0
-        self.left_in_store = 0
-        self.wanted = 0
+        self.tokens = 0
+        self.tokens_in_store = 0
+        self.waiting_callers = 0
         """How many callers wait to take one."""
         self.filled_at: Instant = 0
-        self.closed_until: Instant = 0
+        self.empty_until: Instant = 0
         """The bucket has nothing before this time."""
-        self.filling = asyncio.Lock()
+        self.refill_lock = asyncio.Lock()
 
-    def has_some(self, now: Instant) -> bool:
-        return self.left > 0 and 0 <= now - self.filled_at < AHEAD_FOR
+    def has_tokens(self, now: Instant) -> bool:
+        return self.tokens > 0 and 0 <= now - self.filled_at < PREFETCH_TTL_MS
 
-    def is_closed(self, now: Instant) -> bool:
+    def is_known_empty(self, now: Instant) -> bool:
         """Say whether the bucket has nothing; not for ever, should the clock have been set back since."""
-        return now < self.closed_until <= now + CLOSED_FOR
+        return now < self.empty_until <= now + MAX_EMPTY_MS
 
-    def spend(self, rate: int, now: Instant) -> Allowance:
-        is_granted = self.has_some(now)
+    def spend(self, rate: int, now: Instant) -> RateLimitResult:
+        is_granted = self.has_tokens(now)
         if is_granted:
-            self.left -= 1
-        left = self.left + self.left_in_store if is_granted else 0
-        wait_s = 0.0 if is_granted else max(1 / rate, (self.closed_until - now) / SECOND)
-        return Allowance(is_granted, rate, left, (rate - left) / rate, wait_s)
+            self.tokens -= 1
+        left = self.tokens + self.tokens_in_store if is_granted else 0
+        wait_s = 0.0 if is_granted else max(1 / rate, (self.empty_until - now) / SECOND)
+        return RateLimitResult(is_granted, rate, left, (rate - left) / rate, wait_s)

@@ -1,36 +1,37 @@
 """Registers sender numbers of accounts, and takes them off the list."""
 
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 from pabal.store import accounts, audit_log
-from pabal.store.audit_log import Deed
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 
-MAX_NUMBERS = 1000
+MAX_SENDER_NUMBERS = 1000
 """Most sender numbers of an account."""
 
 
-def register(tx: Tx, account_id: int, number: str, deed: Deed) -> None:
+def register(tx: Tx, account_id: int, number: str, deed: AuditEntry) -> None:
     """Register a sender number, and note who did it.
 
     Raises Refused: DUPLICATE, or INVALID_PARAMETER where the account has too many.
     """
-    accounts.take_turns(tx, account_id)
-    if len(accounts.numbers_of(tx, account_id)) >= MAX_NUMBERS:
-        detail = Words(
-            f"발신번호는 {MAX_NUMBERS}개까지입니다.", f"An account has at most {MAX_NUMBERS} sender numbers."
+    accounts.lock(tx, account_id)
+    if len(accounts.list_numbers_by_account(tx, account_id)) >= MAX_SENDER_NUMBERS:
+        detail = Text(
+            f"발신번호는 {MAX_SENDER_NUMBERS}개까지입니다.",
+            f"An account has at most {MAX_SENDER_NUMBERS} sender numbers.",
         )
         raise Refused(Code.INVALID_PARAMETER, "number", detail)
-    if not accounts.add_number(tx, account_id, number, deed.done_at):
-        detail = Words("이미 등록된 번호입니다.", "It is registered already.")
+    if not accounts.add_number(tx, account_id, number, deed.created_at):
+        detail = Text("이미 등록된 번호입니다.", "It is registered already.")
         raise Refused(Code.DUPLICATE, "number", detail)
-    audit_log.note(tx, deed)
+    audit_log.add(tx, deed)
 
 
-def remove(tx: Tx, account_id: int, number: str, deed: Deed) -> None:
+def remove(tx: Tx, account_id: int, number: str, deed: AuditEntry) -> None:
     """Take a sender number off the list, and note who did it.
 
     Raises Refused(NOT_FOUND).
     """
     if not accounts.remove_number(tx, account_id, number):
         raise Refused(Code.NOT_FOUND, "number")
-    audit_log.note(tx, deed)
+    audit_log.add(tx, deed)

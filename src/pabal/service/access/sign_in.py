@@ -10,33 +10,33 @@ from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.domain.user import Role, User
 from pabal.service.access import passwords
-from pabal.service.access.passwords import Beside
+from pabal.service.access.passwords import HashingThreads
 from pabal.service.context import Context
 from pabal.store import accounts, audit_log, sessions, sign_in_attempts, users
-from pabal.store.audit_log import Deed
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.sessions import Session
+from pabal.store.sessions import ConsoleSession
 from pabal.store.sign_in_attempts import Subject
 from pabal.world import World
 
-Address = IPv4Address | IPv6Address
+IpAddress = IPv4Address | IPv6Address
 
 SECRET_BITS = 256
-LASTS = 12 * HOUR
-IDLE = 2 * HOUR
-TOUCHED_EVERY = 1 * MINUTE
+SESSION_LIFETIME_MS = 12 * HOUR
+IDLE_TIMEOUT_MS = 2 * HOUR
+TOUCH_INTERVAL_MS = 1 * MINUTE
 """That a session is in use is written down no more often than this."""
 
-WINDOW = 15 * MINUTE
-MOST_OF_BOTH = 5
-MOST_OF_NAME = 50
-MOST_OF_ADDRESS = 50
+ATTEMPT_WINDOW_MS = 15 * MINUTE
+MAX_ATTEMPTS_PER_NAME_AND_ADDRESS = 5
+MAX_ATTEMPTS_PER_NAME = 50
+MAX_ATTEMPTS_PER_ADDRESS = 50
 """Wrong tries in a window of a name from an address, of a name from anywhere, and from an address in all."""
-IPV6_PREFIX = 64
+IPV6_PREFIX_BITS = 64
 """Who has an address of version 6 has a whole network of them."""
 
 
-class Signed(NamedTuple):
+class NewSession(NamedTuple):
     """What the browser is given to hold, and who it speaks for."""
 
     token: str
@@ -45,37 +45,37 @@ class Signed(NamedTuple):
 
 def new_secret(world: World) -> str:
     """Mint a secret that nobody can guess."""
-    return f"{world.bits(SECRET_BITS):0{SECRET_BITS // 4}x}"
+    return f"{world.random_bits(SECRET_BITS):0{SECRET_BITS // 4}x}"
 
 
-def hash_of(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
     """Return what is kept of a token; it has 256 random bits, so one round of SHA-256 is enough."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 async def sign_in(
-    context: Context, beside: Beside, spelling: str, password: str, address: Address | None
-) -> Signed | None:
+    context: Context, hashing_threads: HashingThreads, spelling: str, password: str, address: IpAddress | None
+) -> NewSession | None:
     """Begin a session and return it, None where name and password do not belong together.
 
     Unknown names, wrong passwords and disabled users answer alike, in the same time.
     Raises Refused(RATE_LIMITED) after too many wrong tries.
     """
-    name = _name(spelling)
+    name = _parse_name(spelling)
     subjects = _subjects(name, address)
-    until = await context.store.write(sign_in_attempts.take, subjects, WINDOW, context.world.now())
+    until = await context.store.write(sign_in_attempts.acquire, subjects, ATTEMPT_WINDOW_MS, context.world.now())
     if until is not None:
         raise Refused(Code.RATE_LIMITED, retry_after_s=(until - context.world.now()) / SECOND)
-    found = await context.store.read(users.by_name, name)
-    is_right = await beside.do(passwords.is_right, found.hash if found else None, password)
-    if found is None or not is_right or not found.user.is_live:
+    found = await context.store.read(users.get_by_name, name)
+    is_right = await hashing_threads.run(passwords.verify, found.hash if found else None, password)
+    if found is None or not is_right or not found.user.is_active:
         return None
     token, csrf = new_secret(context.world), new_secret(context.world)
-    begun = await context.store.write(_begin, found, hash_of(token), csrf, subjects, context.world.now())
-    return Signed(token, found.user) if begun else None
+    begun = await context.store.write(_begin, found, hash_token(token), csrf, subjects, context.world.now())
+    return NewSession(token, found.user) if begun else None
 
 
-async def recognise(context: Context, token: str | None, *, is_use: bool = True) -> Session | None:
+async def find_session(context: Context, token: str | None, *, is_activity: bool = True) -> ConsoleSession | None:
     """Return the session of a token, None for one that is unknown or over.
 
     What a page asks by itself, without anyone touching it, is no use of the session.
@@ -83,28 +83,30 @@ async def recognise(context: Context, token: str | None, *, is_use: bool = True)
     if not token:
         return None
     now = context.world.now()
-    hash = hash_of(token)
-    found = await context.store.read(sessions.by_hash, hash)
-    if found is None or not found.user.is_live or not found.used_at - HOUR <= now < found.expires_at:
+    hash = hash_token(token)
+    found = await context.store.read(sessions.get, hash)
+    if found is None or not found.user.is_active or not found.used_at - HOUR <= now < found.expires_at:
         return None
-    if now >= found.used_at + IDLE:
+    if now >= found.used_at + IDLE_TIMEOUT_MS:
         return None
-    if is_use and now >= found.used_at + TOUCHED_EVERY:
+    if is_activity and now >= found.used_at + TOUCH_INTERVAL_MS:
         await context.store.write(sessions.touch, hash, now)
     return found
 
 
-async def sign_out(context: Context, token: str, session: Session) -> None:
+async def sign_out(context: Context, token: str, session: ConsoleSession) -> None:
     """End a session."""
-    await context.store.write(_end, hash_of(token), session.user, context.world.now())
+    await context.store.write(_end, hash_token(token), session.user, context.world.now())
 
 
-async def look_at(context: Context, token: str, session: Session, account_id: int) -> bool:
+async def switch_account(context: Context, token: str, session: ConsoleSession, account_id: int) -> bool:
     """Have an operator look at another account; say whether there is such a one."""
-    return await context.store.write(_look_at, hash_of(token), session.user, account_id, context.world.now())
+    return await context.store.write(
+        _switch_account, hash_token(token), session.user, account_id, context.world.now()
+    )
 
 
-def is_same(given: str, expected: str) -> bool:
+def secrets_equal(given: str, expected: str) -> bool:
     """Say whether two secrets are the same, without telling by the time it takes how nearly."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
@@ -112,46 +114,46 @@ def is_same(given: str, expected: str) -> bool:
 def _begin(tx: Tx, found: users.Credentials, hash: bytes, csrf: str, subjects: list[Subject], now: Instant) -> bool:
     """Begin a session, unless the user was changed while the password was checked."""
     who = found.user
-    if users.by_name(tx, who.name) != found:
+    if users.get_by_name(tx, who.name) != found:
         return False
-    sign_in_attempts.give_back(tx, subjects)
+    sign_in_attempts.release(tx, subjects)
     sign_in_attempts.clear(tx, subjects[0])
     first = who.account_id
     if who.role is Role.OPERATOR:
-        first = next((each.id for each in accounts.accounts(tx)), None)
-    sessions.add(tx, hash, who.id, first, csrf, now, now + LASTS)
-    audit_log.note(tx, Deed(now, who.id, who.name, who.account_id, "session.begin"))
+        first = next((each.id for each in accounts.list_accounts(tx)), None)
+    sessions.add(tx, hash, who.id, first, csrf, now, now + SESSION_LIFETIME_MS)
+    audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "session.begin"))
     return True
 
 
 def _end(tx: Tx, hash: bytes, who: User, now: Instant) -> None:
-    sessions.end(tx, hash)
-    audit_log.note(tx, Deed(now, who.id, who.name, who.account_id, "session.end"))
+    sessions.delete(tx, hash)
+    audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "session.end"))
 
 
-def _look_at(tx: Tx, hash: bytes, who: User, account_id: int, now: Instant) -> bool:
-    if not any(each.id == account_id for each in accounts.accounts(tx)):
+def _switch_account(tx: Tx, hash: bytes, who: User, account_id: int, now: Instant) -> bool:
+    if not any(each.id == account_id for each in accounts.list_accounts(tx)):
         return False
-    sessions.look_at(tx, hash, account_id)
-    audit_log.note(tx, Deed(now, who.id, who.name, account_id, "session.account"))
+    sessions.switch_account(tx, hash, account_id)
+    audit_log.add(tx, AuditEntry(now, who.id, who.name, account_id, "session.account"))
     return True
 
 
-def _name(spelling: str) -> str:
+def _parse_name(spelling: str) -> str:
     """Return the name that is meant; what can be none is somebody unknown, like any other."""
     try:
-        return user.name(spelling)
+        return user.parse_name(spelling)
     except Refused:
         return ""
 
 
-def _subjects(name: str, address: Address | None) -> list[Subject]:
+def _subjects(name: str, address: IpAddress | None) -> list[Subject]:
     """Return what a wrong try is counted for: the pair first."""
     place = str(address)
     if isinstance(address, IPv6Address):
-        place = str(ip_network((address, IPV6_PREFIX), strict=False))
+        place = str(ip_network((address, IPV6_PREFIX_BITS), strict=False))
     return [
-        Subject(hash_of(f"both\n{name}\n{place}"), MOST_OF_BOTH),
-        Subject(hash_of(f"name\n{name}"), MOST_OF_NAME),
-        Subject(hash_of(f"address\n{place}"), MOST_OF_ADDRESS),
+        Subject(hash_token(f"both\n{name}\n{place}"), MAX_ATTEMPTS_PER_NAME_AND_ADDRESS),
+        Subject(hash_token(f"name\n{name}"), MAX_ATTEMPTS_PER_NAME),
+        Subject(hash_token(f"address\n{place}"), MAX_ATTEMPTS_PER_ADDRESS),
     ]

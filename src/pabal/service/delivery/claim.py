@@ -7,7 +7,7 @@ from pabal.carriers.base import Carrier
 from pabal.domain import dates, identifiers
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Outcome, Status
-from pabal.service.delivery.finish import Finished, finish
+from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store import messages, profiles, queue, receipts, requests
 from pabal.store.engine.base import Tx
@@ -15,64 +15,64 @@ from pabal.store.messages import Message
 from pabal.store.queue import Lease
 from pabal.store.requests import Request
 
-LEASE_MARGIN = 10 * SECOND
+LEASE_MARGIN_MS = 10 * SECOND
 """A lease outlasts its carrier's time to answer by so much: time to settle."""
 
 
-class Turn(NamedTuple):
+class SlotChoice(NamedTuple):
     """The slot to claim from next, whether others are due as well, and if none is, when the first will be."""
 
     slot: int | None
-    has_others: bool
+    has_other_due_slots: bool
     next_due_at: Instant | None
-    fills_up: bool = True
+    fills_with_campaigns: bool = True
     """Whether campaigns get more than their share; not while small sends of other slots would wait behind them."""
 
 
-class Claim(NamedTuple):
+class ClaimedBatch(NamedTuple):
     """What a deliverer has in hand, what ended at the door, and if nothing is in hand, when there is more to do."""
 
     leased: list[tuple[Lease, Message, Request]]
-    finished: Finished
+    finished: FinishResult
     cancelled: int
     is_full: bool
     next_due_at: Instant | None
 
 
-def lease_of(carrier: Carrier) -> int:
+def lease_duration_ms(carrier: Carrier) -> int:
     """Return how long a carrier's messages stay in one worker's hands, in milliseconds."""
-    return round(carrier.timeout_s * SECOND) + LEASE_MARGIN
+    return round(carrier.timeout_s * SECOND) + LEASE_MARGIN_MS
 
 
-def turn(found: Sequence[tuple[int, int, Instant]], now: Instant) -> Turn:
+def choose_slot(found: Sequence[tuple[int, int, Instant]], now: Instant) -> SlotChoice:
     """Return whose turn it is among slots, by slot, lane and time of what comes next in them.
 
     Small sends come first, whichever slot they are in, but every so often a campaign does.
     """
     due = sorted((lane, at, slot) for slot, lane, at in found if at <= now)
     if not due:
-        return Turn(None, False, min((at for _, _, at in found), default=None))
+        return SlotChoice(None, False, min((at for _, _, at in found), default=None))
     campaigns = [each for each in due if each[0] == queue.CAMPAIGN]
     chosen = campaigns[0] if campaigns and queue.is_campaigns_turn(now) else due[0]
     others = [lane for lane, _, slot in due if slot != chosen[2]]
-    return Turn(chosen[2], bool(others), None, queue.SMALL not in others)
+    return SlotChoice(chosen[2], bool(others), None, queue.SMALL not in others)
 
 
 def claim(
     tx: Tx,
     slot: int,
     carrier: str,
-    most: int,
-    lease: int,
+    limit: int,
+    lease_ms: int,
     policy: Policy,
     now: Instant,
     *,
     holds_doubt: bool = False,
     asks: bool = False,
-    fills_up: bool = True,
-    unseen: Sequence[Instant] = (),
-    since: tuple[Instant, Instant] = (0, 0),
-) -> Claim:
+    fills_with_campaigns: bool = True,
+    unconfirmed: Sequence[Instant] = (),
+    watermarks: tuple[Instant, Instant] = (0, 0),
+) -> ClaimedBatch:
     """Take what is due in a slot in hand: the claim is the attempt, written before the carrier is called.
 
     What may not be sent any more is not: a deleted profile's messages end here, and advertisements that
@@ -83,71 +83,79 @@ def claim(
     `unseen` are the times of own claims whose commit nobody saw end: what they took was never handed over, so
     it is taken again and is in no doubt.
     """
-    untouched = [one for at in unseen for one in queue.leased(tx, slot, carrier, at, at + lease)]
-    due = untouched + queue.due(tx, slot, carrier, now, max(0, most - len(untouched)), since, fills_up=fills_up)
+    untouched = [one for at in unconfirmed for one in queue.find_leased(tx, slot, carrier, at, at + lease_ms)]
+    due = untouched + queue.find_due(
+        tx, slot, carrier, now, max(0, limit - len(untouched)), watermarks, fills_up=fills_with_campaigns
+    )
     kept = messages.get(tx, due)
-    shared = requests.get(tx, {identifiers.request_of(one) for one in due})
-    gone = profiles.deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
-    orphans = [one for one in due if shared[identifiers.request_of(one)].profile_id in gone]
-    finished, cancelled = _end_orphans(tx, [kept[one] for one in orphans], policy, now)
+    shared = requests.get(tx, {identifiers.request_id_of(one) for one in due})
+    gone = profiles.find_deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
+    orphans = [one for one in due if shared[identifiers.request_id_of(one)].profile_id in gone]
+    finished, cancelled = _end_messages_of_deleted_profiles(tx, [kept[one] for one in orphans], policy, now)
     left_out = set(orphans)
     if holds_doubt:
-        doubtful = [one for one in queue.in_doubt(tx, due) if one not in left_out and one not in untouched]
-        held = hold(tx, carrier, [kept[one] for one in doubtful], policy, now)
+        doubtful = [one for one in queue.find_in_doubt(tx, due) if one not in left_out and one not in untouched]
+        held = hold_doubtful(tx, carrier, [kept[one] for one in doubtful], policy, now)
         finished.ended.extend(held.ended)
-        finished.carriers.update(held.carriers)
+        finished.carriers_to_wake.update(held.carriers_to_wake)
         left_out.update(doubtful)
     if dates.is_night(now, policy.zone):
-        too_late = [one for one in due if one not in left_out and shared[identifiers.request_of(one)].is_ad]
+        too_late = [one for one in due if one not in left_out and shared[identifiers.request_id_of(one)].is_ad]
         if asks:  # what was in hand when the night began may be with the carrier
-            _note_lost(tx, carrier, [one for one in too_late if one not in untouched], now)
-        queue.postpone(tx, too_late, dates.next_morning(now, policy.zone))
+            _log_unknown_attempts(tx, carrier, [one for one in too_late if one not in untouched], now)
+        queue.postpone(tx, too_late, dates.next_night_end(now, policy.zone))
         left_out.update(too_late)
     chosen = sorted(one for one in due if one not in left_out)
     if asks:
-        _note_lost(tx, carrier, [one for one in chosen if one not in untouched], now)
-    leases = queue.claim(tx, chosen, now, now + lease)
+        _log_unknown_attempts(tx, carrier, [one for one in chosen if one not in untouched], now)
+    leases = queue.claim(tx, chosen, now, now + lease_ms)
     if asks:
-        leases = _with_doubts(tx, carrier, leases)
-    messages.begin_sending(tx, [lease.id for lease in leases])
+        leases = _mark_doubtful(tx, carrier, leases)
+    messages.mark_sending(tx, [lease.id for lease in leases])
     next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (queue.SMALL, queue.CAMPAIGN))
-    leased = [(lease, kept[lease.id], shared[identifiers.request_of(lease.id)]) for lease in leases]
-    return Claim(leased, finished, cancelled, len(due) == most, next_due_at)
+    leased = [(lease, kept[lease.id], shared[identifiers.request_id_of(lease.id)]) for lease in leases]
+    return ClaimedBatch(leased, finished, cancelled, len(due) == limit, next_due_at)
 
 
-def hold(tx: Tx, carrier: str, doubtful: Sequence[Message], policy: Policy, now: Instant) -> Finished:
+def hold_doubtful(tx: Tx, carrier: str, doubtful: Sequence[Message], policy: Policy, now: Instant) -> FinishResult:
     """Let messages that a carrier may have wait for its receipt, or for the end of their time."""
     named = [
-        (each, identifiers.name_in_doubt(identifiers.mark_of(each.id), each.receiver))
+        (each, identifiers.in_doubt_reference(identifiers.user_message_reference(each.id), each.receiver))
         for each in sorted(doubtful, key=lambda each: each.id)
     ]
-    queue.hold(tx, [(each.id, name, now + policy.timeout(each.product)) for each, name in named])
+    queue.hold_for_receipt(
+        tx, [(each.id, name, now + policy.receipt_timeout_ms(each.product)) for each, name in named]
+    )
     ended = receipts.expect(tx, carrier, [(name, each.id, 1) for each, name in named])
     return finish(tx, ended, policy, now)
 
 
-def hold_in_hand(tx: Tx, slot: int, carrier: str, policy: Policy, most: int, now: Instant) -> tuple[Finished, int]:
+def hold_in_flight(
+    tx: Tx, slot: int, carrier: str, policy: Policy, limit: int, now: Instant
+) -> tuple[FinishResult, int]:
     """Hold some of what a slot's last worker had in hand; return what ended by that, and how many there were."""
-    found = queue.in_hand(tx, slot, carrier, most)
-    return hold(tx, carrier, list(messages.get(tx, found).values()), policy, now), len(found)
+    found = queue.find_in_flight(tx, slot, carrier, limit)
+    return hold_doubtful(tx, carrier, list(messages.get(tx, found).values()), policy, now), len(found)
 
 
-def _note_lost(tx: Tx, carrier: str, due: list[bytes], now: Instant) -> None:
+def _log_unknown_attempts(tx: Tx, carrier: str, due: list[bytes], now: Instant) -> None:
     """Note of jobs that were in hand and came due again that nobody knows how those attempts ended."""
-    lost = [(one, number, queue.UNKNOWN) for one, number in queue.lost(tx, due)]
-    queue.log_attempts(tx, carrier, lost, now)
+    lost = [(one, number, queue.UNKNOWN) for one, number in queue.find_lost(tx, due)]
+    queue.record_attempts(tx, carrier, lost, now)
 
 
-def _with_doubts(tx: Tx, carrier: str, leases: list[Lease]) -> list[Lease]:
+def _mark_doubtful(tx: Tx, carrier: str, leases: list[Lease]) -> list[Lease]:
     """Return the leases, each saying whether its carrier may have the message."""
-    doubted = queue.unanswered(tx, carrier, [each.id for each in leases if each.attempt > 1])
+    doubted = queue.find_unknown(tx, carrier, [each.id for each in leases if each.attempt > 1])
     return [each._replace(is_in_doubt=each.id in doubted) for each in leases]
 
 
-def _end_orphans(tx: Tx, orphans: list[Message], policy: Policy, now: Instant) -> tuple[Finished, int]:
+def _end_messages_of_deleted_profiles(
+    tx: Tx, orphans: list[Message], policy: Policy, now: Instant
+) -> tuple[FinishResult, int]:
     """End the messages of deleted profiles: cancelled if they still wait (returns how many), else failed."""
     waiting = [each.id for each in orphans if each.status is Status.WAITING]
-    queue.drop(tx, waiting)
+    queue.remove(tx, waiting)
     cancelled = messages.cancel(tx, waiting, now)
     begun = [(each.id, Outcome.UNDELIVERABLE) for each in orphans if each.status is Status.SENDING]
     return finish(tx, begun, policy, now), cancelled

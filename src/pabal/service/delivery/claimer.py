@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from pabal.carriers.base import Carrier
 from pabal.domain.dates import Instant
 from pabal.service.context import Context
-from pabal.service.delivery.claim import Claim, Turn, claim, lease_of, turn
-from pabal.service.delivery.finish import Finished
-from pabal.service.delivery.watermarks import Floors
+from pabal.service.delivery.claim import ClaimedBatch, SlotChoice, choose_slot, claim, lease_duration_ms
+from pabal.service.delivery.finish import FinishResult
+from pabal.service.delivery.watermarks import Watermarks
 from pabal.store import queue, slots
-from pabal.store.engine.base import StoreAway, Tx
+from pabal.store.engine.base import StoreUnavailable, Tx
 
-REST_S = 1.0
+LOCKED_SLOT_PAUSE_S = 1.0
 """What is due and cannot be claimed is locked by someone: so much later it is tried again."""
 
 
@@ -21,78 +21,82 @@ class Claimer:
     def __init__(self, context: Context, carrier: Carrier) -> None:
         self._context = context
         self._carrier = carrier
-        self._floors = Floors()
-        self._unseen: dict[int, list[Instant]] = {}
+        self._watermarks = Watermarks()
+        self._unconfirmed: dict[int, list[Instant]] = {}
         """When claims were made, by slot, of which nobody knows whether they were kept."""
-        self._seen: dict[int, Instant] = {}
+        self._last_confirmed: dict[int, Instant] = {}
         """When the last claim that was seen to be kept was made, by slot."""
-        self._rests_until: dict[int, float] = {}
+        self._skipped_until: dict[int, float] = {}
         """The slots that had something due of which nothing could be claimed: others come first for a while."""
 
-    async def turn(self) -> Turn:
+    async def choose_slot(self) -> SlotChoice:
         """Return whose turn it is among the slots; where there is but one, a claim tells all there is to know.
 
         Raises StoreAway.
         """
         here = self._context.slots
         if not here.are_shared:
-            return Turn(here.held[0], False, None)
+            return SlotChoice(here.held[0], False, None)
         if not here.held:
-            return Turn(None, False, None)
-        if unseen := [slot for slot, times in self._unseen.items() if times and slot in here.held]:
-            return Turn(unseen[0], True, None)
-        now, clock = self._context.world.now(), self._context.world.stopwatch()
-        awake = [slot for slot in here.held if self._rests_until.get(slot, 0.0) <= clock]
-        lanes = self._floors.lanes(awake, now)
-        found = await self._context.store.read(queue.next_due, self._carrier.name, lanes)
-        self._floors.note(lanes, found, now)
-        return turn(found, self._context.world.now())
+            return SlotChoice(None, False, None)
+        if unseen := [slot for slot, times in self._unconfirmed.items() if times and slot in here.held]:
+            return SlotChoice(unseen[0], True, None)
+        now, clock = self._context.world.now(), self._context.world.monotonic()
+        awake = [slot for slot in here.held if self._skipped_until.get(slot, 0.0) <= clock]
+        lanes = self._watermarks.lanes(awake, now)
+        found = await self._context.store.read(queue.next_due_by_lane, self._carrier.name, lanes)
+        self._watermarks.record(lanes, found, now)
+        return choose_slot(found, self._context.world.now())
 
-    async def claim(self, next_turn: Turn, most: int) -> Claim:
+    async def claim(self, choice: SlotChoice, limit: int) -> ClaimedBatch:
         """Claim from a slot, and what claims before took that were perhaps kept, but never seen.
 
         Raises StoreAway.
         """
-        slot = next_turn.slot
+        slot = choice.slot
         assert slot is not None
-        unseen, noted = self._unseen.get(slot, []), list[Instant]()
+        unseen, noted = self._unconfirmed.get(slot, []), list[Instant]()
         try:
-            claimed = await self._context.store.write(self._claim_now, next_turn, most, tuple(unseen), noted)
-        except StoreAway:
-            oldest = self._context.world.now() - lease_of(self._carrier)  # older ones come due by themselves
-            self._unseen[slot] = [at for at in (*unseen, *noted) if at > oldest and at != self._seen.get(slot)]
+            claimed = await self._context.store.write(self._claim_in_tx, choice, limit, tuple(unseen), noted)
+        except StoreUnavailable:
+            oldest = self._context.world.now() - lease_duration_ms(
+                self._carrier
+            )  # older ones come due by themselves
+            self._unconfirmed[slot] = [
+                at for at in (*unseen, *noted) if at > oldest and at != self._last_confirmed.get(slot)
+            ]
             raise
-        self._unseen.pop(slot, None)
-        self._seen[slot] = noted[-1] if noted else 0
+        self._unconfirmed.pop(slot, None)
+        self._last_confirmed[slot] = noted[-1] if noted else 0
         if self._context.slots.are_shared and not claimed.leased and not claimed.is_full:
-            self._rests_until[slot] = self._context.world.stopwatch() + REST_S
+            self._skipped_until[slot] = self._context.world.monotonic() + LOCKED_SLOT_PAUSE_S
         return claimed
 
-    def _claim_now(
-        self, tx: Tx, next_turn: Turn, most: int, unseen: Sequence[Instant], noted: list[Instant]
-    ) -> Claim:
+    def _claim_in_tx(
+        self, tx: Tx, choice: SlotChoice, limit: int, unconfirmed: Sequence[Instant], claim_times: list[Instant]
+    ) -> ClaimedBatch:
         """Claim by the clock of the transaction: the lease begins when it is written, not when it was asked for.
 
         The time is noted, for whoever never gets the answer.
         From a slot that has gone to another worker nothing is claimed.
         """
-        carrier, slot = self._carrier, next_turn.slot
+        carrier, slot = self._carrier, choice.slot
         assert slot is not None
         now, here = self._context.world.now(), self._context.slots
         if here.are_shared and (here.worker_id is None or not slots.is_held(tx, slot, here.worker_id)):
-            return Claim([], Finished([], set()), 0, False, None)
-        noted.append(now)
+            return ClaimedBatch([], FinishResult([], set()), 0, False, None)
+        claim_times.append(now)
         return claim(
             tx,
             slot,
             carrier.name,
-            most,
-            lease_of(carrier),
+            limit,
+            lease_duration_ms(carrier),
             self._context.policy,
             now,
             holds_doubt=carrier.holds_in_doubt,
             asks=carrier.can_look_up,
-            fills_up=next_turn.fills_up,
-            unseen=unseen,
-            since=self._floors.of(slot),
+            fills_with_campaigns=choice.fills_with_campaigns,
+            unconfirmed=unconfirmed,
+            watermarks=self._watermarks.for_slot(slot),
         )

@@ -14,62 +14,64 @@ from pabal.store.messages import Message
 from pabal.store.requests import Request
 
 
-class Finished(NamedTuple):
+class FinishResult(NamedTuple):
     """How messages ended, and which carriers have something new to send."""
 
     ended: list[tuple[Product, Outcome]]
-    carriers: set[str]
+    carriers_to_wake: set[str]
 
 
-def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: Instant) -> Finished:
+def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: Instant) -> FinishResult:
     """End messages for good, each once, with the fallback of those that failed."""
     if not ended:
-        return Finished([], set())
+        return FinishResult([], set())
     outcomes = dict(ended)
-    dropped = queue.drop(tx, sorted(outcomes))
-    receipts.forget(
+    dropped = queue.remove(tx, sorted(outcomes))
+    receipts.delete(
         tx,
         [
             (carrier, reference, one)
             for one, carrier, references in dropped
             if references is not None
-            for reference in references.split(queue.BETWEEN_REFERENCES)
+            for reference in references.split(queue.REFERENCE_SEPARATOR)
         ],
     )
-    final = messages.end(tx, [(one, outcomes[one]) for one, _, _ in dropped], now)
+    final = messages.finish(tx, [(one, outcomes[one]) for one, _, _ in dropped], now)
     failed = [
         one
         for one, product in final
         if outcomes[one] is not Outcome.DELIVERED and not PRODUCT_BY_NUMBER[product].is_text
     ]
-    stand_ins = fall_back(tx, failed, policy, now)
+    stand_ins = add_fallbacks(tx, failed, policy, now)
     ends = [(PRODUCT_BY_NUMBER[product], outcomes[one]) for one, product in final]
-    return Finished(ends + stand_ins.ended, stand_ins.carriers)
+    return FinishResult(ends + stand_ins.ended, stand_ins.carriers_to_wake)
 
 
-def fall_back(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> Finished:
+def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> FinishResult:
     """Keep a text message for each failed one whose request wants it."""
     if not failed:
-        return Finished([], set())
-    shared = requests.get(tx, {identifiers.request_of(one) for one in failed})
-    gone = profiles.deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
+        return FinishResult([], set())
+    shared = requests.get(tx, {identifiers.request_id_of(one) for one in failed})
+    gone = profiles.find_deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
     wanting = [
         one
         for one in failed
-        if (request := shared[identifiers.request_of(one)]).fallback_sender is not None
-        and now <= request.scheduled_at + policy.fallback_within
+        if (request := shared[identifiers.request_id_of(one)]).fallback_sender is not None
+        and now <= request.scheduled_at + policy.fallback_within_ms
         and request.profile_id not in gone
     ]
     kept = messages.get(tx, wanting)
-    result = Finished([], set())
+    result = FinishResult([], set())
     for one in wanting:
-        _stand_in(tx, kept[one], shared[identifiers.request_of(one)], policy, now, result)
+        _add_fallback(tx, kept[one], shared[identifiers.request_id_of(one)], policy, now, result)
     return result
 
 
-def _stand_in(tx: Tx, origin: Message, request: Request, policy: Policy, now: Instant, result: Finished) -> None:
-    content = _text_instead(origin, request, policy)
-    fitting = sending.as_text(content)
+def _add_fallback(
+    tx: Tx, origin: Message, request: Request, policy: Policy, now: Instant, result: FinishResult
+) -> None:
+    content = _fallback_text(origin, request, policy)
+    fitting = sending.choose_text_product(content)
     product = fitting[0] if fitting else Product.LMS
     carrier = policy.routes.first(product)
     ended = None
@@ -77,7 +79,7 @@ def _stand_in(tx: Tx, origin: Message, request: Request, policy: Policy, now: In
         ended = Outcome.NOT_SENDABLE_AS_TEXT
     elif carrier is None:
         ended = Outcome.UNDELIVERABLE
-    message_id = identifiers.message_id(request.id, identifiers.number_of(origin.id) + request.total)
+    message_id = identifiers.make_message_id(request.id, identifiers.number_of(origin.id) + request.total)
     if not messages.add_fallback(tx, origin, message_id, product, content, ended, now):
         return
     if ended:
@@ -85,15 +87,15 @@ def _stand_in(tx: Tx, origin: Message, request: Request, policy: Policy, now: In
         return
     assert carrier is not None
     is_too_late = request.is_ad and dates.is_night(now, policy.zone)
-    ready_at = dates.next_morning(now, policy.zone) if is_too_late else now
+    ready_at = dates.next_night_end(now, policy.zone) if is_too_late else now
     lane = queue.SMALL if request.total <= sending.SMALL_RECEIVERS else queue.CAMPAIGN
     queue.add(tx, message_id, carrier, lane, ready_at)
-    result.carriers.add(carrier)
+    result.carriers_to_wake.add(carrier)
 
 
-def _text_instead(origin: Message, request: Request, policy: Policy) -> str:
+def _fallback_text(origin: Message, request: Request, policy: Policy) -> str:
     if request.fallback_content is not None:
-        own = sending.filled(request.fallback_content, request.variables, origin.values)
-        return compose.instead(own, "", (), policy)
+        own = sending.fill_text(request.fallback_content, request.variables, origin.values)
+        return compose.fallback_content(own, "", (), policy)
     content = compose.content_of(origin, request)
-    return compose.instead(None, content, compose.buttons_of(origin, request), policy)
+    return compose.fallback_content(None, content, compose.buttons_of(origin, request), policy)

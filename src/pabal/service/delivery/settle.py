@@ -7,37 +7,39 @@ from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unk
 from pabal.domain import identifiers, retry
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome
-from pabal.service.delivery.finish import Finished, finish
+from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store import queue, receipts
 from pabal.store.engine.base import Tx
 
-AWAY_PAUSE = 1 * SECOND
+NOT_SENT_RETRY_DELAY_MS = 1 * SECOND
 """What never left our hands is given out again so much later."""
-MAX_ASKS = 300
+MAX_LOOKUPS = 300
 """How often a carrier is asked about a message in doubt: five minutes apart, that is about a day."""
 
 
-class Verdicts(NamedTuple):
+class BatchVerdicts(NamedTuple):
     """A carrier's word on a batch: each attempt, and what the carrier said."""
 
     carrier: str
-    said: list[tuple[Attempt, Verdict]]
+    results: list[tuple[Attempt, Verdict]]
     holds_doubt: bool = False
-    aside: Container[str] = ()
+    open_circuits: Container[str] = ()
     """The carriers that are set aside."""
     asks: bool = False
     """Whether the carrier can find out about what is in doubt; until then that stays with it."""
 
 
-def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Instant) -> Finished:
+def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: Instant) -> FinishResult:
     """Write down what a carrier said; a word on an attempt that is no longer the current one changes nothing."""
     carrier = verdicts.carrier
-    held = queue.still_held(tx, [(attempt.message_id, attempt.number) for attempt, _ in verdicts.said])
-    said = [pair for pair in verdicts.said if pair[0].message_id in held]
+    held = queue.still_leased(tx, [(attempt.message_id, attempt.number) for attempt, _ in verdicts.results])
+    said = [pair for pair in verdicts.results if pair[0].message_id in held]
     said.sort(key=lambda pair: pair[0].message_id)
     ended = [
-        (attempt.message_id, end) for attempt, verdict in said if (end := _end(attempt, verdict, verdicts, policy))
+        (attempt.message_id, end)
+        for attempt, verdict in said
+        if (end := _final_outcome(attempt, verdict, verdicts, policy))
     ]
     over = {one for one, _ in ended}
     taken = [
@@ -51,8 +53,8 @@ def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Insta
             (
                 one.message_id,
                 one.number,
-                queue.BETWEEN_REFERENCES.join(references),
-                now + policy.timeout(one.product),
+                queue.REFERENCE_SEPARATOR.join(references),
+                now + policy.receipt_timeout_ms(one.product),
             )
             for one, references in taken
         ],
@@ -65,7 +67,7 @@ def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Insta
     unsettled = [
         (one, verdict) for one, verdict in said if isinstance(verdict, Declined | Busy | NotSent | Unknown)
     ]
-    queue.log_attempts(
+    queue.record_attempts(
         tx,
         carrier,
         [
@@ -77,13 +79,13 @@ def settle(tx: Tx, verdicts: Verdicts, policy: Policy, chance: float, now: Insta
     )
     gone = over | {one.message_id for one, _ in taken}
     again = [
-        _again(one, verdict, verdicts, policy, chance, now)
+        _schedule_retry(one, verdict, verdicts, policy, chance, now)
         for one, verdict in unsettled
         if one.message_id not in gone
     ]
-    queue.try_later(tx, again)
+    queue.retry_later(tx, again)
     finished = finish(tx, ended, policy, now)
-    finished.carriers.update(name for _, _, _, name, _ in again)
+    finished.carriers_to_wake.update(name for _, _, _, name, _ in again)
     return finished
 
 
@@ -95,11 +97,15 @@ def _references(attempt: Attempt, verdict: Verdict, holds_doubt: bool) -> tuple[
     if isinstance(verdict, Accepted) and verdict.reference is not None:
         return tuple(dict.fromkeys((verdict.reference, *verdict.other_references)))
     if isinstance(verdict, Unknown) and holds_doubt:
-        return (identifiers.name_in_doubt(identifiers.mark_of(attempt.message_id), attempt.receiver),)
+        return (
+            identifiers.in_doubt_reference(
+                identifiers.user_message_reference(attempt.message_id), attempt.receiver
+            ),
+        )
     return ()
 
 
-def _end(attempt: Attempt, verdict: Verdict, verdicts: Verdicts, policy: Policy) -> Outcome | None:
+def _final_outcome(attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, policy: Policy) -> Outcome | None:
     """Return how an attempt's message ends by this verdict, None where it goes on."""
     if isinstance(verdict, Rejected):
         return verdict.outcome
@@ -108,32 +114,32 @@ def _end(attempt: Attempt, verdict: Verdict, verdicts: Verdicts, policy: Policy)
     if isinstance(verdict, NotSent) or (isinstance(verdict, Unknown) and verdicts.holds_doubt):
         return None
     if isinstance(verdict, Unknown) and verdicts.asks:
-        return None if attempt.tries + 1 < MAX_ASKS else Outcome.UNKNOWN
-    if policy.routes.after(attempt.product, verdicts.carrier) is not None:
+        return None if attempt.tries + 1 < MAX_LOOKUPS else Outcome.UNKNOWN
+    if policy.routes.next_after(attempt.product, verdicts.carrier) is not None:
         return None
     if isinstance(verdict, Declined):
         return verdict.outcome
-    if attempt.tries + 1 < (MAX_ASKS if verdicts.asks and attempt.is_in_doubt else retry.MAX_TRIES):
+    if attempt.tries + 1 < (MAX_LOOKUPS if verdicts.asks and attempt.is_in_doubt else retry.MAX_TRIES):
         return None  # questions have used up tries, too
     return Outcome.CARRIER_ERROR if isinstance(verdict, Busy) else Outcome.UNKNOWN
 
 
-def _again(
-    attempt: Attempt, verdict: Verdict, verdicts: Verdicts, policy: Policy, chance: float, now: Instant
+def _schedule_retry(
+    attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, policy: Policy, chance: float, now: Instant
 ) -> tuple[bytes, int, Instant, str, int]:
     """Return when, at which carrier and after how many tries there a message goes on; at the next one at once.
 
     What a carrier was given to see how it does, and did not take, goes on as all the others of it did.
     """
-    here, aside = verdicts.carrier, verdicts.aside
+    here, aside = verdicts.carrier, verdicts.open_circuits
     tries = attempt.tries if isinstance(verdict, NotSent) else attempt.tries + 1
     is_unsure = isinstance(verdict, Unknown) or (isinstance(verdict, NotSent) and attempt.is_in_doubt)
     stays = verdicts.asks and is_unsure  # that it has not left our hands now says nothing of the time before
-    following = None if stays else policy.routes.after(attempt.product, here, avoiding=aside)
+    following = None if stays else policy.routes.next_after(attempt.product, here, avoid=aside)
     is_done_here = isinstance(verdict, Declined) or tries >= retry.MAX_TRIES
     if following and (is_done_here or (here in aside and following not in aside)):
         return attempt.message_id, attempt.number, now, following, 0
-    pause = AWAY_PAUSE if isinstance(verdict, NotSent) else retry.pause(tries, chance)
+    pause = NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else retry.backoff_ms(tries, chance)
     return attempt.message_id, attempt.number, now + pause, here, tries
 
 

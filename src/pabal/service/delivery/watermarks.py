@@ -9,37 +9,39 @@ from collections.abc import Iterable, Sequence
 from pabal.domain.dates import SECOND, Instant
 from pabal.store import queue
 
-FORGOTTEN_AFTER = 5 * SECOND
+RESET_INTERVAL_MS = 5 * SECOND
 """How long a job that comes in below its lane's floor may be overlooked: it was moved there, or took very long."""
-MARGIN = 2 * SECOND
+SAFETY_MARGIN_MS = 2 * SECOND
 """Floors are so much lower than what was found: a send is kept a little later than it is due."""
 
 
-class Floors:
+class Watermarks:
     """The floor of each lane of some slots: below it, nothing waited of late."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], Instant] = {}
-        self._began_at: Instant = 0
+        self._reset_at: Instant = 0
 
     def lanes(self, slots: Iterable[int], now: Instant) -> list[tuple[int, int, Instant]]:
         """Return the lanes of these slots to look at, each from its floor on; every few seconds from the first."""
-        if not 0 <= now - self._began_at < FORGOTTEN_AFTER:
+        if not 0 <= now - self._reset_at < RESET_INTERVAL_MS:
             self._known = {}
-            self._began_at = now
-        return [(slot, lane, self._floor(slot, lane)) for slot in slots for lane in (queue.SMALL, queue.CAMPAIGN)]
+            self._reset_at = now
+        return [
+            (slot, lane, self._watermark(slot, lane)) for slot in slots for lane in (queue.SMALL, queue.CAMPAIGN)
+        ]
 
-    def note(
+    def record(
         self, lanes: Iterable[tuple[int, int, Instant]], found: Sequence[tuple[int, int, Instant]], now: Instant
     ) -> None:
         """Take in what came next in these lanes, looked at when it was `now`."""
         first = {(slot, lane): at for slot, lane, at in found}
         for slot, lane, _ in lanes:
-            self._known[slot, lane] = min(first.get((slot, lane), now), now) - MARGIN
+            self._known[slot, lane] = min(first.get((slot, lane), now), now) - SAFETY_MARGIN_MS
 
-    def of(self, slot: int) -> tuple[Instant, Instant]:
+    def for_slot(self, slot: int) -> tuple[Instant, Instant]:
         """Return the floors of a slot's two lanes."""
-        return self._floor(slot, queue.SMALL), self._floor(slot, queue.CAMPAIGN)
+        return self._watermark(slot, queue.SMALL), self._watermark(slot, queue.CAMPAIGN)
 
-    def _floor(self, slot: int, lane: int) -> Instant:
+    def _watermark(self, slot: int, lane: int) -> Instant:
         return self._known.get((slot, lane), 0)

@@ -10,32 +10,32 @@ from pabal.service.context import Context
 from pabal.store import cursors
 from pabal.store.engine.base import Tx
 
-_MARK = "categories "
+_CURSOR_PREFIX = "categories "
 
 
-async def of_senders(context: Context) -> Mapping[str, Category]:
+async def sender_categories(context: Context) -> Mapping[str, Category]:
     """Return the categories of sender profiles, by code."""
-    found = await _kept(context)
+    found = await _stored(context)
     return {each.code: each for each in found.profiles} if found else context.sender_categories
 
 
-async def of_templates(context: Context) -> Mapping[str, Category]:
+async def template_categories(context: Context) -> Mapping[str, Category]:
     """Return the categories of templates, by code."""
-    found = await _kept(context)
+    found = await _stored(context)
     return {each.code: each for each in found.templates} if found else context.template_categories
 
 
-async def ask(context: Context, carrier: str, relay: RelayProvider) -> None:
+async def refresh(context: Context, carrier: str, relay: RelayProvider) -> None:
     """Keep what a relay says of its categories, for every process; an empty list is not believed.
 
     Raises Refused where it does not say.
     """
     found = await relay.list_categories()
     if found.profiles and found.templates:
-        await context.store.write(cursors.put, _MARK + carrier, json.dumps(found).encode())
+        await context.store.write(cursors.put, _CURSOR_PREFIX + carrier, json.dumps(found).encode())
 
 
-async def _kept(context: Context) -> RemoteCategories | None:
+async def _stored(context: Context) -> RemoteCategories | None:
     """Return what the relay said last; None: there is no relay, or it has not been asked yet."""
     try:
         carrier = context.provider().relay_name
@@ -45,7 +45,7 @@ async def _kept(context: Context) -> RemoteCategories | None:
 
 
 def _read(tx: Tx, carrier: str) -> RemoteCategories | None:
-    mark = cursors.get(tx, _MARK + carrier)
+    mark = cursors.get(tx, _CURSOR_PREFIX + carrier)
     if mark is None:
         return None
     senders, templates = json.loads(mark)

@@ -6,10 +6,10 @@ import hmac
 from typing import NamedTuple
 
 from pabal.carriers.provider import RelayProvider, RemoteProfile
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import HOUR, SECOND, Instant
 from pabal.domain.profile import (
-    MAX_TOKENS_AN_HOUR,
+    MAX_TOKENS_PER_HOUR,
     MAX_WRONG_TOKENS,
     SENDER_KEY_CHARACTERS,
     TOKEN_DIGITS,
@@ -19,25 +19,25 @@ from pabal.domain.profile import (
 )
 from pabal.service.context import Context
 from pabal.service.relay import categories
-from pabal.service.sending.cancel import sweep_all
+from pabal.service.sending.cancel import cancel_profile_messages
 from pabal.store import accounts, audit_log, profiles
-from pabal.store.audit_log import Deed
-from pabal.store.engine.base import StoreAway, Tx
+from pabal.store.audit_log import AuditEntry
+from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.world import new_sender_key, new_token
 
 _UNKNOWN_HASH = b""
 """Of a token that a relay minted."""
 
 
-class Begun(NamedTuple):
+class PendingRegistration(NamedTuple):
     """A registration that is kept, and what was there before."""
 
     profile: Profile
-    before: Profile | None
+    previous: Profile | None
 
 
 async def register(
-    context: Context, account_id: int, registration: Registration, deed: Deed | None = None
+    context: Context, account_id: int, registration: Registration, deed: AuditEntry | None = None
 ) -> Profile:
     """Keep a profile that waits for its token, and have the token sent.
 
@@ -45,13 +45,13 @@ async def register(
     and whatever a relay says; then nothing of the registration is kept, but that someone asked for it is.
     """
     posted = context.provider()
-    if registration.category not in await categories.of_senders(context):
+    if registration.category not in await categories.sender_categories(context):
         raise Refused(Code.CATEGORY_NOT_FOUND, "category")
     token = new_token(context.world, TOKEN_DIGITS) if posted.relay_name is None else None
     hash = _hash(token) if token is not None else _UNKNOWN_HASH
     now = context.world.now()
     begun = await context.store.write(
-        audit_log.along,
+        audit_log.run_audited,
         deed,
         _register,
         account_id,
@@ -59,27 +59,27 @@ async def register(
         posted.relay_name,
         hash,
         now,
-        now + context.policy.token_validity,
+        now + context.policy.token_validity_ms,
     )
     try:
         await posted.provider.register_profile(account_id, registration, token)
     except Refused:
-        await context.store.write(_take_back, begun, context.world.now())
+        await context.store.write(_undo_registration, begun, context.world.now())
         raise
     return begun.profile
 
 
 async def authenticate(
-    context: Context, account_id: int, channel_id: str, token: str, deed: Deed | None = None
+    context: Context, account_id: int, channel_id: str, token: str, deed: AuditEntry | None = None
 ) -> None:
     """Approve a profile whose administrator has the right token.
 
     Raises Refused: SENDER_NOT_FOUND, INVALID_STATE, TOKEN_LOCKED, TOKEN_EXPIRED, TOKEN_INVALID; with a relay also
     DUPLICATE, where another has the channel, and PRODUCT_NOT_AVAILABLE.
     """
-    profile = await context.store.read(profiles.by_channel, account_id, channel_id)
+    profile = await context.store.read(profiles.get_by_channel, account_id, channel_id)
     if profile is not None and profile.carrier is not None:
-        await _have_proved(context, profile, context.relay(profile.carrier), token, deed)
+        await _verify_at_relay(context, profile, context.relay_of(profile.carrier), token, deed)
         return
     sender_key = new_sender_key(context.world, SENDER_KEY_CHARACTERS)
     refused = await context.store.write(
@@ -89,15 +89,15 @@ async def authenticate(
         raise _refusal(refused)
 
 
-async def _have_proved(
-    context: Context, profile: Profile, relay: RelayProvider, token: str, deed: Deed | None
+async def _verify_at_relay(
+    context: Context, profile: Profile, relay: RelayProvider, token: str, deed: AuditEntry | None
 ) -> None:
     """Have a relay check a token.
 
     Where its answer is lost, the relay may have approved the profile; but that it is approved there does not say
     by whose token, so it is for the operator to adopt it.
     """
-    refused = await context.store.write(_begin_proof, profile, context.world.now())
+    refused = await context.store.write(_begin_verification, profile, context.world.now())
     if refused:
         raise _refusal(refused)
     try:
@@ -106,7 +106,9 @@ async def _have_proved(
         if refusal.code is not Code.TOKEN_INVALID:
             await context.store.write(_count_wrong, profile, -1)
         raise
-    await context.store.write(audit_log.along, deed, accept_proof, profile, sender_key, context.world.now())
+    await context.store.write(
+        audit_log.run_audited, deed, approve_verified, profile, sender_key, context.world.now()
+    )
 
 
 async def adopt(context: Context, account_id: int, carrier: str, channel_id: str) -> Profile:
@@ -115,9 +117,9 @@ async def adopt(context: Context, account_id: int, carrier: str, channel_id: str
     Raises Refused: SENDER_NOT_FOUND where the relay does not have it or it is not approved there, DUPLICATE where
     another account has it.
     """
-    standing = await context.relay(carrier).find_profile(channel_id)
+    standing = await context.relay_of(carrier).find_profile(channel_id)
     if standing is None or standing.sender_key is None:
-        detail = Words(
+        detail = Text(
             "중계사에 승인된 발신 프로필이 없습니다.", "The relay has no approved profile of this channel."
         )
         raise Refused(Code.SENDER_NOT_FOUND, "channelId", detail)
@@ -129,21 +131,21 @@ async def delete(
     account_id: int,
     sender_key: str | None,
     channel_id: str | None,
-    deed: Deed | None = None,
+    deed: AuditEntry | None = None,
 ) -> None:
     """Delete a profile, first at its relay if that keeps it; none of its waiting messages is sent any more.
 
     Raises Refused(SENDER_NOT_FOUND), and whatever a relay says; then it stays.
     """
-    profile = await context.store.read(_named, account_id, sender_key, channel_id)
+    profile = await context.store.read(_find, account_id, sender_key, channel_id)
     relay = context.relays.get(profile.carrier or "")
     if relay is not None and profile.sender_key is not None:
         await relay.delete_profile(profile.sender_key)
     profile_id = await context.store.write(
-        audit_log.along, deed, _delete, account_id, sender_key, channel_id, context.world.now()
+        audit_log.run_audited, deed, _delete, account_id, sender_key, channel_id, context.world.now()
     )
-    with contextlib.suppress(StoreAway):  # it is deleted; housekeeping sweeps what is left
-        await sweep_all(context, profile_id)
+    with contextlib.suppress(StoreUnavailable):  # it is deleted; housekeeping sweeps what is left
+        await cancel_profile_messages(context, profile_id)
 
 
 def _register(
@@ -154,78 +156,78 @@ def _register(
     hash: bytes,
     now: Instant,
     expires_at: Instant,
-) -> Begun:
+) -> PendingRegistration:
     channel_id, category, cellphone = registration
-    accounts.take_turns(tx, account_id)
-    known = profiles.by_channel(tx, account_id, channel_id)
+    accounts.lock(tx, account_id)
+    known = profiles.get_by_channel(tx, account_id, channel_id)
     if known and known.status is AuthStatus.APPROVAL:
         raise Refused(Code.DUPLICATE, "channelId")
-    _check_free(tx, keeper, channel_id)
-    sent = profiles.tokens_since(tx, account_id, channel_id, cellphone, now - HOUR)
-    if max(sent) >= MAX_TOKENS_AN_HOUR:
-        field = "channelId" if sent[0] >= MAX_TOKENS_AN_HOUR else "cellphone"
+    _check_channel_free(tx, keeper, channel_id)
+    sent = profiles.count_tokens_since(tx, account_id, channel_id, cellphone, now - HOUR)
+    if max(sent) >= MAX_TOKENS_PER_HOUR:
+        field = "channelId" if sent[0] >= MAX_TOKENS_PER_HOUR else "cellphone"
         raise Refused(Code.RATE_LIMITED, field, retry_after_s=HOUR / SECOND)
     if known:
-        profiles.change(tx, known.id, category, cellphone, now, keeper)
+        profiles.update(tx, known.id, category, cellphone, now, keeper)
         profile_id = known.id
     else:
         profile_id = profiles.add(tx, account_id, channel_id, category, cellphone, now, keeper)
     profiles.add_token(tx, account_id, profile_id, channel_id, cellphone, hash, now, expires_at)
-    return Begun(_of_channel(tx, account_id, channel_id), known)
+    return PendingRegistration(_of_channel(tx, account_id, channel_id), known)
 
 
-def _take_back(tx: Tx, begun: Begun, now: Instant) -> None:
+def _undo_registration(tx: Tx, begun: PendingRegistration, now: Instant) -> None:
     """Undo a registration that the desk did not take; the token still counts, against those who try and try."""
     profile, before = begun
-    known = profiles.by_channel(tx, profile.account_id, profile.channel_id)
+    known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id or known.status is AuthStatus.APPROVAL:
         return
     if before:
-        profiles.change(tx, known.id, before.category, before.cellphone, now, before.carrier)
+        profiles.update(tx, known.id, before.category, before.cellphone, now, before.carrier)
     else:
         profiles.delete(tx, known.id, now)
 
 
 def _authenticate(
-    tx: Tx, account_id: int, channel_id: str, hash: bytes, sender_key: str, now: Instant, deed: Deed | None
+    tx: Tx, account_id: int, channel_id: str, hash: bytes, sender_key: str, now: Instant, deed: AuditEntry | None
 ) -> Code | None:
     """Approve, or return why not; a wrong guess must be counted, so it does not raise."""
-    profile = profiles.by_channel(tx, account_id, channel_id)
+    profile = profiles.get_by_channel(tx, account_id, channel_id)
     if profile is None:
         return Code.SENDER_NOT_FOUND
-    obstacle = _obstacle(tx, profile, now)
+    obstacle = _find_obstacle(tx, profile, now)
     if obstacle:
         return obstacle
     token = profiles.newest_token(tx, profile.id)
     assert token is not None
     if not hmac.compare_digest(token.hash, hash):
-        profiles.count_wrong(tx, token.id)
+        profiles.add_failed_attempts(tx, token.id)
         return Code.TOKEN_INVALID
     profiles.approve(tx, profile.id, sender_key, now)
     if deed:
-        audit_log.note(tx, deed)
+        audit_log.add(tx, deed)
     return None
 
 
-def _obstacle(tx: Tx, profile: Profile, now: Instant) -> Code | None:
+def _find_obstacle(tx: Tx, profile: Profile, now: Instant) -> Code | None:
     """Return why no token whatever can approve a profile now."""
     if profile.status is AuthStatus.APPROVAL:
         return Code.INVALID_STATE
     token = profiles.newest_token(tx, profile.id)
     if token is None:
         return Code.TOKEN_EXPIRED
-    if token.wrong >= MAX_WRONG_TOKENS:
+    if token.failed_attempts >= MAX_WRONG_TOKENS:
         return Code.TOKEN_LOCKED
     return Code.TOKEN_EXPIRED if now >= token.expires_at else None
 
 
-def _begin_proof(tx: Tx, profile: Profile, now: Instant) -> Code | None:
+def _begin_verification(tx: Tx, profile: Profile, now: Instant) -> Code | None:
     """Count a guess as wrong before anyone is asked, so that many at once are no more than one after the other."""
-    known = profiles.by_channel(tx, profile.account_id, profile.channel_id)
+    known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id:
         return Code.SENDER_NOT_FOUND
-    _check_free(tx, profile.carrier, profile.channel_id, but=profile.id)
-    obstacle = _obstacle(tx, known, now)
+    _check_channel_free(tx, profile.carrier, profile.channel_id, except_id=profile.id)
+    obstacle = _find_obstacle(tx, known, now)
     if obstacle is None:
         _count_wrong(tx, profile, 1)
     return obstacle
@@ -234,32 +236,32 @@ def _begin_proof(tx: Tx, profile: Profile, now: Instant) -> Code | None:
 def _count_wrong(tx: Tx, profile: Profile, times: int) -> None:
     token = profiles.newest_token(tx, profile.id)
     if token is not None:
-        profiles.count_wrong(tx, token.id, times)
+        profiles.add_failed_attempts(tx, token.id, times)
 
 
-def accept_proof(tx: Tx, profile: Profile, sender_key: str, now: Instant) -> None:
+def approve_verified(tx: Tx, profile: Profile, sender_key: str, now: Instant) -> None:
     """Approve a profile that its relay has approved.
 
     Raises Refused: SENDER_NOT_FOUND where it was deleted meanwhile, DUPLICATE where another has its key.
     """
-    known = profiles.by_channel(tx, profile.account_id, profile.channel_id)
+    known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id:
         raise Refused(Code.SENDER_NOT_FOUND, "channelId")
     if known.status is AuthStatus.APPROVAL:
         return
-    _check_free(tx, profile.carrier, profile.channel_id, but=profile.id)
-    profiles.free_key(tx, sender_key)
+    _check_channel_free(tx, profile.carrier, profile.channel_id, except_id=profile.id)
+    profiles.release_sender_key(tx, sender_key)
     profiles.approve(tx, profile.id, sender_key, now)
 
 
-def _check_free(tx: Tx, keeper: str | None, channel_id: str, but: int | None = None) -> None:
+def _check_channel_free(tx: Tx, keeper: str | None, channel_id: str, except_id: int | None = None) -> None:
     """Raise Refused(DUPLICATE) where a relay keeps this channel for another: it has one key for each."""
-    other = profiles.approved_at(tx, keeper, channel_id) if keeper is not None else None
-    if other is not None and other.id != but:
-        raise Refused(Code.DUPLICATE, "channelId", TAKEN)
+    other = profiles.get_approved(tx, keeper, channel_id) if keeper is not None else None
+    if other is not None and other.id != except_id:
+        raise Refused(Code.DUPLICATE, "channelId", CHANNEL_TAKEN)
 
 
-TAKEN = Words(
+CHANNEL_TAKEN = Text(
     "중계사에 이미 등록된 채널이며, 중계사는 채널마다 발신 프로필 키를 하나만 둡니다. 운영자에게 문의하세요.",
     "This channel is registered at the relay already, which has one sender key for each: ask the operator.",
 )
@@ -268,48 +270,48 @@ TAKEN = Words(
 def _adopt(tx: Tx, account_id: int, carrier: str, standing: RemoteProfile, now: Instant) -> Profile:
     channel_id, sender_key, category, bar = standing
     assert sender_key is not None
-    known = profiles.by_channel(tx, account_id, channel_id)
-    holder = profiles.holder(tx, sender_key)
+    known = profiles.get_by_channel(tx, account_id, channel_id)
+    holder = profiles.get_by_any_sender_key(tx, sender_key)
     if holder is not None and (known is None or holder.id != known.id):
-        raise Refused(Code.DUPLICATE, "channelId", TAKEN)
+        raise Refused(Code.DUPLICATE, "channelId", CHANNEL_TAKEN)
     if known is None:
         profile_id = profiles.add(tx, account_id, channel_id, category, "", now, carrier)
     else:
         profile_id = known.id
-        profiles.change(tx, known.id, category, known.cellphone, now, carrier)
-    profiles.free_key(tx, sender_key)
+        profiles.update(tx, known.id, category, known.cellphone, now, carrier)
+    profiles.release_sender_key(tx, sender_key)
     profiles.approve(tx, profile_id, sender_key, now)
-    profiles.follow(tx, profile_id, category, bar, now)
+    profiles.apply_remote(tx, profile_id, category, bar, now)
     return _of_channel(tx, account_id, channel_id)
 
 
-def _named(tx: Tx, account_id: int, sender_key: str | None, channel_id: str | None) -> Profile:
+def _find(tx: Tx, account_id: int, sender_key: str | None, channel_id: str | None) -> Profile:
     if sender_key is not None:
-        profile, field = profiles.by_sender_key(tx, account_id, sender_key), "senderKey"
+        profile, field = profiles.get_by_sender_key(tx, account_id, sender_key), "senderKey"
     else:
-        profile, field = profiles.by_channel(tx, account_id, channel_id or ""), "channelId"
+        profile, field = profiles.get_by_channel(tx, account_id, channel_id or ""), "channelId"
     if profile is None or (channel_id is not None and profile.channel_id != channel_id):
         raise Refused(Code.SENDER_NOT_FOUND, field)
     return profile
 
 
 def _delete(tx: Tx, account_id: int, sender_key: str | None, channel_id: str | None, now: Instant) -> int:
-    profile = _named(tx, account_id, sender_key, channel_id)
+    profile = _find(tx, account_id, sender_key, channel_id)
     profiles.delete(tx, profile.id, now)
     return profile.id
 
 
 def _of_channel(tx: Tx, account_id: int, channel_id: str) -> Profile:
-    profile = profiles.by_channel(tx, account_id, channel_id)
+    profile = profiles.get_by_channel(tx, account_id, channel_id)
     assert profile is not None
     return profile
 
 
-_OF_THE_CHANNEL = (Code.SENDER_NOT_FOUND, Code.INVALID_STATE)
+_CHANNEL_CODES = (Code.SENDER_NOT_FOUND, Code.INVALID_STATE)
 
 
 def _refusal(code: Code) -> Refused:
-    return Refused(code, "channelId" if code in _OF_THE_CHANNEL else "token")
+    return Refused(code, "channelId" if code in _CHANNEL_CODES else "token")
 
 
 def _hash(token: str) -> bytes:

@@ -4,39 +4,39 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pabal.domain import identifiers
-from pabal.domain.codes import Code, Refused, Words
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
 from pabal.domain.sending import SMALL_RECEIVERS, Sending
-from pabal.domain.template import Design
+from pabal.domain.template import TemplateContent
 from pabal.service.context import Context
 from pabal.store import accounts, audit_log, idempotency_keys, messages, profiles, queue, requests, templates
-from pabal.store.audit_log import Deed
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx, Value, done_together_by, knows_itself
-from pabal.store.idempotency_keys import Answer
+from pabal.store.idempotency_keys import KeyedRequest
 from pabal.world import new_request_id
 
-RING_WITHIN = 1 * MINUTE
+WAKE_HORIZON_MS = 1 * MINUTE
 """Deliverers look at the queue more often than this by themselves: a send for later need not wake them."""
 
 
-class Repeatable(NamedTuple):
+class IdempotencyKey(NamedTuple):
     """What makes a request safe to repeat: the caller's key, and a digest of what it stands on."""
 
     key: str
     digest: bytes
 
 
-class Kept(NamedTuple):
+class AcceptedRequest(NamedTuple):
     """The request that answers a send, and whether it is new."""
 
     request_id: bytes
     is_new: bool
 
 
-class Promise(NamedTuple):
+class NewRequest(NamedTuple):
     """All that is kept of one send, ready to be written."""
 
     request_id: bytes
@@ -48,11 +48,11 @@ class Promise(NamedTuple):
     lane: int
     scheduled_at: Instant
     now: Instant
-    repeatable: Repeatable | None
-    remembered_since: Instant
+    idempotency_key: IdempotencyKey | None
+    keys_valid_since: Instant
     jobs: Sequence[Sequence[Value]] = ()
     """Those of a few messages; those of many are made of what is kept, in the store."""
-    deed: Deed | None = None
+    audit_entry: AuditEntry | None = None
     """Who sends it, where a person does."""
 
 
@@ -60,84 +60,84 @@ async def accept(
     context: Context,
     account_id: int,
     sending: Sending,
-    repeatable: Repeatable | None = None,
-    deed: Deed | None = None,
+    idempotency_key: IdempotencyKey | None = None,
+    audit_entry: AuditEntry | None = None,
 ) -> bytes:
     """Return the id of the kept request once it is durable; with a deed, which names it, that is kept too.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED, or DUPLICATE for a key that stood
     on another request.
     """
-    promise = await promise_of(context, account_id, sending, repeatable)
-    if deed:
-        promise = promise._replace(deed=deed._replace(target=promise.request_id.hex()))
-    kept = await context.store.write(keep, promise)
+    promise = await prepare_request(context, account_id, sending, idempotency_key)
+    if audit_entry:
+        promise = promise._replace(audit_entry=audit_entry._replace(target=promise.request_id.hex()))
+    kept = await context.store.write(store_request, promise)
     if kept.is_new:
-        announce(context, sending.product, promise)
+        announce_request(context, sending.product, promise)
     return kept.request_id
 
 
-async def promise_of(
-    context: Context, account_id: int, sending: Sending, repeatable: Repeatable | None = None
-) -> Promise:
+async def prepare_request(
+    context: Context, account_id: int, sending: Sending, idempotency_key: IdempotencyKey | None = None
+) -> NewRequest:
     """Return all that is to be kept of a send.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
-    carrier = await way_out(context, account_id, sending)
-    request_id = new_request_id(context.world, _slot(context, account_id, repeatable))
+    carrier = await choose_carrier(context, account_id, sending)
+    request_id = new_request_id(context.world, _choose_slot(context, account_id, idempotency_key))
     now = identifiers.requested_at(request_id)  # one look at the clock: sent now is sent when requested
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
-    rows = messages.rows_of(request_id, account_id, sending.product, sending.receivers)
+    rows = messages.build_rows(request_id, account_id, sending.product, sending.receivers)
     few = rows if len(rows) <= SMALL_RECEIVERS else ()
-    return Promise(
+    return NewRequest(
         request_id,
         account_id,
-        requests.row_of(request_id, account_id, sending, scheduled_at),
+        requests.build_row(request_id, account_id, sending, scheduled_at),
         rows,
         sending.image,
         carrier,
         sending.lane,
         scheduled_at,
         now,
-        repeatable,
-        now - context.policy.idempotency,
+        idempotency_key,
+        now - context.policy.idempotency_ms,
         [(*row[:2], carrier, sending.lane, scheduled_at) for row in few],
     )
 
 
-def announce(context: Context, product: Product, promise: Promise) -> None:
+def announce_request(context: Context, product: Product, request: NewRequest) -> None:
     """Count a send that is kept, and wake those who deliver it if it is for now."""
-    context.metrics.accepted.add(len(promise.messages), product.word)
-    if promise.scheduled_at <= promise.now + RING_WITHIN:
-        context.wake([promise.carrier])
+    context.metrics.messages_accepted.add(len(request.messages), product.word)
+    if request.scheduled_at <= request.now + WAKE_HORIZON_MS:
+        context.wake([request.carrier])
 
 
-async def way_out(context: Context, account_id: int, sending: Sending) -> str:
+async def choose_carrier(context: Context, account_id: int, sending: Sending) -> str:
     """Return the carrier that a send would go to.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
-    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > context.world.now() + RING_WITHIN
-    carrier = context.carrier_for(sending.product, is_for_later=is_for_later)
+    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > context.world.now() + WAKE_HORIZON_MS
+    carrier = context.choose_carrier(sending.product, is_scheduled=is_for_later)
     if context.policy.checks_sender_numbers:
         await _check_numbers(context, account_id, sending)
     return carrier
 
 
-def keep_all(tx: Tx, promises: Sequence[Promise]) -> list[Kept]:
+def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[AcceptedRequest]:
     """Keep requests, their messages and their jobs, all or nothing; a repeated request is kept once."""
-    kept = [_kept_before(tx, promise) or Kept(promise.request_id, True) for promise in promises]
-    new = [promise for promise, each in zip(promises, kept, strict=True) if each.is_new]
-    if tx.is_again:
-        here = requests.existing(tx, [promise.request_id for promise in new])
+    kept = [_find_stored(tx, promise) or AcceptedRequest(promise.request_id, True) for promise in requests_to_store]
+    new = [promise for promise, each in zip(requests_to_store, kept, strict=True) if each.is_new]
+    if tx.is_retry:
+        here = requests.existing_ids(tx, [promise.request_id for promise in new])
         new = [promise for promise in new if promise.request_id not in here]
     requests.add_all(tx, [promise.request for promise in new])
     for promise in new:
         if promise.image:
             requests.add_image(tx, promise.request_id, promise.image)
-        if promise.deed:
-            audit_log.note(tx, promise.deed)
+        if promise.audit_entry:
+            audit_log.add(tx, promise.audit_entry)
     messages.add_all(tx, [row for promise in new for row in promise.messages])
     queue.add_all(tx, [row for promise in new for row in promise.jobs])
     queue.add_requests(
@@ -152,50 +152,52 @@ def keep_all(tx: Tx, promises: Sequence[Promise]) -> list[Kept]:
 
 
 @knows_itself
-@done_together_by(keep_all)
-def keep(tx: Tx, promise: Promise) -> Kept:
+@done_together_by(store_requests)
+def store_request(tx: Tx, request: NewRequest) -> AcceptedRequest:
     """Keep one request; many at once are kept by keep_all."""
-    return keep_all(tx, [promise])[0]
+    return store_requests(tx, [request])[0]
 
 
-def _kept_before(tx: Tx, promise: Promise) -> Kept | None:
+def _find_stored(tx: Tx, request: NewRequest) -> AcceptedRequest | None:
     """Return the request that a repeated one was kept as; of a new one with a key, remember the key."""
-    if promise.repeatable is None:
+    if request.idempotency_key is None:
         return None
-    key, digest = promise.repeatable
-    slot = identifiers.slot_of(promise.request_id)
-    earlier = idempotency_keys.find(tx, slot, promise.account_id, key, promise.remembered_since)
-    if earlier and earlier.request_id != promise.request_id:  # else it was kept by a commit that nobody saw end
-        return Kept(_same(earlier, promise.repeatable), False)
-    idempotency_keys.keep(tx, slot, promise.account_id, key, Answer(digest, promise.request_id), promise.now)
+    key, digest = request.idempotency_key
+    slot = identifiers.slot_of(request.request_id)
+    earlier = idempotency_keys.find(tx, slot, request.account_id, key, request.keys_valid_since)
+    if earlier and earlier.request_id != request.request_id:  # else it was kept by a commit that nobody saw end
+        return AcceptedRequest(_check_same(earlier, request.idempotency_key), False)
+    idempotency_keys.save(tx, slot, request.account_id, key, KeyedRequest(digest, request.request_id), request.now)
     return None
 
 
-async def answered_before(context: Context, account_id: int, repeatable: Repeatable) -> bytes | None:
+async def find_accepted(context: Context, account_id: int, idempotency_key: IdempotencyKey) -> bytes | None:
     """Return the request that this key was answered with before.
 
     Raises Refused(DUPLICATE) where the key stood on another request.
     """
-    since = context.world.now() - context.policy.idempotency
-    slot = _slot(context, account_id, repeatable)
-    earlier = await context.store.read(idempotency_keys.find, slot, account_id, repeatable.key, since)
-    return _same(earlier, repeatable) if earlier else None
+    since = context.world.now() - context.policy.idempotency_ms
+    slot = _choose_slot(context, account_id, idempotency_key)
+    earlier = await context.store.read(idempotency_keys.find, slot, account_id, idempotency_key.key, since)
+    return _check_same(earlier, idempotency_key) if earlier else None
 
 
-async def usable_profile(context: Context, account_id: int, sender_key: str) -> Profile:
+async def get_usable_profile(context: Context, account_id: int, sender_key: str) -> Profile:
     """Return the profile to send under.
 
     Raises Refused: SENDER_NOT_FOUND, SENDER_NOT_APPROVED.
     """
-    profile = await context.store.read(profiles.by_sender_key, account_id, sender_key)
+    profile = await context.store.read(profiles.get_by_sender_key, account_id, sender_key)
     if profile is None:
         raise Refused(Code.SENDER_NOT_FOUND, "senderKey")
     if not profile.is_usable:
-        raise Refused(Code.SENDER_NOT_APPROVED, "senderKey", profile.bar.label if profile.bar else None)
+        raise Refused(
+            Code.SENDER_NOT_APPROVED, "senderKey", profile.suspension.label if profile.suspension else None
+        )
     return profile
 
 
-async def usable_template(context: Context, profile: Profile, code: str) -> Design:
+async def get_usable_template(context: Context, profile: Profile, code: str) -> TemplateContent:
     """Return the approved text of a profile's template.
 
     Raises Refused: TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED.
@@ -203,19 +205,21 @@ async def usable_template(context: Context, profile: Profile, code: str) -> Desi
     template = await context.store.read(templates.get, profile.id, code)
     if template is None:
         raise Refused(Code.TEMPLATE_NOT_FOUND, "templateCode")
-    if template.in_use is None or not template.is_enabled or template.bar is not None:
-        raise Refused(Code.TEMPLATE_NOT_APPROVED, "templateCode", template.bar.label if template.bar else None)
-    return template.in_use
+    if template.approved is None or not template.is_enabled or template.suspension is not None:
+        raise Refused(
+            Code.TEMPLATE_NOT_APPROVED, "templateCode", template.suspension.label if template.suspension else None
+        )
+    return template.approved
 
 
-def _slot(context: Context, account_id: int, repeatable: Repeatable | None) -> int:
+def _choose_slot(context: Context, account_id: int, idempotency_key: IdempotencyKey | None) -> int:
     """Return the slot of a new request: its key's, or any."""
     total = context.slots.total
     if total == 1:
         return 0
-    if repeatable is None:
-        return context.world.bits(identifiers.SLOT_BITS) % total
-    return identifiers.slot_of_key(account_id, repeatable.key, total)
+    if idempotency_key is None:
+        return context.world.random_bits(identifiers.SLOT_BITS) % total
+    return identifiers.slot_of_key(account_id, idempotency_key.key, total)
 
 
 async def _check_numbers(context: Context, account_id: int, sending: Sending) -> None:
@@ -227,11 +231,11 @@ async def _check_numbers(context: Context, account_id: int, sending: Sending) ->
             raise Refused(Code.SENDER_NUMBER_NOT_REGISTERED, field)
 
 
-def _same(earlier: Answer, repeatable: Repeatable) -> bytes:
-    if earlier.digest != repeatable.digest:
+def _check_same(earlier: KeyedRequest, idempotency_key: IdempotencyKey) -> bytes:
+    if earlier.digest != idempotency_key.digest:
         raise Refused(
             Code.DUPLICATE,
             "Idempotency-Key",
-            Words("다른 요청에 쓰인 키입니다.", "The key was used for another request."),
+            Text("다른 요청에 쓰인 키입니다.", "The key was used for another request."),
         )
     return earlier.request_id

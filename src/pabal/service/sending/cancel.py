@@ -7,24 +7,24 @@ from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
 from pabal.service.context import Context
 from pabal.store import audit_log, campaign_requests, messages, profiles, queue, requests
-from pabal.store.audit_log import Deed
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 
-SWEEP_REQUESTS = 5
+SWEEP_BATCH_REQUESTS = 5
 
 
-class Cancelled(NamedTuple):
+class CancelResult(NamedTuple):
     """How many messages were meant, and how many of them still waited."""
 
     requested: int
     canceled: int
 
 
-class Swept(NamedTuple):
+class SweepStep(NamedTuple):
     """How many messages a step of a sweep cancelled, and after which request to go on, None at the end."""
 
     canceled: int
-    go_on_after: tuple[Instant, bytes] | None
+    next_after: tuple[Instant, bytes] | None
 
 
 def cancel(
@@ -33,17 +33,17 @@ def cancel(
     request_id: bytes,
     message_id: bytes | None,
     now: Instant,
-    deed: Deed | None = None,
-) -> Cancelled:
+    deed: AuditEntry | None = None,
+) -> CancelResult:
     """Cancel a request's waiting messages, or one of them; none of those is ever handed over."""
     if deed:
-        audit_log.note(tx, deed)
-    low, high = (message_id, message_id) if message_id else identifiers.bounds(request_id)
-    meant = sum(messages.count(tx, account_id, low, high).values())
-    waiting = messages.waiting(tx, account_id, request_id, message_id)
-    dropped = queue.drop_unclaimed(tx, waiting)
-    campaign_requests.count_soon(tx, request_id, now)
-    return Cancelled(meant, messages.cancel(tx, dropped, now))
+        audit_log.add(tx, deed)
+    low, high = (message_id, message_id) if message_id else identifiers.message_id_range(request_id)
+    meant = sum(messages.count_by_status(tx, account_id, low, high).values())
+    waiting = messages.find_waiting(tx, account_id, request_id, message_id)
+    dropped = queue.remove_unclaimed(tx, waiting)
+    campaign_requests.recount_soon(tx, request_id, now)
+    return CancelResult(meant, messages.cancel(tx, dropped, now))
 
 
 async def cancel_request(
@@ -51,8 +51,8 @@ async def cancel_request(
     account_id: int,
     request_id: bytes | None,
     message_id: bytes | None,
-    deed: Deed | None = None,
-) -> Cancelled:
+    deed: AuditEntry | None = None,
+) -> CancelResult:
     """Cancel for a caller; None for an id that cannot be one.
 
     Raises Refused(REQUEST_NOT_FOUND), also for one that is another account's. What is not there is found
@@ -60,43 +60,43 @@ async def cancel_request(
     """
     if request_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
-    if message_id is not None and identifiers.request_of(message_id) != request_id:
+    if message_id is not None and identifiers.request_id_of(message_id) != request_id:
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
-    low, high = (message_id, message_id) if message_id else identifiers.bounds(request_id)
-    if not await context.store.read(messages.count, account_id, low, high):
+    low, high = (message_id, message_id) if message_id else identifiers.message_id_range(request_id)
+    if not await context.store.read(messages.count_by_status, account_id, low, high):
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId" if message_id else "requestId")
     done = await context.store.write(cancel, account_id, request_id, message_id, context.world.now(), deed)
-    context.metrics.cancelled.add(done.canceled)
+    context.metrics.messages_cancelled.add(done.canceled)
     return done
 
 
-def sweep(tx: Tx, profile_id: int, after: tuple[Instant, bytes], now: Instant) -> Swept:
+def cancel_profile_batch(tx: Tx, profile_id: int, after: tuple[Instant, bytes], now: Instant) -> SweepStep:
     """Cancel some of a deleted profile's waiting messages."""
-    found = requests.of_profile(tx, profile_id, after, SWEEP_REQUESTS)
+    found = requests.list_by_profile(tx, profile_id, after, SWEEP_BATCH_REQUESTS)
     canceled = 0
     for _, request_id, account_id in found:
-        waiting = messages.waiting(tx, account_id, request_id, None)
-        canceled += messages.cancel(tx, queue.drop_unclaimed(tx, waiting), now)
-        campaign_requests.count_soon(tx, request_id, now)
-    if len(found) < SWEEP_REQUESTS:
+        waiting = messages.find_waiting(tx, account_id, request_id, None)
+        canceled += messages.cancel(tx, queue.remove_unclaimed(tx, waiting), now)
+        campaign_requests.recount_soon(tx, request_id, now)
+    if len(found) < SWEEP_BATCH_REQUESTS:
         profiles.mark_swept(tx, profile_id)
-        return Swept(canceled, None)
-    return Swept(canceled, (found[-1][0], found[-1][1]))
+        return SweepStep(canceled, None)
+    return SweepStep(canceled, (found[-1][0], found[-1][1]))
 
 
-async def sweep_deleted(context: Context) -> None:
+async def cancel_deleted_profiles(context: Context) -> None:
     """Cancel the waiting messages of all deleted profiles, in batches.
 
     Those that are due already are cancelled when they are claimed, so only later ones are looked for.
     """
-    for profile_id in await context.store.read(profiles.to_sweep):
-        await sweep_all(context, profile_id)
+    for profile_id in await context.store.read(profiles.list_unswept):
+        await cancel_profile_messages(context, profile_id)
 
 
-async def sweep_all(context: Context, profile_id: int) -> None:
+async def cancel_profile_messages(context: Context, profile_id: int) -> None:
     """Cancel the waiting messages of one deleted profile, in batches."""
     after: tuple[Instant, bytes] | None = (context.world.now(), b"")
     while after is not None:
-        swept = await context.store.write(sweep, profile_id, after, context.world.now())
-        context.metrics.cancelled.add(swept.canceled)
-        after = swept.go_on_after
+        swept = await context.store.write(cancel_profile_batch, profile_id, after, context.world.now())
+        context.metrics.messages_cancelled.add(swept.canceled)
+        after = swept.next_after

@@ -19,7 +19,7 @@ def origin_of(message: Message, request: Request) -> bytes | None:
     """Return the id of the failed message that this one stands in for, if it does."""
     if not is_fallback(message, request):
         return None
-    return identifiers.message_id(request.id, identifiers.number_of(message.id) - request.total)
+    return identifiers.make_message_id(request.id, identifiers.number_of(message.id) - request.total)
 
 
 def content_of(message: Message, request: Request) -> str:
@@ -27,38 +27,40 @@ def content_of(message: Message, request: Request) -> str:
     if is_fallback(message, request):
         return message.content or ""
     template = message.content if message.content is not None else request.content
-    return sending.filled(template, request.variables, message.values)
+    return sending.fill_text(template, request.variables, message.values)
 
 
 def subject_of(message: Message, request: Request) -> str | None:
     """Return the subject of a message; a long fallback text bears the channel's id, if that fits."""
     if is_fallback(message, request):
-        return subject_instead(message.product, request.channel_id)
+        return fallback_subject(message.product, request.channel_id)
     if request.subject is None:
         return None
-    return sending.filled(request.subject, request.variables, message.values)
+    return sending.fill_text(request.subject, request.variables, message.values)
 
 
 def buttons_of(message: Message, request: Request) -> tuple[dict[str, str | int], ...]:
     """Return the buttons of a message, their links filled in."""
     if is_fallback(message, request) or not request.buttons:
         return ()
-    done = sending.filled_buttons(request.buttons, request.variables, message.values)
+    done = sending.fill_buttons(request.buttons, request.variables, message.values)
     return tuple(one.given() for one in done)
 
 
-def instead(own: str | None, content: str, buttons: Sequence[Mapping[str, str | int]], policy: Policy) -> str:
+def fallback_content(
+    own: str | None, content: str, buttons: Sequence[Mapping[str, str | int]], policy: Policy
+) -> str:
     """Return the text that stands in for a receiver's failed message: its own, or one made of the message."""
     whole = own if own is not None else sending.fallback_text(content, buttons)
-    return text.replaced(whole) if policy.replaces_characters else whole
+    return text.replace_unsupported(whole) if policy.replaces_unsupported_characters else whole
 
 
-def subject_instead(product: Product, channel_id: str | None) -> str | None:
+def fallback_subject(product: Product, channel_id: str | None) -> str | None:
     """Return the subject of a text that stands in: a long one bears the channel's id, if that fits."""
     return channel_id if product is Product.LMS and sending.fits_subject(channel_id or "") else None
 
 
-def attempt_of(message: Message, request: Request, lease: Lease) -> Attempt:
+def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
     """Return what a carrier is handed for a message."""
     is_stand_in = is_fallback(message, request)
     sender = request.fallback_sender if is_stand_in else request.sender or request.channel_id

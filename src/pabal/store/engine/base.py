@@ -6,19 +6,19 @@ from functools import lru_cache
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 Value = bytes | str | int | float | None
-Found = tuple[Any, ...]
+Row = tuple[Any, ...]
 """A row that a query found."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
-ROWS_A_STATEMENT = 100
+MAX_ROWS_PER_STATEMENT = 100
 """Rows that one statement takes: enough to let go of the interpreter while the engine works on them."""
 
-_WORD = re.compile(r"\{(\w+)\}")
-_FOR_ROWS = ("rows", "list", "within", "same_slot")
+_DIALECT_WORD = re.compile(r"\{(\w+)\}")
+_ROW_WORDS = ("rows", "list", "within", "same_slot")
 
 
-class StoreAway(Exception):
+class StoreUnavailable(Exception):
     """The store could not do it now; nothing of it is kept, or nobody knows. Trying again may help."""
 
 
@@ -26,19 +26,19 @@ class Tx(Protocol):
     """One transaction, in the hands of a plain function that may be run again."""
 
     @property
-    def is_again(self) -> bool:
+    def is_retry(self) -> bool:
         """Whether the work may have been kept before: its commit was under way when the store was lost."""
 
-    def run(self, sql: str, args: Sequence[Value] = ()) -> int:
+    def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
         """Carry out a statement and return how many rows it changed."""
 
-    def rows(self, sql: str, args: Sequence[Value] = ()) -> list[Found]:
+    def fetch_all(self, sql: str, args: Sequence[Value] = ()) -> list[Row]:
         """Return every row of a query."""
 
-    def row(self, sql: str, args: Sequence[Value] = ()) -> Found | None:
+    def fetch_one(self, sql: str, args: Sequence[Value] = ()) -> Row | None:
         """Return the first row of a query, None where there is none."""
 
-    def rows_each(self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Found]:
+    def execute_many(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Row]:
         """Carry out a statement for many rows at once.
 
         `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row, and `{list}`
@@ -62,7 +62,7 @@ class Store(Protocol):
     async def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` on one consistent view of what is kept."""
 
-    async def note(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def write_relaxed(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` by itself, without waiting for the disk: for counts that a crash may forget.
 
         It locks what it reads by writing to it. Raises StoreAway.
@@ -139,10 +139,10 @@ def together_of(work: Any) -> Together | None:
     return _together.get(work)
 
 
-def chunks(each: Iterable[Sequence[Value]], size: int = ROWS_A_STATEMENT) -> Iterator[list[Sequence[Value]]]:
+def chunks(rows: Iterable[Sequence[Value]], size: int = MAX_ROWS_PER_STATEMENT) -> Iterator[list[Sequence[Value]]]:
     """Yield the rows in lists of at most `size`."""
     chunk: list[Sequence[Value]] = []
-    for row in each:
+    for row in rows:
         chunk.append(row)
         if len(chunk) == size:
             yield chunk
@@ -152,13 +152,13 @@ def chunks(each: Iterable[Sequence[Value]], size: int = ROWS_A_STATEMENT) -> Ite
 
 
 @lru_cache(maxsize=512)
-def with_placeholders(sql: str, rows: int, columns: int) -> str:
+def expand_placeholders(sql: str, rows: int, columns: int) -> str:
     """Return `sql` with `{rows}` or `{list}` spelled out, for an engine that has neither months nor slots."""
     row = f"({','.join('?' * columns)})"
     sql = sql.replace("{rows}", ",".join([row] * rows)).replace("{list}", ",".join("?" * rows))
     return sql.replace("{within}", "is not null").replace("{same_slot}", "is not null")
 
 
-def in_dialect(sql: str, words: dict[str, str]) -> str:
+def to_dialect(sql: str, words: dict[str, str]) -> str:
     """Return `sql` with the engine's own words for what stands in braces; words for the rows stay."""
-    return _WORD.sub(lambda match: match[0] if match[1] in _FOR_ROWS else words[match[1]], sql)
+    return _DIALECT_WORD.sub(lambda match: match[0] if match[1] in _ROW_WORDS else words[match[1]], sql)

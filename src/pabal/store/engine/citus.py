@@ -2,9 +2,9 @@
 
 from pabal.store.engine.base import Tx, done_alone, takes_its_time
 
-DISTRIBUTED = ("requests", "images", "messages", "attempts", "jobs", "answers")
+DISTRIBUTED_TABLES = ("requests", "images", "messages", "attempts", "jobs", "answers")
 """Tables whose rows name their slot, with those of one slot side by side on one worker."""
-_MANNERS = ("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit")
+_PLANNER_SETTINGS = ("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit")
 """Turned off in our own sessions (see store/postgres.py); Citus does not pass that on to its workers."""
 
 
@@ -19,23 +19,23 @@ def distribute(tx: Tx) -> list[str]:
 
     Raises NoCitus.
     """
-    tx.rows("select {schema_lock}")
-    if not tx.row("select 1 from pg_extension where extname = 'citus'"):
+    tx.fetch_all("select {schema_lock}")
+    if not tx.fetch_one("select 1 from pg_extension where extname = 'citus'"):
         raise NoCitus("the database has no Citus: run `create extension citus` there as an administrator")
-    if not tx.row("select 1 from pg_dist_node where noderole = 'primary' and shouldhaveshards"):
+    if not tx.fetch_one("select 1 from pg_dist_node where noderole = 'primary' and shouldhaveshards"):
         raise NoCitus("Citus has no workers yet: run `select citus_add_node('HOST', PORT)` for each")
-    _teach(tx)
-    done = {row[0] for row in tx.rows("select logicalrelid::text from pg_dist_partition")}
-    missing = [table for table in DISTRIBUTED if table not in done]
-    tx.run("set local citus.multi_shard_modify_mode = 'sequential'")
+    _apply_planner_settings(tx)
+    done = {row[0] for row in tx.fetch_all("select logicalrelid::text from pg_dist_partition")}
+    missing = [table for table in DISTRIBUTED_TABLES if table not in done]
+    tx.execute("set local citus.multi_shard_modify_mode = 'sequential'")
     for table in missing:
-        beside = "none" if table == DISTRIBUTED[0] else DISTRIBUTED[0]
-        tx.rows("select create_distributed_table(?, 'slot', colocate_with => ?)", (table, beside))
+        beside = "none" if table == DISTRIBUTED_TABLES[0] else DISTRIBUTED_TABLES[0]
+        tx.fetch_all("select create_distributed_table(?, 'slot', colocate_with => ?)", (table, beside))
     return missing
 
 
-def _teach(tx: Tx) -> None:
+def _apply_planner_settings(tx: Tx) -> None:
     """Have the workers plan as we do, in this database: Citus passes such a change of it on."""
-    (name,) = tx.rows("select quote_ident(current_database())")[0]
-    for setting in _MANNERS:
-        tx.run(f"alter database {name} set {setting} = off")
+    (name,) = tx.fetch_all("select quote_ident(current_database())")[0]
+    for setting in _PLANNER_SETTINGS:
+        tx.execute(f"alter database {name} set {setting} = off")

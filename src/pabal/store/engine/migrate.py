@@ -23,7 +23,7 @@ class SchemaTooNew(Exception):
     """The store was made by a newer version than this one."""
 
 
-def known() -> list[Migration]:
+def all_migrations() -> list[Migration]:
     """Return every migration this version knows, in order."""
     found = []
     for file in resources.files("pabal.store.engine").joinpath("schema").iterdir():
@@ -40,17 +40,19 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
 
     Raises SchemaTooNew for a store that a newer version made.
     """
-    tx.rows("select {schema_lock}")
-    tx.run(
+    tx.fetch_all("select {schema_lock}")
+    tx.execute(
         "create table if not exists migrations"
         " (number integer primary key, name text not null, applied_at {big} not null)"
     )
-    missing = _missing(tx)
+    missing = _missing_migrations(tx)
     for step in missing:
-        for statement in _statements(step.sql):
-            tx.run(statement)
-        tx.run("insert into migrations (number, name, applied_at) values (?, ?, ?)", (step.number, step.name, now))
-    partitions.make_ahead(tx, now)
+        for statement in split_statements(step.sql):
+            tx.execute(statement)
+        tx.execute(
+            "insert into migrations (number, name, applied_at) values (?, ?, ?)", (step.number, step.name, now)
+        )
+    partitions.create_ahead(tx, now)
     return [f"{step.number:04} {step.name}" for step in missing]
 
 
@@ -59,13 +61,13 @@ def pending(tx: Tx) -> list[str]:
 
     Raises SchemaTooNew as it does.
     """
-    is_new = not tx.row("select 1 from {tables} as t where t.name = 'migrations'")
-    return [f"{step.number:04} {step.name}" for step in (known() if is_new else _missing(tx))]
+    is_new = not tx.fetch_one("select 1 from {tables} as t where t.name = 'migrations'")
+    return [f"{step.number:04} {step.name}" for step in (all_migrations() if is_new else _missing_migrations(tx))]
 
 
-def _missing(tx: Tx) -> list[Migration]:
-    applied = {number for (number,) in tx.rows("select number from migrations")}
-    steps = known()
+def _missing_migrations(tx: Tx) -> list[Migration]:
+    applied = {number for (number,) in tx.fetch_all("select number from migrations")}
+    steps = all_migrations()
     if applied and max(applied) > steps[-1].number:
         raise SchemaTooNew(
             f"the store is at schema {max(applied)}, this version knows {steps[-1].number}:"
@@ -74,6 +76,6 @@ def _missing(tx: Tx) -> list[Migration]:
     return [step for step in steps if step.number not in applied]
 
 
-def _statements(sql: str) -> list[str]:
+def split_statements(sql: str) -> list[str]:
     lines = [line.split("--")[0].rstrip() for line in sql.splitlines()]
     return [statement.strip() for statement in "\n".join(lines).split(";") if statement.strip()]

@@ -15,14 +15,14 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from pabal.domain import identifiers
-from pabal.store.engine.base import Found, Value, chunks, in_dialect
+from pabal.store.engine.base import Row, Value, chunks, to_dialect
 
-ROWS_A_STATEMENT = 5000
+MAX_ROWS_PER_STATEMENT = 5000
 """Rows that one statement takes: they are arrays, so that its text is the same for any number of them."""
 SCHEMA_LOCK = 7_602_115_001
 """The advisory lock of whoever changes the schema."""
 
-WORDS = {
+DIALECT = {
     "bytes": "bytea",
     "big": "bigint",
     "small": "smallint",
@@ -47,35 +47,35 @@ WORDS = {
     "schema_lock": f"pg_advisory_xact_lock({SCHEMA_LOCK})",
 }
 
-Connection = psycopg.Connection[Found]
+Connection = psycopg.Connection[Row]
 
 _ONE_DIMENSION = struct.Struct(">iiIii")
 _LENGTH = struct.Struct(">i")
 _NULL = _LENGTH.pack(-1)
 
 
-class _Column(list[Any]):
+class _ArrayColumn(list[Any]):
     """The values of one column in many rows, sent as one array."""
 
-    kind: ClassVar[str]
+    sql_type: ClassVar[str]
 
 
-class Bytes(_Column):
+class BytesArray(_ArrayColumn):
     """Octets."""
 
-    kind = "bytea[]"
+    sql_type = "bytea[]"
 
 
-class Texts(_Column):
+class TextArray(_ArrayColumn):
     """Texts; a column of nulls alone is one of these."""
 
-    kind = "text[]"
+    sql_type = "text[]"
 
 
-class Integers(_Column):
+class IntegerArray(_ArrayColumn):
     """Whole numbers of up to 64 bits."""
 
-    kind = "bigint[]"
+    sql_type = "bigint[]"
 
 
 class _ArrayDumper(Dumper):
@@ -138,9 +138,9 @@ def adapt(context: AdaptContext) -> None:
         (int, Int8BinaryDumper),
         (str, StrBinaryDumper),
         (bytes, BytesBinaryDumper),
-        (Bytes, _BytesDumper),
-        (Texts, _TextsDumper),
-        (Integers, _IntegersDumper),
+        (BytesArray, _BytesDumper),
+        (TextArray, _TextsDumper),
+        (IntegerArray, _IntegersDumper),
     ):
         adapters.register_dumper(shape, dumper)
 
@@ -151,75 +151,82 @@ class PostgresTx:
     def __init__(self, connection: Connection, pipeline: psycopg.Pipeline | None = None) -> None:
         self._connection = connection
         self._pipeline = pipeline
-        self.is_again = False
+        self.is_retry = False
 
-    def run(self, sql: str, args: Sequence[Value] = ()) -> int:
-        cursor = self._connection.execute(_spelled(sql), args, binary=True)
+    def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
+        cursor = self._connection.execute(_translate(sql), args, binary=True)
         if self._pipeline:
             self._pipeline.sync()
         return max(cursor.rowcount, 0)
 
-    def rows(self, sql: str, args: Sequence[Value] = ()) -> list[Found]:
-        return self._answered(self._connection.execute(_spelled(sql), args, binary=True)).fetchall()
+    def fetch_all(self, sql: str, args: Sequence[Value] = ()) -> list[Row]:
+        return self._synced(self._connection.execute(_translate(sql), args, binary=True)).fetchall()
 
-    def row(self, sql: str, args: Sequence[Value] = ()) -> Found | None:
-        return self._answered(self._connection.execute(_spelled(sql), args, binary=True)).fetchone()
+    def fetch_one(self, sql: str, args: Sequence[Value] = ()) -> Row | None:
+        return self._synced(self._connection.execute(_translate(sql), args, binary=True)).fetchone()
 
-    def _answered(self, cursor: psycopg.Cursor[Found]) -> psycopg.Cursor[Found]:
+    def _synced(self, cursor: psycopg.Cursor[Row]) -> psycopg.Cursor[Row]:
         """Wait for an answer so that the server knows that it is our turn: it counts how long that lasts."""
         if self._pipeline:
             self._pipeline.sync()
         return cursor
 
-    def rows_each(self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Found]:
-        answer: list[Found] = []
+    def execute_many(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Row]:
+        answer: list[Row] = []
         names_months, names_slot = "{within}" in sql, "{same_slot}" in sql
-        for chunk in chunks(each, ROWS_A_STATEMENT):
-            columns = [_column(values) for values in zip(*chunk, strict=True)]
-            slot = _slot_of_all(columns[0]) if names_slot else None
+        for chunk in chunks(rows, MAX_ROWS_PER_STATEMENT):
+            columns = [_to_array(values) for values in zip(*chunk, strict=True)]
+            slot = _shared_slot(columns[0]) if names_slot else None
             values: list[Any] = [*args, *columns]
             values += [] if slot is None else [slot]
             values += [min(columns[0]), max(columns[0])] if names_months else []
-            statement, is_answered = _spelled_for(sql, tuple(column.kind for column in columns), slot is not None)
+            statement, is_answered = _translate_for_rows(
+                sql, tuple(column.sql_type for column in columns), slot is not None
+            )
             cursor = self._connection.execute(statement, values, binary=True)
             if is_answered:
-                answer += self._answered(cursor).fetchall()
+                answer += self._synced(cursor).fetchall()
         return answer
 
 
-def _slot_of_all(ids: Sequence[bytes]) -> int | None:
+def _shared_slot(ids: Sequence[bytes]) -> int | None:
     """Return the slot that ids share, None where they are of several."""
     first = identifiers.slot_of(ids[0])
     return first if all(one[6] << 4 | one[7] >> 4 == first for one in ids) else None
 
 
-def _column(values: Sequence[Any]) -> _Column:
+def _to_array(values: Sequence[Any]) -> _ArrayColumn:
     for value in values:
         if value is not None:
-            return _SHAPES[type(value)](values)
-    return Texts(values)
+            return _ARRAY_TYPES[type(value)](values)
+    return TextArray(values)
 
 
-_SHAPES: dict[type, type[_Column]] = {bytes: Bytes, str: Texts, int: Integers, bool: Integers}
+_ARRAY_TYPES: dict[type, type[_ArrayColumn]] = {
+    bytes: BytesArray,
+    str: TextArray,
+    int: IntegerArray,
+    bool: IntegerArray,
+}
 
 _PLACEHOLDER = re.compile(r"'[^']*'|\?")
-_ANSWERED = re.compile(r"\s*(select|explain)\b|.*\breturning\b", re.DOTALL)
+_RETURNS_ROWS = re.compile(r"\s*(select|explain)\b|.*\breturning\b", re.DOTALL)
 
 
 @lru_cache(maxsize=512)
-def _spelled(sql: str) -> bytes:
+def _translate(sql: str) -> bytes:
     """Return a statement in the words of PostgreSQL, its placeholders numbered."""
-    return _numbered(in_dialect(sql, WORDS))[0].encode()
+    return _number_placeholders(to_dialect(sql, DIALECT))[0].encode()
 
 
 @lru_cache(maxsize=512)
-def _spelled_for(sql: str, kinds: tuple[str, ...], is_of_one_slot: bool) -> tuple[bytes, bool]:
+def _translate_for_rows(sql: str, kinds: tuple[str, ...], is_of_one_slot: bool) -> tuple[bytes, bool]:
     """Return a statement for many rows, each column of which is an array, and whether it returns anything.
 
     Behind the arrays stands the slot, where there is one; and, since an array does not say to PostgreSQL which
     months it is about, the lowest and the highest id.
     """
-    spelled, before = _numbered(in_dialect(sql, WORDS))
+    spelled, before = _number_placeholders(to_dialect(sql, DIALECT))
     arrays = [f"${before + number}::{kind}" for number, kind in enumerate(kinds, 1)]
     names = ", ".join(f"column{number}" for number in range(1, len(kinds) + 1))
     spelled = spelled.replace("values {rows}", f"select * from unnest({', '.join(arrays)}) as u({names})")
@@ -228,10 +235,10 @@ def _spelled_for(sql: str, kinds: tuple[str, ...], is_of_one_slot: bool) -> tupl
     spelled = spelled.replace("{same_slot}", f"= ${after + 1}" if is_of_one_slot else "is not null")
     after += is_of_one_slot
     spelled = spelled.replace("{within}", f"between ${after + 1} and ${after + 2}")
-    return spelled.encode(), _ANSWERED.match(sql) is not None
+    return spelled.encode(), _RETURNS_ROWS.match(sql) is not None
 
 
-def _numbered(sql: str) -> tuple[str, int]:
+def _number_placeholders(sql: str) -> tuple[str, int]:
     """Return `sql` with $1, $2 … for its placeholders, and how many there are; texts in quotes stay."""
     numbers = count(1)
     spelled = _PLACEHOLDER.sub(lambda found: f"${next(numbers)}" if found[0] == "?" else found[0], sql)

@@ -9,17 +9,23 @@ from typing import Any
 
 import apsw
 
-from pabal.store.engine.base import StoreAway, T, Value, chunks, in_dialect, with_placeholders
-from pabal.store.engine.group_commit import Batch, Call, GroupedStore, Session, Told
+from pabal.store.engine.base import StoreUnavailable, T, Value, chunks, expand_placeholders, to_dialect
+from pabal.store.engine.group_commit import (
+    CommitStats,
+    GroupCommitStore,
+    PendingWrite,
+    WriteConnection,
+    WriteResult,
+)
 from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000
-MOST_OPENING = 100
+MAX_WAL_ATTEMPTS = 100
 """How often a store that others are making at the same time is tried again."""
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4000
 
-WORDS = {
+DIALECT = {
     "bytes": "blob",
     "big": "integer",
     "small": "integer",
@@ -42,43 +48,43 @@ WORDS = {
     "schema_lock": "1",  # who writes is alone
 }
 
-FAULTS_OF_THE_STATEMENT = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError)
+STATEMENT_ERRORS = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError)
 """Bugs of ours, told as they are: the store itself is well, and trying again would not help."""
 
-_in_dialect = lru_cache(maxsize=512)(partial(in_dialect, words=WORDS))
+_to_dialect = lru_cache(maxsize=512)(partial(to_dialect, words=DIALECT))
 
 
 class SqliteTx:
     """A transaction on one connection."""
 
-    is_again = False
+    is_retry = False
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
-    def run(self, sql: str, args: Sequence[Value] = ()) -> int:
-        self._connection.execute(_in_dialect(sql), args)
+    def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
+        self._connection.execute(_to_dialect(sql), args)
         return self._connection.changes()
 
-    def rows(self, sql: str, args: Sequence[Value] = ()) -> list[tuple[Any, ...]]:
-        return self._connection.execute(_in_dialect(sql), args).fetchall()
+    def fetch_all(self, sql: str, args: Sequence[Value] = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(_to_dialect(sql), args).fetchall()
 
-    def row(self, sql: str, args: Sequence[Value] = ()) -> tuple[Any, ...] | None:
-        return self._connection.execute(_in_dialect(sql), args).fetchone()
+    def fetch_one(self, sql: str, args: Sequence[Value] = ()) -> tuple[Any, ...] | None:
+        return self._connection.execute(_to_dialect(sql), args).fetchone()
 
-    def rows_each(
-        self, sql: str, each: Iterable[Sequence[Value]], args: Sequence[Value] = ()
+    def execute_many(
+        self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()
     ) -> list[tuple[Any, ...]]:
         answer: list[tuple[Any, ...]] = []
-        sql = _in_dialect(sql)
-        for chunk in chunks(each):
-            statement = with_placeholders(sql, len(chunk), len(chunk[0]))
+        sql = _to_dialect(sql)
+        for chunk in chunks(rows):
+            statement = expand_placeholders(sql, len(chunk), len(chunk[0]))
             values = [*args, *(value for row in chunk for value in row)]
             answer += self._connection.execute(statement, values).fetchall()
         return answer
 
 
-class _Session:
+class _SqliteWriter:
     """The one connection that writes."""
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -91,16 +97,16 @@ class _Session:
     def commit(self) -> None:
         self._connection.execute("commit")
 
-    def roll_back(self) -> None:
+    def rollback(self) -> None:
         self._connection.execute("rollback")
 
-    def mark(self) -> None:
+    def savepoint(self) -> None:
         self._connection.execute("savepoint one")
 
-    def keep(self) -> None:
+    def release_savepoint(self) -> None:
         self._connection.execute("release one")
 
-    def go_back(self) -> None:
+    def rollback_to_savepoint(self) -> None:
         self._connection.execute("rollback to one")
         self._connection.execute("release one")
 
@@ -113,11 +119,11 @@ class _Session:
         self._connection.close()
 
 
-class SqliteStore(GroupedStore):
+class SqliteStore(GroupCommitStore):
     """One file, one writer, a few readers."""
 
-    errors = apsw.Error
-    faults = FAULTS_OF_THE_STATEMENT
+    engine_errors = apsw.Error
+    statement_errors = STATEMENT_ERRORS
 
     def __init__(
         self,
@@ -125,19 +131,19 @@ class SqliteStore(GroupedStore):
         world: World,
         *,
         readers: int = 2,
-        most_waiting: int = 10_000,
+        max_waiting: int = 10_000,
         is_durable: bool = True,
-        watch: Callable[[Batch], None] = lambda batch: None,
+        on_commit: Callable[[CommitStats], None] = lambda batch: None,
     ) -> None:
         self._path = path
         self._is_durable = is_durable
         self._local = threading.local()
-        self._reading: list[apsw.Connection] = []
+        self._readers_open: list[apsw.Connection] = []
         try:
-            self._session = _Session(self._connect())
+            self._writer = _SqliteWriter(self._connect())
         except apsw.Error as error:
-            raise StoreAway(type(error).__name__) from error
-        super().__init__(world, [self._session], readers=readers, most_waiting=most_waiting, watch=watch)
+            raise StoreUnavailable(type(error).__name__) from error
+        super().__init__(world, [self._writer], readers=readers, max_waiting=max_waiting, on_commit=on_commit)
 
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path))
@@ -155,33 +161,35 @@ class SqliteStore(GroupedStore):
         try:
             if connection is None:
                 connection = self._local.connection = self._connect()
-                self._reading.append(connection)
+                self._readers_open.append(connection)
             connection.execute("begin")
             try:
                 return work(SqliteTx(connection), *args, **kwargs)
             finally:
                 connection.execute("rollback")
-        except FAULTS_OF_THE_STATEMENT:
+        except STATEMENT_ERRORS:
             raise
         except apsw.Error as error:
-            raise StoreAway(type(error).__name__) from error
+            raise StoreUnavailable(type(error).__name__) from error
 
     def _close_readers(self) -> None:
-        for connection in self._reading:
+        for connection in self._readers_open:
             connection.close()
 
-    def _cut_off(self) -> None:
+    def _abort_connections(self) -> None:
         """A file does not fall silent: what is under way ends by itself."""
 
-    def _after_trouble(self, session: Session, taken: list[Call], error: Exception) -> list[Told]:
-        self._session.abandon()
-        away = StoreAway(type(error).__name__)
+    def _recover(
+        self, connection: WriteConnection, taken: list[PendingWrite], error: Exception
+    ) -> list[WriteResult]:
+        self._writer.abandon()
+        away = StoreUnavailable(type(error).__name__)
         return [(call, None, away) for call in taken]
 
 
 def _use_wal(connection: apsw.Connection) -> None:
     """Have the file written ahead; of those that open a fresh file at once, SQLite lets none wait for this."""
-    for _ in range(MOST_OPENING):
+    for _ in range(MAX_WAL_ATTEMPTS):
         try:
             connection.execute("pragma journal_mode = wal")
             return

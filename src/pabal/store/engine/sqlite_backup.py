@@ -9,17 +9,17 @@ from urllib.parse import quote
 
 import apsw
 
-from pabal.store.engine.base import P, StoreAway, T, Tx
+from pabal.store.engine.base import P, StoreUnavailable, T, Tx
 from pabal.store.engine.sqlite import SqliteTx
 
-PAGES_A_STEP = 4096
+PAGES_PER_STEP = 4096
 """So much is copied before it is written out, lest the service's own commits wait behind all of it."""
 BUSY_TIMEOUT_MS = 10_000
-ALONE_WITHIN_MS = 1_000
-OURS = {"migrations", "accounts", "requests", "messages", "jobs"}
+EXCLUSIVE_TIMEOUT_MS = 1_000
+REQUIRED_TABLES = {"migrations", "accounts", "requests", "messages", "jobs"}
 """Tables that every store of ours has had from its first day."""
 
-Told = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 """Is told how many pages are copied, and of how many."""
 
 
@@ -27,24 +27,24 @@ class NotAStore(Exception):
     """A file is no sound store of ours; the message says why."""
 
 
-class InUse(Exception):
+class StoreInUse(Exception):
     """Another process has the file open."""
 
 
-def look(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+def read_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` on a file as it is, and change nothing, not even the files beside it.
 
     Raises StoreAway for a file that cannot be read.
     """
     try:
-        with contextlib.closing(_opened(path)) as connection:
+        with contextlib.closing(_open_read_only(path)) as connection:
             connection.execute("begin")
             return work(SqliteTx(connection), *args, **kwargs)
     except apsw.Error as error:
-        raise StoreAway(type(error).__name__) from error
+        raise StoreUnavailable(type(error).__name__) from error
 
 
-def change(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+def write_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a transaction on a file that nobody else knows of.
 
     Raises StoreAway where it could not be kept.
@@ -56,17 +56,17 @@ def change(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **k
             connection.execute("commit")
             return answer
     except apsw.Error as error:
-        raise StoreAway(_reason(error)) from error
+        raise StoreUnavailable(_failure_reason(error)) from error
 
 
-def schema(tx: Tx) -> int:
+def schema_version(tx: Tx) -> int:
     """Return how far the schema of a store has come."""
-    row = tx.row("select max(number) from migrations")
+    row = tx.fetch_one("select max(number) from migrations")
     return int(row[0]) if row else 0
 
 
 @contextlib.contextmanager
-def copied(source: Path, target: Path, told: Told) -> Iterator[Path]:
+def verified_copy(source: Path, target: Path, on_progress: ProgressCallback) -> Iterator[Path]:
     """Yield a copy of a store's file, sound and under a name of its own beside `target`; `put` keeps it.
 
     It has all that was committed when the copying began. Writers do not wait for it.
@@ -77,13 +77,13 @@ def copied(source: Path, target: Path, told: Told) -> Iterator[Path]:
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         try:
-            _copy(source, part, descriptor, told)
+            _copy(source, part, descriptor, on_progress)
         except apsw.NotADBError:
             raise NotAStore("it is not a SQLite file") from None
         except apsw.CorruptError as error:
             raise NotAStore(f"it is damaged: {error}") from None
         except apsw.Error as error:
-            raise StoreAway(_reason(error)) from error
+            raise StoreUnavailable(_failure_reason(error)) from error
         _check(part)
         yield part
     finally:
@@ -92,59 +92,62 @@ def copied(source: Path, target: Path, told: Told) -> Iterator[Path]:
             each.unlink(missing_ok=True)
 
 
-def put(part: Path, target: Path) -> None:
+def install(part: Path, target: Path) -> None:
     """Give a copy its name: at any moment there is what was there before, or all of the copy."""
-    _write_out(part)
+    _fsync(part)
     part.replace(target)
-    _write_out(target.parent)
+    _fsync(target.parent)
 
 
-def set_aside(path: Path, aside: Path) -> None:
+def archive(path: Path, archive_path: Path) -> None:
     """Keep what a store's file holds under another name too, and leave nothing beside it that is not in it.
 
     A write-ahead log that cannot be folded into a damaged file is kept beside the other name.
     Raises InUse where another process has it open.
     """
     with contextlib.suppress(apsw.Error):
-        _fold(path)
+        _fold_wal(path)
     ahead = _beside(path, "-wal")
     if ahead.exists() and ahead.stat().st_size:
-        os.link(ahead, _beside(aside, "-wal"))
-    os.link(path, aside)
-    _write_out(path.parent)
+        os.link(ahead, _beside(archive_path, "-wal"))
+    os.link(path, archive_path)
+    _fsync(path.parent)
     for each in ("-wal", "-shm"):  # with another file, an old one would be taken for its own
         _beside(path, each).unlink(missing_ok=True)
-    _write_out(path.parent)
+    _fsync(path.parent)
 
 
-def files_of(path: Path) -> list[Path]:
+def store_files(path: Path) -> list[Path]:
     """Return the files that SQLite may have for a store: the one named, and those beside it."""
     return [path, *(_beside(path.resolve(), each) for each in ("-wal", "-shm", "-journal"))]
 
 
-def give_away(path: Path, like: Path) -> None:
+def copy_owner(path: Path, like: Path) -> None:
     """Give a file that root has made to the owner of another."""
     if os.geteuid() == 0:
         owner = like.stat()
         os.chown(path, owner.st_uid, owner.st_gid)
 
 
-def _copy(source: Path, part: Path, descriptor: int, told: Told) -> None:
+def _copy(source: Path, part: Path, descriptor: int, on_progress: ProgressCallback) -> None:
     """Copy in steps, but from one view: a step from another would begin all over after each commit in between."""
-    before = _still(source)
-    with contextlib.closing(_opened(source)) as there, contextlib.closing(apsw.Connection(str(part))) as here:
+    before = _unopened_mtime(source)
+    with (
+        contextlib.closing(_open_read_only(source)) as there,
+        contextlib.closing(apsw.Connection(str(part))) as here,
+    ):
         here.execute("pragma journal_mode = off")
         here.execute("pragma synchronous = off")
         there.execute("begin")
         there.execute("select count(*) from sqlite_master").fetchall()
         with here.backup("main", there, "main") as backup:
             while not backup.done:
-                backup.step(PAGES_A_STEP)
+                backup.step(PAGES_PER_STEP)
                 os.fsync(descriptor)
-                told(backup.page_count - backup.remaining, backup.page_count)
+                on_progress(backup.page_count - backup.remaining, backup.page_count)
         here.execute("pragma journal_mode = delete")  # one file, which opens wherever it lies
-    if before and _still(source) != before:
-        raise StoreAway("a service began to use it meanwhile; try again")
+    if before and _unopened_mtime(source) != before:
+        raise StoreUnavailable("a service began to use it meanwhile; try again")
     os.fsync(descriptor)
 
 
@@ -152,22 +155,22 @@ def _check(path: Path) -> None:
     """Raises NotAStore for a file that is damaged or none of ours."""
 
     def work(tx: Tx) -> None:
-        if OURS - {row[0] for row in tx.rows("select name from {tables} as t")}:
+        if REQUIRED_TABLES - {row[0] for row in tx.fetch_all("select name from {tables} as t")}:
             raise NotAStore("it is not a store of Pabal's")
-        found: Any = tx.row("pragma quick_check(1)")
+        found: Any = tx.fetch_one("pragma quick_check(1)")
         if found[0] != "ok":
             raise NotAStore(f"it is damaged: {found[0]}")
 
-    look(path, work)
+    read_file(path, work)
 
 
-def _still(path: Path) -> int:
+def _unopened_mtime(path: Path) -> int:
     """Return when a file that nobody has open was changed last; 0 where somebody has: then SQLite sees to it."""
     path = path.resolve()
     return 0 if _beside(path, "-wal").exists() else path.stat().st_mtime_ns
 
 
-def _opened(path: Path) -> apsw.Connection:
+def _open_read_only(path: Path) -> apsw.Connection:
     """Return a connection that only reads.
 
     A file that nobody has open is taken as it is, or reading it would leave files beside it.
@@ -180,17 +183,17 @@ def _opened(path: Path) -> apsw.Connection:
     return connection
 
 
-def _fold(path: Path) -> None:
+def _fold_wal(path: Path) -> None:
     """Write what is ahead into the file itself: SQLite does so for whoever is alone."""
     with contextlib.closing(apsw.Connection(str(path))) as connection:
-        connection.set_busy_timeout(ALONE_WITHIN_MS)
+        connection.set_busy_timeout(EXCLUSIVE_TIMEOUT_MS)
         try:
             connection.execute("pragma journal_mode = delete")
         except apsw.BusyError:
-            raise InUse from None
+            raise StoreInUse from None
 
 
-def _reason(error: apsw.Error) -> str:
+def _failure_reason(error: apsw.Error) -> str:
     return "the disk is full" if isinstance(error, apsw.FullError) else f"{type(error).__name__}: {error}"
 
 
@@ -198,7 +201,7 @@ def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
-def _write_out(path: Path) -> None:
+def _fsync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
