@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pabal.console.shell.page_request import Page
+from pabal.console.shell.page import Page
 from pabal.console.table import PAGES
 from pabal.domain.user import Role
 from pabal.store import accounts
@@ -81,7 +81,7 @@ def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(run_scenario: Ru
 
                 answers = {await ask(visitor, page, path) for path in paths(page, named)}
 
-                if page.may is None or role in page.may:
+                if page.roles is None or role in page.roles:
                     assert not answers & {403, 405, 500}, (page, role)
                 else:
                     assert answers == {403}, (page, role)
@@ -98,7 +98,7 @@ def test_who_is_not_signed_in_sees_only_what_is_for_anyone(run_scenario: RunScen
             shown = await (visitor.get(path) if page.method == "GET" else visitor.post(path, {"csrf": csrf}))
 
             assert SECRET not in shown.text
-            if page.may is not None:
+            if page.roles is not None:
                 assert shown.status == 303, page
                 assert shown.location.startswith("/console/login"), page
 
@@ -146,7 +146,7 @@ def test_nothing_is_done_for_a_form_that_is_not_from_here(run_scenario: RunScena
         thief = await visitor_of(env, Role.OWNER, "other")
         other = await thief.csrf()
         for page in [page for page in PAGES if page.method == "POST"]:
-            victim = await sign_in(env, name) if page.may else Visitor(env.service)
+            victim = await sign_in(env, name) if page.roles else Visitor(env.service)
             right = await victim.csrf()
             before = await env.store.read(latest_entries, None, 100)
 

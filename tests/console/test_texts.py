@@ -6,7 +6,7 @@ from string import Formatter
 
 from pabal.console.history import advice
 from pabal.console.table import PAGES
-from pabal.console.texts import WORDS, say
+from pabal.console.texts import TEXTS
 from pabal.domain.codes import LANGUAGES
 from pabal.domain.message import Outcome, Status
 
@@ -14,7 +14,9 @@ FOLDER = Path(advice.__file__).parents[1]
 SOURCES = [file for file in (*FOLDER.rglob("*.py"), *FOLDER.rglob("*.html")) if not file.stem.endswith("texts")]
 TEXT = "\n".join(file.read_text(encoding="utf-8") for file in SOURCES)
 HANGUL = re.compile("[가-힣]")
-SAID = set(re.findall(r"""\bsay\(\s*["']([\w.]+\w)["']""", TEXT))
+USED_KEYS = set(re.findall(r"""["']([\w.]+\w)["']\|t\b""", TEXT)) | set(
+    re.findall(r"""\.t\(\s*["']([\w.]+\w)["']""", TEXT)
+)
 MADE = re.compile(r"""["']([a-z_]+\.)(?:["'] ~|\{)""")
 """Keys that are put together: the part before, such as `history.`."""
 
@@ -24,7 +26,7 @@ def fields(text: str) -> set[str]:
 
 
 def test_both_languages_have_words_and_put_in_the_same_values() -> None:
-    for key, words in WORDS.items():
+    for key, words in TEXTS.texts.items():
         assert words.ko.strip(), key
         assert words.en.strip(), key
         assert fields(words.ko) == fields(words.en), key
@@ -32,15 +34,15 @@ def test_both_languages_have_words_and_put_in_the_same_values() -> None:
 
 
 def test_every_key_that_is_said_has_words() -> None:
-    assert set(WORDS) >= SAID
-    assert len(SAID) > 50
+    assert set(TEXTS.texts) >= USED_KEYS
+    assert len(USED_KEYS) > 50
 
 
 def test_every_word_is_said_somewhere() -> None:
     begun = set(MADE.findall(TEXT))
     quoted = set(re.findall(r"""["']([\w.]+)["']""", TEXT))
 
-    unused = [key for key in WORDS if key not in quoted and not key.startswith(tuple(begun))]
+    unused = [key for key in TEXTS.texts if key not in quoted and not key.startswith(tuple(begun))]
 
     assert unused == []
     assert begun
@@ -48,7 +50,7 @@ def test_every_word_is_said_somewhere() -> None:
 
 def test_values_are_put_in() -> None:
     for locale in LANGUAGES:
-        assert "7" in say(locale, "sign_in.throttled", minutes=7)
+        assert "7" in TEXTS.translate(locale, "sign_in.throttled", minutes=7)
 
 
 def test_no_template_has_words_of_its_own() -> None:
@@ -62,10 +64,10 @@ def test_every_outcome_comes_with_advice_and_every_end_with_a_moment() -> None:
         assert HANGUL.search(words.ko)
         assert not HANGUL.search(words.en)
     for status in (Status.COMPLETED, Status.FAIL, Status.CANCEL):
-        assert f"story.{status.word}" in WORDS
+        assert f"story.{status.word}" in TEXTS.texts
     for verdict in ("busy", "unknown", "declined"):
-        assert f"story.{verdict}" in WORDS
+        assert f"story.{verdict}" in TEXTS.texts
 
 
 def test_every_place_in_the_menu_has_a_name() -> None:
-    assert {page.menu for page in PAGES if page.menu} <= set(WORDS)
+    assert {page.menu for page in PAGES if page.menu} <= set(TEXTS.texts)

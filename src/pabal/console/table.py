@@ -7,13 +7,13 @@ from pabal.console.overview import overview
 from pabal.console.phone import phone
 from pabal.console.requests import requests
 from pabal.console.send import send
-from pabal.console.shell.page_request import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
+from pabal.console.shell.page import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
 from pabal.console.sign_in import sign_in
 from pabal.console.upload import upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
-    Page(path, handle, OPERATORS, method, menu, is_about_account=False, is_passive=path == operate.STATUS_PATH)
+    Page(path, handle, OPERATORS, method, menu, needs_account=False, is_polled=path == operate.STATUS_PATH)
     for path, handle, method, menu in (
         ("/console/operate", operate.show_status, "GET", "menu.operate"),
         (operate.STATUS_PATH, operate.refresh_status, "GET", ""),
@@ -39,10 +39,10 @@ PAGES = (
     Page("/console", overview.show_overview, EVERYONE, menu="menu.overview"),
     Page("/console/login", sign_in.show_sign_in, None),
     Page("/console/login", sign_in.do_sign_in, None, "POST", max_body_bytes=16 * 1024),
-    Page("/console/logout", sign_in.do_sign_out, EVERYONE, "POST", is_about_account=False),
+    Page("/console/logout", sign_in.do_sign_out, EVERYONE, "POST", needs_account=False),
     Page("/console/language", sign_in.choose_language, None, "POST"),
-    Page("/console/accounts", sign_in.show_accounts, OPERATORS, is_about_account=False),
-    Page("/console/accounts", sign_in.choose_account, OPERATORS, "POST", is_about_account=False),
+    Page("/console/accounts", sign_in.show_accounts, OPERATORS, needs_account=False),
+    Page("/console/accounts", sign_in.choose_account, OPERATORS, "POST", needs_account=False),
     Page("/console/send", send.show_form, SENDERS, menu="menu.send"),
     Page("/console/send", send.send, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/form", send.change_form, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
@@ -52,13 +52,13 @@ PAGES = (
     Page("/console/send/done/{request}", send.show_sent, SENDERS),
     Page("/console/send/upload", upload.begin, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload/{campaign}", upload.show, SENDERS),
-    Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_passive=True),
+    Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_polled=True),
     Page("/console/send/upload/{campaign}/template.csv", upload.give_template, SENDERS),
     Page("/console/send/upload/{campaign}/bad.csv", upload.give_faults, SENDERS),
     Page("/console/send/upload/{campaign}/file", upload.take_file, SENDERS, "POST", takes_file=True),
     Page("/console/send/upload/{campaign}/send", upload.send, SENDERS, "POST"),
     Page("/console/requests", requests.show_list, EVERYONE, menu="menu.requests"),
-    Page("/console/requests/progress", requests.show_progress, EVERYONE, is_passive=True),
+    Page("/console/requests/progress", requests.show_progress, EVERYONE, is_polled=True),
     Page("/console/requests/{request}", requests.show_one, EVERYONE),
     Page("/console/requests/{request}/cancel", requests.cancel, SENDERS, "POST"),
     Page("/console/requests/{request}/now", requests.hurry, SENDERS, "POST"),
@@ -99,6 +99,6 @@ PAGES = (
     Page("/console/numbers/remove", numbers.remove_number, OWNERS, "POST"),
     *OPERATING,
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
-    Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_passive=True),
-    Page("/console/audit", audit.show_audit, OWNERS, menu="menu.audit", is_about_account=False),
+    Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_polled=True),
+    Page("/console/audit", audit.show_audit, OWNERS, menu="menu.audit", needs_account=False),
 )

@@ -1,4 +1,4 @@
-"""Every word that pages say, in one table: Korean and English side by side."""
+"""The texts of all pages."""
 
 from pabal.console.history import history_texts
 from pabal.console.manage import numbers_texts, profiles_texts, templates_texts
@@ -8,29 +8,22 @@ from pabal.console.phone import phone_texts
 from pabal.console.requests import requests_texts
 from pabal.console.send import send_texts
 from pabal.console.shell import shell_texts
+from pabal.console.shell.texts import TextCatalog
 from pabal.console.sign_in import sign_in_texts
 from pabal.console.upload import upload_texts
-from pabal.domain.codes import Text
 
-PARTS = (
-    shell_texts,
-    sign_in_texts,
-    overview_texts,
-    send_texts,
-    upload_texts,
-    requests_texts,
-    phone_texts,
-    history_texts,
-    templates_texts,
-    profiles_texts,
-    numbers_texts,
-    operate_texts,
-    audit_texts,
+TEXTS = TextCatalog(
+    shell_texts.TEXTS,
+    sign_in_texts.TEXTS,
+    overview_texts.TEXTS,
+    send_texts.TEXTS,
+    upload_texts.TEXTS,
+    requests_texts.TEXTS,
+    phone_texts.TEXTS,
+    history_texts.TEXTS,
+    templates_texts.TEXTS,
+    profiles_texts.TEXTS,
+    numbers_texts.TEXTS,
+    operate_texts.TEXTS,
+    audit_texts.TEXTS,
 )
-WORDS: dict[str, Text] = {key: words for part in PARTS for key, words in part.WORDS.items()}
-assert len(WORDS) == sum(len(part.WORDS) for part in PARTS), "two parts say different things under one key"
-
-
-def say(locale: str, key: str, **values: object) -> str:
-    """Return the words of a key in a language, with values put in; pages escape all of it."""
-    return WORDS[key].in_language(locale).format(**values)

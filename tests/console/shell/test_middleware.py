@@ -8,7 +8,7 @@ import pytest
 
 from pabal.console.shell import assets
 from pabal.console.shell.middleware import HEADERS
-from pabal.console.shell.page_request import HOME, local
+from pabal.console.shell.page_request import HOME, local_path
 from pabal.console.table import PAGES
 from pabal.domain.user import Role
 from pabal.service.access.sign_in import MAX_ATTEMPTS_PER_NAME_AND_ADDRESS
@@ -141,12 +141,12 @@ def test_a_wrong_password_and_an_unknown_name_are_told_alike(run_scenario: RunSc
      "javascript:alert(1)", "/consoles", "/console/login?next=/console", "/console/\n", "console"],
 )  # fmt: skip
 def test_nobody_is_sent_out_of_the_console(path: str) -> None:
-    assert local(path) == HOME
+    assert local_path(path) == HOME
 
 
 @pytest.mark.parametrize("path", ["/console", "/console/history?status=fail&receiver=010", "/console/phone"])
 def test_one_is_sent_on_to_where_one_wanted(path: str) -> None:
-    assert local(path) == path
+    assert local_path(path) == path
 
 
 def test_who_wanted_a_page_gets_there_after_signing_in(run_scenario: RunScenario) -> None:

@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from pabal.console.history import filters
 from pabal.console.history.workbook import MEDIA_TYPE, Workbook
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Refused
 from pabal.service.history import timeline
@@ -36,58 +36,60 @@ COLUMNS = (
 log = logging.getLogger("pabal.console")
 
 
-async def export_csv(visit: Visit) -> Response:
+async def export_csv(request: PageRequest) -> Response:
     """Answer with every message that the visitor looks for, newest first, as CSV.
 
     Raises Refused for a search that cannot be understood.
     """
-    return await _download(visit, _csv_chunks(visit, _read_filter(visit)), "csv", "text/csv; charset=utf-8")
+    return await _download(request, _csv_chunks(request, _read_filter(request)), "csv", "text/csv; charset=utf-8")
 
 
-async def export_xlsx(visit: Visit) -> Response:
+async def export_xlsx(request: PageRequest) -> Response:
     """Answer with the same messages as an Excel workbook.
 
     Raises Refused for a search that cannot be understood.
     """
-    return await _download(visit, _xlsx_chunks(visit, _read_filter(visit)), "xlsx", MEDIA_TYPE)
+    return await _download(request, _xlsx_chunks(request, _read_filter(request)), "xlsx", MEDIA_TYPE)
 
 
-def _read_filter(visit: Visit) -> MessageFilter | None:
-    search = filters.read_search(visit.given, visit.account_id, visit.speech)
+def _read_filter(request: PageRequest) -> MessageFilter | None:
+    search = filters.read_search(request.fields, request.account_id, request.locale)
     if search.problems:
         raise Refused.from_problems(search.problems)
     return search.message_filter
 
 
-async def _download(visit: Visit, chunks: AsyncIterator[bytes], extension: str, media_type: str) -> Response:
+async def _download(
+    request: PageRequest, chunks: AsyncIterator[bytes], extension: str, media_type: str
+) -> Response:
     """Answer with a file; that someone takes so many numbers away is noted."""
-    await visit.context.store.write(audit_log.add, visit.deed("history.export", extension))
-    name = f"pabal-{visit.speech.format_timestamp(visit.now)[:10]}.{extension}"
+    await request.context.store.write(audit_log.add, request.audit_entry("history.export", extension))
+    name = f"pabal-{request.locale.format_timestamp(request.now)[:10]}.{extension}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(chunks, media_type=media_type, headers=headers)
 
 
-async def _csv_chunks(visit: Visit, wanted_filter: MessageFilter | None) -> AsyncIterator[bytes]:
-    yield (BOM + csv_line(_header(visit))).encode()
+async def _csv_chunks(request: PageRequest, wanted_filter: MessageFilter | None) -> AsyncIterator[bytes]:
+    yield (BOM + csv_line(_header(request))).encode()
     async for rows in limit_rows(
-        MAX_ROWS, _row_batches(visit, wanted_filter), visit.say("export.cut", most=f"{MAX_ROWS:,}")
+        MAX_ROWS, _row_batches(request, wanted_filter), request.t("export.cut", most=f"{MAX_ROWS:,}")
     ):
         yield "".join(map(csv_line, rows)).encode()
 
 
-async def _xlsx_chunks(visit: Visit, wanted_filter: MessageFilter | None) -> AsyncIterator[bytes]:
-    book = Workbook(visit.say("history.title"), _header(visit), visit.now)
+async def _xlsx_chunks(request: PageRequest, wanted_filter: MessageFilter | None) -> AsyncIterator[bytes]:
+    book = Workbook(request.t("history.title"), _header(request), request.now)
     yield book.start()
     async for rows in limit_rows(
-        MAX_ROWS, _row_batches(visit, wanted_filter), visit.say("export.cut", most=f"{MAX_ROWS:,}")
+        MAX_ROWS, _row_batches(request, wanted_filter), request.t("export.cut", most=f"{MAX_ROWS:,}")
     ):
-        if piece := await visit.rooms.beside.run(book.add_rows, rows):
+        if piece := await request.site.threads.run(book.add_rows, rows):
             yield piece
     yield book.finish()
 
 
-def _header(visit: Visit) -> list[str]:
-    return [visit.say(f"export.{column}") for column in COLUMNS]
+def _header(request: PageRequest) -> list[str]:
+    return [request.t(f"export.{column}") for column in COLUMNS]
 
 
 async def limit_rows(
@@ -102,40 +104,42 @@ async def limit_rows(
                 return
 
 
-async def _row_batches(visit: Visit, wanted_filter: MessageFilter | None) -> AsyncGenerator[list[list[str]], None]:
+async def _row_batches(
+    request: PageRequest, wanted_filter: MessageFilter | None
+) -> AsyncGenerator[list[list[str]], None]:
     """Yield the cells of the messages that are looked for, some rows at a time."""
     before: bytes | None = NEWEST if wanted_filter else None
     while wanted_filter and before:
         try:
-            walked = await timeline.search_messages(visit.context, wanted_filter, before, BATCH_ROWS)
+            walked = await timeline.search_messages(request.context, wanted_filter, before, BATCH_ROWS)
         except StoreUnavailable:
             log.warning("an export ends early: the store is away")
             raise
         before = walked.next_before
         if walked.found:
-            yield [_cells(visit, *each) for each in walked.found]
+            yield [_cells(request, *each) for each in walked.found]
 
 
-def _cells(visit: Visit, message: Message, request: Request) -> list[str]:
-    is_fallback = compose.is_fallback(message, request)
-    outcome, stamp = message.outcome, visit.speech.format_timestamp
-    sender = request.fallback_sender if is_fallback else request.sender
+def _cells(request: PageRequest, message: Message, send_request: Request) -> list[str]:
+    is_fallback = compose.is_fallback(message, send_request)
+    outcome, stamp = message.outcome, request.locale.format_timestamp
+    sender = send_request.fallback_sender if is_fallback else send_request.sender
     return [
-        stamp(identifiers.requested_at(request.id)),
-        stamp(request.scheduled_at),
+        stamp(identifiers.requested_at(send_request.id)),
+        stamp(send_request.scheduled_at),
         stamp(message.completed_at) if message.completed_at is not None else "",
-        visit.words(message.product.label),
-        visit.number(message.receiver),
-        visit.words(message.status.label),
+        request.translate(message.product.label),
+        request.phone_number(message.receiver),
+        request.translate(message.status.label),
         str(outcome.number) if outcome else "",
-        visit.words(outcome.label) if outcome else "",
+        request.translate(outcome.label) if outcome else "",
         phone.hyphenate(sender) if sender else "",  # spreadsheets drop the zero of bare digits
-        request.channel_id or "",
-        (None if is_fallback else request.template_code) or "",
-        compose.subject_of(message, request) or "",
-        compose.content_of(message, request),
+        send_request.channel_id or "",
+        (None if is_fallback else send_request.template_code) or "",
+        compose.subject_of(message, send_request) or "",
+        compose.content_of(message, send_request),
         message.reference or "",
-        request.id.hex(),
+        send_request.id.hex(),
         message.id.hex(),
     ]
 

@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "menu.history": Text("발송 내역", "History"),
     "history.title": Text("발송 내역", "History"),
     "history.search": Text("검색", "Search"),

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain import phone
 from pabal.domain.codes import Code, Refused
 from pabal.service.access import numbers
@@ -11,58 +11,58 @@ from pabal.store import accounts
 NUMBERS_PATH = "/console/numbers"
 
 
-async def list_numbers(visit: Visit) -> Response:
+async def list_numbers(request: PageRequest) -> Response:
     """Show the account's sender numbers."""
-    return await _render_list(visit)
+    return await _render_list(request)
 
 
-async def register_number(visit: Visit) -> Response:
+async def register_number(request: PageRequest) -> Response:
     """Register a number."""
     try:
-        number = _read_number(visit)
-        deed = visit.deed("number.add", phone.mask(number))
-        await visit.context.store.write(numbers.register, visit.account_id, number, deed)
+        number = _read_number(request)
+        deed = request.audit_entry("number.add", phone.mask(number))
+        await request.context.store.write(numbers.register, request.account_id, number, deed)
     except Refused as refused:
-        return await _render_list(visit, refused)
-    return visit.elsewhere(NUMBERS_PATH)
+        return await _render_list(request, refused)
+    return request.redirect(NUMBERS_PATH)
 
 
-async def confirm_removal(visit: Visit) -> Response:
+async def confirm_removal(request: PageRequest) -> Response:
     """Ask whether a number is really to go.
 
     Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
     """
-    number = phone.parse_sender(visit.field("number"))
-    if not await visit.context.store.read(accounts.has_number, visit.account_id, number):
+    number = phone.parse_sender(request.field("number"))
+    if not await request.context.store.read(accounts.has_number, request.account_id, number):
         raise Refused(Code.NOT_FOUND)
-    return visit.page("manage/number_remove.html", number=number)
+    return request.render("manage/number_remove.html", number=number)
 
 
-async def remove_number(visit: Visit) -> Response:
+async def remove_number(request: PageRequest) -> Response:
     """Take a number off the list.
 
     Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
     """
-    number = phone.parse_sender(visit.field("number"))
-    deed = visit.deed("number.remove", phone.mask(number))
-    await visit.context.store.write(numbers.remove, visit.account_id, number, deed)
-    return visit.elsewhere(NUMBERS_PATH)
+    number = phone.parse_sender(request.field("number"))
+    deed = request.audit_entry("number.remove", phone.mask(number))
+    await request.context.store.write(numbers.remove, request.account_id, number, deed)
+    return request.redirect(NUMBERS_PATH)
 
 
-def _read_number(visit: Visit) -> str:
-    if not visit.field("number"):
+def _read_number(request: PageRequest) -> str:
+    if not request.field("number"):
         raise Refused(Code.MISSING_PARAMETER, "number")
-    return phone.parse_sender(visit.field("number"))
+    return phone.parse_sender(request.field("number"))
 
 
-async def _render_list(visit: Visit, refused: Refused | None = None) -> Response:
-    found = await visit.context.store.read(accounts.list_numbers_by_account, visit.account_id)
-    told = {"number": refused.problems[0].message(visit.speech.language)} if refused else {}
-    return visit.page(
+async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
+    found = await request.context.store.read(accounts.list_numbers_by_account, request.account_id)
+    told = {"number": refused.problems[0].message(request.locale.language)} if refused else {}
+    return request.render(
         "manage/numbers.html",
         refused.code.http_status if refused else 200,
-        rows=[(number, visit.number(number), visit.speech.format_timestamp(at)) for number, at in found],
-        must_be=visit.context.policy.checks_sender_numbers,
-        typed=visit.field("number") if refused else "",
+        rows=[(number, request.phone_number(number), request.locale.format_timestamp(at)) for number, at in found],
+        must_be=request.context.policy.checks_sender_numbers,
+        typed=request.field("number") if refused else "",
         told=told,
     )

@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "menu.numbers": Text("발신번호", "Numbers"),
     "numbers.title": Text("발신번호", "Sender numbers"),
     "numbers.about": Text(

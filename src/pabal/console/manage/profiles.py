@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from pabal.console.manage.category_steps import CategoryChoices, category_choices, split_levels
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain import profile as profiles_are
 from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Text
@@ -46,17 +46,17 @@ class PendingProfile(NamedTuple):
     attempts_left: int
 
 
-async def list_profiles(visit: Visit) -> Response:
+async def list_profiles(request: PageRequest) -> Response:
     """Show the account's profiles, newest first."""
-    word = visit.field("page")
+    word = request.field("page")
     page = min(max(int(word), 1), MAX_PAGE) if word.isascii() and word.isdigit() and len(word) < 7 else 1
-    wanted = kept_profiles.ProfileFilter(visit.account_id)
-    total, found = await visit.context.store.read(kept_profiles.find, wanted, page, PAGE_SIZE)
-    known = await categories.sender_categories(visit.context)
-    rows = [_row(visit, each, known) for each in found]
-    approved = visit.field("approved")
+    wanted = kept_profiles.ProfileFilter(request.account_id)
+    total, found = await request.context.store.read(kept_profiles.find, wanted, page, PAGE_SIZE)
+    known = await categories.sender_categories(request.context)
+    rows = [_row(request, each, known) for each in found]
+    approved = request.field("approved")
     is_news = any(each.channel == approved and each.status is AuthStatus.APPROVAL for each in rows)
-    return visit.page(
+    return request.render(
         "manage/profiles.html",
         rows=rows,
         page=page,
@@ -65,122 +65,122 @@ async def list_profiles(visit: Visit) -> Response:
     )
 
 
-async def show_registration(visit: Visit) -> Response:
+async def show_registration(request: PageRequest) -> Response:
     """Show the form of a registration."""
-    return await _render_registration(visit)
+    return await _render_registration(request)
 
 
-async def show_categories(visit: Visit) -> Response:
+async def show_categories(request: PageRequest) -> Response:
     """Answer with the choices that are left after those made so far."""
-    return visit.page("manage/profile_category.html", steps=await _read_category_choices(visit), told={})
+    return request.render("manage/profile_category.html", steps=await _read_category_choices(request), told={})
 
 
-async def register_profile(visit: Visit) -> Response:
+async def register_profile(request: PageRequest) -> Response:
     """Register a channel; its administrator's phone gets a token."""
-    fields = {name: visit.field(name) for name in ("category", "channelId", "cellphone")}
-    deed = visit.deed("profile.register", _normalized_channel(fields["channelId"]))
+    fields = {name: request.field(name) for name in ("category", "channelId", "cellphone")}
+    deed = request.audit_entry("profile.register", _normalized_channel(fields["channelId"]))
     try:
-        made = await managing.create_sender(visit.call(CreateSender, fields, deed))
+        made = await managing.create_sender(request.api_call(CreateSender, fields, deed))
     except Refused as refused:
-        return await _render_registration(visit, refused)
-    return visit.elsewhere(_token_url(str(made["item"].channelId)))
+        return await _render_registration(request, refused)
+    return request.redirect(_token_url(str(made["item"].channelId)))
 
 
-async def show_token_form(visit: Visit) -> Response:
+async def show_token_form(request: PageRequest) -> Response:
     """Show where the token is entered, and how long it is good.
 
     Raises Refused(NOT_FOUND).
     """
-    waiting = await _find_profile(visit)
+    waiting = await _find_profile(request)
     if waiting.profile.status is AuthStatus.APPROVAL:
-        return visit.elsewhere(PROFILES_PATH)
-    return _render_token_form(visit, waiting)
+        return request.redirect(PROFILES_PATH)
+    return _render_token_form(request, waiting)
 
 
-async def verify_token(visit: Visit) -> Response:
+async def verify_token(request: PageRequest) -> Response:
     """Approve a profile by its token.
 
     Raises Refused(NOT_FOUND).
     """
-    waiting = await _find_profile(visit)
+    waiting = await _find_profile(request)
     channel_id = waiting.profile.channel_id
-    fields = {"channelId": channel_id, "token": visit.field("token")}
+    fields = {"channelId": channel_id, "token": request.field("token")}
     try:
         await managing.authenticate_sender(
-            visit.call(AuthSender, fields, visit.deed("profile.approve", channel_id))
+            request.api_call(AuthSender, fields, request.audit_entry("profile.approve", channel_id))
         )
     except Refused as refused:
         if refused.code is Code.INVALID_STATE:
-            return visit.elsewhere(PROFILES_PATH)
-        return _render_token_form(visit, await _find_profile(visit), refused)
-    return visit.elsewhere(f"{PROFILES_PATH}?{urlencode({'approved': channel_id})}")
+            return request.redirect(PROFILES_PATH)
+        return _render_token_form(request, await _find_profile(request), refused)
+    return request.redirect(f"{PROFILES_PATH}?{urlencode({'approved': channel_id})}")
 
 
-async def resend_token(visit: Visit) -> Response:
+async def resend_token(request: PageRequest) -> Response:
     """Have another token sent to the same phone.
 
     Raises Refused(NOT_FOUND).
     """
-    waiting = await _find_profile(visit)
+    waiting = await _find_profile(request)
     known = waiting.profile
     registration = Registration(known.channel_id, known.category, known.cellphone)
     try:
-        deed = visit.deed("profile.register", known.channel_id)
-        await profiles.register(visit.context, visit.account_id, registration, deed)
+        deed = request.audit_entry("profile.register", known.channel_id)
+        await profiles.register(request.context, request.account_id, registration, deed)
     except Refused as refused:
         if refused.code is Code.DUPLICATE:
-            return visit.elsewhere(PROFILES_PATH)
-        return _render_token_form(visit, waiting, refused)
-    return visit.elsewhere(_token_url(known.channel_id, is_resent=True))
+            return request.redirect(PROFILES_PATH)
+        return _render_token_form(request, waiting, refused)
+    return request.redirect(_token_url(known.channel_id, is_resent=True))
 
 
-async def confirm_deletion(visit: Visit) -> Response:
+async def confirm_deletion(request: PageRequest) -> Response:
     """Ask whether a profile is really to go.
 
     Raises Refused(NOT_FOUND).
     """
-    found = (await _find_profile(visit)).profile
-    return visit.page("manage/profile_delete.html", channel=found.channel_id, told="")
+    found = (await _find_profile(request)).profile
+    return request.render("manage/profile_delete.html", channel=found.channel_id, told="")
 
 
-async def delete_profile(visit: Visit) -> Response:
+async def delete_profile(request: PageRequest) -> Response:
     """Delete a profile; its waiting messages are cancelled.
 
     Raises Refused(NOT_FOUND).
     """
-    found = (await _find_profile(visit)).profile
+    found = (await _find_profile(request)).profile
     try:
-        deed = visit.deed("profile.delete", found.channel_id)
-        await profiles.delete(visit.context, visit.account_id, None, found.channel_id, deed)
+        deed = request.audit_entry("profile.delete", found.channel_id)
+        await profiles.delete(request.context, request.account_id, None, found.channel_id, deed)
     except Refused as refused:
-        told = refused.problems[0].message(visit.speech.language)
-        return visit.page(
+        told = refused.problems[0].message(request.locale.language)
+        return request.render(
             "manage/profile_delete.html", refused.code.http_status, channel=found.channel_id, told=told
         )
-    return visit.elsewhere(PROFILES_PATH)
+    return request.redirect(PROFILES_PATH)
 
 
-async def _render_registration(visit: Visit, refused: Refused | None = None) -> Response:
+async def _render_registration(request: PageRequest, refused: Refused | None = None) -> Response:
     told = {}
     if refused:
-        told = {each.field: each.message(visit.speech.language) for each in refused.problems}
-    return visit.page(
+        told = {each.field: each.message(request.locale.language) for each in refused.problems}
+    return request.render(
         "manage/profile_new.html",
         refused.code.http_status if refused else 200,
-        typed={name: visit.field(name) for name in ("channelId", "cellphone")},
-        steps=await _read_category_choices(visit),
+        typed={name: request.field(name) for name in ("channelId", "cellphone")},
+        steps=await _read_category_choices(request),
         told=told,
     )
 
 
-async def _read_category_choices(visit: Visit) -> CategoryChoices:
-    known = await categories.sender_categories(visit.context)
-    return category_choices(known, visit.field("major"), visit.field("minor"), visit.field("category"))
+async def _read_category_choices(request: PageRequest) -> CategoryChoices:
+    known = await categories.sender_categories(request.context)
+    return category_choices(known, request.field("major"), request.field("minor"), request.field("category"))
 
 
-def _render_token_form(visit: Visit, waiting: PendingProfile, refused: Refused | None = None) -> Response:
-    left_s = max(0, (waiting.expires_at - visit.now) // SECOND)
-    return visit.page(
+def _render_token_form(request: PageRequest, waiting: PendingProfile, refused: Refused | None = None) -> Response:
+    left_s = max(0, (waiting.expires_at - request.now) // SECOND)
+    return request.render(
         "manage/profile_token.html",
         refused.code.http_status if refused else 200,
         channel=waiting.profile.channel_id,
@@ -188,20 +188,20 @@ def _render_token_form(visit: Visit, waiting: PendingProfile, refused: Refused |
         left_s=left_s,
         left=f"{left_s // 60}:{left_s % 60:02}",
         tries=waiting.attempts_left,
-        is_again=visit.field("again") == "1" and refused is None,
-        told=refused.problems[0].message(visit.speech.language) if refused else "",
+        is_again=request.field("again") == "1" and refused is None,
+        told=refused.problems[0].message(request.locale.language) if refused else "",
     )
 
 
-async def _find_profile(visit: Visit) -> PendingProfile:
+async def _find_profile(request: PageRequest) -> PendingProfile:
     """Return the profile that a form or an address names by its channel.
 
     Raises Refused(NOT_FOUND).
     """
-    channel_id = _normalized_channel(visit.field("channel"))
+    channel_id = _normalized_channel(request.field("channel"))
     if not channel_id:
         raise Refused(Code.NOT_FOUND)
-    found = await visit.context.store.read(_read, visit.account_id, channel_id)
+    found = await request.context.store.read(_read, request.account_id, channel_id)
     if found is None:
         raise Refused(Code.NOT_FOUND)
     return found
@@ -225,17 +225,17 @@ def _read(tx: Tx, account_id: int, channel_id: str) -> PendingProfile | None:
     return PendingProfile(profile, token.expires_at, max(0, MAX_WRONG_TOKENS - token.failed_attempts))
 
 
-def _row(visit: Visit, profile: Profile, known: Mapping[str, Category]) -> ProfileRow:
+def _row(request: PageRequest, profile: Profile, known: Mapping[str, Category]) -> ProfileRow:
     category = known.get(profile.category)
     return ProfileRow(
         channel=profile.channel_id,
         category=" › ".join(dict.fromkeys(split_levels(category.name))) if category else profile.category,
-        phone=visit.number(profile.cellphone),
+        phone=request.phone_number(profile.cellphone),
         status=profile.status,
-        sender_key=(profile.sender_key or "") if visit.may_see_numbers else "",
+        sender_key=(profile.sender_key or "") if request.may_see_numbers else "",
         is_enabled=profile.is_enabled,
         suspension=profile.suspension.label if profile.suspension else None,
-        registered_at=visit.speech.format_timestamp(profile.created_at),
+        registered_at=request.locale.format_timestamp(profile.created_at),
     )
 
 

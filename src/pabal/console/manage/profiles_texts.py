@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "menu.profiles": Text("발신 프로필", "Profiles"),
     "profiles.title": Text("발신 프로필", "Sender profiles"),
     "profiles.about": Text(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal.console.manage import template_form
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain.button import DEFAULT_NAMES, MAX_BUTTONS
 from pabal.domain.codes import Code, Refused
 from pabal.domain.image import MAX_FILE_NAME_CHARACTERS, MAX_IMAGE_BYTES, Image
@@ -49,15 +49,15 @@ class TemplatePreview(NamedTuple):
     """Where the picture is that is kept, empty where there is none yet."""
 
 
-async def list_templates(visit: Visit) -> Response:
+async def list_templates(request: PageRequest) -> Response:
     """List the account's templates, newest first."""
-    word = visit.field("status")
-    given = visit.field("page")
+    word = request.field("status")
+    given = request.field("page")
     page = int(given) if given.isascii() and given.isdigit() and len(given) < 8 else 1
-    wanted = kept_templates.TemplateFilter(visit.account_id, status=TEMPLATE_STATUS_BY_WORD.get(word))
+    wanted = kept_templates.TemplateFilter(request.account_id, status=TEMPLATE_STATUS_BY_WORD.get(word))
     page = min(max(page, 1), MAX_PAGE)
-    total, found = await visit.context.store.read(kept_templates.find, wanted, page, PAGE_SIZE)
-    return visit.page(
+    total, found = await request.context.store.read(kept_templates.find, wanted, page, PAGE_SIZE)
+    return request.render(
         "manage/templates.html",
         found=found,
         page=page,
@@ -67,111 +67,113 @@ async def list_templates(visit: Visit) -> Response:
     )
 
 
-async def show_template(visit: Visit) -> Response:
+async def show_template(request: PageRequest) -> Response:
     """Show one template and what can be done with it."""
-    return await _render_template(visit, await _requested_template(visit))
+    return await _render_template(request, await _requested_template(request))
 
 
-async def show_new_form(visit: Visit) -> Response:
+async def show_new_form(request: PageRequest) -> Response:
     """Show an empty form, or one filled in from another template, to be saved under another code."""
     fields = template_form.read_fields({})
-    if visit.field("copy"):
-        copied = await _find_template(visit, visit.field("copy"))
+    if request.field("copy"):
+        copied = await _find_template(request, request.field("copy"))
         fields = {**template_form.fields_of(copied), "templateCode": ""} | _image_field(copied)
-    return await _render_form(visit, fields)
+    return await _render_form(request, fields)
 
 
-async def create_template(visit: Visit) -> Response:
+async def create_template(request: PageRequest) -> Response:
     """Register a template."""
-    fields = template_form.read_fields(visit.given)
-    deed = visit.deed("template.create", fields["templateCode"].strip())
+    fields = template_form.read_fields(request.fields)
+    deed = request.audit_entry("template.create", fields["templateCode"].strip())
     try:
-        body = template_form.build_body(fields, await _read_image(visit, fields))
-        made = await managing.create_template(visit.call(WriteTemplate, body, deed))
+        body = template_form.build_body(fields, await _read_image(request, fields))
+        made = await managing.create_template(request.api_call(WriteTemplate, body, deed))
     except Refused as refused:
-        return await _render_form(visit, fields, refused)
-    return visit.elsewhere(f"{TEMPLATES_PATH}/{made['item'].id}")
+        return await _render_form(request, fields, refused)
+    return request.redirect(f"{TEMPLATES_PATH}/{made['item'].id}")
 
 
-async def show_edit_form(visit: Visit) -> Response:
+async def show_edit_form(request: PageRequest) -> Response:
     """Show a template's text, to be changed."""
-    template = await _requested_template(visit)
-    return await _render_form(visit, template_form.fields_of(template) | _image_field(template), template=template)
+    template = await _requested_template(request)
+    return await _render_form(
+        request, template_form.fields_of(template) | _image_field(template), template=template
+    )
 
 
-async def update_template(visit: Visit) -> Response:
+async def update_template(request: PageRequest) -> Response:
     """Give a template a new text."""
-    template = await _requested_template(visit)
-    fields = template_form.read_fields(visit.given)
+    template = await _requested_template(request)
+    fields = template_form.read_fields(request.fields)
     fields |= {"senderKey": template.sender_key, "templateCode": template.code, **_image_field(template)}
     try:
         if not is_editable(template):
             raise Refused(Code.INVALID_STATE, "content")
-        body = template_form.build_body(fields, await _read_image(visit, fields))
+        body = template_form.build_body(fields, await _read_image(request, fields))
         await managing.update_template(
-            visit.call(WriteTemplate, body, visit.deed("template.update", template.code))
+            request.api_call(WriteTemplate, body, request.audit_entry("template.update", template.code))
         )
     except Refused as refused:
-        return await _render_form(visit, fields, refused, template)
-    return visit.elsewhere(f"{TEMPLATES_PATH}/{template.id}")
+        return await _render_form(request, fields, refused, template)
+    return request.redirect(f"{TEMPLATES_PATH}/{template.id}")
 
 
-async def request_review(visit: Visit) -> Response:
+async def request_review(request: PageRequest) -> Response:
     """Have a template reviewed."""
-    template = await _requested_template(visit)
-    deed = visit.deed("template.request", template.code)
+    template = await _requested_template(request)
+    deed = request.audit_entry("template.request", template.code)
     try:
-        await managing.request_template_review(visit.call(TemplateKey, _template_key(template), deed))
+        await managing.request_template_review(request.api_call(TemplateKey, _template_key(template), deed))
     except Refused as refused:
-        return await _render_template(visit, template, refused)
-    return visit.elsewhere(f"{TEMPLATES_PATH}/{template.id}")
+        return await _render_template(request, template, refused)
+    return request.redirect(f"{TEMPLATES_PATH}/{template.id}")
 
 
-async def delete_template(visit: Visit) -> Response:
+async def delete_template(request: PageRequest) -> Response:
     """Delete a template."""
-    template = await _requested_template(visit)
-    deed = visit.deed("template.delete", template.code)
+    template = await _requested_template(request)
+    deed = request.audit_entry("template.delete", template.code)
     try:
-        await managing.delete_template(visit.call(TemplateKey, _template_key(template), deed))
+        await managing.delete_template(request.api_call(TemplateKey, _template_key(template), deed))
     except Refused as refused:
-        return await _render_template(visit, template, refused)
-    return visit.elsewhere(TEMPLATES_PATH)
+        return await _render_template(request, template, refused)
+    return request.redirect(TEMPLATES_PATH)
 
 
-async def decide_review(visit: Visit) -> Response:
+async def decide_review(request: PageRequest) -> Response:
     """Approve or reject a template that is under review, with a comment where it is rejected."""
-    template = await _requested_template(visit)
-    is_approved = visit.field("decision") == "approve"
-    comment = visit.field("comment")[:MAX_COMMENT_CHARACTERS]
+    template = await _requested_template(request)
+    is_approved = request.field("decision") == "approve"
+    comment = request.field("comment")[:MAX_COMMENT_CHARACTERS]
     try:
         if not is_approved and not comment:
             raise Refused(Code.MISSING_PARAMETER, "comment")
         word = ReviewDecision(is_approved, comment or None)
-        deed = visit.deed("template.approve" if is_approved else "template.reject", template.code)
-        await visit.context.store.write(
+        deed = request.audit_entry("template.approve" if is_approved else "template.reject", template.code)
+        await request.context.store.write(
             audit_log.run_audited, deed, templates.decide_review, template.id, word, deed.created_at
         )
     except Refused as refused:
-        return await _render_template(visit, template, refused)
-    return visit.elsewhere(f"{TEMPLATES_PATH}/{template.id}")
+        return await _render_template(request, template, refused)
+    return request.redirect(f"{TEMPLATES_PATH}/{template.id}")
 
 
-async def show_image(visit: Visit) -> Response:
+async def show_image(request: PageRequest) -> Response:
     """Answer with a template's picture.
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    template = await _requested_template(visit)
-    image = await visit.context.store.read(kept_templates.get_image, template.id)
+    template = await _requested_template(request)
+    image = await request.context.store.read(kept_templates.get_image, template.id)
     if image is None:
         raise Refused(Code.NOT_FOUND)
     return Response(image.body, media_type=image.content_type)
 
 
-async def show_preview(visit: Visit) -> Response:
+async def show_preview(request: PageRequest) -> Response:
     """Answer with what the text that is being written looks like."""
-    return visit.page(
-        "manage/template_preview.html", preview=_build_preview(template_form.read_fields(visit.given)), **_LIMITS
+    return request.render(
+        "manage/template_preview.html", preview=_build_preview(template_form.read_fields(request.fields)), **_LIMITS
     )
 
 
@@ -183,18 +185,18 @@ def is_editable(template: Template) -> bool:
     return template.status in EDITABLE_STATUSES and template.latest.emphasisType in template_form.EDITABLE_EMPHASIS
 
 
-async def _requested_template(visit: Visit) -> Template:
-    return await _find_template(visit, str(visit.request.path_params["template"]))
+async def _requested_template(request: PageRequest) -> Template:
+    return await _find_template(request, str(request.http.path_params["template"]))
 
 
-async def _find_template(visit: Visit, word: str) -> Template:
+async def _find_template(request: PageRequest, word: str) -> Template:
     """Return the account's template of this id.
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
     is_number = word.isascii() and word.isdigit() and len(word) < 19
-    found = await visit.context.store.read(kept_templates.get_by_id, int(word)) if is_number else None
-    if found is None or found.account_id != visit.account_id:
+    found = await request.context.store.read(kept_templates.get_by_id, int(word)) if is_number else None
+    if found is None or found.account_id != request.account_id:
         raise Refused(Code.NOT_FOUND)
     return found
 
@@ -203,33 +205,33 @@ def _image_field(template: Template) -> dict[str, str]:
     return {template_form.IMAGE_OF: str(template.id) if template.latest.imageName else ""}
 
 
-async def _read_image(visit: Visit, fields: Mapping[str, str]) -> Image | None:
+async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image | None:
     """Return the picture that goes with a text: the one that is given, else the one that is kept.
 
     Raises Refused(NOT_FOUND) where the kept one would be another account's.
     """
-    emphasis, given = fields["emphasisType"], visit.files.get("image")
+    emphasis, given = fields["emphasisType"], request.files.get("image")
     if given and emphasis == "image":
         # What is cut off is too long in any case, and told so.
         name = given.name[-MAX_FILE_NAME_CHARACTERS:]
         return Image(given.content_type, name, given.body[: MAX_IMAGE_BYTES + 1])
     if not fields[template_form.IMAGE_OF]:
         return None
-    template = await _find_template(visit, fields[template_form.IMAGE_OF])
+    template = await _find_template(request, fields[template_form.IMAGE_OF])
     if emphasis not in ("image", template.latest.emphasisType):
         return None
-    return await visit.context.store.read(kept_templates.get_image, template.id)
+    return await request.context.store.read(kept_templates.get_image, template.id)
 
 
 def _template_key(template: Template) -> dict[str, str]:
     return {"senderKey": template.sender_key, "templateCode": template.code}
 
 
-async def _render_template(visit: Visit, template: Template, refused: Refused | None = None) -> Response:
+async def _render_template(request: PageRequest, template: Template, refused: Refused | None = None) -> Response:
     in_use = template.approved if template.approved != template.latest else None
-    category = (await categories.template_categories(visit.context)).get(template.latest.category)
-    told = [(each.field, each.message(visit.speech.language)) for each in (refused.problems if refused else ())]
-    return visit.page(
+    category = (await categories.template_categories(request.context)).get(template.latest.category)
+    told = [(each.field, each.message(request.locale.language)) for each in (refused.problems if refused else ())]
+    return request.render(
         "manage/template.html",
         refused.code.http_status if refused else 200,
         template=template,
@@ -247,12 +249,15 @@ async def _render_template(visit: Visit, template: Template, refused: Refused | 
 
 
 async def _render_form(
-    visit: Visit, fields: Mapping[str, str], refused: Refused | None = None, template: Template | None = None
+    request: PageRequest,
+    fields: Mapping[str, str],
+    refused: Refused | None = None,
+    template: Template | None = None,
 ) -> Response:
-    wanted = kept_profiles.ProfileFilter(visit.account_id, status=AuthStatus.APPROVAL)
-    _, profiles = await visit.context.store.read(kept_profiles.find, wanted, 1, MAX_PROFILES)
-    problems = template_form.errors_by_field(refused.problems, fields, visit.speech.language) if refused else {}
-    return visit.page(
+    wanted = kept_profiles.ProfileFilter(request.account_id, status=AuthStatus.APPROVAL)
+    _, profiles = await request.context.store.read(kept_profiles.find, wanted, 1, MAX_PROFILES)
+    problems = template_form.errors_by_field(refused.problems, fields, request.locale.language) if refused else {}
+    return request.render(
         "manage/template_form.html",
         refused.code.http_status if refused else 200,
         fields=fields,
@@ -262,12 +267,12 @@ async def _render_form(
         profiles=[(each.sender_key, each.channel_id) for each in profiles if each.sender_key],
         categories=[
             (each.code, f"{each.group} · {each.name}" if each.group else each.name)
-            for each in (await categories.template_categories(visit.context)).values()
+            for each in (await categories.template_categories(request.context)).values()
         ],
-        message_types=[(each, visit.say(f"template_type.{each}")) for each in MESSAGE_TYPES],
-        emphasis_types=[(each, visit.say(f"emphasis.{each}")) for each in template_form.EDITABLE_EMPHASIS],
-        button_types=[("", visit.say("template.no_button"))]
-        + [(word, visit.words(label)) for word, label in template_form.BUTTON_LABELS.items()],
+        message_types=[(each, request.t(f"template_type.{each}")) for each in MESSAGE_TYPES],
+        emphasis_types=[(each, request.t(f"emphasis.{each}")) for each in template_form.EDITABLE_EMPHASIS],
+        button_types=[("", request.t("template.no_button"))]
+        + [(word, request.translate(label)) for word, label in template_form.BUTTON_LABELS.items()],
         button_fields=template_form.BUTTON_GROUPS,
         rows=range(MAX_BUTTONS),
         written=template_form.button_rows(fields),

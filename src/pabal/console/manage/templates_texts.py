@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "menu.templates": Text("템플릿", "Templates"),
     "template.title": Text("템플릿", "Templates"),
     "template.new": Text("새 템플릿", "New template"),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import ROLE_BY_WORD, Role, User
@@ -47,102 +47,106 @@ class UserRow(NamedTuple):
     is_disabled: bool
 
 
-async def list_accounts(visit: Visit) -> Response:
+async def list_accounts(request: PageRequest) -> Response:
     """Show every account."""
-    return await _render_list(visit)
+    return await _render_list(request)
 
 
-async def create_account(visit: Visit) -> Response:
+async def create_account(request: PageRequest) -> Response:
     """Make an account."""
     try:
-        name = accounts_module.parse_name(visit.field("name"))
-        account_id = await visit.context.store.write(accounts_module.create, name, visit.doer, visit.now)
+        name = accounts_module.parse_name(request.field("name"))
+        account_id = await request.context.store.write(accounts_module.create, name, request.actor, request.now)
     except Refused as refused:
-        return await _render_list(visit, refused)
-    return visit.elsewhere(f"{ACCOUNTS_PATH}/{account_id}")
+        return await _render_list(request, refused)
+    return request.redirect(f"{ACCOUNTS_PATH}/{account_id}")
 
 
-async def show_account(visit: Visit) -> Response:
+async def show_account(request: PageRequest) -> Response:
     """Show an account's keys and users.
 
     Raises Refused(NOT_FOUND).
     """
-    return await render_account(visit, await find_account(visit))
+    return await render_account(request, await find_account(request))
 
 
-async def set_account_state(visit: Visit) -> Response:
+async def set_account_state(request: PageRequest) -> Response:
     """Disable an account or enable it again.
 
     Raises Refused(NOT_FOUND), also for what is neither.
     """
-    account = await find_account(visit)
-    is_disabled = _wants_disabled(visit)
-    await visit.context.store.write(accounts_module.set_disabled, account.id, is_disabled, visit.doer, visit.now)
-    return visit.elsewhere(f"{ACCOUNTS_PATH}/{account.id}")
+    account = await find_account(request)
+    is_disabled = _wants_disabled(request)
+    await request.context.store.write(
+        accounts_module.set_disabled, account.id, is_disabled, request.actor, request.now
+    )
+    return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
 
-async def create_user(visit: Visit) -> Response:
+async def create_user(request: PageRequest) -> Response:
     """Make a user and show the password, this once.
 
     Raises Refused(NOT_FOUND).
     """
-    account = await find_account(visit)
-    typed = {"user": visit.field("user"), "role": visit.field("role")}
-    word, hash = await _new_password(visit)
+    account = await find_account(request)
+    typed = {"user": request.field("user"), "role": request.field("role")}
+    word, hash = await _new_password(request)
     try:
         role = ROLE_BY_WORD.get(typed["role"])
         if role not in ACCOUNT_ROLES:
             raise Refused(Code.INVALID_PARAMETER, "role")
-        name = await visit.context.store.write(
-            users.create, account.name, typed["user"], role, hash, visit.now, visit.doer
+        name = await request.context.store.write(
+            users.create, account.name, typed["user"], role, hash, request.now, request.actor
         )
     except Refused as refused:
         problems = [
             each._replace(field="user" if each.field == "name" else each.field) for each in refused.problems
         ]
-        return await render_account(visit, account, user_fields=typed, refused=Refused.from_problems(problems))
-    return visit.page("operate/operate_secret.html", account=account, secret=word, kind="password", name=name)
+        return await render_account(request, account, user_fields=typed, refused=Refused.from_problems(problems))
+    return request.render("operate/operate_secret.html", account=account, secret=word, kind="password", name=name)
 
 
-async def set_user_state(visit: Visit) -> Response:
+async def set_user_state(request: PageRequest) -> Response:
     """Disable a user or enable again.
 
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
-    account = await find_account(visit)
-    await visit.context.store.write(
-        users.set_disabled, visit.field("user"), _wants_disabled(visit), visit.now, visit.doer, account.id
+    account = await find_account(request)
+    await request.context.store.write(
+        users.set_disabled, request.field("user"), _wants_disabled(request), request.now, request.actor, account.id
     )
-    return visit.elsewhere(f"{ACCOUNTS_PATH}/{account.id}")
+    return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
 
-async def reset_password(visit: Visit) -> Response:
+async def reset_password(request: PageRequest) -> Response:
     """Give a user another password and show it, this once.
 
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
-    account = await find_account(visit)
-    word, hash = await _new_password(visit)
-    found = await visit.context.store.write(
-        users.change_password, visit.field("user"), hash, visit.now, visit.doer, account.id
+    account = await find_account(request)
+    word, hash = await _new_password(request)
+    found = await request.context.store.write(
+        users.change_password, request.field("user"), hash, request.now, request.actor, account.id
     )
-    return visit.page("operate/operate_secret.html", account=account, secret=word, kind="password", name=found.name)
+    return request.render(
+        "operate/operate_secret.html", account=account, secret=word, kind="password", name=found.name
+    )
 
 
-async def find_account(visit: Visit) -> Account:
+async def find_account(request: PageRequest) -> Account:
     """Return the account that an address names.
 
     Raises Refused(NOT_FOUND).
     """
-    account_id = parse_id(str(visit.request.path_params["account"]))
-    found = await visit.context.store.read(accounts.get, account_id)
+    account_id = parse_id(str(request.http.path_params["account"]))
+    found = await request.context.store.read(accounts.get, account_id)
     if found is None:
         raise Refused(Code.NOT_FOUND)
     return found
 
 
 async def render_account(
-    visit: Visit,
+    request: PageRequest,
     account: Account,
     *,
     key_fields: Mapping[str, str] | None = None,
@@ -150,21 +154,21 @@ async def render_account(
     refused: Refused | None = None,
 ) -> Response:
     """Answer with an account's page; with what was typed in the form that was refused, and why."""
-    its_keys, its_users = await visit.context.store.read(_of_account, account.id)
-    first = {"name": "", "expires": "", "allow": "", "rate": str(visit.rooms.settings.key_rate)}
-    return visit.page(
+    its_keys, its_users = await request.context.store.read(_of_account, account.id)
+    first = {"name": "", "expires": "", "allow": "", "rate": str(request.site.settings.key_rate)}
+    return request.render(
         "operate/operate_account.html",
         refused.code.http_status if refused else 200,
         account=account,
-        made=visit.speech.format_timestamp(account.created_at),
-        keys=[_key_row(visit, each) for each in reversed(its_keys)],
+        made=request.locale.format_timestamp(account.created_at),
+        keys=[_key_row(request, each) for each in reversed(its_keys)],
         newest_key=its_keys[-1].id if its_keys else 0,
-        users=[_user_row(visit, each) for each in its_users],
+        users=[_user_row(request, each) for each in its_users],
         key=key_fields or first | {f"scope_{scope}": "1" for scope in SCOPES},
         user=user_fields or {"user": "", "role": Role.SENDER.word},
         scopes=SCOPES,
         roles=ACCOUNT_ROLES,
-        told=_errors_by_field(visit, refused.problems if refused else ()),
+        told=_errors_by_field(request, refused.problems if refused else ()),
     )
 
 
@@ -173,16 +177,16 @@ def parse_id(word: str) -> int:
     return int(word) if word.isascii() and word.isdigit() and len(word) < 19 else 0
 
 
-async def _render_list(visit: Visit, refused: Refused | None = None) -> Response:
-    found = await visit.context.store.read(accounts.list_accounts)
-    return visit.page(
+async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
+    found = await request.context.store.read(accounts.list_accounts)
+    return request.render(
         "operate/operate_accounts.html",
         refused.code.http_status if refused else 200,
-        rows=[(each.id, each.name, visit.speech.format_timestamp(each.created_at), each.disabled_at is not None)
+        rows=[(each.id, each.name, request.locale.format_timestamp(each.created_at), each.disabled_at is not None)
               for each in found],
-        typed=visit.field("name") if refused else "",
+        typed=request.field("name") if refused else "",
         most=MAX_NAME_CHARACTERS,
-        told=_errors_by_field(visit, refused.problems if refused else ()),
+        told=_errors_by_field(request, refused.problems if refused else ()),
     )  # fmt: skip
 
 
@@ -190,43 +194,43 @@ def _of_account(tx: Tx, account_id: int) -> tuple[list[ApiKey], list[User]]:
     return accounts.list_keys_by_account(tx, account_id), kept_users.list_by_account(tx, account_id)
 
 
-def _wants_disabled(visit: Visit) -> bool:
-    if visit.field("to") not in (DISABLED, ENABLED):
+def _wants_disabled(request: PageRequest) -> bool:
+    if request.field("to") not in (DISABLED, ENABLED):
         raise Refused(Code.NOT_FOUND)
-    return visit.field("to") == DISABLED
+    return request.field("to") == DISABLED
 
 
-async def _new_password(visit: Visit) -> tuple[str, str]:
+async def _new_password(request: PageRequest) -> tuple[str, str]:
     """Return a password and what is kept of it."""
-    word = new_password(visit.context.world)
-    salt = passwords.new_salt(visit.context.world)
-    return word, await visit.rooms.beside.run(passwords.hash_with_salt, word, salt)
+    word = new_password(request.context.world)
+    salt = passwords.new_salt(request.context.world)
+    return word, await request.site.threads.run(passwords.hash_with_salt, word, salt)
 
 
-def _errors_by_field(visit: Visit, problems: Sequence[Problem]) -> dict[str, str]:
-    return {each.field: each.message(visit.speech.language) for each in problems}
+def _errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
+    return {each.field: each.message(request.locale.language) for each in problems}
 
 
-def _key_row(visit: Visit, key: ApiKey) -> KeyRow:
-    is_over = key.expires_at is not None and key.expires_at <= visit.now
+def _key_row(request: PageRequest, key: ApiKey) -> KeyRow:
+    is_over = key.expires_at is not None and key.expires_at <= request.now
     return KeyRow(
         id=key.id,
         name=key.name,
         scopes=sorted(key.scopes),
         networks=", ".join(map(str, key.allow)),
         rate=key.rate,
-        created_at=visit.speech.format_timestamp(key.created_at),
-        expires=_last_day(visit, key.expires_at) if key.expires_at is not None else "",
+        created_at=request.locale.format_timestamp(key.created_at),
+        expires=_last_day(request, key.expires_at) if key.expires_at is not None else "",
         state="revoked" if key.revoked_at is not None else "expired" if is_over else "live",
     )
 
 
-def _last_day(visit: Visit, end: Instant) -> str:
+def _last_day(request: PageRequest, end: Instant) -> str:
     """Return the day that a key still works on, as it was given: it ends with the first instant after."""
-    return visit.speech.format_timestamp(end - 1).split()[0]
+    return request.locale.format_timestamp(end - 1).split()[0]
 
 
-def _user_row(visit: Visit, user: User) -> UserRow:
+def _user_row(request: PageRequest, user: User) -> UserRow:
     return UserRow(
-        user.name, user.role.label, visit.speech.format_timestamp(user.created_at), user.disabled_at is not None
+        user.name, user.role.label, request.locale.format_timestamp(user.created_at), user.disabled_at is not None
     )

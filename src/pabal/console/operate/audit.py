@@ -5,8 +5,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.shell.page_request import Visit
-from pabal.console.texts import WORDS
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain.user import MAX_NAME_CHARACTERS, Role
 from pabal.store import audit_log
 from pabal.store.audit_log import COMMAND_LINE_NAME, ListedEntry
@@ -26,23 +25,23 @@ class AuditRow(NamedTuple):
     target: str
 
 
-async def show_audit(visit: Visit) -> Response:
+async def show_audit(request: PageRequest) -> Response:
     """Show a page of what was done, newest first."""
-    is_operator = visit.user.role is Role.OPERATOR
-    who = visit.field("user")
-    before = visit.field("before")
+    is_operator = request.user.role is Role.OPERATOR
+    who = request.field("user")
+    before = request.field("before")
     is_place = before.isascii() and before.isdigit() and len(before) <= MAX_CURSOR_DIGITS
-    found = await visit.context.store.read(
+    found = await request.context.store.read(
         audit_log.find,
-        None if is_operator else visit.account_id,
+        None if is_operator else request.account_id,
         who.casefold(),
         int(before) if is_place else None,
         PAGE_SIZE + 1,
     )
     shown = found[:PAGE_SIZE]
-    return visit.page(
+    return request.render(
         "operate/audit.html",
-        rows=[_row(visit, each) for each in shown],
+        rows=[_row(request, each) for each in shown],
         user=who,
         most=MAX_NAME_CHARACTERS,
         has_accounts=is_operator,
@@ -51,16 +50,16 @@ async def show_audit(visit: Visit) -> Response:
     )
 
 
-def _row(visit: Visit, noted: ListedEntry) -> AuditRow:
+def _row(request: PageRequest, noted: ListedEntry) -> AuditRow:
     deed = noted.entry
     key = f"deed.{deed.action}"
     return AuditRow(
-        time=visit.speech.format_timestamp(deed.created_at),
-        actor=visit.say("audit.command_line")
+        time=request.locale.format_timestamp(deed.created_at),
+        actor=request.t("audit.command_line")
         if deed.actor == COMMAND_LINE_NAME and deed.user_id is None
         else deed.actor,
         account=noted.account or "",
-        action=visit.say(key) if key in WORDS else deed.action,
+        action=request.t(key) if key in request.site.texts else deed.action,
         target=deed.target,
     )
 

@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "menu.audit": Text("작업 기록", "Log"),
     "audit.title": Text("작업 기록", "Who did what"),
     "audit.about": Text(

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from pabal.console.history.history import SENDABLE_PRODUCTS
 from pabal.console.operate.settings_texts import KOREAN_DESCRIPTIONS
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain.dates import SECOND, Instant
 from pabal.settings import settings as settings_module
 from pabal.settings.carriers import SECRET_IS_SET
@@ -54,40 +54,40 @@ class StatusSnapshot(NamedTuple):
     at: str
 
 
-async def show_status(visit: Visit) -> Response:
+async def show_status(request: PageRequest) -> Response:
     """Show how carriers and queue do."""
-    return visit.page("operate/operate.html", seen=await _read_snapshot(visit))
+    return request.render("operate/operate.html", seen=await _read_snapshot(request))
 
 
-async def refresh_status(visit: Visit) -> Response:
+async def refresh_status(request: PageRequest) -> Response:
     """Answer with how they do now."""
-    return visit.page("operate/operate_state.html", seen=await _read_snapshot(visit))
+    return request.render("operate/operate_state.html", seen=await _read_snapshot(request))
 
 
-async def show_settings(visit: Visit) -> Response:
+async def show_settings(request: PageRequest) -> Response:
     """Show every setting in force; of a secret only whether it is set."""
-    is_korean = visit.speech.language == "ko"
+    is_korean = request.locale.language == "ko"
     rows = [
         (
             name,
-            visit.say("settings.set") if value == SECRET_IS_SET else value,
+            request.t("settings.set") if value == SECRET_IS_SET else value,
             KOREAN_DESCRIPTIONS[meaning] if is_korean else meaning,
         )
-        for name, value, meaning in settings_module.describe_settings(visit.rooms.settings)
+        for name, value, meaning in settings_module.describe_settings(request.site.settings)
     ]
-    return visit.page("operate/operate_settings.html", rows=rows)
+    return request.render("operate/operate_settings.html", rows=rows)
 
 
-async def _read_snapshot(visit: Visit) -> StatusSnapshot:
-    context, now = visit.context, visit.now
+async def _read_snapshot(request: PageRequest) -> StatusSnapshot:
+    context, now = request.context, request.now
     names = list(context.carriers)
     states, depths = await context.store.read(_read_status, range(context.slots.total), names, now)
     known = {state.name for state in states}
     unused = [CarrierState(name, "", 0, "") for name in names if name not in known]
     return StatusSnapshot(
-        [_carrier_row(visit, each) for each in [*states, *unused]],
-        [_lane_row(visit, each, now) for each in depths],
-        visit.speech.format_timestamp(now),
+        [_carrier_row(request, each) for each in [*states, *unused]],
+        [_lane_row(request, each, now) for each in depths],
+        request.locale.format_timestamp(now),
     )
 
 
@@ -97,33 +97,33 @@ def _read_status(
     return carrier_states.list_all(tx), queue.depths(tx, slots, names, now)
 
 
-def _carrier_row(visit: Visit, state: CarrierState) -> CarrierStatusRow:
-    carrier = visit.context.carriers.get(state.name)
-    settings = visit.rooms.settings.carriers.get(state.name)
+def _carrier_row(request: PageRequest, state: CarrierState) -> CarrierStatusRow:
+    carrier = request.context.carriers.get(state.name)
+    settings = request.site.settings.carriers.get(state.name)
     products = [product for product in SENDABLE_PRODUCTS if carrier and product in carrier.products]
     return CarrierStatusRow(
         name=state.name,
         kind=settings.kind if settings else "",
-        products=" · ".join(visit.words(product.label) for product in products),
-        per_minute=state.throughput_at(visit.now),
+        products=" · ".join(request.translate(product.label) for product in products),
+        per_minute=state.throughput_at(request.now),
         rate_limit=round(carrier.rate) if carrier else 0,
         worker=state.worker,
         state=(state.state or "unused") if carrier else "gone",
-        since=visit.speech.format_timestamp(state.since) if state.since else "",
+        since=request.locale.format_timestamp(state.since) if state.since else "",
         reason=state.reason,
         last_error=state.last_error or "",
-        last_error_at=visit.speech.format_timestamp(state.last_error_at) if state.last_error_at else "",
+        last_error_at=request.locale.format_timestamp(state.last_error_at) if state.last_error_at else "",
     )
 
 
-def _lane_row(visit: Visit, depth: QueueDepth, now: Instant) -> LaneRow:
+def _lane_row(request: PageRequest, depth: QueueDepth, now: Instant) -> LaneRow:
     oldest = depth.oldest_ready_at
-    age = "" if oldest is None else _format_age(visit, max(0, now - oldest) // SECOND)
-    return LaneRow(depth.carrier, visit.say(LANE_KEYS[depth.lane]), depth.jobs, age)
+    age = "" if oldest is None else _format_age(request, max(0, now - oldest) // SECOND)
+    return LaneRow(depth.carrier, request.t(LANE_KEYS[depth.lane]), depth.jobs, age)
 
 
-def _format_age(visit: Visit, seconds: int) -> str:
+def _format_age(request: PageRequest, seconds: int) -> str:
     for key, size in (("operate.days", DAY_S), ("operate.hours", HOUR_S), ("operate.minutes", MINUTE_S)):
         if seconds >= size:
-            return visit.say(key, count=seconds // size)
-    return visit.say("operate.seconds", count=seconds)
+            return request.t(key, count=seconds // size)
+    return request.t("operate.seconds", count=seconds)

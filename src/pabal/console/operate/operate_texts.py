@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "menu.operate": Text("운영", "Operate"),
     "operate.title": Text("운영", "Operate"),
     "operate.parts": Text("운영 화면", "Pages for operators"),

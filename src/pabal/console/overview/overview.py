@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from pabal.console.overview import charts
 from pabal.console.overview.charts import Rectangle
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain import dates as dates_module
 from pabal.domain.dates import SECOND, Instant, Period
 from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Status
@@ -80,16 +80,16 @@ class CarrierSummary(NamedTuple):
     rate_limit: int
 
 
-async def show_overview(visit: Visit) -> Response:
+async def show_overview(request: PageRequest) -> Response:
     """Show the figures of the account."""
-    await update_statistics(visit.context, max_ms=QUICK_MS)
-    word = visit.field("days")
+    await update_statistics(request.context, max_ms=QUICK_MS)
+    word = request.field("days")
     span = int(word) if word in map(str, PERIODS_DAYS) else DEFAULT_PERIOD_DAYS
-    dates = _shown_dates(visit)
-    periods = [dates_module.parse_period(each.isoformat(), visit.speech.zone) for each in dates]
-    found, states, as_of = await visit.context.store.read(_read, visit.account_id, periods)
+    dates = _shown_dates(request)
+    periods = [dates_module.parse_period(each.isoformat(), request.locale.zone) for each in dates]
+    found, states, as_of = await request.context.store.read(_read, request.account_id, periods)
     within = _add_days(found[-span:])
-    return visit.page(
+    return request.render(
         "overview/overview.html",
         today=_count_states(found[-1]),
         days=_day_charts(dates, found),
@@ -97,11 +97,11 @@ async def show_overview(visit: Visit) -> Response:
         width=SHOWN_DAYS * charts.COLUMN_STEP,
         span=span,
         spans=PERIODS_DAYS,
-        kinds=_product_charts(visit, within),
-        reasons=_failure_reasons(visit, within),
+        kinds=_product_charts(request, within),
+        reasons=_failure_reasons(request, within),
         failed=_failed_messages_url(dates[-span], dates[-1]),
-        carriers=_carrier_summaries(visit, states),
-        as_of=visit.speech.format_timestamp(as_of if as_of is not None else visit.now),
+        carriers=_carrier_summaries(request, states),
+        as_of=request.locale.format_timestamp(as_of if as_of is not None else request.now),
         legend=STATES,
     )
 
@@ -116,9 +116,9 @@ def _read(
     )
 
 
-def _shown_dates(visit: Visit) -> list[date]:
+def _shown_dates(request: PageRequest) -> list[date]:
     """Return the days that are shown, in the service's zone, oldest first."""
-    today = datetime.fromtimestamp(visit.now / SECOND, visit.speech.zone).date()
+    today = datetime.fromtimestamp(request.now / SECOND, request.locale.zone).date()
     return [today - timedelta(days=back) for back in reversed(range(SHOWN_DAYS))]
 
 
@@ -149,7 +149,7 @@ def _day_charts(dates: list[date], found: list[dict[StatisticsKey, int]]) -> lis
     ]
 
 
-def _product_charts(visit: Visit, found: Mapping[StatisticsKey, int]) -> list[ProductChart]:
+def _product_charts(request: PageRequest, found: Mapping[StatisticsKey, int]) -> list[ProductChart]:
     products = sorted({product for product, _, _ in found})
     sums = {
         number: _count_states({kind: many for kind, many in found.items() if kind[0] == number})
@@ -157,13 +157,15 @@ def _product_charts(visit: Visit, found: Mapping[StatisticsKey, int]) -> list[Pr
     }
     most = max([1, *(each.total for each in sums.values())])
     return [
-        ProductChart(visit.words(PRODUCT_BY_NUMBER[number].label), each, charts.build_bar(_amounts(each), most))
+        ProductChart(
+            request.translate(PRODUCT_BY_NUMBER[number].label), each, charts.build_bar(_amounts(each), most)
+        )
         for number, each in sums.items()
     ]
 
 
 def _failure_reasons(
-    visit: Visit, found: Mapping[StatisticsKey, int]
+    request: PageRequest, found: Mapping[StatisticsKey, int]
 ) -> list[tuple[str, int, int, list[Rectangle]]]:
     """Return words, code and number of each reason that messages failed for, most frequent first."""
     failed: Counter[int] = Counter()
@@ -172,7 +174,7 @@ def _failure_reasons(
             failed[outcome] += many
     most = max([1, *failed.values()])
     return [
-        (visit.words(OUTCOME_BY_NUMBER[number].label), number, many, charts.build_bar([("fail", many)], most))
+        (request.translate(OUTCOME_BY_NUMBER[number].label), number, many, charts.build_bar([("fail", many)], most))
         for number, many in failed.most_common()
     ]
 
@@ -183,19 +185,19 @@ def _failed_messages_url(first: date, last: date) -> str:
     return f"/console/history?{urlencode(fields)}"
 
 
-def _carrier_summaries(visit: Visit, states: list[CarrierState]) -> list[CarrierSummary]:
+def _carrier_summaries(request: PageRequest, states: list[CarrierState]) -> list[CarrierSummary]:
     """Return the carriers that are set up, each as the worker sees it that is worst off."""
     worst = {"up": 0, "aside": 1, "down": 2}
     rows = []
-    for name, carrier in visit.context.carriers.items():
+    for name, carrier in request.context.carriers.items():
         of_it = [each for each in states if each.name == name]
         state = max(of_it, key=lambda each: worst.get(each.state, 0), default=None)
         rows.append(
             CarrierSummary(
                 name,
                 state.state if state else "unused",
-                visit.speech.format_timestamp(state.since) if state else "",
-                sum(each.throughput_at(visit.now) for each in of_it),
+                request.locale.format_timestamp(state.since) if state else "",
+                sum(each.throughput_at(request.now) for each in of_it),
                 round(carrier.rate),
             )
         )

@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "menu.overview": Text("현황", "Overview"),
     "overview.title": Text("현황", "Overview"),
     "overview.as_of": Text(

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain import phone
 from pabal.domain.codes import Refused
 from pabal.domain.message import PRODUCT_BY_WORD
@@ -40,53 +40,55 @@ class PhoneContent(NamedTuple):
     version: str
 
 
-async def show_phone(visit: Visit) -> Response:
+async def show_phone(request: PageRequest) -> Response:
     """Show a phone, and which others there are."""
-    known = await visit.context.store.read(simulator.list_recent_phones, visit.account_id, visit.now, MAX_PHONES)
-    typed = visit.field("number")
-    number, told = _read_number(visit, typed)
+    known = await request.context.store.read(
+        simulator.list_recent_phones, request.account_id, request.now, MAX_PHONES
+    )
+    typed = request.field("number")
+    number, told = _read_number(request, typed)
     if not typed and known:
         number = known[0]
-    held = await _read_content(visit, number) if number else None
+    held = await _read_content(request, number) if number else None
     status = 400 if told else 200
-    return visit.page(
+    return request.render(
         "phone/phone.html", status, known=known, typed=typed, number=number, told=told, held=held, is_news=False
     )
 
 
-async def show_messages(visit: Visit) -> Response:
+async def show_messages(request: PageRequest) -> Response:
     """Answer with what the phone holds, if that is not what the page shows already."""
-    number = phone.parse_mobile(visit.field("number"))
-    held = await _read_content(visit, number)
-    if held.version == visit.field("seen"):
+    number = phone.parse_mobile(request.field("number"))
+    held = await _read_content(request, number)
+    if held.version == request.field("seen"):
         return Response(status_code=NO_CONTENT)
-    return visit.page("phone/phone_messages.html", number=number, is_news=True, held=held)
+    return request.render("phone/phone_messages.html", number=number, is_news=True, held=held)
 
 
-async def _read_content(visit: Visit, number: str) -> PhoneContent:
-    total, found = await visit.context.store.read(
-        simulator.list_on_phone, visit.account_id, number, visit.now, 1, MAX_MESSAGES
+async def _read_content(request: PageRequest, number: str) -> PhoneContent:
+    total, found = await request.context.store.read(
+        simulator.list_on_phone, request.account_id, number, request.now, 1, MAX_MESSAGES
     )
     newest = found[0].arrives_at if found else 0
-    return PhoneContent(total, [_bubble(visit, each) for each in found], f"{total}-{newest}")
+    return PhoneContent(total, [_bubble(request, each) for each in found], f"{total}-{newest}")
 
 
-def _read_number(visit: Visit, typed: str) -> tuple[str, str]:
+def _read_number(request: PageRequest, typed: str) -> tuple[str, str]:
     """Return the number that was typed, or what is wrong with it."""
     if not typed:
         return "", ""
     try:
         return phone.parse_mobile(typed), ""
     except Refused as refused:
-        return "", refused.problems[0].message(visit.speech.language)
+        return "", refused.problems[0].message(request.locale.language)
 
 
-def _bubble(visit: Visit, arrival: SimulatedMessage) -> Bubble:
+def _bubble(request: PageRequest, arrival: SimulatedMessage) -> Bubble:
     product = PRODUCT_BY_WORD.get(arrival.kind)
     is_sender_number = arrival.sender.isascii() and arrival.sender.isdigit()
     return Bubble(
-        time=visit.speech.format_timestamp(arrival.arrives_at or arrival.accepted_at),
-        kind=visit.words(product.label) if product else visit.say("phone.token"),
+        time=request.locale.format_timestamp(arrival.arrives_at or arrival.accepted_at),
+        kind=request.translate(product.label) if product else request.t("phone.token"),
         is_token=arrival.kind == TOKEN_KIND,
         is_talk=product is not None and not product.is_text,
         sender=phone.hyphenate(arrival.sender) if is_sender_number else arrival.sender,

@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "menu.phone": Text("가상 휴대폰", "Phone"),
     "phone.title": Text("가상 휴대폰", "Simulated phone"),
     "phone.about": Text(

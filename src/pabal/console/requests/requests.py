@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.upload import ANEW, FOLLOW, NOTHING_NEW, UPLOAD
 from pabal.domain import identifiers
 from pabal.domain.campaign import CampaignState
@@ -57,105 +57,106 @@ class Entry(NamedTuple):
     is_for_later: bool
 
 
-async def show_list(visit: Visit) -> Response:
+async def show_list(request: PageRequest) -> Response:
     """Show what was sent, newest first."""
-    before = identifiers.parse_request_id(visit.field("before"))
-    listed = await follow.list_sent(visit.context, visit.account_id, before or AFTER_NEWEST_ID, PAGE_SIZE)
-    return visit.page(
+    before = identifiers.parse_request_id(request.field("before"))
+    listed = await follow.list_sent(request.context, request.account_id, before or AFTER_NEWEST_ID, PAGE_SIZE)
+    return request.render(
         "requests/requests.html",
-        entries=[_entry(visit, each) for each in listed.items],
+        entries=[_entry(request, each) for each in listed.items],
         older=f"{FOLLOW}?before={listed.next_before.hex()}" if listed.next_before else "",
         newest=FOLLOW if before else "",
         news="",
     )
 
 
-async def show_progress(visit: Visit) -> Response:
+async def show_progress(request: PageRequest) -> Response:
     """Answer with how far those are that the page watches."""
-    words = visit.field("ids").split(",")[:MOST_WATCHED]
+    words = request.field("ids").split(",")[:MOST_WATCHED]
     found = [
-        await follow.get_sent(visit.context, visit.account_id, identifiers.parse_request_id(word)) for word in words
+        await follow.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
+        for word in words
     ]
-    is_one = bool(visit.field("one"))
+    is_one = bool(request.field("one"))
     if is_one and any(each and each.campaign and each.campaign.state is CampaignState.HALTED for each in found):
         return Response(status_code=NOTHING_NEW, headers=ANEW)  # the page says why
-    entries = [_entry(visit, each) for each in found if each]
+    entries = [_entry(request, each) for each in found if each]
     ended = [each.name or each.kind for each in entries if not each.is_moving]
-    news = visit.say("follow.news", names=", ".join(ended)) if ended else ""
-    return visit.page("requests/requests_progress.html", entries=entries, news=news, is_one=is_one)
+    news = request.t("follow.news", names=", ".join(ended)) if ended else ""
+    return request.render("requests/requests_progress.html", entries=entries, news=news, is_one=is_one)
 
 
-async def show_one(visit: Visit) -> Response:
+async def show_one(request: PageRequest) -> Response:
     """Show a campaign or a request.
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    sent = await _sent(visit)
-    if sent.campaign and sent.campaign.state.is_before_sending and visit.may(UPLOAD, "POST"):
-        return visit.elsewhere(f"{UPLOAD}/{sent.id.hex()}")
-    return await _page(visit, sent)
+    sent = await _sent(request)
+    if sent.campaign and sent.campaign.state.is_before_sending and request.is_allowed(UPLOAD, "POST"):
+        return request.redirect(f"{UPLOAD}/{sent.id.hex()}")
+    return await _page(request, sent)
 
 
-async def cancel(visit: Visit) -> Response:
+async def cancel(request: PageRequest) -> Response:
     """Cancel what still waits."""
-    sent = await _sent(visit)
-    deed = visit.deed("campaign.cancel" if sent.campaign else "request.cancel", sent.id.hex())
+    sent = await _sent(request)
+    deed = request.audit_entry("campaign.cancel" if sent.campaign else "request.cancel", sent.id.hex())
     if sent.campaign:
-        await campaigns.cancel_campaign(visit.context, sent.campaign, deed)
+        await campaigns.cancel_campaign(request.context, sent.campaign, deed)
     else:
-        await cancel_request(visit.context, visit.account_id, sent.id, None, deed)
-    return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
+        await cancel_request(request.context, request.account_id, sent.id, None, deed)
+    return request.redirect(f"{FOLLOW}/{sent.id.hex()}")
 
 
-async def hurry(visit: Visit) -> Response:
+async def hurry(request: PageRequest) -> Response:
     """Send now what waits for its time."""
-    sent = await _sent(visit)
+    sent = await _sent(request)
     try:
         if sent.campaign:
-            deed = visit.deed("campaign.now", sent.id.hex())
-            await campaigns.send_campaign_now(visit.context, sent.campaign, deed)
+            deed = request.audit_entry("campaign.now", sent.id.hex())
+            await campaigns.send_campaign_now(request.context, sent.campaign, deed)
         else:
-            deed = visit.deed("request.now", sent.id.hex())
-            await send_now.send_now(visit.context, visit.account_id, sent.id, deed)
+            deed = request.audit_entry("request.now", sent.id.hex())
+            await send_now.send_now(request.context, request.account_id, sent.id, deed)
     except Refused as refused:
-        return await _page(visit, sent, refused)
-    return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
+        return await _page(request, sent, refused)
+    return request.redirect(f"{FOLLOW}/{sent.id.hex()}")
 
 
-async def go_on(visit: Visit) -> Response:
+async def go_on(request: PageRequest) -> Response:
     """Take up a campaign again that was halted.
 
     Raises Refused(NOT_FOUND) for what is no campaign.
     """
-    sent = await _sent(visit)
+    sent = await _sent(request)
     if sent.campaign is None:
         raise Refused(Code.NOT_FOUND)
-    await campaigns.resume(visit.context, sent.campaign, visit.deed("campaign.go_on", sent.id.hex()))
-    return visit.elsewhere(f"{FOLLOW}/{sent.id.hex()}")
+    await campaigns.resume(request.context, sent.campaign, request.audit_entry("campaign.go_on", sent.id.hex()))
+    return request.redirect(f"{FOLLOW}/{sent.id.hex()}")
 
 
-async def _sent(visit: Visit) -> SentItem:
-    word = str(visit.request.path_params["request"])
-    found = await follow.get_sent(visit.context, visit.account_id, identifiers.parse_request_id(word))
+async def _sent(request: PageRequest) -> SentItem:
+    word = str(request.http.path_params["request"])
+    found = await follow.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
     if found is None:
         raise Refused(Code.NOT_FOUND)
     return found
 
 
-async def _page(visit: Visit, sent: SentItem, refused: Refused | None = None) -> Response:
-    campaign, request = sent.campaign, sent.request
-    parts = await follow.campaign_parts(visit.context, campaign) if campaign else []
-    above = await follow.campaign_of_request(visit.context, sent.id) if request else None
-    shared = await visit.context.store.read(kept.get_sending, sent.id) if campaign else None
-    return visit.page(
+async def _page(request: PageRequest, sent: SentItem, refused: Refused | None = None) -> Response:
+    campaign, send_request = sent.campaign, sent.request
+    parts = await follow.campaign_parts(request.context, campaign) if campaign else []
+    above = await follow.campaign_of_request(request.context, sent.id) if send_request else None
+    shared = await request.context.store.read(kept.get_sending, sent.id) if campaign else None
+    return request.render(
         "requests/request.html",
         refused.code.http_status if refused else 200,
-        entry=_entry(visit, sent),
+        entry=_entry(request, sent),
         campaign=campaign,
-        request=request,
-        content=request.content if request else _content(shared),
-        told=[each.message(visit.speech.language) for each in refused.problems] if refused else [],
-        reason=visit.in_turn(campaign.reason) if campaign else [],
+        send_request=send_request,
+        content=send_request.content if send_request else _content(shared),
+        told=[each.message(request.locale.language) for each in refused.problems] if refused else [],
+        reason=request.pick_language(campaign.reason) if campaign else [],
         is_halted=campaign is not None and campaign.state is CampaignState.HALTED,
         parts=[(each.number, each.request_id.hex(), each.receivers) for each in parts[:SHOWN_PARTS]],
         more_parts=max(0, len(parts) - SHOWN_PARTS),
@@ -168,21 +169,23 @@ def _content(shared: str | None) -> str:
     return decode_shared(shared).content if shared else ""
 
 
-def _entry(visit: Visit, sent: SentItem) -> Entry:
-    campaign, request, now = sent.campaign, sent.request, visit.now
-    state, word = _state(visit, sent)
+def _entry(request: PageRequest, sent: SentItem) -> Entry:
+    campaign, send_request, now = sent.campaign, sent.request, request.now
+    state, word = _state(request, sent)
     scheduled_at = sent.scheduled_at
     is_scheduled = scheduled_at is not None and scheduled_at > identifiers.requested_at(sent.id)
-    name = campaign.name if campaign else (request.subject or request.content[:60] if request else "")
+    name = (
+        campaign.name if campaign else (send_request.subject or send_request.content[:60] if send_request else "")
+    )
     return Entry(
         id=sent.id.hex(),
         address=f"{FOLLOW}/{sent.id.hex()}",
-        time=visit.speech.format_timestamp(identifiers.requested_at(sent.id)),
-        kind=visit.words(sent.product.label),
+        time=request.locale.format_timestamp(identifiers.requested_at(sent.id)),
+        kind=request.translate(sent.product.label),
         name=name,
         state=state,
         state_word=word,
-        scheduled=visit.speech.format_timestamp(scheduled_at)[:16]
+        scheduled=request.locale.format_timestamp(scheduled_at)[:16]
         if is_scheduled and scheduled_at is not None
         else "",
         total=sent.total,
@@ -199,19 +202,19 @@ def _entry(visit: Visit, sent: SentItem) -> Entry:
     )
 
 
-def _state(visit: Visit, sent: SentItem) -> tuple[str, str]:
+def _state(request: PageRequest, sent: SentItem) -> tuple[str, str]:
     """Return where it stands in words, and how that is coloured."""
     campaign = sent.campaign
     if campaign and campaign.state is not CampaignState.MADE:
         word = {CampaignState.HALTED: "fail", CampaignState.CANCELLED: "cancel"}.get(campaign.state, "waiting")
-        return visit.words(campaign.state.label), word
-    if sent.is_scheduled(visit.now):
-        return visit.say("follow.scheduled"), "waiting"
+        return request.translate(campaign.state.label), word
+    if sent.is_scheduled(request.now):
+        return request.t("follow.scheduled"), "waiting"
     if not sent.has_ended:
-        return visit.words(Status.SENDING.label), "sending"
+        return request.translate(Status.SENDING.label), "sending"
     if sent.total and sent.progress.cancel == sent.total:
-        return visit.words(Status.CANCEL.label), "cancel"
-    return visit.say("follow.ended"), "completed"
+        return request.translate(Status.CANCEL.label), "cancel"
+    return request.t("follow.ended"), "completed"
 
 
 def _pieces(progress: CampaignProgress, total: int) -> list[Piece]:

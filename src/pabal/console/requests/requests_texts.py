@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "menu.requests": Text("발송 현황", "Sent"),
     "follow.title": Text("발송 현황", "What was sent"),
     "follow.about": Text(

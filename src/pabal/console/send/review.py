@@ -11,7 +11,7 @@ from pabal.console.send import preview, typed_receivers
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK, Draft
 from pabal.console.send.preview import Preview, Written
 from pabal.console.send.typed_receivers import Line, Typed
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain import dates, phone
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.profile import Profile
@@ -58,62 +58,62 @@ class Seen(NamedTuple):
     """The key of what the night does to an advertisement, empty by day."""
 
 
-async def seen(visit: Visit, draft: Draft) -> Seen:
+async def seen(request: PageRequest, draft: Draft) -> Seen:
     """Return what is to be seen of a draft; what is still absent is not held against it."""
-    policy = visit.context.policy
-    profile, design = await _chosen(visit, draft)
+    policy = request.context.policy
+    profile, design = await _chosen(request, draft)
     done = preview.written(draft, design, policy)
     typed = typed_receivers.read(
-        draft.texts["receivers"], done.names, _most_lines(visit), is_once=draft.boxes["once"]
+        draft.texts["receivers"], done.names, _most_lines(request), is_once=draft.boxes["once"]
     )
-    found = [*_field_problems(draft, _call(visit, draft, typed.lines[:1])), *_unclear(draft)]
+    found = [*_field_problems(draft, _call(request, draft, typed.lines[:1])), *_unclear(draft)]
     problems = [each for each in found if not _is_absent(each)]
-    bad = _bad(visit, draft, done, typed)
+    bad = _bad(request, draft, done, typed)
     sender = _sender(draft, profile)
     return Seen(
         draft,
         done,
         typed,
-        _rows(visit, done, typed, {each.place for each in bad}),
+        _rows(request, done, typed, {each.place for each in bad}),
         bad,
-        told_of(visit, problems),
+        told_of(request, problems),
         preview.preview(draft, done, design, sender, first_values(typed), policy),
-        _night(visit, draft),
+        _night(request, draft),
     )
 
 
-async def as_sending(visit: Visit, found: Seen) -> Sending:
+async def as_sending(request: PageRequest, found: Seen) -> Sending:
     """Return the send that a draft is.
 
     Raises Refused.
     """
-    problems = [*_unclear(found.draft), *_line_problems(visit, found.typed)]
+    problems = [*_unclear(found.draft), *_line_problems(request, found.typed)]
     if problems:
         raise Refused.from_problems(problems)
-    return await checked_as_by_the_interface(visit, found.draft, found.typed.lines)
+    return await checked_as_by_the_interface(request, found.draft, found.typed.lines)
 
 
-async def checked_as_by_the_interface(visit: Visit, draft: Draft, lines: Sequence[Line]) -> Sending:
+async def checked_as_by_the_interface(request: PageRequest, draft: Draft, lines: Sequence[Line]) -> Sending:
     """Return the send of a draft to these receivers.
 
     Raises Refused as the interface does; an advertisement by text is kept out of the night as well.
     """
-    call = _call(visit, draft, lines)
+    call = _call(request, draft, lines)
     if draft.kind.word == ALIMTALK:
         return await sending.check_alimtalk(call)
     if draft.kind.word == FRIENDTALK:
         return await sending.check_friendtalk(call)
-    policy = visit.context.policy
+    policy = request.context.policy
     found = sends.check_text_message(draft.product, call.form, policy, call.now)
     return sends.check_ad_hours(found._replace(is_ad=draft.is_ad), policy, call.now)
 
 
-def told_of(visit: Visit, problems: Sequence[Problem]) -> dict[str, str]:
+def told_of(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
     """Return what is wrong, by the field of the form it is told beside; what belongs to none is told on top."""
     told: dict[str, str] = {}
     for each in problems:
         field = "receivers" if each.field.startswith(_RECEIVER) else each.field
-        told.setdefault("image" if field.startswith("image.") else field, each.message(visit.speech.language))
+        told.setdefault("image" if field.startswith("image.") else field, each.message(request.locale.language))
     return told
 
 
@@ -122,18 +122,18 @@ def first_values(typed: Typed) -> dict[str, str]:
     return typed.lines[0].values if typed.lines else {}
 
 
-async def _chosen(visit: Visit, draft: Draft) -> tuple[Profile | None, TemplateContent | None]:
+async def _chosen(request: PageRequest, draft: Draft) -> tuple[Profile | None, TemplateContent | None]:
     """Return the profile and the template that were chosen, as far as they can be used."""
     if draft.product.is_text or not draft.texts["senderKey"]:
         return None, None
     try:
-        profile = await get_usable_profile(visit.context, visit.account_id, draft.texts["senderKey"])
+        profile = await get_usable_profile(request.context, request.account_id, draft.texts["senderKey"])
     except Refused:
         return None, None
     if draft.kind.word == FRIENDTALK or not draft.texts["templateCode"]:
         return profile, None
     try:
-        return profile, await get_usable_template(visit.context, profile, draft.texts["templateCode"])
+        return profile, await get_usable_template(request.context, profile, draft.texts["templateCode"])
     except Refused:
         return profile, None
 
@@ -148,8 +148,8 @@ def _sender(draft: Draft, profile: Profile | None) -> str:
         return draft.texts["sender"]
 
 
-def _call(visit: Visit, draft: Draft, lines: Sequence[Line]) -> ApiCall:
-    return visit.call(draft.kind.shape, draft.body([line.fields for line in lines]))
+def _call(request: PageRequest, draft: Draft, lines: Sequence[Line]) -> ApiCall:
+    return request.api_call(draft.kind.shape, draft.body([line.fields for line in lines]))
 
 
 def _is_absent(problem: Problem) -> bool:
@@ -179,13 +179,13 @@ def _unclear(draft: Draft) -> list[Problem]:
     return [Problem(Code.INVALID_DATE, "sendDate", UNCLEAR)] if is_unclear else []
 
 
-def _most_lines(visit: Visit) -> int:
-    return min(visit.context.policy.max_receivers, MOST_LINES)
+def _most_lines(request: PageRequest) -> int:
+    return min(request.context.policy.max_receivers, MOST_LINES)
 
 
-def _line_problems(visit: Visit, typed: Typed) -> list[Problem]:
+def _line_problems(request: PageRequest, typed: Typed) -> list[Problem]:
     """Return what only lines of text can have wrong."""
-    most = _most_lines(visit)
+    most = _most_lines(request)
     if typed.total > most:
         return [Problem(Code.TOO_MANY_RECEIVERS, "receivers", typed_receivers.too_many(most, typed.total))]
     return [
@@ -195,9 +195,9 @@ def _line_problems(visit: Visit, typed: Typed) -> list[Problem]:
     ]
 
 
-def _bad(visit: Visit, draft: Draft, done: Written, typed: Typed) -> list[Row]:
+def _bad(request: PageRequest, draft: Draft, done: Written, typed: Typed) -> list[Row]:
     """Return every receiver that cannot be sent to, with the reasons."""
-    problems = _line_problems(visit, typed)
+    problems = _line_problems(request, typed)
     given = [bodies.ReceiverBody(phoneNumber=line.number, templateData=line.values) for line in typed.lines]
     try:
         check_receivers(Form(bodies.NoFields(), []), given, preview.fit_of(draft, done, len(given)))
@@ -207,37 +207,37 @@ def _bad(visit: Visit, draft: Draft, done: Written, typed: Typed) -> list[Row]:
     for each in problems:
         if each.field.startswith(_RECEIVER):
             index = int(each.field[len(_RECEIVER) :].split("]")[0])
-            reasons.setdefault(index, []).append(each.message(visit.speech.language))
-    return [_row(visit, done, typed.lines[index], " ".join(told)) for index, told in sorted(reasons.items())]
+            reasons.setdefault(index, []).append(each.message(request.locale.language))
+    return [_row(request, done, typed.lines[index], " ".join(told)) for index, told in sorted(reasons.items())]
 
 
-def _rows(visit: Visit, done: Written, typed: Typed, bad: set[int]) -> list[Row]:
+def _rows(request: PageRequest, done: Written, typed: Typed, bad: set[int]) -> list[Row]:
     """Return the first receivers, and the first of those that are there twice."""
     again = {line.place for line in typed.repeated}
     lines = {line.place: line for line in (*typed.lines[:MOST_ROWS], *typed.repeated[:MOST_ROWS])}
     return [
-        _row(visit, done, line)._replace(is_repeated=place in again)
+        _row(request, done, line)._replace(is_repeated=place in again)
         for place, line in sorted(lines.items())
         if place not in bad
     ]
 
 
-def _row(visit: Visit, done: Written, line: Line, told: str = "") -> Row:
+def _row(request: PageRequest, done: Written, line: Line, told: str = "") -> Row:
     try:
-        number = visit.number(phone.parse_mobile(line.number))
+        number = request.phone_number(phone.parse_mobile(line.number))
     except Refused:
         number = line.number
     return Row(line.place, number, [line.values.get(name, "") for name in done.names], told)
 
 
-def _night(visit: Visit, draft: Draft) -> str:
+def _night(request: PageRequest, draft: Draft) -> str:
     if not draft.is_ad:
         return ""
-    policy, at = visit.context.policy, visit.now
+    policy, at = request.context.policy, request.now
     if draft.boxes["later"]:
         try:
             spelled = str(draft.body([])["sendDate"])
-            at = dates.parse_send_date(spelled, visit.now, policy.zone, policy.max_days_ahead) or visit.now
+            at = dates.parse_send_date(spelled, request.now, policy.zone, policy.max_days_ahead) or request.now
         except Refused:
             return ""
     if not dates.is_night(at, policy.zone):

@@ -14,7 +14,7 @@ from pabal.console.send import review
 from pabal.console.send.draft import ALIMTALK, KINDS, TALKS, Draft
 from pabal.console.send.review import MOST_BAD, Seen
 from pabal.console.send.typed_receivers import Line
-from pabal.console.shell.page_request import Visit
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Refused
 from pabal.domain.image import MAX_IMAGE_BYTES
@@ -54,95 +54,95 @@ class LastLook(NamedTuple):
     digest: str
 
 
-async def show_form(visit: Visit) -> Response:
+async def show_form(request: PageRequest) -> Response:
     """Show an empty form of a kind."""
-    draft = await _begun(visit, drafts.blank(visit.field("kind")))
-    return await _page(visit, await review.seen(visit, draft))
+    draft = await _begun(request, drafts.blank(request.field("kind")))
+    return await _page(request, await review.seen(request, draft))
 
 
-async def change_form(visit: Visit) -> Response:
+async def change_form(request: PageRequest) -> Response:
     """Show the form anew, of another kind or with other buttons, with all that was typed."""
-    draft = await _begun(visit, drafts.read(visit.given))
-    return await _page(visit, await review.seen(visit, draft))
+    draft = await _begun(request, drafts.read(request.fields))
+    return await _page(request, await review.seen(request, draft))
 
 
-async def look(visit: Visit) -> Response:
+async def look(request: PageRequest) -> Response:
     """Answer with what changes while someone types: sizes, receivers, the message as it will arrive."""
-    seen = await review.seen(visit, drafts.read(visit.given))
-    return visit.page("send/send_look.html", seen=seen, draft=seen.draft, is_part=True, most_bad=MOST_BAD)
+    seen = await review.seen(request, drafts.read(request.fields))
+    return request.render("send/send_look.html", seen=seen, draft=seen.draft, is_part=True, most_bad=MOST_BAD)
 
 
-async def check(visit: Visit) -> Response:
+async def check(request: PageRequest) -> Response:
     """Show how many would be sent, to whom and when, or what is in the way."""
-    seen = await review.seen(visit, drafts.read(visit.given))
+    seen = await review.seen(request, drafts.read(request.fields))
     try:
-        found = await review.as_sending(visit, seen)
-        await choose_carrier(visit.context, visit.account_id, found)
+        found = await review.as_sending(request, seen)
+        await choose_carrier(request.context, request.account_id, found)
     except Refused as refused:
-        return await _page(visit, seen, refused)
-    return await _page(visit, seen, last=_last_look(visit, seen, found))
+        return await _page(request, seen, refused)
+    return await _page(request, seen, last=_last_look(request, seen, found))
 
 
-async def refuse(visit: Visit, draft: Draft, refused: Refused) -> Response:
+async def refuse(request: PageRequest, draft: Draft, refused: Refused) -> Response:
     """Show a draft anew, and what is in its way."""
-    return await _page(visit, await review.seen(visit, draft), refused)
+    return await _page(request, await review.seen(request, draft), refused)
 
 
-async def send(visit: Visit) -> Response:
+async def send(request: PageRequest) -> Response:
     """Send what was looked over, once, however often it is asked for."""
-    draft = drafts.read(visit.given)
-    digest, key = _digest(draft), visit.field("key")[:MAX_KEY]
-    if not visit.field("digest").startswith(digest) or not _is_remembered(visit, key):
-        return await check(visit)
+    draft = drafts.read(request.fields)
+    digest, key = _digest(draft), request.field("key")[:MAX_KEY]
+    if not request.field("digest").startswith(digest) or not _is_remembered(request, key):
+        return await check(request)
     repeatable = IdempotencyKey(f"console-{key}", bytes.fromhex(digest))
-    before = await find_accepted(visit.context, visit.account_id, repeatable)
+    before = await find_accepted(request.context, request.account_id, repeatable)
     if before:  # whether it could be sent now as well is no matter
-        return visit.elsewhere(f"{SEND}/done/{before.hex()}")
-    seen = await review.seen(visit, draft)
-    if visit.field("digest") != digest + _text_digest(seen):
-        return await check(visit)
+        return request.redirect(f"{SEND}/done/{before.hex()}")
+    seen = await review.seen(request, draft)
+    if request.field("digest") != digest + _text_digest(seen):
+        return await check(request)
     try:
-        found = await review.as_sending(visit, seen)
-        request_id = await _accepted(visit, found, repeatable, "send")
+        found = await review.as_sending(request, seen)
+        request_id = await _accepted(request, found, repeatable, "send")
     except Refused as refused:
-        return await _page(visit, seen, refused)
-    return visit.elsewhere(f"{SEND}/done/{request_id.hex()}")
+        return await _page(request, seen, refused)
+    return request.redirect(f"{SEND}/done/{request_id.hex()}")
 
 
-async def send_test(visit: Visit) -> Response:
+async def send_test(request: PageRequest) -> Response:
     """Send the message to the visitor's own phone, now, filled in as for the first receiver."""
-    draft, key = drafts.read(visit.given), visit.field("test_key")[:MAX_KEY]
+    draft, key = drafts.read(request.fields), request.field("test_key")[:MAX_KEY]
     draft = replace(draft, boxes={**draft.boxes, "later": False})
     try:
-        number = phone.parse_mobile(visit.field("own_number"))
-        await visit.context.store.write(users.set_test_number, visit.user.id, number)
-        seen = await review.seen(visit, draft)
+        number = phone.parse_mobile(request.field("own_number"))
+        await request.context.store.write(users.set_test_number, request.user.id, number)
+        seen = await review.seen(request, draft)
         values = {name: f"#{{{name}}}" for name in seen.done.names} | review.first_values(seen.typed)
-        found = await review.checked_as_by_the_interface(visit, draft, [Line(1, number, values)])
+        found = await review.checked_as_by_the_interface(request, draft, [Line(1, number, values)])
         repeatable = IdempotencyKey(f"console-test-{key}", bytes.fromhex(_digest(draft, number)))
-        request_id = await _accepted(visit, found, repeatable, "test")
+        request_id = await _accepted(request, found, repeatable, "test")
     except Refused as refused:
-        told = [each.message(visit.speech.language) for each in refused.problems]
-        return visit.page("send/send_tested.html", told=told, request_id="", test_key=key, is_part=True)
-    return visit.page(
-        "send/send_tested.html", told=[], request_id=request_id.hex(), test_key=_new_key(visit), is_part=True
+        told = [each.message(request.locale.language) for each in refused.problems]
+        return request.render("send/send_tested.html", told=told, request_id="", test_key=key, is_part=True)
+    return request.render(
+        "send/send_tested.html", told=[], request_id=request_id.hex(), test_key=_new_key(request), is_part=True
     )
 
 
-async def show_sent(visit: Visit) -> Response:
+async def show_sent(request: PageRequest) -> Response:
     """Show what was sent, and where to follow it.
 
     Raises Refused(REQUEST_NOT_FOUND), also for another account's.
     """
-    request_id = identifiers.parse_request_id(str(visit.request.path_params["request"]))
-    found = await history.get_request_details(visit.context, visit.account_id, request_id, 1, 1)
-    request = found.request
-    return visit.page(
+    request_id = identifiers.parse_request_id(str(request.http.path_params["request"]))
+    found = await history.get_request_details(request.context, request.account_id, request_id, 1, 1)
+    send_request = found.request
+    return request.render(
         "send/send_done.html",
-        request_id=request.id.hex(),
-        total=request.total,
-        scheduled=visit.speech.format_timestamp(request.scheduled_at)[:16]
-        if request.scheduled_at > visit.now
+        request_id=send_request.id.hex(),
+        total=send_request.total,
+        scheduled=request.locale.format_timestamp(send_request.scheduled_at)[:16]
+        if send_request.scheduled_at > request.now
         else "",
         counts=[(status, found.counts[status]) for status in Status if found.counts.get(status)],
         receiver=found.page.found[0][0].receiver if found.page.found else "",
@@ -150,11 +150,13 @@ async def show_sent(visit: Visit) -> Response:
     )
 
 
-async def _page(visit: Visit, seen: Seen, refused: Refused | None = None, last: LastLook | None = None) -> Response:
+async def _page(
+    request: PageRequest, seen: Seen, refused: Refused | None = None, last: LastLook | None = None
+) -> Response:
     """Answer with the whole page, and what is in the way; htmx takes nothing that is not a success."""
-    told = review.told_of(visit, refused.problems) if refused else {}
-    is_part = visit.request.headers.get("hx-request") == "true"
-    return visit.page(
+    told = review.told_of(request, refused.problems) if refused else {}
+    is_part = request.http.headers.get("hx-request") == "true"
+    return request.render(
         "send/send.html",
         refused.code.http_status if refused and not is_part else 200,
         seen=seen._replace(told={**seen.told, **told}),
@@ -162,23 +164,23 @@ async def _page(visit: Visit, seen: Seen, refused: Refused | None = None, last: 
         is_part=False,
         is_refused=refused is not None,
         last=last,
-        choices=await _choices(visit, seen.draft),
-        test_key=_new_key(visit),
+        choices=await _choices(request, seen.draft),
+        test_key=_new_key(request),
         kinds=list(KINDS.values()),
         talks=TALKS,
         types=BUTTON_LABELS,
         button_fields=drafts.BUTTON_FIELDS,
-        policy=visit.context.policy,
+        policy=request.context.policy,
         most_image_bytes=MAX_IMAGE_BYTES,
         most_bad=MOST_BAD,
     )
 
 
-async def _choices(visit: Visit, draft: Draft) -> Choices:
-    read, account_id = visit.context.store.read, visit.account_id
+async def _choices(request: PageRequest, draft: Draft) -> Choices:
+    read, account_id = request.context.store.read, request.account_id
     numbers = [number for number, _ in await read(accounts.list_numbers_by_account, account_id)]
-    kept = await read(users.get_test_number, visit.user.id)
-    own_number = visit.field("own_number") or (phone.hyphenate(kept) if kept else "")
+    kept = await read(users.get_test_number, request.user.id)
+    own_number = request.field("own_number") or (phone.hyphenate(kept) if kept else "")
     if draft.product.is_text:
         return Choices([], [], numbers, own_number)
     written: list[Template] = []
@@ -186,41 +188,43 @@ async def _choices(visit: Visit, draft: Draft) -> Choices:
         of_profile = templates.TemplateFilter(account_id, draft.texts["senderKey"])
         _, written = await read(templates.find, of_profile, 1, MOST_CHOICES)
     usable = [each for each in written if each.approved and each.is_enabled and each.suspension is None]
-    return Choices(await _profiles(visit), usable, numbers, own_number)
+    return Choices(await _profiles(request), usable, numbers, own_number)
 
 
-async def _profiles(visit: Visit) -> list[Profile]:
+async def _profiles(request: PageRequest) -> list[Profile]:
     """Return the profiles that can be sent under."""
-    approved = profiles.ProfileFilter(visit.account_id, status=AuthStatus.APPROVAL)
-    _, found = await visit.context.store.read(profiles.find, approved, 1, MOST_CHOICES)
+    approved = profiles.ProfileFilter(request.account_id, status=AuthStatus.APPROVAL)
+    _, found = await request.context.store.read(profiles.find, approved, 1, MOST_CHOICES)
     return [each for each in found if each.is_usable]
 
 
-async def _begun(visit: Visit, draft: Draft) -> Draft:
+async def _begun(request: PageRequest, draft: Draft) -> Draft:
     """Return the draft with the first sender of those there are, if none has been chosen."""
     if draft.product.is_text:
-        registered = await visit.context.store.read(accounts.list_numbers_by_account, visit.account_id)
+        registered = await request.context.store.read(accounts.list_numbers_by_account, request.account_id)
         field, found = "sender", [number for number, _ in registered]
     else:
-        field, found = "senderKey", [each.sender_key or "" for each in await _profiles(visit)]
+        field, found = "senderKey", [each.sender_key or "" for each in await _profiles(request)]
     if draft.texts[field] or not found:
         return draft
     shown = phone.hyphenate(found[0]) if field == "sender" else found[0]
     return replace(draft, texts={**draft.texts, field: shown})
 
 
-async def _accepted(visit: Visit, found: Sending, repeatable: IdempotencyKey, what: str) -> bytes:
-    return await accept(visit.context, visit.account_id, found, repeatable, visit.deed(f"message.{what}"))
+async def _accepted(request: PageRequest, found: Sending, repeatable: IdempotencyKey, what: str) -> bytes:
+    return await accept(
+        request.context, request.account_id, found, repeatable, request.audit_entry(f"message.{what}")
+    )
 
 
-def _last_look(visit: Visit, seen: Seen, found: Sending) -> LastLook:
+def _last_look(request: PageRequest, seen: Seen, found: Sending) -> LastLook:
     at = found.scheduled_at
     return LastLook(
         total=len(found.receivers),
         left_out=len(seen.typed.repeated) if seen.draft.boxes["once"] else 0,
-        scheduled=visit.speech.format_timestamp(at)[:16] if at is not None else "",
+        scheduled=request.locale.format_timestamp(at)[:16] if at is not None else "",
         is_moved=bool(seen.night),
-        key=_new_key(visit),
+        key=_new_key(request),
         digest=_digest(seen.draft) + _text_digest(seen),
     )
 
@@ -237,13 +241,13 @@ def _text_digest(seen: Seen) -> str:
     return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
 
-def _new_key(visit: Visit) -> str:
+def _new_key(request: PageRequest) -> str:
     """Return what tells a send from every other, and when it was looked over."""
-    return f"{visit.now:0{_TIME_DIGITS}x}{new_secret(visit.context.world)[_TIME_DIGITS:]}"
+    return f"{request.now:0{_TIME_DIGITS}x}{new_secret(request.context.world)[_TIME_DIGITS:]}"
 
 
-def _is_remembered(visit: Visit, key: str) -> bool:
+def _is_remembered(request: PageRequest, key: str) -> bool:
     """Say whether a key would still be known if it had been used: an older one could send a second time."""
     made_at = key[:_TIME_DIGITS]
     is_ours = len(key) == MAX_KEY and set(key) <= set(hexdigits)
-    return is_ours and visit.now < int(made_at, 16) + visit.context.policy.idempotency_ms
+    return is_ours and request.now < int(made_at, 16) + request.context.policy.idempotency_ms

@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "menu.send": Text("보내기", "Send"),
     "send.title": Text("메시지 보내기", "Send a message"),
     "send.kinds": Text("메시지 종류", "Kind of message"),

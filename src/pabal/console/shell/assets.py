@@ -1,4 +1,4 @@
-"""Files that pages bring along, at addresses that change when the file does."""
+"""Static files of the console, at addresses that change when a file changes."""
 
 import gzip
 import hashlib
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 BASE = "/console/static/"
 HASH_CHARACTERS = 12
-FOR_GOOD = "public, max-age=31536000, immutable"
-_KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+CACHE_FOREVER = "public, max-age=31536000, immutable"
+_MEDIA_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
 
 class Asset(NamedTuple):
@@ -17,20 +17,21 @@ class Asset(NamedTuple):
 
     name: str
     address: str
-    kind: str
+    media_type: str
     body: bytes
     compressed: bytes
 
 
 @cache
 def load() -> dict[str, Asset]:
-    """Return every file by its name, as templates know it."""
+    """Return every file by the name that templates use."""
     folder = resources.files("pabal.console").joinpath("static")
-    files = [each for each in folder.iterdir() if each.name.rpartition(".")[2] in _KINDS]
-    return {each.name: _asset(each.name, each.read_bytes()) for each in files}
+    files = [file for file in folder.iterdir() if file.name.rpartition(".")[2] in _MEDIA_TYPES]
+    return {file.name: _asset(file.name, file.read_bytes()) for file in files}
 
 
 def _asset(name: str, body: bytes) -> Asset:
-    stem, _, kind = name.rpartition(".")
+    stem, _, extension = name.rpartition(".")
     digest = hashlib.sha256(body).hexdigest()[:HASH_CHARACTERS]
-    return Asset(name, f"{BASE}{stem}.{digest}.{kind}", _KINDS[kind], body, gzip.compress(body, mtime=0))
+    address = f"{BASE}{stem}.{digest}.{extension}"
+    return Asset(name, address, _MEDIA_TYPES[extension], body, gzip.compress(body, mtime=0))

@@ -1,4 +1,4 @@
-"""What the browser is given to hold: the session, the secret of forms before it, the language."""
+"""The cookies of the console: session, form secret, language."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -7,43 +7,52 @@ from pabal.domain.codes import LANGUAGES
 
 SESSION = "pabal_session"
 FORM = "pabal_form"
+"""The CSRF token of someone who is not signed in."""
 LANGUAGE = "pabal_language"
 SECRET_CHARACTERS = 64
-A_YEAR_S = 365 * 24 * 3600
+LANGUAGE_MAX_AGE_S = 365 * 24 * 3600
 _HEX = frozenset("0123456789abcdef")
 
 
-def secret(request: Request, name: str, *, is_safe: bool) -> str | None:
-    """Return a secret that the browser holds, None for what can be none.
+def read_secret(http: Request, name: str, *, is_https: bool) -> str | None:
+    """Return a secret from a cookie, None for what cannot be one.
 
-    Over TLS only one is believed that nobody but this host, over TLS, can have set.
+    Over TLS the `__Host-` prefix makes sure that this host set it, over TLS.
     """
-    found = request.cookies.get(_spelled(name, is_safe), "")
-    return found if len(found) == SECRET_CHARACTERS and set(found) <= _HEX else None
+    secret = http.cookies.get(_cookie_name(name, is_https), "")
+    return secret if len(secret) == SECRET_CHARACTERS and set(secret) <= _HEX else None
 
 
-def give(response: Response, name: str, value: str, *, is_safe: bool) -> None:
-    """Have the browser hold a secret until it is closed, away from scripts and from other sites."""
-    response.set_cookie(_spelled(name, is_safe), value, path="/", secure=is_safe, httponly=True, samesite="lax")
-
-
-def take_back(response: Response, name: str, *, is_safe: bool) -> None:
-    """Have the browser forget a secret."""
-    response.delete_cookie(_spelled(name, is_safe), path="/", secure=is_safe, httponly=True, samesite="lax")
-
-
-def language(request: Request) -> str:
-    """Return the language that was chosen; Korean if none."""
-    chosen = request.cookies.get(LANGUAGE, "")
-    return chosen if chosen in LANGUAGES else LANGUAGES[0]
-
-
-def choose_language(response: Response, locale: str, *, is_safe: bool) -> None:
-    """Have the browser remember a language."""
+def set_secret(response: Response, name: str, value: str, *, is_https: bool) -> None:
+    """Set a cookie until the browser is closed, hidden from scripts and from other sites."""
     response.set_cookie(
-        LANGUAGE, locale, max_age=A_YEAR_S, path="/console", secure=is_safe, httponly=True, samesite="lax"
+        _cookie_name(name, is_https), value, path="/", secure=is_https, httponly=True, samesite="lax"
     )
 
 
-def _spelled(name: str, is_safe: bool) -> str:
-    return f"__Host-{name}" if is_safe else name
+def delete_secret(response: Response, name: str, *, is_https: bool) -> None:
+    """Delete a cookie."""
+    response.delete_cookie(_cookie_name(name, is_https), path="/", secure=is_https, httponly=True, samesite="lax")
+
+
+def language(http: Request) -> str:
+    """Return the language that was chosen; Korean if none."""
+    chosen = http.cookies.get(LANGUAGE, "")
+    return chosen if chosen in LANGUAGES else LANGUAGES[0]
+
+
+def set_language(response: Response, language: str, *, is_https: bool) -> None:
+    """Set the cookie of a language."""
+    response.set_cookie(
+        LANGUAGE,
+        language,
+        max_age=LANGUAGE_MAX_AGE_S,
+        path="/console",
+        secure=is_https,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def _cookie_name(name: str, is_https: bool) -> str:
+    return f"__Host-{name}" if is_https else name

@@ -1,7 +1,8 @@
-"""Stands before every page: who asks, whether they may, and what is told to those who may not."""
+"""What every request passes before its page: session, role, form, CSRF token; and what refusals look like."""
 
 import dataclasses
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -10,8 +11,9 @@ from starlette.responses import Response
 
 from pabal.checks.locale import Locale
 from pabal.console.shell import cookies, multipart
-from pabal.console.shell.page_request import HOME, SIGN_IN, Page, Visit, local
-from pabal.console.shell.site import Rooms
+from pabal.console.shell.page import Page
+from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, local_path
+from pabal.console.shell.site import Site
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.access import sign_in
 from pabal.service.access.sign_in import IpAddress, new_secret
@@ -36,153 +38,155 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-PRIVATE = "no-store"
+NO_STORE = "no-store"
 
 log = logging.getLogger("pabal.console")
 
 
-class Gate:
+class Middleware:
     """Answers requests for pages."""
 
-    def __init__(self, rooms: Rooms, trusted_proxies: Sequence[IpNetwork]) -> None:
-        self._rooms = rooms
-        self._trusted = trusted_proxies
+    def __init__(self, site: Site, trusted_proxies: Sequence[IpNetwork]) -> None:
+        self._site = site
+        self._trusted_proxies = trusted_proxies
 
-    async def answer(self, page: Page | None, request: Request, code: Code = Code.NOT_FOUND) -> Response:
-        """Return what is answered to a request for a page; without one, the page that says so."""
-        address, is_safe = self._caller(request)
-        token = cookies.secret(request, cookies.SESSION, is_safe=is_safe)
-        visit = self._visit(request, {}, None, address, is_safe)
+    async def answer(self, page: Page | None, http: Request, code: Code = Code.NOT_FOUND) -> Response:
+        """Return the answer to a request; without a page, the one that tells the code."""
+        address, is_https = self._client(http)
+        token = cookies.read_secret(http, cookies.SESSION, is_https=is_https)
+        request = self._page_request(http, {}, None, address, is_https)
         try:
-            given = _fields(request.url.query)
-            is_use = page is not None and not page.is_passive
-            session = await sign_in.find_session(self._rooms.context, token, is_activity=is_use)
-            visit = self._visit(request, given, session, address, is_safe, token or "")
+            fields = _parse_fields(http.url.query)
+            is_activity = page is not None and not page.is_polled
+            session = await sign_in.find_session(self._site.context, token, is_activity=is_activity)
+            request = self._page_request(http, fields, session, address, is_https, token or "")
             if page is None:
                 raise Refused(code)
-            response = await self._admitted(page, visit)
+            response = await self._open(page, request)
         except Refused as refused:
-            response = self._refusal(visit, refused.problems, refused.retry_after_s)
-        except StoreUnavailable as away:
-            log.warning("the store is away", extra={"error": str(away)})
-            response = self._refusal(visit, [Problem(Code.SERVICE_UNAVAILABLE)])
+            response = self._refuse(request, refused.problems, refused.retry_after_s)
+        except StoreUnavailable as unavailable:
+            log.warning("store unavailable; page refused", extra={"error": str(unavailable)})
+            response = self._refuse(request, [Problem(Code.SERVICE_UNAVAILABLE)])
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as error:
-            log.error("unhandled fault", extra={"path": page.path if page else "unknown", **describe_error(error)})
-            response = self._refusal(visit, [Problem(Code.INTERNAL_ERROR)])
-        return self._sealed(visit, response)
+            log.error("unhandled error", extra={"path": page.path if page else "unknown", **describe_error(error)})
+            response = self._refuse(request, [Problem(Code.INTERNAL_ERROR)])
+        return self._with_headers(request, response)
 
-    async def _admitted(self, page: Page, visit: Visit) -> Response:
-        """Return what the page answers to someone who may see it, and what else to others."""
-        if page.may is not None:
-            if visit.session is None:
-                return self._to_sign_in(visit)
-            if visit.user.role not in page.may:
-                return visit.page("shell/forbidden.html", 403)
-            if page.is_about_account and visit.session.account_id is None:
-                return visit.page("shell/no_account.html", 404)
+    async def _open(self, page: Page, request: PageRequest) -> Response:
+        """Return the page's answer for those who may open it, and another for those who may not."""
+        if page.roles is not None:
+            if request.session is None:
+                return self._to_sign_in(request)
+            if request.user.role not in page.roles:
+                return request.render("shell/forbidden.html", 403)
+            if page.needs_account and request.session.account_id is None:
+                return request.render("shell/no_account.html", 404)
         if page.method == "GET":
-            return await page.handle(visit)
+            return await page.handle(request)
         if not page.takes_file:
-            visit = await self._with_form(page, visit)
-        if not _is_from_here(visit):
-            return visit.page("shell/stale.html", 403)
-        return await page.handle(visit)
+            request = await self._with_form(page, request)
+        if not _has_csrf_token(request):
+            return request.render("shell/stale.html", 403)
+        return await page.handle(request)
 
-    def _caller(self, request: Request) -> tuple[IpAddress | None, bool]:
-        """Return whom a request comes from, and whether it came over TLS, as far as a trusted proxy says so."""
-        peer = request.client.host if request.client else None
-        forwarded = ",".join(request.headers.getlist("x-forwarded-for"))
+    def _client(self, http: Request) -> tuple[IpAddress | None, bool]:
+        """Return where a request comes from, and whether over TLS; a trusted proxy's word counts for both."""
+        peer = http.client.host if http.client else None
+        forwarded = ",".join(http.headers.getlist("x-forwarded-for"))
         nearest = get_caller_address(peer, "", ())
-        is_proxied = nearest is not None and is_in_networks(nearest, self._trusted)
-        protocol = request.headers.get("x-forwarded-proto", "") if is_proxied else ""
-        is_safe = request.url.scheme == "https" or protocol.rpartition(",")[2].strip().lower() == "https"
-        return get_caller_address(peer, forwarded, self._trusted), is_safe
+        is_proxied = nearest is not None and is_in_networks(nearest, self._trusted_proxies)
+        protocol = http.headers.get("x-forwarded-proto", "") if is_proxied else ""
+        is_https = http.url.scheme == "https" or protocol.rpartition(",")[2].strip().lower() == "https"
+        return get_caller_address(peer, forwarded, self._trusted_proxies), is_https
 
-    def _visit(
+    def _page_request(
         self,
-        request: Request,
-        given: Mapping[str, str],
+        http: Request,
+        fields: Mapping[str, str],
         session: ConsoleSession | None,
         address: IpAddress | None,
-        is_safe: bool,
+        is_https: bool,
         token: str = "",
-    ) -> Visit:
-        before = cookies.secret(request, cookies.FORM, is_safe=is_safe)
-        return Visit(
-            rooms=self._rooms,
-            request=request,
+    ) -> PageRequest:
+        context = self._site.context
+        form_secret = cookies.read_secret(http, cookies.FORM, is_https=is_https)
+        return PageRequest(
+            site=self._site,
+            http=http,
             session=session,
-            token=token if session else "",
-            csrf=session.csrf if session else before or new_secret(self._rooms.context.world),
-            speech=Locale(cookies.language(request), self._rooms.context.policy.zone),
-            given=given,
+            session_token=token if session else "",
+            csrf=session.csrf if session else form_secret or new_secret(context.world),
+            locale=Locale(cookies.language(http), context.policy.zone),
+            fields=fields,
             address=address,
-            is_safe=is_safe,
+            is_https=is_https,
         )
 
-    async def _with_form(self, page: Page, visit: Visit) -> Visit:
-        """Return the visit with the fields of its form.
+    async def _with_form(self, page: Page, request: PageRequest) -> PageRequest:
+        """Return the request with the fields of its form.
 
         Raises Refused: PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_PARAMETER.
         """
-        kind = visit.request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        media_type = request.http.headers.get("content-type", "").partition(";")[0].strip().lower()
         body = bytearray()
-        async for part in visit.request.stream():
-            body += part
+        async for chunk in request.http.stream():
+            body += chunk
             if len(body) > page.max_body_bytes:
                 raise Refused(Code.PAYLOAD_TOO_LARGE)
-        if kind == multipart.FORM_TYPE:
-            pairs, files = await multipart.take_apart(visit.request.headers, bytes(body), MAX_FIELDS)
-            return dataclasses.replace(visit, given=_by_name(pairs), files=files)
-        if body and kind != FORM_TYPE:
+        if media_type == multipart.FORM_TYPE:
+            pairs, files = await multipart.parse_form(request.http.headers, bytes(body), MAX_FIELDS)
+            return dataclasses.replace(request, fields=_by_name(pairs), files=files)
+        if body and media_type != FORM_TYPE:
             raise Refused(Code.UNSUPPORTED_MEDIA_TYPE)
-        return dataclasses.replace(visit, given=_fields(body.decode("latin-1")))
+        return dataclasses.replace(request, fields=_parse_fields(body.decode("latin-1")))
 
-    def _to_sign_in(self, visit: Visit) -> Response:
-        """Send someone who is not signed in to do so, and then on to where they wanted."""
-        request = visit.request
-        is_part = request.headers.get("hx-request") == "true"
-        page = urlsplit(request.headers.get("hx-current-url", "") if is_part else str(request.url))
-        wanted = local(f"{page.path}?{page.query}" if page.query else page.path)
-        is_to_return = wanted != HOME and (is_part or request.method == "GET")
-        path = f"{SIGN_IN}?{urlencode({'next': wanted})}" if is_to_return else SIGN_IN
+    def _to_sign_in(self, request: PageRequest) -> Response:
+        """Redirect to the sign-in page, which then leads to the page that was requested."""
+        http = request.http
+        is_part = http.headers.get("hx-request") == "true"
+        url = urlsplit(http.headers.get("hx-current-url", "") if is_part else str(http.url))
+        requested = local_path(f"{url.path}?{url.query}" if url.query else url.path)
+        returns = requested != HOME and (is_part or http.method == "GET")
+        path = f"{SIGN_IN}?{urlencode({'next': requested})}" if returns else SIGN_IN
         if is_part:
             return Response(status_code=401, headers={"hx-redirect": path})
-        return visit.elsewhere(path)
+        return request.redirect(path)
 
-    def _refusal(self, visit: Visit, problems: Sequence[Problem], retry_after_s: float | None = None) -> Response:
+    def _refuse(
+        self, request: PageRequest, problems: Sequence[Problem], retry_after_s: float | None = None
+    ) -> Response:
         code = problems[0].code
-        told = [each.message(visit.speech.language) for each in problems]
+        messages = [problem.message(request.locale.language) for problem in problems]
         if code is Code.NOT_FOUND:
-            told = [visit.say("problem.not_found")]
-        response = visit.page("shell/problem.html", code.http_status, told=told)
+            messages = [request.t("problem.not_found")]
+        response = request.render("shell/problem.html", code.http_status, messages=messages)
         if retry_after_s is not None:
-            response.headers["retry-after"] = str(max(1, -int(-retry_after_s // 1)))
+            response.headers["retry-after"] = str(max(1, math.ceil(retry_after_s)))
         return response
 
-    def _sealed(self, visit: Visit, response: Response) -> Response:
-        """Return the answer with what every answer of the console says to browsers."""
+    def _with_headers(self, request: PageRequest, response: Response) -> Response:
+        """Return the answer with the headers and the cookie that every answer of the console has."""
         response.headers.update(HEADERS)
-        response.headers.setdefault("cache-control", PRIVATE)
-        if visit.session is None and visit.csrf != cookies.secret(
-            visit.request, cookies.FORM, is_safe=visit.is_safe
-        ):
-            cookies.give(response, cookies.FORM, visit.csrf, is_safe=visit.is_safe)
+        response.headers.setdefault("cache-control", NO_STORE)
+        held = cookies.read_secret(request.http, cookies.FORM, is_https=request.is_https)
+        if request.session is None and request.csrf != held:
+            cookies.set_secret(response, cookies.FORM, request.csrf, is_https=request.is_https)
         return response
 
 
-def _is_from_here(visit: Visit) -> bool:
-    """Say whether a form was made by one of our pages, for this visitor."""
-    if visit.request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+def _has_csrf_token(request: PageRequest) -> bool:
+    """Return whether a form was made by one of our pages, for this browser."""
+    if request.http.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
-    shown = visit.request.headers.get(CSRF_HEADER) or visit.given.get(CSRF_FIELD, "")
-    return sign_in.secrets_equal(shown, visit.csrf)
+    token = request.http.headers.get(CSRF_HEADER) or request.fields.get(CSRF_FIELD, "")
+    return sign_in.secrets_equal(token, request.csrf)
 
 
-def _fields(encoded: str) -> dict[str, str]:
-    """Return the fields of an address or a form; of two with one name the last counts.
+def _parse_fields(encoded: str) -> dict[str, str]:
+    """Return the fields of a query string or a form; of two with one name the last counts.
 
     Raises Refused(INVALID_PARAMETER).
     """

@@ -1,4 +1,4 @@
-"""A form that brings a file along, taken apart."""
+"""Parses a form that has a file."""
 
 from collections.abc import AsyncGenerator
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from pabal.domain.codes import Code, Refused
 
 FORM_TYPE = "multipart/form-data"
-MOST_FILES = 1
+MAX_FILES = 1
 
 
 class File(NamedTuple):
@@ -20,10 +20,10 @@ class File(NamedTuple):
     body: bytes
 
 
-async def take_apart(
-    headers: Headers, body: bytes, most_fields: int
+async def parse_form(
+    headers: Headers, body: bytes, max_fields: int
 ) -> tuple[list[tuple[str, str]], dict[str, File]]:
-    """Return the fields of a form and its files by their fields; a field of a file that is left empty has none.
+    """Return the fields of a form, and its files by field; a file field that is left empty has none.
 
     Raises Refused(INVALID_PARAMETER).
     """
@@ -32,7 +32,7 @@ async def take_apart(
         yield body
 
     parser = MultiPartParser(
-        headers, stream(), max_files=MOST_FILES, max_fields=most_fields, max_part_size=len(body) + 1
+        headers, stream(), max_files=MAX_FILES, max_fields=max_fields, max_part_size=len(body) + 1
     )
     try:
         form = await parser.parse()
@@ -42,12 +42,12 @@ async def take_apart(
     for name, value in form.multi_items():
         if isinstance(value, str):
             fields.append((name, value))
-        elif given := await _file(value):
-            files[name] = given
+        elif file := await _read_file(value):
+            files[name] = file
     await form.close()
     return fields, files
 
 
-async def _file(given: UploadFile) -> File | None:
-    body = await given.read()
-    return File(given.filename or "", given.content_type or "", body) if given.filename or body else None
+async def _read_file(upload: UploadFile) -> File | None:
+    body = await upload.read()
+    return File(upload.filename or "", upload.content_type or "", body) if upload.filename or body else None

@@ -1,8 +1,8 @@
-"""One request for a page, as its handler sees it."""
+"""A request for a page, as its handler sees it."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -13,48 +13,53 @@ from pabal.checks import forms
 from pabal.checks.call import ApiCall
 from pabal.checks.locale import Locale
 from pabal.console.shell.multipart import File
-from pabal.console.texts import say
+from pabal.console.shell.site import Site
 from pabal.domain import phone
 from pabal.domain.codes import LANGUAGES, Text
 from pabal.domain.dates import Instant
-from pabal.domain.user import Role, User
+from pabal.domain.user import User
 from pabal.service.access.sign_in import IpAddress
 from pabal.service.context import Context
 from pabal.store.audit_log import Actor, AuditEntry
 from pabal.store.sessions import ConsoleSession
 
-if TYPE_CHECKING:
-    from pabal.console.shell.site import Rooms
-
 HOME = "/console"
 SIGN_IN = "/console/login"
-_IN_ADDRESSES = ":/%#?=@[]!$&'()*+,;"
-"""What an address may hold as it is: all else must not stand in a header."""
+_SAFE_IN_URLS = ":/%#?=@[]!$&'()*+,;"
+"""Characters of a URL that may stand in a header as they are."""
+
+
+class MenuLink(NamedTuple):
+    """A link in the menu."""
+
+    path: str
+    name: str
+    is_current: bool
 
 
 @dataclass(frozen=True)
-class Visit:
-    """Who asks for what, and how to answer."""
+class PageRequest:
+    """Who requests what, and how to answer."""
 
-    rooms: "Rooms"
-    request: Request
+    site: Site
+    http: Request
     session: ConsoleSession | None
-    token: str
+    session_token: str
     """What the browser holds of the session; empty without one."""
     csrf: str
-    """What every form must carry."""
-    speech: Locale
-    given: Mapping[str, str]
-    """The fields of the form, or of the address where nothing is posted."""
+    """The token that every form must carry."""
+    locale: Locale
+    fields: Mapping[str, str]
+    """The fields of the form; for GET, those of the query string."""
     address: IpAddress | None
-    is_safe: bool
-    """Whether it came over TLS."""
+    """Where the request came from, as far as that is known."""
+    is_https: bool
     files: Mapping[str, File] = field(default_factory=dict)
-    """Files that the form brings along, by their fields."""
+    """The files of the form, by field."""
 
     @property
     def context(self) -> Context:
-        return self.rooms.context
+        return self.site.context
 
     @property
     def now(self) -> Instant:
@@ -62,111 +67,96 @@ class Visit:
 
     @property
     def user(self) -> User:
-        """Who is signed in; only for pages that are for somebody."""
+        """Who is signed in; only for pages that need a role."""
         assert self.session is not None
         return self.session.user
 
     @property
+    def actor(self) -> Actor:
+        """Who is signed in, for the audit log."""
+        return Actor(self.user.id, self.user.name)
+
+    @property
     def account_id(self) -> int:
-        """Whose things are looked at; only for pages that are about an account."""
+        """The account that is shown; only for pages that need an account."""
         assert self.session is not None
         assert self.session.account_id is not None
         return self.session.account_id
 
     @property
-    def here(self) -> str:
-        """The address of this page, to come back to."""
-        url = self.request.url
-        return f"{url.path}?{url.query}" if url.query and self.request.method == "GET" else url.path
+    def current_url(self) -> str:
+        """The URL of this page, to come back to."""
+        url = self.http.url
+        return f"{url.path}?{url.query}" if url.query and self.http.method == "GET" else url.path
 
     @property
     def may_see_numbers(self) -> bool:
         return self.session is not None and self.user.role.sees_phone_numbers
 
     def field(self, name: str) -> str:
-        """Return a field without blanks around it, empty where it is absent."""
-        return self.given.get(name, "").strip()
+        """Return a field without surrounding blanks, empty where it is absent."""
+        return self.fields.get(name, "").strip()
 
-    def may(self, path: str, method: str = "GET") -> bool:
-        """Say whether a page is for whoever is signed in."""
-        return self.session is not None and self.rooms.is_for(path, method, self.user.role)
+    def is_allowed(self, path: str, method: str = "GET") -> bool:
+        """Return whether the user may open a page."""
+        return self.session is not None and self.site.is_allowed(path, method, self.user.role)
 
-    def say(self, key: str, **values: object) -> str:
-        """Return words of the table in the visitor's language."""
-        return say(self.speech.language, key, **values)
+    def t(self, key: str, **values: object) -> str:
+        """Return the text of a key in the user's language."""
+        return self.site.texts.translate(self.locale.language, key, **values)
 
-    def words(self, words: Text) -> str:
-        """Return words in the visitor's language."""
-        return words.in_language(self.speech.language)
+    def translate(self, text: Text) -> str:
+        """Return a text in the user's language."""
+        return text.in_language(self.locale.language)
 
-    def in_turn(self, sentences: Sequence[str]) -> list[str]:
-        """Return those in the visitor's language of sentences that are kept in each in turn."""
-        return list(sentences[LANGUAGES.index(self.speech.language) :: len(LANGUAGES)])
+    def pick_language(self, sentences: Sequence[str]) -> list[str]:
+        """Return the sentences in the user's language, of a list that holds each in all languages in turn."""
+        return list(sentences[LANGUAGES.index(self.locale.language) :: len(LANGUAGES)])
 
-    def number(self, digits: str) -> str:
-        """Return a phone number as this visitor may see it."""
+    def phone_number(self, digits: str) -> str:
+        """Return a phone number as the user may see it."""
         if not digits:
             return ""
         return phone.hyphenate(digits) if self.may_see_numbers else phone.mask(digits)
 
-    def call(
-        self, shape: type[msgspec.Struct], fields: Mapping[str, Any], deed: AuditEntry | None = None
+    def api_call(
+        self, shape: type[msgspec.Struct], fields: Mapping[str, Any], audit_entry: AuditEntry | None = None
     ) -> ApiCall:
-        """Return a call of the interface with these fields: pages check what is typed as it checks bodies."""
+        """Return a call of the interface with these fields: pages validate input as the interface does."""
         form = forms.parse_fields(shape, fields)
-        return ApiCall(self.context, self.account_id, form, self.speech, self.now, audit_entry=deed)
+        return ApiCall(self.context, self.account_id, form, self.locale, self.now, audit_entry=audit_entry)
 
-    def deed(self, what: str, target: str = "", of: int | None = None) -> AuditEntry:
-        """Return what is noted of something that the visitor does to a thing of the account, or of another."""
-        return AuditEntry(self.now, *self.doer, self.account_id if of is None else of, what, target)
+    def audit_entry(self, action: str, target: str = "", account_id: int | None = None) -> AuditEntry:
+        """Return the audit entry of an action; without an account, it is about the one that is shown."""
+        return AuditEntry(
+            self.now, *self.actor, self.account_id if account_id is None else account_id, action, target
+        )
 
-    @property
-    def doer(self) -> Actor:
-        """The visitor, as whoever does something."""
-        return Actor(self.user.id, self.user.name)
-
-    def page(self, template: str, status: int = 200, /, **values: object) -> Response:
+    def render(self, template: str, status: int = 200, /, **values: object) -> Response:
         """Answer with a page, or with a part of one."""
-        return HTMLResponse(self.rooms.render(template, self, values), status)
+        shared = {"request": self, "menu": self._menu()}
+        return HTMLResponse(self.site.render(template, self.locale.language, {**shared, **values}), status)
 
-    def elsewhere(self, path: str) -> Response:
-        """Send the visitor to another page."""
-        if self.request.headers.get("hx-request") == "true":
-            return Response(status_code=200, headers={"hx-redirect": quote(path, safe=_IN_ADDRESSES)})
+    def redirect(self, path: str) -> Response:
+        """Answer with a redirect to another page."""
+        if self.http.headers.get("hx-request") == "true":
+            return Response(status_code=200, headers={"hx-redirect": quote(path, safe=_SAFE_IN_URLS)})
         return RedirectResponse(path, 303)
 
-
-Handler = Callable[[Visit], Awaitable[Response]]
-
-EVERYONE = frozenset(Role)
-SENDERS = frozenset({Role.OWNER, Role.SENDER, Role.OPERATOR})
-OWNERS = frozenset({Role.OWNER, Role.OPERATOR})
-OPERATORS = frozenset({Role.OPERATOR})
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page or an action: where it is, who may, and who answers."""
-
-    path: str
-    handle: Handler = field(repr=False)
-    may: frozenset[Role] | None
-    """Whose roles it is for; None: for anyone, signed in or not."""
-    method: str = "GET"
-    menu: str = ""
-    """The key of its name in the menu, if it has a place there."""
-    is_about_account: bool = True
-    is_for_simulator: bool = False
-    """Only there where the simulator is a carrier."""
-    is_passive: bool = False
-    """Asked by a page itself, again and again: no use of the session."""
-    max_body_bytes: int = 256 * 1024
-    takes_file: bool = False
-    """The body is a file, which the page itself takes in; fields are in the address, the secret in a header."""
+    def _menu(self) -> list[MenuLink]:
+        """Return the user's menu; the page that is open is marked."""
+        if self.session is None:
+            return []
+        role, current = self.user.role, self.http.url.path
+        return [
+            MenuLink(path, self.t(key), current == path or (path != HOME and current.startswith(f"{path}/")))
+            for path, key, roles in self.site.menu
+            if roles is not None and role in roles
+        ]
 
 
-def local(path: str) -> str:
-    """Return a path to go on to, the first page for what leads out of the console."""
+def local_path(path: str) -> str:
+    """Return a path to redirect to; the home page for one that leads out of the console."""
     split = urlsplit(path)
     is_ours = split.path == HOME or split.path.startswith(f"{HOME}/")
     is_plain = path.isprintable() and "\\" not in path and not split.scheme and not split.netloc

@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "product": Text("파발", "Pabal"),
     "skip": Text("본문으로 건너뛰기", "Skip to the content"),
     "menu": Text("메뉴", "Menu"),

@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from pabal.console.shell import cookies
-from pabal.console.shell.page_request import HOME, SIGN_IN, Visit, local
+from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, local_path
 from pabal.domain.codes import LANGUAGES, Code, Refused
 from pabal.service.access import sign_in
 from pabal.store import accounts
@@ -12,73 +12,73 @@ STATUS_WRONG = 401
 STATUS_THROTTLED = 429
 
 
-async def show_sign_in(visit: Visit) -> Response:
+async def show_sign_in(request: PageRequest) -> Response:
     """Show the form; who is signed in goes on."""
-    wanted = local(visit.field("next"))
-    if visit.session:
-        return visit.elsewhere(wanted)
-    return _form(visit, wanted)
+    wanted = local_path(request.field("next"))
+    if request.session:
+        return request.redirect(wanted)
+    return _form(request, wanted)
 
 
-async def do_sign_in(visit: Visit) -> Response:
+async def do_sign_in(request: PageRequest) -> Response:
     """Sign in, with a session that is new whatever the browser held before."""
-    wanted = local(visit.field("next"))
-    password = visit.given.get("password", "")
+    wanted = local_path(request.field("next"))
+    password = request.fields.get("password", "")
     try:
         signed = await sign_in.sign_in(
-            visit.context, visit.rooms.beside, visit.field("name"), password, visit.address
+            request.context, request.site.threads, request.field("name"), password, request.address
         )
     except Refused as refused:
         minutes = -int(-(refused.retry_after_s or 0) // 60)
-        return _form(visit, wanted, visit.say("sign_in.throttled", minutes=minutes), STATUS_THROTTLED)
+        return _form(request, wanted, request.t("sign_in.throttled", minutes=minutes), STATUS_THROTTLED)
     if signed is None:
-        return _form(visit, wanted, visit.say("sign_in.wrong"), STATUS_WRONG)
-    if visit.session:
-        await sign_in.sign_out(visit.context, visit.token, visit.session)
-    response = visit.elsewhere(wanted)
-    cookies.give(response, cookies.SESSION, signed.token, is_safe=visit.is_safe)
+        return _form(request, wanted, request.t("sign_in.wrong"), STATUS_WRONG)
+    if request.session:
+        await sign_in.sign_out(request.context, request.session_token, request.session)
+    response = request.redirect(wanted)
+    cookies.set_secret(response, cookies.SESSION, signed.token, is_https=request.is_https)
     return response
 
 
-async def do_sign_out(visit: Visit) -> Response:
+async def do_sign_out(request: PageRequest) -> Response:
     """Sign out."""
-    assert visit.session is not None
-    await sign_in.sign_out(visit.context, visit.token, visit.session)
-    response = visit.elsewhere(SIGN_IN)
-    cookies.take_back(response, cookies.SESSION, is_safe=visit.is_safe)
-    cookies.take_back(response, cookies.FORM, is_safe=visit.is_safe)
+    assert request.session is not None
+    await sign_in.sign_out(request.context, request.session_token, request.session)
+    response = request.redirect(SIGN_IN)
+    cookies.delete_secret(response, cookies.SESSION, is_https=request.is_https)
+    cookies.delete_secret(response, cookies.FORM, is_https=request.is_https)
     return response
 
 
-async def choose_language(visit: Visit) -> Response:
+async def choose_language(request: PageRequest) -> Response:
     """Speak another language from now on."""
-    response = visit.elsewhere(_back(visit))
-    if visit.field("language") in LANGUAGES:
-        cookies.choose_language(response, visit.field("language"), is_safe=visit.is_safe)
+    response = request.redirect(_back(request))
+    if request.field("language") in LANGUAGES:
+        cookies.set_language(response, request.field("language"), is_https=request.is_https)
     return response
 
 
-async def show_accounts(visit: Visit) -> Response:
+async def show_accounts(request: PageRequest) -> Response:
     """Show an operator all accounts, to choose one to look at."""
-    found = await visit.context.store.read(accounts.list_accounts)
-    return visit.page("sign_in/accounts.html", accounts=found)
+    found = await request.context.store.read(accounts.list_accounts)
+    return request.render("sign_in/accounts.html", accounts=found)
 
 
-async def choose_account(visit: Visit) -> Response:
+async def choose_account(request: PageRequest) -> Response:
     """Have an operator look at another account."""
-    assert visit.session is not None
-    word = visit.field("account")
+    assert request.session is not None
+    word = request.field("account")
     account_id = int(word) if word.isascii() and word.isdigit() and len(word) < 19 else 0
-    if not await sign_in.switch_account(visit.context, visit.token, visit.session, account_id):
+    if not await sign_in.switch_account(request.context, request.session_token, request.session, account_id):
         raise Refused(Code.NOT_FOUND)
-    return visit.elsewhere(HOME)
+    return request.redirect(HOME)
 
 
-def _form(visit: Visit, wanted: str, told: str = "", status: int = 200) -> Response:
-    return visit.page("sign_in/sign_in.html", status, told=told, wanted=wanted, name=visit.field("name"))
+def _form(request: PageRequest, wanted: str, told: str = "", status: int = 200) -> Response:
+    return request.render("sign_in/sign_in.html", status, told=told, wanted=wanted, name=request.field("name"))
 
 
-def _back(visit: Visit) -> str:
+def _back(request: PageRequest) -> str:
     """Return where the visitor was; also to the page to sign in."""
-    wanted = visit.field("next")
-    return wanted if wanted == SIGN_IN or wanted.startswith(f"{SIGN_IN}?") else local(wanted)
+    wanted = request.field("next")
+    return wanted if wanted == SIGN_IN or wanted.startswith(f"{SIGN_IN}?") else local_path(wanted)

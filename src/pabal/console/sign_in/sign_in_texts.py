@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "sign_in.title": Text("로그인", "Sign in"),
     "sign_in.name": Text("사용자 이름", "User name"),
     "sign_in.password": Text("비밀번호", "Password"),

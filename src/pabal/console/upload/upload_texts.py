@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Text
 
-WORDS = {
+TEXTS = {
     "upload.tab": Text("파일 올리기", "Upload a file"),
     "upload.tab.about": Text(
         "수신자가 많으면 CSV나 Excel 파일로 올리세요. 위에 작성한 내용으로 보냅니다.",

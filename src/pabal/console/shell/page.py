@@ -1,0 +1,48 @@
+"""How a page is declared: its path, its handler, and the roles that may open it."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+
+from starlette.responses import Response
+
+from pabal.console.shell.page_request import PageRequest
+from pabal.console.shell.site import MenuItem, Roles
+from pabal.domain.user import Role
+
+Handler = Callable[[PageRequest], Awaitable[Response]]
+
+EVERYONE = frozenset(Role)
+SENDERS = frozenset({Role.OWNER, Role.SENDER, Role.OPERATOR})
+OWNERS = frozenset({Role.OWNER, Role.OPERATOR})
+OPERATORS = frozenset({Role.OPERATOR})
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page or an action."""
+
+    path: str
+    handle: Handler = field(repr=False)
+    roles: Roles
+    method: str = "GET"
+    menu: str = ""
+    """The key of its text in the menu, if it is there."""
+    needs_account: bool = True
+    """Whether it shows or changes what belongs to an account."""
+    is_for_simulator: bool = False
+    """Whether it exists only where the simulator is a carrier."""
+    is_polled: bool = False
+    """Whether open pages request it again and again: that does not keep a session alive."""
+    max_body_bytes: int = 256 * 1024
+    takes_file: bool = False
+    """The body is a file, which the handler reads; fields are in the address, the CSRF token in a header."""
+
+
+def roles_by_page(pages: Iterable[Page]) -> dict[tuple[str, str], Roles]:
+    """Return who may open each page, by path and method."""
+    return {(page.path, page.method): page.roles for page in pages}
+
+
+def menu_items(pages: Iterable[Page]) -> list[MenuItem]:
+    """Return the pages that are in the menu, in its order."""
+    return [MenuItem(page.path, page.menu, page.roles) for page in pages if page.menu]
