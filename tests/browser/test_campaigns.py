@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from pabal.console.upload.sheet import MOST_FILE_BYTES
+from pabal.console.upload.sheet import MAX_FILE_BYTES
 from pabal.domain.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page
 
@@ -96,7 +96,7 @@ def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(house: BrowserE
         check_page(page, "upload-refused")
         large = tmp_path / "large.csv"
         with large.open("wb") as file:
-            file.truncate(MOST_FILE_BYTES + 1)
+            file.truncate(MAX_FILE_BYTES + 1)
         page.locator("input[type=file]").set_input_files(large)
         page.locator("form[data-upload] button").click()
         expect(page.locator("form[data-upload] [role=alert]")).to_contain_text("너무 큽니다")

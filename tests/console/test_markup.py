@@ -11,7 +11,7 @@ from pabal.console.manage.template_form import FIELDS as TEMPLATE_FIELDS
 from pabal.domain.user import Role
 from pabal.store.engine.base import Tx
 from tests.console.test_roles import SECRET, every_path, things
-from tests.fixtures.console import Shown, Visitor, visitor_of
+from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,
@@ -113,7 +113,7 @@ def spoil(tx: Tx) -> None:
         tx.execute(f"update {table} set {name} = replace({name}, ?, ?)", (SECRET, IN_JSON))
 
 
-async def furnished(env: Environment) -> tuple[dict[str, str], dict[Role, Visitor]]:
+async def furnished(env: Environment) -> tuple[dict[str, str], dict[Role, Browser]]:
     """Fill a house with all that pages show, spoil it, and return how it is named and who looks at it."""
     named = await things(env)
     call = await env.caller()
@@ -138,12 +138,12 @@ async def furnished(env: Environment) -> tuple[dict[str, str], dict[Role, Visito
     (failed, *_) = [
         each for each in await list_messages(call, NO_USER) if describe_outcome(each).startswith("fail")
     ]
-    visitors = {role: await visitor_of(env, role) for role in Role}
+    browsers = {role: await signed_in_browser(env, role) for role in Role}
     await env.store.write(spoil)
-    return {**named, "all": made.item["id"], "failed": failed["messageId"]}, visitors
+    return {**named, "all": made.item["id"], "failed": failed["messageId"]}, browsers
 
 
-def check(shown: Shown, told: object) -> None:
+def check(shown: PageResponse, told: object) -> None:
     """See that nothing of the markup is markup; files are no pages, and say so."""
     assert shown.status < 500, told
     if not shown.headers.get("content-type", "").startswith("text/html"):
@@ -173,14 +173,14 @@ def test_every_column_of_text_is_either_spoiled_or_our_own() -> None:
 
 def test_no_page_takes_what_someone_wrote_for_markup(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        named, visitors = await furnished(env)
+        named, browsers = await furnished(env)
         seen: dict[Role, int] = {}
-        for role, visitor in visitors.items():
+        for role, browser in browsers.items():
             for path in addresses(named):
-                shown = await visitor.get(path)
+                shown = await browser.get(path)
 
                 check(shown, (role, path))
-                if "<main" in shown.text and visitor.is_signed_in:
+                if "<main" in shown.text and browser.is_signed_in:
                     assert ESCAPED in shown.text, "the names at the top are spoiled, so each page has some"
                     seen[role] = seen.get(role, 0) + shown.text.count(ESCAPED)
 
@@ -191,16 +191,16 @@ def test_no_page_takes_what_someone_wrote_for_markup(run_scenario: RunScenario) 
 
 def test_no_form_gives_back_what_was_typed_as_markup(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        named, visitors = await furnished(env)
+        named, browsers = await furnished(env)
         fields = dict.fromkeys([*SEARCH_FIELDS, *TEMPLATE_FIELDS, "comment", "decision", "number", "account"], MARK)
-        for role, visitor in visitors.items():
+        for role, browser in browsers.items():
             for page, path in every_path(named):
                 if page.method == "POST" and page.path not in ("/console/logout", "/console/login"):
-                    shown = await visitor.post(path, {**fields, "csrf": await visitor.csrf()})
+                    shown = await browser.post(path, {**fields, "csrf": await browser.csrf()})
 
                     check(shown, (role, path))
 
-        wrong = await Visitor(env.service).fill_in("/console/login", name=MARK, password=MARK, next=MARK)
+        wrong = await Browser(env.service).submit("/console/login", name=MARK, password=MARK, next=MARK)
         check(wrong, "sign-in")
         assert ESCAPED in wrong.text
 
@@ -210,4 +210,4 @@ def test_no_form_gives_back_what_was_typed_as_markup(run_scenario: RunScenario) 
 @pytest.mark.parametrize("shown", [f"<p>{MARK}</p>", f'<input value="{MARK}">', "<p><x-mark></p>", "<a href=\"'>"])
 def test_the_walk_would_see_markup(shown: str) -> None:
     with pytest.raises(AssertionError):
-        check(Shown(200, shown, {"content-type": "text/html; charset=utf-8"}, []), "")
+        check(PageResponse(200, shown, {"content-type": "text/html; charset=utf-8"}, []), "")

@@ -9,7 +9,7 @@ from pabal.console.table import PAGES
 from pabal.domain.user import Role
 from pabal.store import accounts
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import Visitor, make_user, sign_in, visitor_of
+from tests.fixtures.console import Browser, make_user, sign_in, signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario, call_ok, get_message, set_up_sender, sms_body, template_body
 
@@ -42,7 +42,7 @@ async def things(env: Environment) -> dict[str, str]:
 async def campaign(env: Environment) -> str:
     """Have someone of the account upload a file, which is not sent yet, and return the campaign's id."""
     uploader = await sign_in(env, await make_user(env, name="uploader"))
-    begun = await uploader.fill_in(
+    begun = await uploader.submit(
         "/console/send/upload", kind="sms", sender="02-1234-5678", content=f"#{{{SECRET}}}"
     )
     assert begun.status == 303, begun
@@ -62,11 +62,11 @@ def every_path(named: dict[str, str]) -> list[tuple[Page, str]]:
     return [(page, path) for page in PAGES for path in paths(page, named)]
 
 
-async def ask(visitor: Visitor, page: Page, path: str) -> int:
+async def ask(browser: Browser, page: Page, path: str) -> int:
     if page.method == "GET":
-        return (await visitor.get(path)).status
-    csrf = await visitor.csrf()
-    return (await visitor.post(path, {"csrf": csrf}, x_csrf_token=csrf)).status
+        return (await browser.get(path)).status
+    csrf = await browser.csrf()
+    return (await browser.post(path, {"csrf": csrf}, x_csrf_token=csrf)).status
 
 
 def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(run_scenario: RunScenario) -> None:
@@ -74,12 +74,12 @@ def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(run_scenario: Ru
         named = await things(env)
         for role in Role:
             name = await make_user(env, role)
-            visitor = Visitor(env.service)
+            browser = Browser(env.service)
             for page in PAGES:
-                if not visitor.is_signed_in:
-                    await sign_in(env, name, visitor)
+                if not browser.is_signed_in:
+                    await sign_in(env, name, browser)
 
-                answers = {await ask(visitor, page, path) for path in paths(page, named)}
+                answers = {await ask(browser, page, path) for path in paths(page, named)}
 
                 if page.roles is None or role in page.roles:
                     assert not answers & {403, 405, 500}, (page, role)
@@ -92,10 +92,10 @@ def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(run_scenario: Ru
 def test_who_is_not_signed_in_sees_only_what_is_for_anyone(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         named = await things(env)
-        visitor = Visitor(env.service)
-        csrf = await visitor.csrf()
+        browser = Browser(env.service)
+        csrf = await browser.csrf()
         for page, path in every_path(named):
-            shown = await (visitor.get(path) if page.method == "GET" else visitor.post(path, {"csrf": csrf}))
+            shown = await (browser.get(path) if page.method == "GET" else browser.post(path, {"csrf": csrf}))
 
             assert SECRET not in shown.text
             if page.roles is not None:
@@ -109,7 +109,7 @@ def test_who_is_not_signed_in_sees_only_what_is_for_anyone(run_scenario: RunScen
 def test_nobody_sees_what_is_another_account_s(run_scenario: RunScenario, role: Role) -> None:
     async def scenario(env: Environment) -> None:
         named = await things(env)
-        stranger, mine = await visitor_of(env, role, "other"), await visitor_of(env, role)
+        stranger, mine = await signed_in_browser(env, role, "other"), await signed_in_browser(env, role)
         for page, path in every_path(named):
             if page.method != "GET":
                 continue
@@ -127,7 +127,7 @@ def test_nobody_sees_what_is_another_account_s(run_scenario: RunScenario, role: 
 def test_the_walk_would_see_a_secret(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         named = await things(env)
-        owner = await visitor_of(env)
+        owner = await signed_in_browser(env)
 
         showing = [
             path
@@ -143,10 +143,10 @@ def test_the_walk_would_see_a_secret(run_scenario: RunScenario) -> None:
 def test_nothing_is_done_for_a_form_that_is_not_from_here(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env, Role.OPERATOR)
-        thief = await visitor_of(env, Role.OWNER, "other")
+        thief = await signed_in_browser(env, Role.OWNER, "other")
         other = await thief.csrf()
         for page in [page for page in PAGES if page.method == "POST"]:
-            victim = await sign_in(env, name) if page.roles else Visitor(env.service)
+            victim = await sign_in(env, name) if page.roles else Browser(env.service)
             right = await victim.csrf()
             before = await env.store.read(latest_entries, None, 100)
 
@@ -167,9 +167,9 @@ def test_nothing_is_done_for_a_form_that_is_not_from_here(run_scenario: RunScena
 
 def test_a_form_s_secret_may_come_in_a_header(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await visitor.post("/console/logout", {}, x_csrf_token=await visitor.csrf())
+        shown = await browser.post("/console/logout", {}, x_csrf_token=await browser.csrf())
 
         assert (shown.status, shown.location) == (303, "/console/login")
 
@@ -178,13 +178,13 @@ def test_a_form_s_secret_may_come_in_a_header(run_scenario: RunScenario) -> None
 
 def test_an_operator_without_any_account_to_look_at_is_told_how_to_make_one(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        operator = await visitor_of(env, Role.OPERATOR)
+        operator = await signed_in_browser(env, Role.OPERATOR)
 
         before = await operator.get("/console/history")
         account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
-        await operator.fill_in("/console/accounts", account=str(account_id))
+        await operator.submit("/console/accounts", account=str(account_id))
         after = await operator.get("/console/history")
-        unknown = await operator.fill_in("/console/accounts", account="999")
+        unknown = await operator.submit("/console/accounts", account="999")
 
         assert (before.status, after.status, unknown.status) == (404, 200, 404)
         assert 'href="/console/operate/accounts"' in before.text

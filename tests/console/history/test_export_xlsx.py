@@ -4,14 +4,14 @@ from typing import Any
 
 from pabal.domain.user import Role
 from tests.console.history.test_history import FORMULAS
-from tests.fixtures.console import Visitor, visitor_of
+from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.sheets import read_sheets
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import PHONE, RunScenario, call_ok, receivers_of, sms_body
 
 
-async def exported(visitor: Visitor, query: str = "") -> dict[str, list[list[Any]]]:
-    shown = await visitor.get(f"/console/history.xlsx?{query}")
+async def exported(browser: Browser, query: str = "") -> dict[str, list[list[Any]]]:
+    shown = await browser.get(f"/console/history.xlsx?{query}")
     assert shown.status == 200
     assert shown.headers["content-disposition"] == 'attachment; filename="pabal-2026-11-15.xlsx"'
     return read_sheets(shown.body)
@@ -30,10 +30,10 @@ def test_the_workbook_has_every_message_newest_first_and_formulas_stay_text(run_
         )
         await call_ok(call, "message/sendSMS", sms_body("010-9999-0000", content="다른 번호"))
         await env.wait(5)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        ((name, (head, *rows)),) = (await exported(visitor)).items()
-        few = await exported(visitor, "receiver=010-9999-0000")
+        ((name, (head, *rows)),) = (await exported(browser)).items()
+        few = await exported(browser, "receiver=010-9999-0000")
 
         assert name == "발송 내역"
         assert head[4] == "수신번호"
@@ -53,12 +53,12 @@ def test_a_workbook_of_nothing_has_its_head_and_a_search_with_a_mistake_is_refus
 ) -> None:
     async def scenario(env: Environment) -> None:
         await env.caller()
-        visitor = await visitor_of(env, Role.VIEWER)
-        visitor.cookies["pabal_language"] = "en"
+        browser = await signed_in_browser(env, Role.VIEWER)
+        browser.cookies["pabal_language"] = "en"
 
-        empty = await exported(visitor)
-        refused = await visitor.get("/console/history.xlsx?receiver=12")
-        page = await visitor.get("/console/history?status=fail")
+        empty = await exported(browser)
+        refused = await browser.get("/console/history.xlsx?receiver=12")
+        page = await browser.get("/console/history?status=fail")
 
         assert [len(rows) for rows in empty.values()] == [1]
         assert refused.status == 400

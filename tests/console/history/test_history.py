@@ -11,7 +11,7 @@ import pytest
 
 from pabal.console.history.export import limit_rows
 from pabal.domain.user import Role
-from tests.fixtures.console import Visitor, visitor_of
+from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     FALLBACK,
@@ -93,15 +93,15 @@ SEARCHES = [
 def test_what_is_searched_for_is_found_on_the_page_and_in_the_file(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, failed = await furnished(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         for query, found in SEARCHES:
             asked = query.format(sender_key=sender_key, request=failed["requestId"], message=failed["messageId"])
 
-            shown = await visitor.get(f"/console/history?{asked}")
+            shown = await browser.get(f"/console/history?{asked}")
 
             assert shown.status == 200, query
             assert kinds(shown) == found, query
-            assert len(await cells(visitor, asked)) == len(found) + 1, query
+            assert len(await cells(browser, asked)) == len(found) + 1, query
 
     run_scenario(scenario)
 
@@ -119,10 +119,10 @@ MISTAKES = [
 
 def test_what_cannot_be_understood_is_told_beside_its_field(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         for query, field in MISTAKES:
-            shown = await visitor.get(f"/console/history?{query}")
-            exported = await visitor.get(f"/console/history.csv?{query}")
+            shown = await browser.get(f"/console/history?{query}")
+            exported = await browser.get(f"/console/history.csv?{query}")
 
             assert (shown.status, exported.status) == (400, 400), query
             assert f'id="wrong-{field}"' in shown.text, query
@@ -137,12 +137,12 @@ def test_pages_go_back_in_time_without_a_gap_and_without_repeating(run_scenario:
         for _ in range(3):
             await call_ok(call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 41)))
             await env.wait(1)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
         seen: list[str] = []
         path: str | None = "/console/history?product=sms"
         while path:
-            shown = await visitor.get(path)
+            shown = await browser.get(path)
             seen += re.findall(r'href="/console/history/([0-9a-f]{32})"', shown.text)
             older = re.search(r'href="([^"]+)" rel="next"', shown.text)
             path = older[1].replace("&amp;", "&") if older else None
@@ -157,10 +157,10 @@ def test_a_failed_message_and_the_text_that_stands_in_for_it_lead_to_each_other(
     async def scenario(env: Environment) -> None:
         call, _, _ = await furnished(env)
         fallback, failed = await list_messages(call, NO_USER)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        story = await visitor.get(f"/console/history/{failed['messageId']}")
-        other = await visitor.get(f"/console/history/{fallback['messageId']}")
+        story = await browser.get(f"/console/history/{failed['messageId']}")
+        other = await browser.get(f"/console/history/{fallback['messageId']}")
 
         assert f"/console/history/{fallback['messageId']}" in story.text
         assert f"/console/history/{failed['messageId']}" in other.text
@@ -174,13 +174,13 @@ def test_every_try_is_part_of_the_story(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "message/sendSMS", sms_body("010-0000-0005"))
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         path = f"/console/history/{(await get_message(call, '010-0000-0005'))['messageId']}"
 
         await env.wait(0.5)
-        before = await visitor.get(path)
+        before = await browser.get(path)
         await env.wait(60)
-        after = await visitor.get(path)
+        after = await browser.get(path)
 
         assert "통신사로 보냅니다" in before.text
         assert after.text.count("혼잡해 다시 시도합니다") == 2
@@ -195,10 +195,10 @@ def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(run_scenario: R
         await call_ok(call, "message/sendSMS", sms_body("010-0000-0006"))
         await call_ok(call, "message/sendSMS", sms_body(PHONE, sendDate="2026-11-16 09:00"))
         await env.wait(5)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        taken = await visitor.get(f"/console/history/{(await get_message(call, '010-0000-0006'))['messageId']}")
-        scheduled = await visitor.get(f"/console/history/{(await get_message(call))['messageId']}")
+        taken = await browser.get(f"/console/history/{(await get_message(call, '010-0000-0006'))['messageId']}")
+        scheduled = await browser.get(f"/console/history/{(await get_message(call))['messageId']}")
 
         assert "통신사가 접수했습니다" in taken.text
         assert "예약되었습니다" in scheduled.text
@@ -217,11 +217,11 @@ def test_whatever_was_sent_is_shown_as_it_was_written_and_never_as_markup(run_sc
             sms_body(content="#{name}" + HOSTILE, subject="<b>굵게</b>", receivers=receivers),
         )
         await env.wait(5)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         message = f"{sent.request_id}000001"
 
         pages = [
-            await visitor.get(path)
+            await browser.get(path)
             for path in (
                 "/console/history",
                 f"/console/history/{message}",
@@ -238,8 +238,8 @@ def test_whatever_was_sent_is_shown_as_it_was_written_and_never_as_markup(run_sc
     run_scenario(scenario)
 
 
-async def cells(visitor: Visitor, query: str = "") -> list[list[str]]:
-    shown = await visitor.get(f"/console/history.csv?{query}")
+async def cells(browser: Browser, query: str = "") -> list[list[str]]:
+    shown = await browser.get(f"/console/history.csv?{query}")
     assert shown.status == 200
     assert shown.text.startswith("\ufeff")
     assert shown.headers["content-disposition"] == 'attachment; filename="pabal-2026-11-15.csv"'
@@ -258,9 +258,9 @@ def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(run_sc
             call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 1000), content='a "b", c')
         )
         await env.wait(5)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        head, *rows = await cells(visitor)
+        head, *rows = await cells(browser)
 
         assert len(rows) == 1000 + len(FORMULAS)
         assert head[4] == "수신번호"
@@ -280,8 +280,8 @@ def test_a_viewer_sees_masked_numbers_in_every_place(run_scenario: RunScenario) 
     async def scenario(env: Environment) -> None:
         call, _, _ = await furnished(env)
         message = (await list_messages(call, PHONE))[0]["messageId"]
-        viewer = await visitor_of(env, Role.VIEWER)
-        owner = await visitor_of(env, Role.OWNER)
+        viewer = await signed_in_browser(env, Role.VIEWER)
+        owner = await signed_in_browser(env, Role.OWNER)
 
         for path in (
             "/console/history",

@@ -7,7 +7,7 @@ from pabal.service.access.numbers import MAX_SENDER_NUMBERS
 from pabal.store import accounts
 from pabal.store.engine.base import Tx
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import visitor_of
+from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import SENDER, RunScenario, call_ok, sms_body
 
@@ -18,14 +18,14 @@ DIGITS = "0212345678"
 def test_a_number_is_registered_used_and_removed_after_a_question(run_scenario: RunScenario, role: Role) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env, role)
+        browser = await signed_in_browser(env, role)
         refused = await call("message/sendSMS", sms_body())
 
-        done = await visitor.fill_in("/console/numbers", number=f" {SENDER} ")
-        listed = await visitor.get(done.location)
+        done = await browser.submit("/console/numbers", number=f" {SENDER} ")
+        listed = await browser.get(done.location)
         await call_ok(call, "message/sendSMS", sms_body())
-        question = await visitor.get(f"/console/numbers/remove?number={DIGITS}")
-        gone = await visitor.fill_in("/console/numbers/remove", number=DIGITS)
+        question = await browser.get(f"/console/numbers/remove?number={DIGITS}")
+        gone = await browser.submit("/console/numbers/remove", number=DIGITS)
 
         assert refused.result != "SUCCESS"
         assert SENDER in listed.text
@@ -47,9 +47,9 @@ def test_a_number_is_registered_used_and_removed_after_a_question(run_scenario: 
 )
 def test_what_is_no_sender_number_is_told_at_its_field(run_scenario: RunScenario, typed: str, told: str) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await visitor.fill_in("/console/numbers", number=typed)
+        shown = await browser.submit("/console/numbers", number=typed)
 
         assert shown.status == 400
         assert told in shown.text
@@ -66,13 +66,13 @@ def test_a_number_is_registered_once_and_an_account_has_only_so_many(run_scenari
             accounts.add_number(tx, account_id, f"0701{each:07}", 0)
 
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
-        await visitor.fill_in("/console/numbers", number=SENDER)
+        browser = await signed_in_browser(env)
+        await browser.submit("/console/numbers", number=SENDER)
 
-        again = await visitor.fill_in("/console/numbers", number=SENDER)
+        again = await browser.submit("/console/numbers", number=SENDER)
         (account,) = await env.store.read(accounts.list_accounts)
         await env.store.write(fill_up, account.id)
-        full = await visitor.fill_in("/console/numbers", number="1588-0000")
+        full = await browser.submit("/console/numbers", number="1588-0000")
 
         assert (again.status, full.status) == (409, 400)
         assert "이미 등록된 번호입니다" in again.text
@@ -83,12 +83,12 @@ def test_a_number_is_registered_once_and_an_account_has_only_so_many(run_scenari
 
 def test_another_account_s_numbers_are_neither_seen_nor_removed(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        owner, stranger = await visitor_of(env), await visitor_of(env, account="other")
-        await owner.fill_in("/console/numbers", number=SENDER)
+        owner, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
+        await owner.submit("/console/numbers", number=SENDER)
 
         shown = await stranger.get("/console/numbers")
         asked = await stranger.get(f"/console/numbers/remove?number={DIGITS}")
-        removed = await stranger.fill_in("/console/numbers/remove", number=DIGITS)
+        removed = await stranger.submit("/console/numbers/remove", number=DIGITS)
 
         assert f">{SENDER}<" not in shown.text
         assert (asked.status, removed.status) == (404, 404)

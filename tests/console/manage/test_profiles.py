@@ -11,7 +11,7 @@ from pabal.domain.suspension import Suspension
 from pabal.domain.user import Role
 from pabal.store import profiles
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import Shown, Visitor, visitor_of
+from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     CATEGORY,
@@ -32,13 +32,13 @@ CHANNEL = "@shop"
 HOSTILE = '"><img/src=x>'
 
 
-async def register(visitor: Visitor, **changes: str) -> Shown:
+async def register(browser: Browser, **changes: str) -> PageResponse:
     fields = {"channelId": CHANNEL, "category": CATEGORY, "cellphone": CELLPHONE, **changes}
-    return await visitor.fill_in("/console/profiles/new", **fields)
+    return await browser.submit("/console/profiles/new", **fields)
 
 
-async def enter(visitor: Visitor, token: str) -> Shown:
-    return await visitor.fill_in("/console/profiles/token", channel=CHANNEL, token=token)
+async def enter(browser: Browser, token: str) -> PageResponse:
+    return await browser.submit("/console/profiles/token", channel=CHANNEL, token=token)
 
 
 async def noted(env: Environment) -> list[tuple[str, str]]:
@@ -48,12 +48,12 @@ async def noted(env: Environment) -> list[tuple[str, str]]:
 
 def test_a_channel_is_registered_proved_by_its_token_and_can_be_sent_under(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor, call = await visitor_of(env), await env.caller()
+        browser, call = await signed_in_browser(env), await env.caller()
 
-        asked = await register(visitor, channelId=" shop ")
-        page = await visitor.get(asked.location)
-        done = await enter(visitor, await get_latest_token(call))
-        listed = await visitor.get(done.location)
+        asked = await register(browser, channelId=" shop ")
+        page = await browser.get(asked.location)
+        done = await enter(browser, await get_latest_token(call))
+        listed = await browser.get(done.location)
 
         assert asked.location == "/console/profiles/token?channel=%40shop"
         assert 'data-left-s="1800"' in page.text
@@ -63,16 +63,16 @@ def test_a_channel_is_registered_proved_by_its_token_and_can_be_sent_under(run_s
         assert profile["senderKey"] in listed.text
         assert "건강 › 병원 › 종합병원" in listed.text
         assert await noted(env) == [("profile.approve", CHANNEL), ("profile.register", CHANNEL)]
-        assert (await visitor.get(asked.location)).location == "/console/profiles", "there is no token to enter"
+        assert (await browser.get(asked.location)).location == "/console/profiles", "there is no token to enter"
 
     run_scenario(scenario)
 
 
 def test_what_is_wrong_is_told_at_its_field_and_what_was_typed_stays(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await register(visitor, channelId=HOSTILE, category="", cellphone="119", major="건강", minor="병원")
+        shown = await register(browser, channelId=HOSTILE, category="", cellphone="119", major="건강", minor="병원")
 
         assert shown.status == 400
         for field in ("category", "cellphone"):
@@ -87,12 +87,12 @@ def test_what_is_wrong_is_told_at_its_field_and_what_was_typed_stays(run_scenari
 
 def test_categories_are_picked_step_by_step(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         path = "/console/profiles/categories"
 
-        first = await visitor.get(path)
-        second = await visitor.get(f"{path}?major=건강&minor=&category=")
-        third = await visitor.get(f"{path}?major=건강&minor=병원&category={CATEGORY}")
+        first = await browser.get(path)
+        second = await browser.get(f"{path}?major=건강&minor=&category=")
+        third = await browser.get(f"{path}?major=건강&minor=병원&category={CATEGORY}")
 
         assert re.search(r'<select name="minor"[^>]* disabled', first.text)
         assert '<option value="병원"' in second.text
@@ -118,16 +118,16 @@ def test_choices_that_do_not_belong_to_a_step_before_are_dropped_and_the_only_on
 
 def test_a_wrong_token_costs_a_try_until_it_is_locked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor, call = await visitor_of(env), await env.caller()
-        await register(visitor)
+        browser, call = await signed_in_browser(env), await env.caller()
+        await register(browser)
         token = await get_latest_token(call)
         wrong = f"{(int(token) + 1) % 10**6:06}"
 
-        tries = [await enter(visitor, wrong) for _ in range(MAX_WRONG_TOKENS)]
-        locked = await enter(visitor, token)
-        again = await visitor.fill_in("/console/profiles/resend", channel=CHANNEL)
-        page = await visitor.get(again.location)
-        right = await enter(visitor, await get_latest_token(call))
+        tries = [await enter(browser, wrong) for _ in range(MAX_WRONG_TOKENS)]
+        locked = await enter(browser, token)
+        again = await browser.submit("/console/profiles/resend", channel=CHANNEL)
+        page = await browser.get(again.location)
+        right = await enter(browser, await get_latest_token(call))
 
         assert {shown.status for shown in tries} == {422}
         assert f"앞으로 {MAX_WRONG_TOKENS - 1}번" in tries[0].text
@@ -144,15 +144,15 @@ def test_a_token_that_is_over_is_told_and_only_so_many_are_sent(run_scenario: Ru
 
     async def scenario(env: Environment) -> None:
         assert isinstance(env.world, AdjustableWorld)
-        visitor, call = await visitor_of(env), await env.caller()
-        await register(visitor)
+        browser, call = await signed_in_browser(env), await env.caller()
+        await register(browser)
         token = await get_latest_token(call)
         env.world.move_clock(31 * 60)
 
-        page = await visitor.get("/console/profiles/token?channel=@shop")
-        late = await enter(visitor, token)
+        page = await browser.get("/console/profiles/token?channel=@shop")
+        late = await enter(browser, token)
         sent = [
-            await visitor.fill_in("/console/profiles/resend", channel=CHANNEL) for _ in range(MAX_TOKENS_PER_HOUR)
+            await browser.submit("/console/profiles/resend", channel=CHANNEL) for _ in range(MAX_TOKENS_PER_HOUR)
         ]
 
         assert 'data-left-s="0"' in page.text
@@ -171,18 +171,18 @@ def test_a_profile_is_deleted_after_a_question_and_its_waiting_messages_are_canc
         call, sender_key = await set_up_sender(env)
         later = alimtalk_body(sender_key, sendDate="2026-11-16 12:00")
         await call_ok(call, "message/sendAlimtalk", later)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        question = await visitor.get("/console/profiles/delete?channel=@shop")
+        question = await browser.get("/console/profiles/delete?channel=@shop")
         before = describe_outcome(await get_message(call))
-        done = await visitor.fill_in("/console/profiles/delete", channel=CHANNEL)
-        again = await visitor.fill_in("/console/profiles/delete", channel=CHANNEL)
+        done = await browser.submit("/console/profiles/delete", channel=CHANNEL)
+        again = await browser.submit("/console/profiles/delete", channel=CHANNEL)
 
         assert "@shop 채널을 정말 삭제할까요?" in question.text
         assert (before, describe_outcome(await get_message(call))) == ("waiting", "cancel")
         assert (done.location, again.status) == ("/console/profiles", 404)
         assert await noted(env) == [("profile.delete", CHANNEL)]
-        assert "아직 등록한 채널이 없습니다" in (await visitor.get("/console/profiles")).text
+        assert "아직 등록한 채널이 없습니다" in (await browser.get("/console/profiles")).text
 
     run_scenario(scenario)
 
@@ -194,9 +194,9 @@ def test_who_may_not_manage_sees_the_list_alone_and_a_viewer_no_number_or_key(
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
-        visitor = await visitor_of(env, role)
+        browser = await signed_in_browser(env, role)
 
-        shown = await visitor.get("/console/profiles")
+        shown = await browser.get("/console/profiles")
 
         assert "@shop" in shown.text
         assert "/console/profiles/" not in shown.text
@@ -207,15 +207,15 @@ def test_who_may_not_manage_sees_the_list_alone_and_a_viewer_no_number_or_key(
 
 def test_nobody_touches_another_account_s_profiles(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        owner, stranger = await visitor_of(env), await visitor_of(env, account="other")
+        owner, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
         await register(owner)
 
         shown = [
             await stranger.get("/console/profiles/token?channel=@shop"),
             await stranger.get("/console/profiles/delete?channel=@shop"),
-            await stranger.fill_in("/console/profiles/token", channel=CHANNEL, token="123456"),
-            await stranger.fill_in("/console/profiles/resend", channel=CHANNEL),
-            await stranger.fill_in("/console/profiles/delete", channel=CHANNEL),
+            await stranger.submit("/console/profiles/token", channel=CHANNEL, token="123456"),
+            await stranger.submit("/console/profiles/resend", channel=CHANNEL),
+            await stranger.submit("/console/profiles/delete", channel=CHANNEL),
         ]
 
         assert [each.status for each in shown] == [404] * 5
@@ -231,15 +231,15 @@ def test_one_that_an_operator_or_a_relay_put_out_of_use_says_so(run_scenario: Ru
         ((_, profile),) = await env.store.read(profiles.list_all)
         await env.store.write(profiles.set_enabled, profile.id, False, env.world.now())
 
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await visitor.get("/console/profiles")
+        shown = await browser.get("/console/profiles")
 
         assert "운영자가 사용을 중지했습니다" in shown.text
         await env.store.write(profiles.set_enabled, profile.id, True, env.world.now())
         await env.store.write(
             profiles.apply_remote, profile.id, profile.category, Suspension.BLOCKED, env.world.now()
         )
-        assert Suspension.BLOCKED.label.ko in (await visitor.get("/console/profiles")).text
+        assert Suspension.BLOCKED.label.ko in (await browser.get("/console/profiles")).text
 
     run_scenario(scenario)

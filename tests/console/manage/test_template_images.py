@@ -6,7 +6,7 @@ from pabal.domain.image import MAX_IMAGE_BYTES
 from pabal.domain.user import Role
 from pabal.store import templates as kept_templates
 from tests.console.manage.test_templates import furnished, only, save, written
-from tests.fixtures.console import visitor_of
+from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario, call_ok, image_body, template_body
 
@@ -21,16 +21,18 @@ def emphasised(sender_key: str, **changes: str) -> dict[str, str]:
 
 def test_a_picture_is_kept_shown_changed_and_kept_again_with_a_new_text(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
+        _, sender_key, browser = await furnished(env)
 
-        path = (await visitor.bring(NEW, ("봄.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
-        page = await visitor.get(path)
-        first = await visitor.get(f"{path}/picture")
-        form = await visitor.get(f"{path}/edit")
-        await save(visitor, f"{path}/edit", emphasised(sender_key, content="새 글"))
-        kept = await visitor.get(f"{path}/picture")
-        await visitor.bring(f"{path}/edit", ("b.jpg", "image/jpeg", OTHER), emphasised(sender_key))
-        changed = await visitor.get(f"{path}/picture")
+        path = (
+            await browser.submit_with_file(NEW, ("봄.jpg", "image/jpeg", JPEG), emphasised(sender_key))
+        ).location
+        page = await browser.get(path)
+        first = await browser.get(f"{path}/picture")
+        form = await browser.get(f"{path}/edit")
+        await save(browser, f"{path}/edit", emphasised(sender_key, content="새 글"))
+        kept = await browser.get(f"{path}/picture")
+        await browser.submit_with_file(f"{path}/edit", ("b.jpg", "image/jpeg", OTHER), emphasised(sender_key))
+        changed = await browser.get(f"{path}/picture")
 
         assert f'<img class="picture-shown" src="{path}/picture"' in page.text
         assert (first.body, first.headers["content-type"]) == (JPEG, "image/jpeg")
@@ -50,11 +52,11 @@ def test_a_picture_is_kept_shown_changed_and_kept_again_with_a_new_text(run_scen
 
 def test_a_picture_goes_when_the_emphasis_does(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
-        path = (await visitor.bring(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
+        _, sender_key, browser = await furnished(env)
+        path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
 
-        await save(visitor, f"{path}/edit", written(sender_key))
-        gone = await visitor.get(f"{path}/picture")
+        await save(browser, f"{path}/edit", written(sender_key))
+        gone = await browser.get(f"{path}/picture")
 
         assert gone.status == 404
         assert (await only(env)).design.imageName is None
@@ -66,13 +68,13 @@ def test_a_picture_that_came_with_the_interface_outlives_an_edit_whatever_the_em
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key, visitor = await furnished(env)
+        call, sender_key, browser = await furnished(env)
         made = await call_ok(call, "template/create", template_body(sender_key, image=image_body()))
         path = f"/console/templates/{made.item['id']}"
 
-        await save(visitor, f"{path}/edit", written(sender_key, content="새 글"))
+        await save(browser, f"{path}/edit", written(sender_key, content="새 글"))
 
-        assert (await visitor.get(f"{path}/picture")).status == 200
+        assert (await browser.get(f"{path}/picture")).status == 200
         assert (await only(env)).design.imageName == "photo.jpg"
 
     run_scenario(scenario)
@@ -92,9 +94,11 @@ def test_what_is_wrong_with_a_picture_is_told_beside_it(
     run_scenario: RunScenario, kind: str, body: bytes, told: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
+        _, sender_key, browser = await furnished(env)
 
-        shown = await visitor.bring(NEW, ("a.jpg", kind, body), emphasised(sender_key, content="다시 쓰지 않게"))
+        shown = await browser.submit_with_file(
+            NEW, ("a.jpg", kind, body), emphasised(sender_key, content="다시 쓰지 않게")
+        )
 
         assert shown.status == 400
         assert 'id="wrong-image"' in shown.text
@@ -107,9 +111,9 @@ def test_what_is_wrong_with_a_picture_is_told_beside_it(
 
 def test_emphasis_by_a_picture_needs_one(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
+        _, sender_key, browser = await furnished(env)
 
-        shown = await save(visitor, NEW, emphasised(sender_key))
+        shown = await save(browser, NEW, emphasised(sender_key))
 
         assert shown.status == 400
         assert 'id="wrong-image"' in shown.text
@@ -119,20 +123,20 @@ def test_emphasis_by_a_picture_needs_one(run_scenario: RunScenario) -> None:
 
 def test_a_copy_takes_the_picture_along_and_nobody_s_else(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
-        path = (await visitor.bring(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
+        _, sender_key, browser = await furnished(env)
+        path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
         number = path.rpartition("/")[2]
-        stranger = await visitor_of(env, Role.OWNER, "other")
-        viewer = await visitor_of(env, Role.VIEWER)
+        stranger = await signed_in_browser(env, Role.OWNER, "other")
+        viewer = await signed_in_browser(env, Role.VIEWER)
 
-        form = await visitor.get(f"{NEW}?copy={number}")
-        copied = await save(visitor, NEW, emphasised(sender_key, templateCode="T2", pictureOf=number))
+        form = await browser.get(f"{NEW}?copy={number}")
+        copied = await save(browser, NEW, emphasised(sender_key, templateCode="T2", pictureOf=number))
         theft = await save(stranger, NEW, emphasised(sender_key, templateCode="T3", pictureOf=number))
         look = await stranger.get(f"{path}/picture")
         allowed = await viewer.get(f"{path}/picture")
 
         assert f'name="pictureOf" value="{number}"' in form.text
-        assert (await visitor.get(f"{copied.location}/picture")).body == JPEG
+        assert (await browser.get(f"{copied.location}/picture")).body == JPEG
         assert (theft.status, look.status) == (404, 404)
         assert JPEG not in look.body
         assert allowed.body == JPEG
@@ -142,11 +146,11 @@ def test_a_copy_takes_the_picture_along_and_nobody_s_else(run_scenario: RunScena
 
 def test_the_preview_has_a_place_for_the_picture(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
+        _, sender_key, browser = await furnished(env)
 
-        new = await save(visitor, "/console/templates/preview", emphasised(sender_key))
-        kept = await save(visitor, "/console/templates/preview", emphasised(sender_key, pictureOf="7"))
-        odd = await save(visitor, "/console/templates/preview", emphasised(sender_key, pictureOf='"><b>'))
+        new = await save(browser, "/console/templates/preview", emphasised(sender_key))
+        kept = await save(browser, "/console/templates/preview", emphasised(sender_key, pictureOf="7"))
+        odd = await save(browser, "/console/templates/preview", emphasised(sender_key, pictureOf='"><b>'))
 
         assert '<p class="picture">' in new.text
         assert 'src="/console/templates/7/picture"' in kept.text
@@ -160,9 +164,9 @@ def test_the_preview_has_a_place_for_the_picture(run_scenario: RunScenario) -> N
 def test_a_form_that_cannot_be_taken_apart_is_refused(run_scenario: RunScenario, kind: str) -> None:
     async def scenario(env: Environment) -> None:
         await env.caller()
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        broken = await visitor.post(NEW, {"csrf": await visitor.csrf()}, **{"content-type": kind})
+        broken = await browser.post(NEW, {"csrf": await browser.csrf()}, **{"content-type": kind})
 
         assert broken.status == 400
 
@@ -171,9 +175,9 @@ def test_a_form_that_cannot_be_taken_apart_is_refused(run_scenario: RunScenario,
 
 def test_a_form_with_a_file_needs_its_secret_too(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
+        _, sender_key, browser = await furnished(env)
 
-        shown = await visitor.bring(
+        shown = await browser.submit_with_file(
             NEW, ("a.jpg", "image/jpeg", JPEG), {**emphasised(sender_key), "csrf": "0" * 64}
         )
 

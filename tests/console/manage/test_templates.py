@@ -9,16 +9,16 @@ from pabal.store import profiles
 from pabal.store import templates as kept_templates
 from pabal.store.templates import TemplateFilter
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import Shown, Visitor, visitor_of
+from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import TEMPLATE_CATEGORY, RunScenario, call_ok, register_channel, template_body
 
 HOSTILE = '"><script>alert(1)</script>'
 
 
-async def furnished(env: Environment) -> tuple[Any, str, Visitor]:
+async def furnished(env: Environment) -> tuple[Any, str, Browser]:
     call = await env.caller()
-    return call, await register_channel(call), await visitor_of(env, Role.SENDER)
+    return call, await register_channel(call), await signed_in_browser(env, Role.SENDER)
 
 
 def written(sender_key: str, **changes: str) -> dict[str, str]:
@@ -37,8 +37,8 @@ def written(sender_key: str, **changes: str) -> dict[str, str]:
     }
 
 
-async def save(visitor: Visitor, path: str, fields: dict[str, str]) -> Shown:
-    return await visitor.post(path, {"csrf": await visitor.csrf(), **fields})
+async def save(browser: Browser, path: str, fields: dict[str, str]) -> PageResponse:
+    return await browser.post(path, {"csrf": await browser.csrf(), **fields})
 
 
 async def only(env: Environment) -> Any:
@@ -51,13 +51,13 @@ async def only(env: Environment) -> Any:
 
 def test_a_template_is_written_asked_for_review_and_approved(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
+        _, sender_key, browser = await furnished(env)
         buttons = {"buttons[2].buttonType": "webLink", "buttons[2].mobileUrl": "https://a.example/#{id}"}
 
-        made = await save(visitor, "/console/templates/new", written(sender_key, **buttons))
-        page = await visitor.get(made.location)
-        await save(visitor, f"{made.location}/request", {})
-        approved = await visitor.get(made.location)
+        made = await save(browser, "/console/templates/new", written(sender_key, **buttons))
+        page = await browser.get(made.location)
+        await save(browser, f"{made.location}/request", {})
+        approved = await browser.get(made.location)
 
         assert made.status == 303
         assert "<mark>#{name}</mark>님,\n출발했습니다." in page.text
@@ -75,7 +75,7 @@ def test_a_template_is_written_asked_for_review_and_approved(run_scenario: RunSc
 
 def test_every_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
+        _, sender_key, browser = await furnished(env)
         wrong = written(
             sender_key,
             name="",
@@ -85,7 +85,7 @@ def test_every_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(run_sc
             **{"buttons[3].buttonType": "webLink", "buttons[3].name": HOSTILE[:14]},
         )
 
-        shown = await save(visitor, "/console/templates/new", wrong)
+        shown = await save(browser, "/console/templates/new", wrong)
 
         assert shown.status == 400
         for field in ("name", "content", "templateCode", "moreInfo", "buttons[3].mobileUrl"):
@@ -101,19 +101,19 @@ def test_an_edited_template_stays_in_use_until_the_edit_is_approved_and_an_opera
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
-        path = (await save(visitor, "/console/templates/new", written(sender_key))).location
-        await save(visitor, f"{path}/request", {})
+        _, sender_key, browser = await furnished(env)
+        path = (await save(browser, "/console/templates/new", written(sender_key))).location
+        await save(browser, f"{path}/request", {})
 
-        edited = await save(visitor, f"{path}/edit", written("ignored", name="보류 안내", content="새 내용"))
-        before = await visitor.get(path)
-        await save(visitor, f"{path}/request", {})
-        again = await save(visitor, f"{path}/edit", written(sender_key))
-        operator = await visitor_of(env, Role.OPERATOR)
+        edited = await save(browser, f"{path}/edit", written("ignored", name="보류 안내", content="새 내용"))
+        before = await browser.get(path)
+        await save(browser, f"{path}/request", {})
+        again = await save(browser, f"{path}/edit", written(sender_key))
+        operator = await signed_in_browser(env, Role.OPERATOR)
         review = await operator.get(path)
         silent = await save(operator, f"{path}/review", {"decision": "reject"})
         await save(operator, f"{path}/review", {"decision": "reject", "comment": HOSTILE})
-        rejected = await visitor.get(path)
+        rejected = await browser.get(path)
 
         assert edited.status == 303
         assert "전에 승인된 내용으로 발송됩니다" in before.text
@@ -131,7 +131,7 @@ def test_an_edited_template_stays_in_use_until_the_edit_is_approved_and_an_opera
 
 def test_whatever_an_author_wrote_is_never_markup(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
+        _, sender_key, browser = await furnished(env)
         fields = written(
             sender_key,
             name=HOSTILE,
@@ -144,10 +144,10 @@ def test_whatever_an_author_wrote_is_never_markup(run_scenario: RunScenario) -> 
             emphasisAssistPhrase=HOSTILE,
             **{"buttons[0].buttonType": "channelAddition", "buttons[0].name": HOSTILE[:14]},
         )
-        path = (await save(visitor, "/console/templates/new", fields)).location
+        path = (await save(browser, "/console/templates/new", fields)).location
 
         for each in (path, f"{path}/edit", "/console/templates", f"/console/templates/new?copy={path[-1]}"):
-            shown = await visitor.get(each)
+            shown = await browser.get(each)
 
             assert shown.status == 200, each
             assert "<script>" not in shown.text, each
@@ -158,29 +158,29 @@ def test_whatever_an_author_wrote_is_never_markup(run_scenario: RunScenario) -> 
 
 def test_a_template_is_copied_and_deleted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
-        path = (await save(visitor, "/console/templates/new", written(sender_key, name="원래"))).location
+        _, sender_key, browser = await furnished(env)
+        path = (await save(browser, "/console/templates/new", written(sender_key, name="원래"))).location
 
-        copy = await visitor.get(f"/console/templates/new?copy={path.rpartition('/')[2]}")
-        gone = await save(visitor, f"{path}/delete", {})
-        listed = await visitor.get("/console/templates")
+        copy = await browser.get(f"/console/templates/new?copy={path.rpartition('/')[2]}")
+        gone = await save(browser, f"{path}/delete", {})
+        listed = await browser.get("/console/templates")
 
         assert 'name="name" type="text" value="원래"' in copy.text
         assert 'name="templateCode" type="text" value=""' in copy.text
         assert gone.location == "/console/templates"
         assert "템플릿이 없습니다" in listed.text
-        assert (await visitor.get(path)).status == 404
+        assert (await browser.get(path)).status == 404
 
     run_scenario(scenario)
 
 
 def test_an_approved_template_is_not_deleted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
-        path = (await save(visitor, "/console/templates/new", written(sender_key))).location
-        await save(visitor, f"{path}/request", {})
+        _, sender_key, browser = await furnished(env)
+        path = (await save(browser, "/console/templates/new", written(sender_key))).location
+        await save(browser, f"{path}/request", {})
 
-        refused = await save(visitor, f"{path}/delete", {})
+        refused = await save(browser, f"{path}/delete", {})
 
         assert refused.status == 409
         assert 'role="alert"' in refused.text
@@ -193,12 +193,12 @@ def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_woul
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key, visitor = await furnished(env)
+        call, sender_key, browser = await furnished(env)
         made = await call_ok(call, "template/create", template_body(sender_key, emphasisType="itemList"))
         path = f"/console/templates/{made.item['id']}"
 
-        shown = await visitor.get(f"{path}/edit")
-        tried = await save(visitor, f"{path}/edit", written(sender_key))
+        shown = await browser.get(f"{path}/edit")
+        tried = await save(browser, f"{path}/edit", written(sender_key))
 
         assert "API로 수정하세요" in shown.text
         assert tried.status == 409
@@ -208,7 +208,7 @@ def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_woul
 
 def test_the_preview_shows_what_is_written_counted_as_the_service_counts(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, visitor = await furnished(env)
+        _, sender_key, browser = await furnished(env)
         fields = written(
             sender_key,
             content=f"{HOSTILE}#{{이름}}",
@@ -217,7 +217,7 @@ def test_the_preview_shows_what_is_written_counted_as_the_service_counts(run_sce
             **{"buttons[0].buttonType": "channelAddition"},
         )
 
-        shown = await save(visitor, "/console/templates/preview", fields)
+        shown = await save(browser, "/console/templates/preview", fields)
 
         assert "<html" not in shown.text
         assert "<mark>#{이름}</mark>" in shown.text
@@ -231,14 +231,14 @@ def test_the_preview_shows_what_is_written_counted_as_the_service_counts(run_sce
 
 def test_templates_are_listed_by_state_and_in_pages(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key, visitor = await furnished(env)
+        call, sender_key, browser = await furnished(env)
         for number in range(51):
             await call_ok(call, "template/create", template_body(sender_key, templateCode=f"T{number}"))
 
-        first = await visitor.get("/console/templates?status=registered")
-        second = await visitor.get("/console/templates?status=registered&page=2")
-        none = await visitor.get("/console/templates?status=approved")
-        nonsense = await visitor.get("/console/templates?status=x&page=-%C2%B2")
+        first = await browser.get("/console/templates?status=registered")
+        second = await browser.get("/console/templates?status=registered&page=2")
+        none = await browser.get("/console/templates?status=approved")
+        nonsense = await browser.get("/console/templates?status=x&page=-%C2%B2")
 
         assert len(re.findall(r'href="/console/templates/\d+"', first.text)) == 50
         assert len(re.findall(r'href="/console/templates/\d+"', second.text)) == 1
@@ -252,7 +252,7 @@ def test_templates_are_listed_by_state_and_in_pages(run_scenario: RunScenario) -
 def test_one_cannot_write_under_another_account_s_profile(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, _ = await furnished(env)
-        stranger = await visitor_of(env, Role.OWNER, "other")
+        stranger = await signed_in_browser(env, Role.OWNER, "other")
 
         tried = await save(stranger, "/console/templates/new", written(sender_key))
 

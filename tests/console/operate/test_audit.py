@@ -14,8 +14,8 @@ from pabal.store.engine.base import StoreUnavailable, Tx
 from tests.console.manage.test_profiles import CELLPHONE
 from tests.console.manage.test_templates import written
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import Shown, visitor_of
-from tests.fixtures.console_send import check, form, hidden
+from tests.fixtures.console import PageResponse, signed_in_browser
+from tests.fixtures.console_send import form, hidden_fields, review
 from tests.fixtures.virtual import (
     NOON,
     Environment,
@@ -31,7 +31,7 @@ WHAT = re.compile(r'"([a-z]+\.[a-z_]+)"')
 CELL = re.compile(r"<td[^>]*>(?:<time>)?([^<]*)")
 
 
-def rows(shown: Shown) -> list[list[str]]:
+def rows(shown: PageResponse) -> list[list[str]]:
     """Return the cells of each row."""
     return [CELL.findall(row) for row in re.findall(r"<tr>\s*<td.*?</tr>", shown.text, re.DOTALL)]
 
@@ -39,9 +39,9 @@ def rows(shown: Shown) -> list[list[str]]:
 def test_an_owner_sees_what_was_done_to_the_account_and_an_operator_everything(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await env.caller()
-        owner = await visitor_of(env)
-        await visitor_of(env, Role.OWNER, "other")
-        operator = await visitor_of(env, Role.OPERATOR)
+        owner = await signed_in_browser(env)
+        await signed_in_browser(env, Role.OWNER, "other")
+        operator = await signed_in_browser(env, Role.OPERATOR)
 
         mine = rows(await owner.get("/console/audit"))
         everything = rows(await operator.get("/console/audit"))
@@ -73,7 +73,7 @@ def test_the_log_is_looked_through_by_user_and_in_pages(run_scenario: RunScenari
                 audit_log.add(tx, AuditEntry(NOON, number % 2 + 90, who, acme, "odd.deed", f"<b>{number}"))
 
         await env.store.write(fill)
-        owner = await visitor_of(env)
+        owner = await signed_in_browser(env)
 
         pages = [await owner.get("/console/audit?user=Kim")]
         while older := re.search(r'href="([^"]+)" rel="next"', pages[-1].text):
@@ -92,7 +92,7 @@ def test_the_log_is_looked_through_by_user_and_in_pages(run_scenario: RunScenari
 
 def test_who_takes_the_history_away_is_noted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        viewer = await visitor_of(env, Role.VIEWER)
+        viewer = await signed_in_browser(env, Role.VIEWER)
 
         for ending in ("csv", "xlsx"):
             await viewer.get(f"/console/history.{ending}")
@@ -119,7 +119,7 @@ class DyingStore(FailingStore):
 
 def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_path: Path) -> None:
     async def scenario(env: Environment, store: DyingStore) -> None:
-        owner, call = await visitor_of(env), await env.caller()
+        owner, call = await signed_in_browser(env), await env.caller()
 
         async def done(path: str, **fields: str) -> None:
             given = {"csrf": await owner.csrf(), **fields}
@@ -132,7 +132,7 @@ def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_p
         found: list[tuple[str, str, str]] = []
         channel = {"channelId": "@new", "category": CATEGORY, "cellphone": CELLPHONE}
         await done("/console/profiles/new", **channel)
-        await owner.fill_in("/console/profiles/resend", channel="@new")
+        await owner.submit("/console/profiles/resend", channel="@new")
         await done("/console/profiles/token", channel="@new", token=await get_latest_token(call))
         await done("/console/profiles/delete", channel="@new")
         texts = written(await register_channel(call))
@@ -141,7 +141,7 @@ def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_p
         await done("/console/templates/1/request")
         await done("/console/templates/new", **{**texts, "templateCode": "T2"})
         await done("/console/templates/2/delete")
-        await done("/console/send", **form(), **hidden(await check(owner, form())))
+        await done("/console/send", **form(), **hidden_fields(await review(owner, form())))
 
         assert [(what, who) for what, _, who in found] == [
             (what, "owner-of-acme")

@@ -17,7 +17,7 @@ from pabal.settings.settings import Settings, load
 from pabal.store import accounts, carrier_states, users
 from pabal.store.carrier_states import CarrierState
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import WORD, Shown, Visitor, make_user, sign_in, visitor_of
+from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.service import FakeCarrier
 from tests.fixtures.virtual import NOON, Caller, Environment
 from tests.fixtures.web import RunScenario, call_ok, sms_body
@@ -29,13 +29,13 @@ SECRET = re.compile(r'<code class="secret"[^>]*>([^<]+)</code>')
 ALL = {"scope_send": "1", "scope_read": "1", "scope_manage": "1", "rate": "0"}
 
 
-async def operator_and_account(env: Environment, name: str = "acme") -> tuple[Visitor, str]:
+async def operator_and_account(env: Environment, name: str = "acme") -> tuple[Browser, str]:
     """Return an operator, and the address of an account."""
     account_id = await env.store.write(accounts.ensure_account, name, env.world.now())
-    return await visitor_of(env, Role.OPERATOR), f"/console/operate/accounts/{account_id}"
+    return await signed_in_browser(env, Role.OPERATOR), f"/console/operate/accounts/{account_id}"
 
 
-def secret_in(shown: Shown) -> str:
+def secret_in(shown: PageResponse) -> str:
     assert shown.status == 200, shown.text
     found = SECRET.search(shown.text)
     assert found
@@ -53,15 +53,15 @@ def test_a_form_that_is_sent_twice_makes_one_key(run_scenario: RunScenario) -> N
         page = await operator.get(account)
         fields = {"after": AFTER.findall(page.text)[0], "name": "계산대", **ALL}
 
-        both = await asyncio.gather(*(operator.fill_in(f"{account}/keys", **fields) for _ in range(2)))
-        again = await operator.fill_in(f"{account}/keys", **fields)
+        both = await asyncio.gather(*(operator.submit(f"{account}/keys", **fields) for _ in range(2)))
+        again = await operator.submit(f"{account}/keys", **fields)
 
         assert sorted(shown.status for shown in (*both, again)) == [200, 409, 409]
         assert "키가 만들어졌습니다" in again.text
         assert "계산대" in again.text, "nothing typed is lost"
         assert len(await env.store.read(accounts.list_keys)) == 1
         assert len([each for each in await noted(env) if "key.create" in each]) == 1
-        more = await operator.fill_in(f"{account}/keys", **{**fields, "after": AFTER.findall(again.text)[0]})
+        more = await operator.submit(f"{account}/keys", **{**fields, "after": AFTER.findall(again.text)[0]})
         assert secret_in(more)
 
     run_scenario(scenario)
@@ -71,13 +71,13 @@ def test_a_key_is_made_shown_once_works_and_is_revoked(run_scenario: RunScenario
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
 
-        made = await operator.fill_in(f"{account}/keys", name="계산대", **ALL)
+        made = await operator.submit(f"{account}/keys", name="계산대", **ALL)
         key = secret_in(made)
         call = Caller(env.service, key)
         await call_ok(call, "message/sendSMS", sms_body())
         page = await operator.get(account)
         (kept,) = await env.store.read(accounts.list_keys)
-        gone = await operator.fill_in(f"{account}/keys/revoke", key=str(kept.id))
+        gone = await operator.submit(f"{account}/keys/revoke", key=str(kept.id))
         await env.wait(1)
 
         assert "계산대" in page.text
@@ -85,7 +85,7 @@ def test_a_key_is_made_shown_once_works_and_is_revoked(run_scenario: RunScenario
         assert gone.location == account
         assert (await call("message/sendSMS", sms_body())).result == "UNAUTHORIZED"
         assert "폐기됨" in (await operator.get(account)).text
-        assert (await operator.fill_in(f"{account}/keys/revoke", key=str(kept.id))).status == 404
+        assert (await operator.submit(f"{account}/keys/revoke", key=str(kept.id))).status == 404
         assert await noted(env) == [
             f"operator-of-acme key.revoke {kept.id}",
             f"operator-of-acme key.create {kept.id}",
@@ -100,7 +100,7 @@ def test_a_key_may_do_what_was_ticked_from_where_it_was_allowed_until_its_day(ru
         operator, account = await operator_and_account(env)
         fields = {"scope_read": "1", "allow": "127.0.0.1\n192.0.2.0/24", "rate": "5", "expires": "2026-11-16"}
 
-        call = Caller(env.service, secret_in(await operator.fill_in(f"{account}/keys", **fields)))
+        call = Caller(env.service, secret_in(await operator.submit(f"{account}/keys", **fields)))
 
         (kept,) = await env.store.read(accounts.list_keys)
         assert (set(kept.scopes), kept.rate) == ({"read"}, 5)
@@ -135,7 +135,7 @@ def test_what_is_wrong_with_a_key_is_told_at_its_field_and_none_is_made(
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
 
-        shown = await operator.fill_in(f"{account}/keys", **{**ALL, "name": "가게", **changes})
+        shown = await operator.submit(f"{account}/keys", **{**ALL, "name": "가게", **changes})
 
         assert shown.status == 400
         assert f'id="wrong-{field}"' in shown.text
@@ -148,20 +148,20 @@ def test_what_is_wrong_with_a_key_is_told_at_its_field_and_none_is_made(
 
 def test_an_account_is_made_disabled_and_enabled_with_its_keys_and_users(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        operator = await visitor_of(env, Role.OPERATOR)
+        operator = await signed_in_browser(env, Role.OPERATOR)
 
-        made = await operator.fill_in("/console/operate/accounts", name=f" {HOSTILE} ")
-        again = await operator.fill_in("/console/operate/accounts", name=HOSTILE)
-        nameless = await operator.fill_in("/console/operate/accounts", name=" ")
+        made = await operator.submit("/console/operate/accounts", name=f" {HOSTILE} ")
+        again = await operator.submit("/console/operate/accounts", name=HOSTILE)
+        nameless = await operator.submit("/console/operate/accounts", name=" ")
         account = made.location
-        call = Caller(env.service, secret_in(await operator.fill_in(f"{account}/keys", **ALL)))
+        call = Caller(env.service, secret_in(await operator.submit(f"{account}/keys", **ALL)))
         owner = await sign_in(env, await make_user(env, Role.OWNER, HOSTILE, "kim"))
-        await operator.fill_in(f"{account}/state", to="disabled")
-        await operator.fill_in(f"{account}/state", to="disabled")
+        await operator.submit(f"{account}/state", to="disabled")
+        await operator.submit(f"{account}/state", to="disabled")
         await env.wait(1)
         stopped = await call("sender/list"), await owner.get("/console/history")
         listed = await operator.get("/console/operate/accounts")
-        await operator.fill_in(f"{account}/state", to="enabled")
+        await operator.submit(f"{account}/state", to="enabled")
         works = await call("sender/list")
 
         assert (again.status, nameless.status) == (409, 400)
@@ -180,19 +180,19 @@ def test_a_user_is_made_gets_another_password_and_is_disabled(run_scenario: RunS
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
 
-        first = secret_in(await operator.fill_in(f"{account}/users", user="Kim", role="viewer"))
-        visitor = Visitor(env.service)
-        signed = await visitor.fill_in("/console/login", name="kim", password=first)
-        second = secret_in(await operator.fill_in(f"{account}/users/password", user="kim"))
-        thrown_out = await visitor.get("/console/history")
-        old = await Visitor(env.service).fill_in("/console/login", name="kim", password=first)
-        visitor = Visitor(env.service)
-        new = await visitor.fill_in("/console/login", name="kim", password=second)
-        await operator.fill_in(f"{account}/users/state", user="kim", to="disabled")
-        disabled = await visitor.get("/console/history")
+        first = secret_in(await operator.submit(f"{account}/users", user="Kim", role="viewer"))
+        browser = Browser(env.service)
+        signed = await browser.submit("/console/login", name="kim", password=first)
+        second = secret_in(await operator.submit(f"{account}/users/password", user="kim"))
+        thrown_out = await browser.get("/console/history")
+        old = await Browser(env.service).submit("/console/login", name="kim", password=first)
+        browser = Browser(env.service)
+        new = await browser.submit("/console/login", name="kim", password=second)
+        await operator.submit(f"{account}/users/state", user="kim", to="disabled")
+        disabled = await browser.get("/console/history")
         page = await operator.get(account)
-        await operator.fill_in(f"{account}/users/state", user="kim", to="enabled")
-        back = await Visitor(env.service).fill_in("/console/login", name="kim", password=second)
+        await operator.submit(f"{account}/users/state", user="kim", to="enabled")
+        back = await Browser(env.service).submit("/console/login", name="kim", password=second)
 
         assert (signed.status, thrown_out.status, old.status, new.status) == (303, 303, 401, 303)
         assert thrown_out.location.startswith("/console/login")
@@ -224,7 +224,7 @@ def test_a_user_that_cannot_be_made_is_told_at_its_field(
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
 
-        shown = await operator.fill_in(f"{account}/users", **fields)
+        shown = await operator.submit(f"{account}/users", **fields)
 
         assert shown.status in (400, 409)
         assert f'id="wrong-{field}"' in shown.text
@@ -241,13 +241,13 @@ def test_only_what_is_of_the_account_is_changed_by_way_of_it(run_scenario: RunSc
         (key,) = await env.store.read(accounts.list_keys)
 
         tries = [
-            await operator.fill_in(f"{account}/keys/revoke", key=str(key.id)),
-            await operator.fill_in(f"{account}/users/state", user="owner-of-other", to="disabled"),
-            await operator.fill_in(f"{account}/users/state", user="operator-of-acme", to="disabled"),
-            await operator.fill_in(f"{account}/users/password", user="owner-of-other"),
-            await operator.fill_in(f"{account}/users/state", user="owner-of-other", to="dead"),
-            await operator.fill_in(f"{account}/state", to="dead"),
-            await operator.fill_in("/console/operate/accounts/999/state", to="disabled"),
+            await operator.submit(f"{account}/keys/revoke", key=str(key.id)),
+            await operator.submit(f"{account}/users/state", user="owner-of-other", to="disabled"),
+            await operator.submit(f"{account}/users/state", user="operator-of-acme", to="disabled"),
+            await operator.submit(f"{account}/users/password", user="owner-of-other"),
+            await operator.submit(f"{account}/users/state", user="owner-of-other", to="dead"),
+            await operator.submit(f"{account}/state", to="dead"),
+            await operator.submit("/console/operate/accounts/999/state", to="disabled"),
             await operator.get("/console/operate/accounts/x"),
         ]
 
@@ -309,7 +309,7 @@ def test_settings_are_shown_without_secrets(run_scenario: RunScenario) -> None:
             load({}), carriers={"telco": telco}, store="postgresql://pabal:geheim-5678@db/pabal"
         )
         await make_user(env, Role.OPERATOR)
-        operator = await sign_in(env, "operator-of-acme", Visitor(build_console(env.context, settings)))
+        operator = await sign_in(env, "operator-of-acme", Browser(build_console(env.context, settings)))
 
         shown = await operator.get("/console/operate/settings")
 
@@ -331,8 +331,8 @@ def test_what_settings_mean_is_told_in_the_language_of_the_page(run_scenario: Ru
         shapes = [Settings, *map(type, carriers.values())]
 
         for language in LANGUAGES:
-            operator = await sign_in(env, "operator-of-acme", Visitor(console))
-            await operator.fill_in("/console/language", language=language)
+            operator = await sign_in(env, "operator-of-acme", Browser(console))
+            await operator.submit("/console/language", language=language)
             shown = await operator.get("/console/operate/settings")
             told = [html.unescape(each) for each in MEANING.findall(shown.text)]
             helps = [each.metadata["help"] for shape in shapes for each in fields(shape).values()]
@@ -354,12 +354,12 @@ def test_every_meaning_of_a_setting_has_korean_words_and_no_words_are_left_over(
 def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
-        word = secret_in(await operator.fill_in(f"{account}/users", user="kim", role="owner"))
+        word = secret_in(await operator.submit(f"{account}/users", user="kim", role="owner"))
 
         shown = await operator.get("/console/audit")
 
         assert "사용자 생성" in shown.text
         assert word not in shown.text
-        assert WORD not in shown.text
+        assert PASSWORD not in shown.text
 
     run_scenario(scenario)

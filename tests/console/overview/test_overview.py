@@ -7,7 +7,7 @@ from pabal.console.overview.charts import BAR_LENGTH, COLUMN_HEIGHT
 from pabal.domain.user import Role
 from pabal.store import carrier_states, slots
 from pabal.store.carrier_states import CarrierState
-from tests.fixtures.console import visitor_of
+from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import (
     AdjustableWorld,
@@ -40,9 +40,9 @@ def test_today_is_told_by_kind_outcome_and_reason(run_scenario: RunScenario) -> 
         await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-16 12:00"))
         await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
         await env.wait(5)
-        visitor = await visitor_of(env, Role.VIEWER)
+        browser = await signed_in_browser(env, Role.VIEWER)
 
-        shown = (await visitor.get("/console?days=1")).text
+        shown = (await browser.get("/console?days=1")).text
 
         assert tiles(shown) == {"completed": 3, "fail": 1, "open": 1, "cancel": 0}
         assert row(shown, "단문 문자") == ["", "2", "1", "1", "0", "4", "66.7%"]
@@ -51,7 +51,7 @@ def test_today_is_told_by_kind_outcome_and_reason(run_scenario: RunScenario) -> 
         assert row(shown, "결번") == ["3003", "", "1"]
         assert row(shown, "simulator")[2:] == ["분당 0건", "없음"]
         await env.wait(6)
-        assert row((await visitor.get("/console")).text, "simulator")[2] == "분당 18건"
+        assert row((await browser.get("/console")).text, "simulator")[2] == "분당 18건"
         assert "/console/history?status=fail&amp;requested_from=2026-11-15&amp;requested_to=2026-11-15" in shown
 
     run_scenario(scenario)
@@ -67,12 +67,12 @@ def test_a_day_is_one_of_the_zone_and_a_span_is_chosen(run_scenario: RunScenario
         await call_ok(call, "message/sendLMS", sms_body())
         await env.wait(70)
         env.world.move_clock(9 * 24 * 3600)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        today = (await visitor.get("/console?days=1")).text
-        week = (await visitor.get("/console")).text
-        month = (await visitor.get("/console?days=28")).text
-        nonsense = await visitor.get("/console?days=-1")
+        today = (await browser.get("/console?days=1")).text
+        week = (await browser.get("/console")).text
+        month = (await browser.get("/console?days=28")).text
+        nonsense = await browser.get("/console?days=-1")
 
         assert tiles(today) == {"completed": 0, "fail": 0, "open": 0, "cancel": 0}
         assert "이 기간에 보낸 메시지가 없습니다" in week
@@ -88,7 +88,7 @@ def test_another_account_s_figures_are_not_seen(run_scenario: RunScenario) -> No
     async def scenario(env: Environment) -> None:
         await call_ok(await env.caller(), "message/sendSMS", sms_body())
         await env.wait(5)
-        stranger = await visitor_of(env, account="other")
+        stranger = await signed_in_browser(env, account="other")
 
         shown = (await stranger.get("/console?days=28")).text
 
@@ -106,9 +106,9 @@ def test_carriers_are_shown_as_the_worst_off_worker_sees_them_and_without_reason
             reason = "10.0.0.1 refused" if state == "down" else ""
             await env.store.write(slots.register, worker.encode(), worker, env.world.now())
             await env.store.write(carrier_states.save, CarrierState("simulator", state, NOON, reason, worker))
-        visitor = await visitor_of(env, Role.VIEWER)
+        browser = await signed_in_browser(env, Role.VIEWER)
 
-        shown = (await visitor.get("/console")).text
+        shown = (await browser.get("/console")).text
 
         assert '<span class="state down">끊김</span>' in shown
         assert "10.0.0.1" not in shown

@@ -6,7 +6,7 @@ import re
 from pabal.console.app import build_console
 from pabal.settings.carriers import SmppSettings
 from pabal.settings.settings import load
-from tests.fixtures.console import Visitor, make_user, sign_in, visitor_of
+from tests.fixtures.console import Browser, make_user, sign_in, signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     BUTTON,
@@ -36,10 +36,10 @@ def test_a_phone_shows_every_kind_of_message_and_the_token(run_scenario: RunScen
         await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, PHONE))
         await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, PHONE, buttons=[BUTTON]))
         await env.wait(5)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await visitor.get("/console/phone?number=01012345678")
-        admin = await visitor.get("/console/phone?number=010-9999-0000")
+        shown = await browser.get("/console/phone?number=01012345678")
+        admin = await browser.get("/console/phone?number=010-9999-0000")
 
         assert shown.text.count('<li class="bubble') == 3
         assert "이미지가 함께 도착했습니다" in shown.text
@@ -55,9 +55,9 @@ def test_a_link_that_no_browser_should_follow_is_only_a_word(run_scenario: RunSc
         app = {"buttonType": "appLink", "name": "앱", "androidUrl": "shop://x", "iosUrl": "shop://x"}
         await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, PHONE, buttons=[app]))
         await env.wait(5)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await visitor.get(f"/console/phone?number={PHONE}")
+        shown = await browser.get(f"/console/phone?number={PHONE}")
 
         assert "<li><span>앱</span></li>" in shown.text
         assert "shop://" not in shown.text
@@ -68,17 +68,17 @@ def test_a_link_that_no_browser_should_follow_is_only_a_word(run_scenario: RunSc
 def test_only_what_is_new_is_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
-        page = await visitor.get(f"/console/phone?number={PHONE}")
+        browser = await signed_in_browser(env)
+        page = await browser.get(f"/console/phone?number={PHONE}")
 
-        nothing = await visitor.get(asks(page.text))
+        nothing = await browser.get(asks(page.text))
         await call_ok(call, "message/sendSMS", sms_body(content="하나"))
         await env.wait(5)
-        first = await visitor.get(asks(page.text))
-        again = await visitor.get(asks(first.text))
+        first = await browser.get(asks(page.text))
+        again = await browser.get(asks(first.text))
         await call_ok(call, "message/sendSMS", sms_body(content="둘"))
         await env.wait(5)
-        second = await visitor.get(asks(first.text))
+        second = await browser.get(asks(first.text))
 
         assert (nothing.status, first.status, again.status, second.status) == (204, 200, 204, 200)
         assert "새 메시지: 단문 문자, 02-1234-5678" in first.text
@@ -90,14 +90,14 @@ def test_only_what_is_new_is_sent(run_scenario: RunScenario) -> None:
 
 def test_without_a_number_the_phone_is_shown_that_received_something_last(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
-        empty = await visitor.get("/console/phone")
+        browser = await signed_in_browser(env)
+        empty = await browser.get("/console/phone")
         call = await env.caller()
         for number in ("010-1111-1111", "010-2222-2222"):
             await call_ok(call, "message/sendSMS", sms_body(number))
             await env.wait(5)
 
-        shown = await visitor.get("/console/phone")
+        shown = await browser.get("/console/phone")
 
         assert empty.status == 200
         assert "아직 메시지를 받은 휴대폰이 없습니다" in empty.text
@@ -109,10 +109,10 @@ def test_without_a_number_the_phone_is_shown_that_received_something_last(run_sc
 
 def test_what_is_no_number_is_told(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await visitor.get("/console/phone?number=119")
-        part = await visitor.get("/console/phone/messages?number=119")
+        shown = await browser.get("/console/phone?number=119")
+        part = await browser.get("/console/phone/messages?number=119")
 
         assert (shown.status, part.status) == (400, 400)
         assert "휴대폰 번호가 아닙니다" in shown.text
@@ -125,9 +125,9 @@ def test_there_is_no_phone_where_the_simulator_is_no_carrier(run_scenario: RunSc
         telco = SmppSettings(name="telco", host="127.0.0.1", system_id="pabal")
         settings = dataclasses.replace(load({}), carriers={"telco": telco})
         name = await make_user(env)
-        visitor = await sign_in(env, name, Visitor(build_console(env.context, settings)))
+        browser = await sign_in(env, name, Browser(build_console(env.context, settings)))
 
-        history, phone = await visitor.get("/console/history"), await visitor.get("/console/phone")
+        history, phone = await browser.get("/console/history"), await browser.get("/console/phone")
 
         assert (history.status, phone.status) == (200, 404)
         assert "/console/phone" not in history.text

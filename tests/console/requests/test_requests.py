@@ -8,7 +8,7 @@ from pabal.service.sending import progress as follow
 from pabal.store import campaign_requests
 from tests.console.upload.test_upload import sent_off, uploaded
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import Shown, Visitor, visitor_of
+from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario, call_ok, set_up_sender, sms_body
@@ -17,44 +17,44 @@ FOLLOW = "/console/requests"
 LATER = "2026-11-15 13:00"
 
 
-def words(shown: Shown) -> str:
+def words(shown: PageResponse) -> str:
     """Return what a page says, without its tags."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", shown.text))
 
 
-def ids(shown: Shown) -> list[str]:
+def ids(shown: PageResponse) -> list[str]:
     """Return what a list shows, in its order."""
     return re.findall(r'<a href="/console/requests/([0-9a-f]{26})"><time>', shown.text)
 
 
-def watched(shown: Shown) -> list[str]:
+def watched(shown: PageResponse) -> list[str]:
     """Return what a page watches."""
     found = re.search(r"progress\?ids=([0-9a-f,]+)", shown.text)
     return found[1].split(",") if found else []
 
 
-async def campaign(visitor: Visitor, receivers: int = 3, **fields: str) -> str:
+async def campaign(browser: Browser, receivers: int = 3, **fields: str) -> str:
     """Send a campaign and return its id."""
     rows = "".join(f"010-2000-{number:04},n\n" for number in range(receivers))
-    address = await uploaded(visitor, f"phone,이름\n{rows}")
-    sent = await sent_off(visitor, address, name="봄 행사", **fields)
+    address = await uploaded(browser, f"phone,이름\n{rows}")
+    sent = await sent_off(browser, address, name="봄 행사", **fields)
     assert sent.status == 303, sent
     return sent.location.rpartition("/")[2]
 
 
 def test_what_is_done_to_one_request_of_a_campaign_is_counted_at_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
-            sent = await campaign(visitor, later="1", sendDate="2026-11-20T10:00")
+            sent = await campaign(browser, later="1", sendDate="2026-11-20T10:00")
             await env.wait(10)
             (request,) = await env.store.read(campaign_requests.list_requests, bytes.fromhex(sent))
 
-            done = await visitor.fill_in(f"{FOLLOW}/{request.request_id.hex()}/{deed}")
+            done = await browser.submit(f"{FOLLOW}/{request.request_id.hex()}/{deed}")
             await env.wait(10)
 
             assert done.status == 303
-            assert end in words(await visitor.get(f"{FOLLOW}/{sent}")), deed
+            assert end in words(await browser.get(f"{FOLLOW}/{sent}")), deed
 
     run_scenario(scenario)
 
@@ -62,15 +62,15 @@ def test_what_is_done_to_one_request_of_a_campaign_is_counted_at_once(run_scenar
 def test_campaigns_and_requests_are_listed_newest_first_and_each_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _ = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         first = (await call_ok(call, "message/sendSMS", sms_body(content="하나"))).request_id
         await env.wait(1)
-        second = await campaign(visitor, 1200)
+        second = await campaign(browser, 1200)
         await env.wait(1)
         third = (await call_ok(call, "message/sendSMS", sms_body(content="셋", sendDate=LATER))).request_id
         await env.wait(30)
 
-        page = await visitor.get(FOLLOW)
+        page = await browser.get(FOLLOW)
 
         assert ids(page) == [third, second, first]
         assert "완료 1,200" in words(page)
@@ -83,18 +83,18 @@ def test_campaigns_and_requests_are_listed_newest_first_and_each_once(run_scenar
 def test_pages_go_on_where_the_last_ended(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _ = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         sent = []
         for number in range(45):
             sent.append((await call_ok(call, "message/sendSMS", sms_body(content=f"n{number}"))).request_id)
             if number in (10, 30):
-                sent.append(await campaign(visitor))
+                sent.append(await campaign(browser))
             await env.wait(0.1)
         await env.wait(10)
         seen: list[str] = []
         path = FOLLOW
         while path:
-            page = await visitor.get(path)
+            page = await browser.get(path)
             seen += ids(page)
             older = re.search(rf'href="({FOLLOW}\?before=[0-9a-f]+)"', page.text)
             path = older[1] if older else ""
@@ -107,34 +107,34 @@ def test_pages_go_on_where_the_last_ended(run_scenario: RunScenario) -> None:
 def test_a_long_row_of_campaigns_requests_is_passed_over_step_by_step(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _ = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         single = (await call_ok(call, "message/sendSMS", sms_body())).request_id
         await env.wait(1)
-        big = await campaign(visitor, follow.SCAN_BATCH_REQUESTS * follow.MAX_SCANS + 5)
+        big = await campaign(browser, follow.SCAN_BATCH_REQUESTS * follow.MAX_SCANS + 5)
         await env.wait(60)
-        page = await visitor.get(FOLLOW)
+        page = await browser.get(FOLLOW)
         assert ids(page) == [big]
         older = re.search(rf'href="({FOLLOW}\?before=[0-9a-f]+)"', page.text)
         assert older
-        assert ids(await visitor.get(older[1])) == [single]
+        assert ids(await browser.get(older[1])) == [single]
 
     run_scenario(scenario, max_receivers=1)
 
 
 def test_what_moves_is_watched_until_it_has_ended(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
-        sent = await campaign(visitor)
-        page = await visitor.get(f"{FOLLOW}/{sent}")
+        browser = await signed_in_browser(env)
+        sent = await campaign(browser)
+        page = await browser.get(f"{FOLLOW}/{sent}")
         assert watched(page) == [sent]
 
         await env.wait(10)
-        news = await visitor.get(f"{FOLLOW}/progress?ids={sent},zz,{'0' * 26}")
+        news = await browser.get(f"{FOLLOW}/progress?ids={sent},zz,{'0' * 26}")
 
         assert watched(news) == []
         assert 'id="what"' not in news.text
         assert (
-            '<div id="what" hx-swap-oob="true">' in (await visitor.get(f"{FOLLOW}/progress?ids={sent}&one=1")).text
+            '<div id="what" hx-swap-oob="true">' in (await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1")).text
         )
         assert 'hx-swap-oob="true"' in news.text
         assert "끝났습니다: 봄 행사" in words(news)
@@ -146,23 +146,23 @@ def test_what_moves_is_watched_until_it_has_ended(run_scenario: RunScenario) -> 
 def test_what_is_scheduled_is_sent_now_or_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _ = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         for what in ("request", "campaign"):
             for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
                 if what == "campaign":
-                    sent = await campaign(visitor, later="1", sendDate=LATER)
+                    sent = await campaign(browser, later="1", sendDate=LATER)
                 else:
                     body = sms_body(*[f"010-3000-000{n}" for n in range(3)], sendDate=LATER)
                     sent = (await call_ok(call, "message/sendSMS", body)).request_id
                 await env.wait(6)
-                before = await visitor.get(f"{FOLLOW}/{sent}")
+                before = await browser.get(f"{FOLLOW}/{sent}")
                 assert f'action="/console/requests/{sent}/{deed}"' in before.text, (what, deed)
                 assert "예약됨" in before.text
 
-                done = await visitor.fill_in(f"{FOLLOW}/{sent}/{deed}")
+                done = await browser.submit(f"{FOLLOW}/{sent}/{deed}")
                 await env.wait(10)
 
-                after = await visitor.get(f"{FOLLOW}/{sent}")
+                after = await browser.get(f"{FOLLOW}/{sent}")
                 assert done.location == f"{FOLLOW}/{sent}"
                 assert end in words(after), (what, deed)
                 assert "/cancel" not in after.text, "nothing waits any more"
@@ -176,12 +176,12 @@ def test_what_is_scheduled_is_sent_now_or_cancelled(run_scenario: RunScenario) -
 
 def test_a_campaign_s_requests_lead_to_it_and_to_their_messages(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
-        sent = await campaign(visitor)
+        browser = await signed_in_browser(env)
+        sent = await campaign(browser)
         await env.wait(10)
-        page = await visitor.get(f"{FOLLOW}/{sent}")
+        page = await browser.get(f"{FOLLOW}/{sent}")
         (part,) = set(re.findall(r'<li><a href="/console/requests/([0-9a-f]+)"', page.text))
-        request = await visitor.get(f"{FOLLOW}/{part}")
+        request = await browser.get(f"{FOLLOW}/{part}")
 
         assert f'href="/console/requests/{sent}"' in request.text
         assert f'href="/console/history?request={part}"' in request.text
@@ -191,16 +191,16 @@ def test_a_campaign_s_requests_lead_to_it_and_to_their_messages(run_scenario: Ru
 
 def test_a_viewer_follows_and_changes_nothing(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        sent = await campaign(await visitor_of(env), later="1", sendDate=LATER)
+        sent = await campaign(await signed_in_browser(env), later="1", sendDate=LATER)
         await env.wait(6)
-        viewer = await visitor_of(env, Role.VIEWER)
+        viewer = await signed_in_browser(env, Role.VIEWER)
 
         page = await viewer.get(f"{FOLLOW}/{sent}")
 
         assert page.status == 200
         assert "/cancel" not in page.text
-        assert (await viewer.fill_in(f"{FOLLOW}/{sent}/cancel")).status == 403
-        assert (await viewer.fill_in(f"{FOLLOW}/{sent}/now")).status == 403
+        assert (await viewer.submit(f"{FOLLOW}/{sent}/cancel")).status == 403
+        assert (await viewer.submit(f"{FOLLOW}/{sent}/now")).status == 403
         assert await count_rows(env, "jobs") == 3
 
     run_scenario(scenario)
@@ -208,11 +208,11 @@ def test_a_viewer_follows_and_changes_nothing(run_scenario: RunScenario) -> None
 
 def test_another_account_s_are_not_there(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        sent = await campaign(await visitor_of(env), later="1", sendDate=LATER)
+        sent = await campaign(await signed_in_browser(env), later="1", sendDate=LATER)
         await env.wait(6)
-        stranger = await visitor_of(env, Role.OWNER, "other")
+        stranger = await signed_in_browser(env, Role.OWNER, "other")
         for deed in ("cancel", "now", "go-on"):
-            assert (await stranger.fill_in(f"{FOLLOW}/{sent}/{deed}")).status == 404
+            assert (await stranger.submit(f"{FOLLOW}/{sent}/{deed}")).status == 404
         assert ids(await stranger.get(FOLLOW)) == []
         assert sent not in (await stranger.get(f"{FOLLOW}/progress?ids={sent}")).text
         assert await count_rows(env, "jobs") == 3

@@ -7,8 +7,8 @@ from typing import Any
 from pabal.domain.user import Role
 from pabal.store import accounts
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import visitor_of
-from tests.fixtures.console_send import IMAGE, check, form, hidden, look, send, talk, wrong
+from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console_send import IMAGE, errors, form, hidden_fields, preview, review, send, talk
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     NO_USER,
@@ -51,11 +51,11 @@ KINDS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
 def test_each_kind_is_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env, Role.SENDER)
+        browser = await signed_in_browser(env, Role.SENDER)
         for number, (kind, fields, arrives) in enumerate(KINDS):
             receiver = f"010-5555-{number:04}"
 
-            request_id = await send(visitor, talk(kind, sender_key, **{**fields, "receivers": receiver}))
+            request_id = await send(browser, talk(kind, sender_key, **{**fields, "receivers": receiver}))
             await env.wait(5)
 
             (message,) = await list_phone_messages(call, receiver)
@@ -71,10 +71,10 @@ def test_each_kind_is_sent(run_scenario: RunScenario) -> None:
 def test_variables_are_filled_in_for_each_receiver(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         receivers = '010-1111-2222, 홍길동, "1,000"\n010-3333-4444\t김\t2000'
 
-        await send(visitor, form(content="#{이름}님 #{금액}원", receivers=receivers))
+        await send(browser, form(content="#{이름}님 #{금액}원", receivers=receivers))
         await env.wait(5)
 
         assert [one["content"] for one in await list_phone_messages(call, "010-1111-2222")] == ["홍길동님 1,000원"]
@@ -86,12 +86,12 @@ def test_variables_are_filled_in_for_each_receiver(run_scenario: RunScenario) ->
 def test_a_double_click_sends_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         fields = form()
-        ready_to_go = {**fields, **hidden(await check(visitor, fields))}
+        ready_to_go = {**fields, **hidden_fields(await review(browser, fields))}
 
-        both = await asyncio.gather(*(visitor.fill_in("/console/send", **ready_to_go) for _ in range(2)))
-        later = await visitor.fill_in("/console/send", **ready_to_go)
+        both = await asyncio.gather(*(browser.submit("/console/send", **ready_to_go) for _ in range(2)))
+        later = await browser.submit("/console/send", **ready_to_go)
         await env.wait(5)
 
         assert len({shown.location for shown in (*both, later)}) == 1
@@ -104,13 +104,13 @@ def test_a_double_click_sends_once(run_scenario: RunScenario) -> None:
 
 def test_what_is_sent_already_is_shown_also_when_it_could_not_be_sent_any_more(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         fields = form(later="1", sendDate="2026-11-15T12:05")
-        ready_to_go = {**fields, **hidden(await check(visitor, fields))}
+        ready_to_go = {**fields, **hidden_fields(await review(browser, fields))}
 
-        first = await visitor.fill_in("/console/send", **ready_to_go)
+        first = await browser.submit("/console/send", **ready_to_go)
         await env.wait(600)
-        again = await visitor.fill_in("/console/send", **ready_to_go)
+        again = await browser.submit("/console/send", **ready_to_go)
 
         assert first.location.startswith("/console/send/done/")
         assert again.location == first.location, "its time is over, but that is no matter"
@@ -123,13 +123,13 @@ def test_what_is_sent_already_is_shown_also_when_it_could_not_be_sent_any_more(r
 def test_an_old_page_that_is_sent_again_after_all_is_forgotten_sends_nothing(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
-        ready_to_go = {**form(), **hidden(await check(visitor, form()))}
-        await visitor.fill_in("/console/send", **ready_to_go)
+        browser = await signed_in_browser(env)
+        ready_to_go = {**form(), **hidden_fields(await review(browser, form()))}
+        await browser.submit("/console/send", **ready_to_go)
         await env.wait(3700)
 
-        again = await visitor.fill_in("/console/send", **ready_to_go)
-        strange = await visitor.fill_in("/console/send", **{**ready_to_go, "key": "zz" * 32})
+        again = await browser.submit("/console/send", **ready_to_go)
+        strange = await browser.submit("/console/send", **{**ready_to_go, "key": "zz" * 32})
         await env.wait(5)
 
         assert (again.status, strange.status) == (200, 200)
@@ -144,19 +144,19 @@ def test_a_template_that_changed_after_the_last_look_is_looked_over_again(run_sc
         call = await env.caller()
         sender_key = await register_channel(call)
         await approve_template(call, sender_key, content="주문이 왔습니다")
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         fields = talk("alimtalk", sender_key)
-        seen = hidden(await check(visitor, fields))
+        seen = hidden_fields(await review(browser, fields))
         await call_ok(call, "template/update", template_body(sender_key, content="다른 말입니다"))
         await call_ok(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
 
-        shown = await visitor.fill_in("/console/send", **fields, **seen)
+        shown = await browser.submit("/console/send", **fields, **seen)
         await env.wait(5)
 
         assert shown.status == 200
         assert "다른 말입니다" in shown.text
         assert await list_phone_messages(call) == []
-        again = await visitor.fill_in("/console/send", **fields, **hidden(shown))
+        again = await browser.submit("/console/send", **fields, **hidden_fields(shown))
         assert again.status == 303
 
     run_scenario(scenario)
@@ -165,14 +165,14 @@ def test_a_template_that_changed_after_the_last_look_is_looked_over_again(run_sc
 def test_what_was_changed_after_the_last_look_is_looked_over_again(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
-        seen = hidden(await check(visitor, form()))
+        browser = await signed_in_browser(env)
+        seen = hidden_fields(await review(browser, form()))
         later = {"later": "1", "sendDate": "2026-11-20T10:00"}
         for change in ({"content": "다른 말"}, {"receivers": "010-9999-8888"}, later):
-            shown = await visitor.fill_in("/console/send", **{**form(), **change}, **seen)
+            shown = await browser.submit("/console/send", **{**form(), **change}, **seen)
 
             assert (shown.status, shown.location) == (200, "")
-            assert hidden(shown)["digest"] != seen["digest"]
+            assert hidden_fields(shown)["digest"] != seen["digest"]
         await env.wait(5)
 
         assert await list_phone_messages(call) + await list_phone_messages(call, "010-9999-8888") == []
@@ -183,9 +183,9 @@ def test_what_was_changed_after_the_last_look_is_looked_over_again(run_scenario:
 def test_nothing_is_sent_without_a_last_look(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await visitor.fill_in("/console/send", **form())
+        shown = await browser.submit("/console/send", **form())
         await env.wait(5)
 
         assert shown.status == 200
@@ -198,9 +198,9 @@ def test_nothing_is_sent_without_a_last_look(run_scenario: RunScenario) -> None:
 def test_two_sends_of_the_same_are_two(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        first, second = await send(visitor, form()), await send(visitor, form())
+        first, second = await send(browser, form()), await send(browser, form())
         await env.wait(5)
 
         assert first != second
@@ -211,10 +211,10 @@ def test_two_sends_of_the_same_are_two(run_scenario: RunScenario) -> None:
 
 def test_the_last_look_says_how_many_and_when(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         receivers = f"{PHONE}\n010-2222-3333\n01012345678"
 
-        shown = await check(visitor, form(receivers=receivers, later="1", sendDate="2026-11-16T09:30"))
+        shown = await review(browser, form(receivers=receivers, later="1", sendDate="2026-11-16T09:30"))
 
         assert "2명 · 중복 1건은 뺍니다" in shown.text
         assert "2026-11-16 09:30" in shown.text
@@ -226,10 +226,10 @@ def test_the_last_look_says_how_many_and_when(run_scenario: RunScenario) -> None
 def test_a_repeated_number_gets_it_twice_only_if_asked_to(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         fields = form(receivers=f"{PHONE}\n{PHONE}", once="")
 
-        await send(visitor, fields)
+        await send(browser, fields)
         await env.wait(5)
 
         assert len(await list_phone_messages(call)) == 2
@@ -267,12 +267,12 @@ WRONG: list[tuple[str, dict[str, str], str]] = [
 def test_what_is_wrong_is_told_beside_its_field(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         for kind, fields, field in WRONG:
-            shown = await check(visitor, talk(kind, sender_key, **fields))
+            shown = await review(browser, talk(kind, sender_key, **fields))
 
             assert shown.status >= 400, fields
-            assert field in wrong(shown), fields
+            assert field in errors(shown), fields
             assert 'id="send-it"' not in shown.text
 
     run_scenario(scenario)
@@ -280,15 +280,15 @@ def test_what_is_wrong_is_told_beside_its_field(run_scenario: RunScenario) -> No
 
 def test_a_sender_number_must_be_registered_where_the_operator_has_it_so(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
-        refused = await check(visitor, form())
+        browser = await signed_in_browser(env)
+        refused = await review(browser, form())
         await env.store.write(accounts.add_number, 1, "0212345678", env.world.now())
-        page = await visitor.get("/console/send")
+        page = await browser.get("/console/send")
 
-        accepted = await check(visitor, form())
+        accepted = await review(browser, form())
 
         assert (refused.status, accepted.status) == (422, 200)
-        assert "sender" in wrong(refused)
+        assert "sender" in errors(refused)
         assert "<option selected>02-1234-5678</option>" in page.text
 
     run_scenario(scenario, check_sender_numbers=True)
@@ -296,9 +296,9 @@ def test_a_sender_number_must_be_registered_where_the_operator_has_it_so(run_sce
 
 def test_without_a_carrier_it_says_so_on_top(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await check(visitor, form("lms"))
+        shown = await review(browser, form("lms"))
 
         assert shown.status == 422
         assert "이 상품을 보낼 통신사가 설정되어 있지 않습니다." in shown.text
@@ -309,14 +309,14 @@ def test_without_a_carrier_it_says_so_on_top(run_scenario: RunScenario) -> None:
 def test_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
         for kind in ("sms", "friendtalk"):
-            shown = await check(visitor, talk(kind, sender_key, adFlag="1"))
-            seen = await look(visitor, talk(kind, sender_key, adFlag="1"))
+            shown = await review(browser, talk(kind, sender_key, adFlag="1"))
+            seen = await preview(browser, talk(kind, sender_key, adFlag="1"))
 
             assert shown.status == 422
-            assert "sendDate" in wrong(shown)
+            assert "sendDate" in errors(shown)
             assert "08:00부터 20:50 사이로 예약하세요" in seen.text
 
     run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
@@ -325,11 +325,11 @@ def test_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> Non
 def test_an_advertisement_waits_for_the_morning_where_the_operator_has_it_so(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
         for kind in ("sms", "friendtalk"):
-            shown = await check(visitor, talk(kind, sender_key, adFlag="1"))
-            await send(visitor, talk(kind, sender_key, adFlag="1"))
+            shown = await review(browser, talk(kind, sender_key, adFlag="1"))
+            await send(browser, talk(kind, sender_key, adFlag="1"))
 
             assert "2026-11-16 08:00" in shown.text
         assert {one["scheduledDate"] for one in await list_messages(call)} == {"2026-11-16 08:00:00"}
@@ -340,12 +340,12 @@ def test_an_advertisement_waits_for_the_morning_where_the_operator_has_it_so(run
 def test_a_message_is_sent_when_it_is_scheduled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        request_id = await send(visitor, form(later="1", sendDate="2026-11-15T12:02"))
+        request_id = await send(browser, form(later="1", sendDate="2026-11-15T12:02"))
         await env.wait(60)
         before = await list_phone_messages(call)
-        done = await visitor.get(f"/console/send/done/{request_id}")
+        done = await browser.get(f"/console/send/done/{request_id}")
         await env.wait(120)
 
         assert before == []
@@ -359,11 +359,11 @@ def test_a_message_is_sent_when_it_is_scheduled(run_scenario: RunScenario) -> No
 def test_a_fallback_goes_as_it_was_shown(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         fallback = {"resend": "1", "resendPhoneNumber": SENDER, "resendContent": "#{이름}님, 문자로 알립니다"}
         fields = talk("alimtalk", sender_key, receivers=f"{NO_USER}, 홍길동", **fallback)
 
-        await send(visitor, fields)
+        await send(browser, fields)
         await env.wait(60)
 
         (message,) = await list_phone_messages(call, NO_USER)
@@ -375,16 +375,18 @@ def test_a_fallback_goes_as_it_was_shown(run_scenario: RunScenario) -> None:
 def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         fields = form(content="#{이름}님", receivers=f"{PHONE}, 홍길동", later="1", sendDate="2026-11-20T12:00")
 
-        tested = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
-        again = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
-        anew = await visitor.fill_in("/console/send/test", **fields, own_number="010-7777-0000", **hidden(tested))
+        tested = await browser.submit("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
+        again = await browser.submit("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
+        anew = await browser.submit(
+            "/console/send/test", **fields, own_number="010-7777-0000", **hidden_fields(tested)
+        )
         await env.wait(5)
-        followed = await visitor.get(re.findall(r'href="(/console/requests/[^"]+)"', tested.text)[0])
-        page = await visitor.get("/console/send?kind=lms")
-        other = await (await visitor_of(env, Role.SENDER)).get("/console/send")
+        followed = await browser.get(re.findall(r'href="(/console/requests/[^"]+)"', tested.text)[0])
+        page = await browser.get("/console/send?kind=lms")
+        other = await (await signed_in_browser(env, Role.SENDER)).get("/console/send")
 
         assert [shown.status for shown in (tested, again, anew)] == [200, 200, 200]
         assert [one["content"] for one in await list_phone_messages(call, "010-7777-0000")] == ["홍길동님"] * 2
@@ -399,10 +401,10 @@ def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(run_scenari
 def test_a_test_that_cannot_be_sent_says_why(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        bad = await visitor.fill_in("/console/send/test", **form(), own_number="12")
-        long = await visitor.fill_in("/console/send/test", **form(content="가" * 46), own_number=PHONE)
+        bad = await browser.submit("/console/send/test", **form(), own_number="12")
+        long = await browser.submit("/console/send/test", **form(content="가" * 46), own_number=PHONE)
         await env.wait(5)
 
         assert "휴대폰 번호가 아닙니다" in bad.text
@@ -414,10 +416,10 @@ def test_a_test_that_cannot_be_sent_says_why(run_scenario: RunScenario) -> None:
 
 def test_who_sent_what_is_noted_without_anyone_s_number_or_text(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        request_id = await send(visitor, form())
-        await visitor.fill_in("/console/send/test", **form(), own_number=PHONE, test_key="ab")
+        request_id = await send(browser, form())
+        await browser.submit("/console/send/test", **form(), own_number=PHONE, test_key="ab")
 
         tested, sent, *_ = await env.store.read(latest_entries, None, 100)
         assert (sent.action, sent.actor, sent.target) == ("message.send", "owner-of-acme", request_id)
@@ -432,14 +434,14 @@ def test_another_account_s_profile_cannot_be_sent_under(run_scenario: RunScenari
         other = await env.caller("other")
         sender_key = await register_channel(other, channelId="@other", cellphone="010-8888-0000")
         await approve_template(other, sender_key)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        page = await visitor.get("/console/send?kind=alimtalk")
-        shown = await check(visitor, talk("alimtalk", sender_key))
-        looked = await look(visitor, talk("alimtalk", sender_key))
+        page = await browser.get("/console/send?kind=alimtalk")
+        shown = await review(browser, talk("alimtalk", sender_key))
+        looked = await preview(browser, talk("alimtalk", sender_key))
 
         assert "@other" not in page.text
-        assert "senderKey" in wrong(shown)
+        assert "senderKey" in errors(shown)
         assert "배송이" not in looked.text + shown.text
 
     run_scenario(scenario)
@@ -447,11 +449,11 @@ def test_another_account_s_profile_cannot_be_sent_under(run_scenario: RunScenari
 
 def test_a_viewer_finds_no_way_to_send(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        viewer = await visitor_of(env, Role.VIEWER)
+        viewer = await signed_in_browser(env, Role.VIEWER)
 
         history = await viewer.get("/console/history")
         page = await viewer.get("/console/send")
-        sent = await viewer.fill_in("/console/send", **form(), key="ab", digest="ab")
+        sent = await viewer.submit("/console/send", **form(), key="ab", digest="ab")
 
         assert "/console/send" not in history.text
         assert (page.status, sent.status) == (403, 403)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.fixtures.console import Visitor, visitor_of
+from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import form
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Caller, Environment
@@ -67,9 +67,9 @@ def _counted(message: str) -> Counted:
     return Counted(None, frozenset(chr(int(code, 16)) for code in re.findall(r"U\+([0-9A-F]{4,6})", message)))
 
 
-async def by_the_page(visitor: Visitor, csrf: str, given: str) -> Counted:
+async def by_the_page(browser: Browser, csrf: str, given: str) -> Counted:
     """Return what the page says of a text that someone types."""
-    shown = await visitor.post("/console/send/look", {**form(content=given, receivers=""), "csrf": csrf})
+    shown = await browser.post("/console/send/look", {**form(content=given, receivers=""), "csrf": csrf})
     lost = re.search(r'data-lost="([^"]*)"', shown.text)
     size = re.search(r'data-size="(\d+)"', shown.text)
     assert size
@@ -79,8 +79,8 @@ async def by_the_page(visitor: Visitor, csrf: str, given: str) -> Counted:
 
 
 async def compare(env: Environment, count: int) -> None:
-    call, visitor = await env.caller(), await visitor_of(env)
-    csrf = await visitor.csrf()
+    call, browser = await env.caller(), await signed_in_browser(env)
+    csrf = await browser.csrf()
     given = texts(count)
     for start in range(0, count, A_CALL):
         some = given[start : start + A_CALL]
@@ -88,7 +88,7 @@ async def compare(env: Environment, count: int) -> None:
         expected = await by_the_interface(call, some)
 
         for text, one in zip(some, expected, strict=True):
-            assert await by_the_page(visitor, csrf, text) == one, ascii(text)
+            assert await by_the_page(browser, csrf, text) == one, ascii(text)
     assert len({*given}) > count * 0.99
 
 

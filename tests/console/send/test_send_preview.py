@@ -2,18 +2,18 @@
 
 import re
 
-from tests.fixtures.console import visitor_of
+from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_send import (
     IMAGE,
-    arriving,
-    check,
+    errors,
+    fallback_text,
     form,
-    hidden,
-    instead,
-    look,
-    rows,
+    hidden_fields,
+    preview,
+    preview_text,
+    receiver_rows,
+    review,
     talk,
-    wrong,
 )
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import BUTTON, PHONE, SENDER, RunScenario, approve_template, register_channel, set_up_sender
@@ -30,7 +30,7 @@ def size(text: str) -> tuple[int, int]:
 def test_a_text_is_counted_as_it_will_be_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         cases = [
             (form(content="가나다"), (6, 90)),
             (form(content="가\r\n나"), (5, 90)),
@@ -46,34 +46,34 @@ def test_a_text_is_counted_as_it_will_be_sent(run_scenario: RunScenario) -> None
             (talk("friendtalk", sender_key, content="가나", messageType="friendTalkWideImage"), (2, 76)),
         ]
         for fields, expected in cases:
-            assert size((await look(visitor, fields)).text) == expected, fields
+            assert size((await preview(browser, fields)).text) == expected, fields
 
     run_scenario(scenario)
 
 
 def test_an_sms_that_does_not_fit_may_become_an_lms_at_one_press(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         fields = form(content="가" * 46)
 
-        fits, long = await look(visitor, form(content="가" * 45)), await look(visitor, fields)
-        changed = await visitor.fill_in("/console/send/form", **fields, to="lms")
+        fits, long = await preview(browser, form(content="가" * 45)), await preview(browser, fields)
+        changed = await browser.submit("/console/send/form", **fields, to="lms")
 
         assert "offer-lms" not in fits.text
         assert "offer-lms" in long.text
-        assert "90바이트까지인데 92바이트입니다" in wrong(long)["content"]
+        assert "90바이트까지인데 92바이트입니다" in errors(long)["content"]
         assert 'name="kind" value="lms"' in changed.text
         assert "가" * 46 + "</textarea>" in changed.text
         assert size(changed.text) == (92, 2000)
-        assert wrong(changed) == {}
+        assert errors(changed) == {}
 
     run_scenario(scenario)
 
 
 def test_a_line_of_any_length_is_looked_at(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        shown = await look(await visitor_of(env), form(receivers='"1' + "x" * 200_000))
-        assert [len(row) for row in rows(shown)] == [3]
+        shown = await preview(await signed_in_browser(env), form(receivers='"1' + "x" * 200_000))
+        assert [len(row) for row in receiver_rows(shown)] == [3]
 
     run_scenario(scenario)
 
@@ -81,30 +81,30 @@ def test_a_line_of_any_length_is_looked_at(run_scenario: RunScenario) -> None:
 def test_characters_that_cannot_be_sent_are_marked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        text = await look(visitor, form(content="가😀나<b>"))
-        app = await look(visitor, talk("friendtalk", sender_key, content="가😀나"))
+        text = await preview(browser, form(content="가😀나<b>"))
+        app = await preview(browser, talk("friendtalk", sender_key, content="가😀나"))
 
-        assert '가<mark class="lost">😀</mark>나<b>' in arriving(text)
+        assert '가<mark class="lost">😀</mark>나<b>' in preview_text(text)
         assert 'data-lost="😀"' in text.text
-        assert "U+1F600" in wrong(text)["content"]
-        assert arriving(app) == "가😀나"
-        assert wrong(app) == {}
+        assert "U+1F600" in errors(text)["content"]
+        assert preview_text(app) == "가😀나"
+        assert errors(app) == {}
 
     run_scenario(scenario)
 
 
 def test_characters_that_become_question_marks_are_shown_so(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await look(visitor, form(content="가😀나"))
+        shown = await preview(browser, form(content="가😀나"))
 
-        assert arriving(shown) == "가?나"
+        assert preview_text(shown) == "가?나"
         assert 'data-lost="😀"' in shown.text
         assert size(shown.text) == (5, 90)
-        assert wrong(shown) == {}
+        assert errors(shown) == {}
 
     run_scenario(scenario, unsupported_characters="replace")
 
@@ -121,17 +121,17 @@ def test_the_phone_shows_what_the_first_receiver_gets(run_scenario: RunScenario)
             emphasisTitle="#{물건} 도착",
             buttons=[BUTTON],
         )
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         fields = talk("alimtalk", sender_key, receivers=f"{PHONE}, 사과, 홍길동\n010-2222-3333, 배, 김")
 
-        shown = await look(visitor, fields)
-        nobody = await look(visitor, {**fields, "receivers": ""})
+        shown = await preview(browser, fields)
+        nobody = await preview(browser, {**fields, "receivers": ""})
 
-        assert arriving(shown) == "홍길동님, 사과"
+        assert preview_text(shown) == "홍길동님, 사과"
         assert '<p class="subject">사과 도착</p>' in shown.text
         assert "<li><span>열기</span></li>" in shown.text
         assert "@shop" in shown.text
-        assert arriving(nobody) == "#{이름}님, #{물건}"
+        assert preview_text(nobody) == "#{이름}님, #{물건}"
 
     run_scenario(scenario)
 
@@ -139,22 +139,22 @@ def test_the_phone_shows_what_the_first_receiver_gets(run_scenario: RunScenario)
 def test_the_fallback_is_shown_as_it_would_go(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         on = {"resend": "1", "resendPhoneNumber": SENDER}
 
-        none = await look(visitor, talk("alimtalk", sender_key))
-        made = await look(visitor, talk("alimtalk", sender_key, **on))
-        own = await look(
-            visitor, talk("friendtalk", sender_key, adFlag="1", resendContent="#{이름}" + "가" * 46, **on)
+        none = await preview(browser, talk("alimtalk", sender_key))
+        made = await preview(browser, talk("alimtalk", sender_key, **on))
+        own = await preview(
+            browser, talk("friendtalk", sender_key, adFlag="1", resendContent="#{이름}" + "가" * 46, **on)
         )
-        unsendable = await look(visitor, talk("friendtalk", sender_key, content="😀", **on))
+        unsendable = await preview(browser, talk("friendtalk", sender_key, content="😀", **on))
 
-        assert instead(none) == ""
+        assert fallback_text(none) == ""
         made_text = "배송이 시작되었습니다. 열기: https://shop.example/1"
-        assert instead(made) == f"{SENDER} 단문 문자 51 / 90바이트 {made_text}"
-        assert instead(own).startswith(f"{SENDER} 장문 문자")
-        assert "@shop (광고)#{이름}가" in instead(own)
-        assert "문자로 보낼 수 없음" in instead(unsendable)
+        assert fallback_text(made) == f"{SENDER} 단문 문자 51 / 90바이트 {made_text}"
+        assert fallback_text(own).startswith(f"{SENDER} 장문 문자")
+        assert "@shop (광고)#{이름}가" in fallback_text(own)
+        assert "문자로 보낼 수 없음" in fallback_text(unsendable)
 
     run_scenario(scenario)
 
@@ -163,7 +163,7 @@ def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_point
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         receivers = "\r\n".join(
             [
                 "010-1111-2222, 홍길동",
@@ -176,9 +176,9 @@ def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_point
             ]
         )
 
-        shown = await look(visitor, form(content="#{이름}", receivers=receivers))
+        shown = await preview(browser, form(content="#{이름}", receivers=receivers))
 
-        found = {row[0]: row for row in rows(shown)}
+        found = {row[0]: row for row in receiver_rows(shown)}
         assert found["1"] == ["1", "010-1111-2222", "홍길동", ""]
         assert "휴대폰 번호가 아닙니다" in found["3"][-1]
         assert "변수: 이름" in found["4"][-1]
@@ -193,24 +193,24 @@ def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_point
 
 def test_a_first_line_may_name_the_columns(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         receivers = f"번호\t금액\t#{{이름}}\t메모\n{PHONE}\t500\t홍길동\t단골"
 
-        shown = await look(visitor, form(content="#{이름}님 #{금액}원", receivers=receivers))
+        shown = await preview(browser, form(content="#{이름}님 #{금액}원", receivers=receivers))
 
-        assert arriving(shown) == "홍길동님 500원"
-        assert rows(shown) == [["2", PHONE, "홍길동", "500", ""]]
+        assert preview_text(shown) == "홍길동님 500원"
+        assert receiver_rows(shown) == [["2", PHONE, "홍길동", "500", ""]]
 
     run_scenario(scenario)
 
 
 def test_values_are_left_alone_where_there_are_no_variables(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await look(visitor, form(receivers=f"{PHONE}, 홍길동, 단골"))
+        shown = await preview(browser, form(receivers=f"{PHONE}, 홍길동, 단골"))
 
-        assert rows(shown) == [["1", PHONE, ""]]
+        assert receiver_rows(shown) == [["1", PHONE, ""]]
         assert "보낼 수 없는" not in shown.text
 
     run_scenario(scenario)
@@ -218,28 +218,28 @@ def test_values_are_left_alone_where_there_are_no_variables(run_scenario: RunSce
 
 def test_too_many_receivers_are_told_before_they_are_looked_at(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         fields = form(receivers="\n".join(f"010-1111-{n:04}" for n in range(21)))
 
-        most = await check(visitor, form(receivers="\n".join(f"010-1111-{n:04}" for n in range(20))))
-        more = await check(visitor, fields)
+        most = await review(browser, form(receivers="\n".join(f"010-1111-{n:04}" for n in range(20))))
+        more = await review(browser, fields)
 
         assert (most.status, more.status) == (200, 400)
-        assert "20명까지인데 21명입니다" in wrong(more)["receivers"]
+        assert "20명까지인데 21명입니다" in errors(more)["receivers"]
 
     run_scenario(scenario, max_receivers=20)
 
 
 def test_what_is_still_empty_is_not_held_against_whoever_types(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
-            page = await visitor.get(f"/console/send?kind={kind}")
-            shown = await look(visitor, {"kind": kind})
+            page = await browser.get(f"/console/send?kind={kind}")
+            shown = await preview(browser, {"kind": kind})
 
             assert page.status == 200
             assert f'name="kind" value="{kind}"' in page.text
-            assert wrong(page) == wrong(shown) == {}
+            assert errors(page) == errors(shown) == {}
 
     run_scenario(scenario)
 
@@ -247,13 +247,13 @@ def test_what_is_still_empty_is_not_held_against_whoever_types(run_scenario: Run
 def test_every_part_that_typing_changes_has_its_place_in_the_form(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         buttons = {"buttons[0].buttonType": "appLink", "buttons[1].buttonType": "botConversion"}
         kinds = [{"kind": kind} for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk")]
         for fields in [*kinds, {"kind": "friendtalk", "messageType": "friendTalkImage", **buttons, **IMAGE}]:
             given = {"senderKey": sender_key, **fields}
-            page = await visitor.fill_in("/console/send/form", **given)
-            shown = await look(visitor, given)
+            page = await browser.submit("/console/send/form", **given)
+            shown = await preview(browser, given)
 
             changed = re.findall(r'id="([\w-]+)"[^>]* hx-swap-oob="true"', shown.text)
             assert len(changed) > 6
@@ -264,17 +264,17 @@ def test_every_part_that_typing_changes_has_its_place_in_the_form(run_scenario: 
 
 def test_a_picture_that_was_looked_at_before_is_not_asked_for_again(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         unseen = {name: value for name, value in IMAGE.items() if name != "image_body"}
 
-        typing = await look(visitor, form("mms", **unseen))
-        bad = await look(visitor, form("mms", **{**IMAGE, "image_body": "AAAA"}))
-        unsent = await check(visitor, form("mms", **unseen))
+        typing = await preview(browser, form("mms", **unseen))
+        bad = await preview(browser, form("mms", **{**IMAGE, "image_body": "AAAA"}))
+        unsent = await review(browser, form("mms", **unseen))
 
-        assert wrong(typing) == {}
+        assert errors(typing) == {}
         assert "<canvas" in typing.text
-        assert "JPEG 파일이 아닙니다" in wrong(bad)["image"]
-        assert "image" in wrong(unsent)
+        assert "JPEG 파일이 아닙니다" in errors(bad)["image"]
+        assert "image" in errors(unsent)
 
     run_scenario(scenario)
 
@@ -282,7 +282,7 @@ def test_a_picture_that_was_looked_at_before_is_not_asked_for_again(run_scenario
 def test_buttons_are_added_moved_and_removed(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         two = {
             "buttons[0].buttonType": "webLink",
             "buttons[0].name": "첫째",
@@ -293,7 +293,7 @@ def test_buttons_are_added_moved_and_removed(run_scenario: RunScenario) -> None:
 
         async def after(act: str) -> list[str]:
             fields = talk("friendtalk", sender_key, act=act, **two)
-            return names.findall((await visitor.fill_in("/console/send/form", **fields)).text)
+            return names.findall((await browser.submit("/console/send/form", **fields)).text)
 
         assert await after("add") == ["첫째", "둘째", ""]
         assert await after("up-1") == ["둘째", "첫째"]
@@ -307,10 +307,10 @@ def test_buttons_are_added_moved_and_removed(run_scenario: RunScenario) -> None:
 
 def test_the_fields_of_a_button_follow_its_type(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        app = await visitor.fill_in("/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "appLink"})
-        bot = await visitor.fill_in(
+        app = await browser.submit("/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "appLink"})
+        bot = await browser.submit(
             "/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "botConversion"}
         )
 
@@ -323,10 +323,10 @@ def test_the_fields_of_a_button_follow_its_type(run_scenario: RunScenario) -> No
 
 def test_typing_takes_the_last_look_away(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
-        looked = await check(visitor, form())
+        browser = await signed_in_browser(env)
+        looked = await review(browser, form())
 
-        shown = await look(visitor, {**form(), **hidden(looked)})
+        shown = await preview(browser, {**form(), **hidden_fields(looked)})
 
         assert '<div id="last" hx-swap-oob="true"></div>' in shown.text
 
@@ -336,7 +336,7 @@ def test_typing_takes_the_last_look_away(run_scenario: RunScenario) -> None:
 def test_nothing_that_is_typed_becomes_markup(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         names = (
             "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",
             "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
@@ -347,22 +347,22 @@ def test_nothing_that_is_typed_becomes_markup(run_scenario: RunScenario) -> None
             for name in names:
                 fields = {**talk(kind, sender_key, resend="1"), name: HOSTILE}
                 for step in ("look", "form", "check", "test"):
-                    shown = await visitor.fill_in(f"/console/send/{step}", **fields)
+                    shown = await browser.submit(f"/console/send/{step}", **fields)
 
                     assert "<script>alert" not in shown.text, (kind, name, step)
                     assert "<img src=x" not in shown.text, (kind, name, step)
         variable = form(content="#{" + HOSTILE + "}", receivers=f"{PHONE}, {HOSTILE}")
-        assert "<script>alert" not in (await look(visitor, variable)).text
+        assert "<script>alert" not in (await preview(browser, variable)).text
 
     run_scenario(scenario)
 
 
 def test_the_page_speaks_english(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
-        visitor.cookies["pabal_language"] = "en"
+        browser = await signed_in_browser(env)
+        browser.cookies["pabal_language"] = "en"
 
-        shown = await check(visitor, form(content="hello"))
+        shown = await review(browser, form(content="hello"))
 
         assert "Send it like this?" in shown.text
         assert "5 of 90 bytes" in shown.text

@@ -13,7 +13,7 @@ from pabal.console.table import PAGES
 from pabal.domain.user import Role
 from pabal.service.access.sign_in import MAX_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.store.engine.base import StoreUnavailable
-from tests.fixtures.console import WORD, Visitor, make_user, sign_in, visitor_of
+from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in, signed_in_browser
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 from tests.fixtures.web import FailingStore, RunScenario
 
@@ -24,9 +24,9 @@ TRUSTING = {"trusted_proxies": [ip_network("127.0.0.1/32")]}
 
 def test_every_answer_says_what_browsers_may_do_with_it(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env, Role.OPERATOR)
+        browser = await signed_in_browser(env, Role.OPERATOR)
         for path in ["/console/nowhere", "/console/history?x=%ff", *{page.path for page in PAGES}]:
-            shown = await visitor.get(path)
+            shown = await browser.get(path)
 
             assert HEADERS.items() <= shown.headers.items(), path
             assert shown.headers["cache-control"] == "no-store"
@@ -47,19 +47,19 @@ def test_no_page_has_scripts_or_styles_in_itself_nor_lets_anything_through_unesc
 
 def test_files_are_kept_for_good_at_addresses_that_change_with_them(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = Visitor(env.service)
-        page = await visitor.get("/console/login")
+        browser = Browser(env.service)
+        page = await browser.get("/console/login")
         found = set(re.findall(r'(?:href|src)="(/console/static/[^"]+)"', page.text))
 
         assert {Path(each).suffix for each in found} == {".css", ".js", ".svg"}
         for address in found:
-            plain = await visitor.get(address)
+            plain = await browser.get(address)
             assert plain.status == 200
             assert "immutable" in plain.headers["cache-control"]
             assert HEADERS.items() <= plain.headers.items()
             stem, _, kind = address.rpartition(".")
-            assert (await visitor.get(f"{stem[:-1]}0.{kind}")).status == 404
-        assert (await visitor.get("/console/static/../app.py")).status == 404
+            assert (await browser.get(f"{stem[:-1]}0.{kind}")).status == 404
+        assert (await browser.get("/console/static/../app.py")).status == 404
 
     run_scenario(scenario)
 
@@ -69,16 +69,16 @@ def test_a_session_is_held_away_from_scripts_and_other_sites_and_is_new_at_each_
 ) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env)
-        visitor = await sign_in(env, name)
-        first = visitor.cookies["pabal_session"]
+        browser = await sign_in(env, name)
+        first = browser.cookies["pabal_session"]
 
-        shown = await visitor.fill_in("/console/login", name=name, password=WORD)
+        shown = await browser.submit("/console/login", name=name, password=PASSWORD)
 
         (cookie,) = [each for each in shown.cookies if each.startswith("pabal_session=")]
         assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
-        second = visitor.cookies["pabal_session"]
+        second = browser.cookies["pabal_session"]
         assert first != second
-        old = Visitor(env.service)
+        old = Browser(env.service)
         old.cookies["pabal_session"] = first
         assert (await old.get("/console/history")).status == 303, "the session before is over"
 
@@ -88,16 +88,16 @@ def test_a_session_is_held_away_from_scripts_and_other_sites_and_is_new_at_each_
 def test_over_tls_only_a_cookie_counts_that_nobody_else_can_have_set(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env)
-        visitor = await sign_in(env, name, Visitor(env.service, **OVER_TLS))
-        token = visitor.cookies["__Host-pabal_session"]
+        browser = await sign_in(env, name, Browser(env.service, **OVER_TLS))
+        token = browser.cookies["__Host-pabal_session"]
 
-        here = await visitor.get("/console/history")
-        plain = Visitor(env.service, **OVER_TLS)
+        here = await browser.get("/console/history")
+        plain = Browser(env.service, **OVER_TLS)
         plain.cookies["pabal_session"] = token
         there = await plain.get("/console/history")
 
         assert (here.status, there.status) == (200, 303)
-        again = await visitor.fill_in("/console/login", name=name, password=WORD)
+        again = await browser.submit("/console/login", name=name, password=PASSWORD)
         (cookie,) = [each for each in again.cookies if "pabal_session" in each]
         assert {"Secure", "HttpOnly", "Path=/"} <= set(cookie.split("; "))
         assert "Domain" not in cookie
@@ -108,13 +108,13 @@ def test_over_tls_only_a_cookie_counts_that_nobody_else_can_have_set(run_scenari
 def test_who_is_not_a_trusted_proxy_is_not_believed_about_tls_or_addresses(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env)
-        visitor = await sign_in(env, name, Visitor(env.service, **OVER_TLS))
-        assert set(visitor.cookies) >= {"pabal_session"}
+        browser = await sign_in(env, name, Browser(env.service, **OVER_TLS))
+        assert set(browser.cookies) >= {"pabal_session"}
 
         for number in range(MAX_ATTEMPTS_PER_NAME_AND_ADDRESS):
-            liar = Visitor(env.service, x_forwarded_for=f"192.0.2.{number}")
-            assert (await liar.fill_in("/console/login", name=name, password="wrong")).status == 401
-        locked = await Visitor(env.service).fill_in("/console/login", name=name, password=WORD)
+            liar = Browser(env.service, x_forwarded_for=f"192.0.2.{number}")
+            assert (await liar.submit("/console/login", name=name, password="wrong")).status == 401
+        locked = await Browser(env.service).submit("/console/login", name=name, password=PASSWORD)
 
         assert locked.status == 429
 
@@ -124,10 +124,10 @@ def test_who_is_not_a_trusted_proxy_is_not_believed_about_tls_or_addresses(run_s
 def test_a_wrong_password_and_an_unknown_name_are_told_alike(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env)
-        visitor = Visitor(env.service)
+        browser = Browser(env.service)
 
-        wrong = await visitor.fill_in("/console/login", name=name, password="wrong")
-        unknown = await visitor.fill_in("/console/login", name="n" * len(name), password=WORD)
+        wrong = await browser.submit("/console/login", name=name, password="wrong")
+        unknown = await browser.submit("/console/login", name="n" * len(name), password=PASSWORD)
 
         assert (wrong.status, unknown.status) == (401, 401)
         assert wrong.text.replace(name, "") == unknown.text.replace("n" * len(name), "")
@@ -152,14 +152,14 @@ def test_one_is_sent_on_to_where_one_wanted(path: str) -> None:
 def test_who_wanted_a_page_gets_there_after_signing_in(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env)
-        visitor = Visitor(env.service)
+        browser = Browser(env.service)
 
-        sent = await visitor.get("/console/history?status=fail")
-        part = await visitor.get(
+        sent = await browser.get("/console/history?status=fail")
+        part = await browser.get(
             "/console/phone/messages?number=1", hx_request="true", hx_current_url="http://x/console/phone?number=2"
         )
-        shown = await visitor.fill_in(
-            "/console/login", name=name, password=WORD, next="/console/history?status=fail"
+        shown = await browser.submit(
+            "/console/login", name=name, password=PASSWORD, next="/console/history?status=fail"
         )
 
         assert sent.location == "/console/login?next=%2Fconsole%2Fhistory%3Fstatus%3Dfail"
@@ -168,7 +168,7 @@ def test_who_wanted_a_page_gets_there_after_signing_in(run_scenario: RunScenario
             "/console/login?next=%2Fconsole%2Fphone%3Fnumber%3D2",
         )
         assert shown.location == "/console/history?status=fail"
-        on = await visitor.get("/console/login?next=%2Fconsole%2Fhistory%3Fchannel%3D%ED%95%9C", hx_request="true")
+        on = await browser.get("/console/login?next=%2Fconsole%2Fhistory%3Fchannel%3D%ED%95%9C", hx_request="true")
         assert on.headers["hx-redirect"] == "/console/history?channel=%ED%95%9C"
 
     run_scenario(scenario)
@@ -176,12 +176,12 @@ def test_who_wanted_a_page_gets_there_after_signing_in(run_scenario: RunScenario
 
 def test_the_language_stays_as_chosen_and_nonsense_changes_nothing(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = Visitor(env.service)
-        korean = await visitor.get("/console/login")
-        nonsense = await visitor.fill_in("/console/language", language="xx", next="/console/login")
-        still = await visitor.get("/console/login")
-        await visitor.fill_in("/console/language", language="en", next="/console/login")
-        english = await visitor.get("/console/login")
+        browser = Browser(env.service)
+        korean = await browser.get("/console/login")
+        nonsense = await browser.submit("/console/language", language="xx", next="/console/login")
+        still = await browser.get("/console/login")
+        await browser.submit("/console/language", language="en", next="/console/login")
+        english = await browser.get("/console/login")
 
         assert ('lang="ko"' in korean.text, 'lang="ko"' in still.text) == (True, True)
         assert nonsense.location == "/console/login"
@@ -204,9 +204,9 @@ def test_what_cannot_be_answered_is_told_on_a_page(
     run_scenario: RunScenario, path: str, method: str, status: int
 ) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
 
-        shown = await visitor.get(path, method)
+        shown = await browser.get(path, method)
 
         assert shown.status == status
         assert shown.headers["content-type"] == "text/html; charset=utf-8"
@@ -216,11 +216,11 @@ def test_what_cannot_be_answered_is_told_on_a_page(
 
 def test_a_form_that_is_too_large_or_none_is_refused(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        visitor = Visitor(env.service)
+        browser = Browser(env.service)
 
-        large = await visitor.fill_in("/console/login", name="n" * 20_000, password=WORD)
-        other = await visitor.post(
-            "/console/login", {"csrf": await visitor.csrf()}, content_type="application/json"
+        large = await browser.submit("/console/login", name="n" * 20_000, password=PASSWORD)
+        other = await browser.post(
+            "/console/login", {"csrf": await browser.csrf()}, content_type="application/json"
         )
 
         assert (large.status, other.status) == (413, 415)
@@ -238,16 +238,16 @@ def test_trouble_is_told_without_a_word_of_the_inside(
     store = FailingStore(open_store(tmp_path, world))
 
     async def scenario(env: Environment) -> None:
-        visitor = await visitor_of(env)
+        browser = await signed_in_browser(env)
         store.error = trouble
 
-        shown = await visitor.get("/console/history")
+        shown = await browser.get("/console/history")
         store.error = None
 
         assert shown.status == status
         assert "secret" not in shown.text
         assert "로그아웃" not in shown.text or status == 500
-        assert (await visitor.get("/console/history")).status == 200
+        assert (await browser.get("/console/history")).status == 200
 
     run_scenario(scenario, world=world, store=store)
 
@@ -257,10 +257,10 @@ def test_names_that_people_chose_are_shown_and_never_run(run_scenario: RunScenar
 
     async def scenario(env: Environment) -> None:
         owner = await sign_in(env, await make_user(env, Role.OWNER, hostile, "kim"))
-        operator = await visitor_of(env, Role.OPERATOR)
+        operator = await signed_in_browser(env, Role.OPERATOR)
 
         pages = [await owner.get("/console/history"), await operator.get("/console/accounts")]
-        pages.append(await Visitor(env.service).fill_in("/console/login", name=hostile, password="wrong"))
+        pages.append(await Browser(env.service).submit("/console/login", name=hostile, password="wrong"))
 
         assert all("&lt;script&gt;alert(1)" in page.text for page in pages)
         assert all("<script>alert" not in page.text for page in pages)

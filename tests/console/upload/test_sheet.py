@@ -9,7 +9,7 @@ import pytest
 from openpyxl import Workbook
 
 from pabal.console.upload import sheet, xlsx_limits
-from pabal.console.upload.sheet import Row
+from pabal.console.upload.sheet import SheetRow
 from pabal.domain.codes import Code, Refused
 from tests.fixtures.engines import sqlite_only
 
@@ -24,9 +24,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "list"
 
 
-def read(path: Path, body: bytes) -> list[Row]:
+def read(path: Path, body: bytes) -> list[SheetRow]:
     path.write_bytes(body)
-    return list(sheet.counted(sheet.rows_of(path)))
+    return list(sheet.limit_rows(sheet.read_rows(path)))
 
 
 def refusal(path: Path, body: bytes) -> Refused:
@@ -47,8 +47,8 @@ def excel(*rows: list[object]) -> bytes:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16"])
 def test_a_text_is_read_however_it_is_encoded(path: Path, encoding: str) -> None:
     assert read(path, TEXT.encode(encoding)) == [
-        Row(1, ("휴대폰번호", "이름")),
-        Row(2, ("010-1234-5678", "홍길동")),
+        SheetRow(1, ("휴대폰번호", "이름")),
+        SheetRow(2, ("010-1234-5678", "홍길동")),
     ]
 
 
@@ -60,7 +60,11 @@ def test_columns_are_parted_by_what_the_first_row_uses(path: Path, delimiter: st
 
 def test_empty_rows_are_passed_over_and_rows_keep_their_numbers(path: Path) -> None:
     body = 'phone,이름\n\n,\n010-1,"두 줄\n이름"\n010-2,x\n'.encode()
-    assert read(path, body) == [Row(1, ("phone", "이름")), Row(4, ("010-1", "두 줄\n이름")), Row(5, ("010-2", "x"))]
+    assert read(path, body) == [
+        SheetRow(1, ("phone", "이름")),
+        SheetRow(4, ("010-1", "두 줄\n이름")),
+        SheetRow(5, ("010-2", "x")),
+    ]
 
 
 def test_an_excel_file_is_read_as_people_see_it(path: Path) -> None:
@@ -95,7 +99,7 @@ def test_what_cannot_be_read_is_told_in_words(path: Path, body: bytes) -> None:
 def test_an_excel_file_that_unpacks_to_too_much_is_not_unpacked(path: Path) -> None:
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/sharedStrings.xml", b"\0" * (xlsx_limits.MOST_WORDS_BYTES + 1))
+        archive.writestr("xl/sharedStrings.xml", b"\0" * (xlsx_limits.MAX_SHARED_STRINGS_BYTES + 1))
     assert "too large" in str(refusal(path, written.getvalue()).problems[0].detail)
 
 
@@ -116,10 +120,10 @@ def excel_of(rows: str, **parts: str) -> bytes:
 @pytest.mark.parametrize(
     "body",
     [
-        excel_of(f"<row>{'<c/>' * (xlsx_limits.MOST_ROW_TAGS + 1)}</row>"),
-        excel_of(f"<row>{'<c/><!--</row>-->' * (xlsx_limits.MOST_ROW_TAGS // 2 + 1)}</row>"),
-        excel_of(f"<row><c><v>{'1' * (xlsx_limits.MOST_ROW_BYTES + 1)}</v></c></row>"),
-        excel_of("", styles=f'<styleSheet xmlns="{MAIN}">{"<x/>" * (xlsx_limits.MOST_ROW_TAGS + 1)}</styleSheet>'),
+        excel_of(f"<row>{'<c/>' * (xlsx_limits.MAX_ROW_TAGS + 1)}</row>"),
+        excel_of(f"<row>{'<c/><!--</row>-->' * (xlsx_limits.MAX_ROW_TAGS // 2 + 1)}</row>"),
+        excel_of(f"<row><c><v>{'1' * (xlsx_limits.MAX_ROW_BYTES + 1)}</v></c></row>"),
+        excel_of("", styles=f'<styleSheet xmlns="{MAIN}">{"<x/>" * (xlsx_limits.MAX_ROW_TAGS + 1)}</styleSheet>'),
     ],
     ids=["cells", "cells behind comments", "one cell", "styles"],
 )
@@ -134,7 +138,7 @@ def test_rows_without_end_are_not_gone_through(path: Path) -> None:
 
 
 def test_many_rows_that_are_only_formatted_are_passed_over(path: Path) -> None:
-    empty = '<row ht="20" customHeight="1"/>' * (xlsx_limits.MOST_ROW_TAGS + 1)
+    empty = '<row ht="20" customHeight="1"/>' * (xlsx_limits.MAX_ROW_TAGS + 1)
     body = excel_of(
         f'<row><c t="inlineStr"><is><t>phone</t></is></c></row>{empty}<row><c><v>1012345678</v></c></row>'
     )
@@ -150,21 +154,23 @@ def test_a_locked_part_of_an_excel_file_is_told_in_words(path: Path) -> None:
 
 
 def test_too_many_rows_or_columns_are_refused(path: Path) -> None:
-    many = b"phone\n" + b"1\n" * sheet.MOST_ROWS
+    many = b"phone\n" + b"1\n" * sheet.MAX_ROWS
     assert refusal(path, many).code is Code.TOO_MANY_RECEIVERS
-    wide = ",".join("c" * (sheet.MOST_COLUMNS + 1)).encode()
+    wide = ",".join("c" * (sheet.MAX_COLUMNS + 1)).encode()
     assert refusal(path, wide).code is Code.INVALID_PARAMETER
 
 
 def test_columns_are_found_by_their_names() -> None:
-    found = sheet.columns(Row(1, ("이름", " Phone Number ", "#{코드}", "", "메모", "reference")), ["이름", "코드"])
+    found = sheet.find_columns(
+        SheetRow(1, ("이름", " Phone Number ", "#{코드}", "", "메모", "reference")), ["이름", "코드"]
+    )
 
     assert (found.phone, found.reference, found.values) == (1, 5, {"이름": 0, "코드": 2})
     assert found.unused == ("메모",)
 
 
 def test_a_variable_may_be_called_like_the_number() -> None:
-    found = sheet.columns(Row(1, ("번호", "휴대폰")), ["번호"])
+    found = sheet.find_columns(SheetRow(1, ("번호", "휴대폰")), ["번호"])
     assert (found.phone, found.values) == (1, {"번호": 0})
 
 
@@ -180,7 +186,7 @@ def test_a_variable_may_be_called_like_the_number() -> None:
 )
 def test_columns_that_are_missing_or_there_twice_are_named(cells: tuple[str, ...], said: str) -> None:
     with pytest.raises(Refused) as refused:
-        sheet.columns(Row(1, cells), ["이름"])
+        sheet.find_columns(SheetRow(1, cells), ["이름"])
     assert said in refused.value.problems[0].message("en")
 
 
@@ -189,4 +195,4 @@ def test_columns_that_are_missing_or_there_twice_are_named(cells: tuple[str, ...
     [("1012345678", "01012345678"), ("111234567", "0111234567"), ("010-1", "010-1"), ("15881588", "15881588")],
 )
 def test_a_zero_that_a_spreadsheet_dropped_is_put_back(cell: str, meant: str) -> None:
-    assert sheet.phone_number(cell) == meant
+    assert sheet.restore_phone_number(cell) == meant

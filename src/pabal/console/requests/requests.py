@@ -5,7 +5,7 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload.upload import ANEW, FOLLOW, NOTHING_NEW, UPLOAD
+from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS, REQUESTS_PATH, UPLOAD_PATH
 from pabal.domain import identifiers
 from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import Code, Refused
@@ -19,13 +19,13 @@ from pabal.store import campaigns as kept
 from pabal.store.campaign_requests import CampaignProgress
 
 PAGE_SIZE = 20
-MOST_WATCHED = 20
+MAX_POLLED = 20
 SHOWN_PARTS = 200
-WIDTH = 1000
+BAR_WIDTH = 1000
 """How wide a bar is, in parts."""
 
 
-class Piece(NamedTuple):
+class BarSegment(NamedTuple):
     """A part of a bar: what it stands for, where it begins, how wide it is."""
 
     word: str
@@ -33,23 +33,23 @@ class Piece(NamedTuple):
     width: int
 
 
-class Entry(NamedTuple):
+class RequestEntry(NamedTuple):
     """A campaign or a request as pages show it."""
 
     id: str
-    address: str
+    path: str
     time: str
     kind: str
     name: str
     state: str
-    state_word: str
+    state_class: str
     scheduled: str
     total: int
     counts: list[tuple[Status, int]]
     fallbacks: int
     unmade: int
     unsent: int
-    pieces: list[Piece]
+    segments: list[BarSegment]
     is_campaign: bool
     is_moving: bool
     has_ended: bool
@@ -57,60 +57,60 @@ class Entry(NamedTuple):
     is_for_later: bool
 
 
-async def show_list(request: PageRequest) -> Response:
+async def list_requests(request: PageRequest) -> Response:
     """Show what was sent, newest first."""
     before = identifiers.parse_request_id(request.field("before"))
     listed = await follow.list_sent(request.context, request.account_id, before or AFTER_NEWEST_ID, PAGE_SIZE)
     return request.render(
         "requests/requests.html",
         entries=[_entry(request, each) for each in listed.items],
-        older=f"{FOLLOW}?before={listed.next_before.hex()}" if listed.next_before else "",
-        newest=FOLLOW if before else "",
+        older=f"{REQUESTS_PATH}?before={listed.next_before.hex()}" if listed.next_before else "",
+        newest=REQUESTS_PATH if before else "",
         news="",
     )
 
 
 async def show_progress(request: PageRequest) -> Response:
     """Answer with how far those are that the page watches."""
-    words = request.field("ids").split(",")[:MOST_WATCHED]
+    words = request.field("ids").split(",")[:MAX_POLLED]
     found = [
         await follow.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
         for word in words
     ]
     is_one = bool(request.field("one"))
     if is_one and any(each and each.campaign and each.campaign.state is CampaignState.HALTED for each in found):
-        return Response(status_code=NOTHING_NEW, headers=ANEW)  # the page says why
+        return Response(status_code=NO_CONTENT, headers=RELOAD_HEADERS)  # the page says why
     entries = [_entry(request, each) for each in found if each]
     ended = [each.name or each.kind for each in entries if not each.is_moving]
     news = request.t("follow.news", names=", ".join(ended)) if ended else ""
     return request.render("requests/requests_progress.html", entries=entries, news=news, is_one=is_one)
 
 
-async def show_one(request: PageRequest) -> Response:
+async def show_request(request: PageRequest) -> Response:
     """Show a campaign or a request.
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    sent = await _sent(request)
-    if sent.campaign and sent.campaign.state.is_before_sending and request.is_allowed(UPLOAD, "POST"):
-        return request.redirect(f"{UPLOAD}/{sent.id.hex()}")
-    return await _page(request, sent)
+    sent = await _get_progress(request)
+    if sent.campaign and sent.campaign.state.is_before_sending and request.is_allowed(UPLOAD_PATH, "POST"):
+        return request.redirect(f"{UPLOAD_PATH}/{sent.id.hex()}")
+    return await _render_request(request, sent)
 
 
-async def cancel(request: PageRequest) -> Response:
+async def cancel_request_or_campaign(request: PageRequest) -> Response:
     """Cancel what still waits."""
-    sent = await _sent(request)
+    sent = await _get_progress(request)
     deed = request.audit_entry("campaign.cancel" if sent.campaign else "request.cancel", sent.id.hex())
     if sent.campaign:
         await campaigns.cancel_campaign(request.context, sent.campaign, deed)
     else:
         await cancel_request(request.context, request.account_id, sent.id, None, deed)
-    return request.redirect(f"{FOLLOW}/{sent.id.hex()}")
+    return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
 
 
-async def hurry(request: PageRequest) -> Response:
+async def send_request_now(request: PageRequest) -> Response:
     """Send now what waits for its time."""
-    sent = await _sent(request)
+    sent = await _get_progress(request)
     try:
         if sent.campaign:
             deed = request.audit_entry("campaign.now", sent.id.hex())
@@ -119,23 +119,23 @@ async def hurry(request: PageRequest) -> Response:
             deed = request.audit_entry("request.now", sent.id.hex())
             await send_now.send_now(request.context, request.account_id, sent.id, deed)
     except Refused as refused:
-        return await _page(request, sent, refused)
-    return request.redirect(f"{FOLLOW}/{sent.id.hex()}")
+        return await _render_request(request, sent, refused)
+    return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
 
 
-async def go_on(request: PageRequest) -> Response:
+async def resume_campaign(request: PageRequest) -> Response:
     """Take up a campaign again that was halted.
 
     Raises Refused(NOT_FOUND) for what is no campaign.
     """
-    sent = await _sent(request)
+    sent = await _get_progress(request)
     if sent.campaign is None:
         raise Refused(Code.NOT_FOUND)
     await campaigns.resume(request.context, sent.campaign, request.audit_entry("campaign.go_on", sent.id.hex()))
-    return request.redirect(f"{FOLLOW}/{sent.id.hex()}")
+    return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
 
 
-async def _sent(request: PageRequest) -> SentItem:
+async def _get_progress(request: PageRequest) -> SentItem:
     word = str(request.http.path_params["request"])
     found = await follow.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
     if found is None:
@@ -143,7 +143,7 @@ async def _sent(request: PageRequest) -> SentItem:
     return found
 
 
-async def _page(request: PageRequest, sent: SentItem, refused: Refused | None = None) -> Response:
+async def _render_request(request: PageRequest, sent: SentItem, refused: Refused | None = None) -> Response:
     campaign, send_request = sent.campaign, sent.request
     parts = await follow.campaign_parts(request.context, campaign) if campaign else []
     above = await follow.campaign_of_request(request.context, sent.id) if send_request else None
@@ -169,7 +169,7 @@ def _content(shared: str | None) -> str:
     return decode_shared(shared).content if shared else ""
 
 
-def _entry(request: PageRequest, sent: SentItem) -> Entry:
+def _entry(request: PageRequest, sent: SentItem) -> RequestEntry:
     campaign, send_request, now = sent.campaign, sent.request, request.now
     state, word = _state(request, sent)
     scheduled_at = sent.scheduled_at
@@ -177,14 +177,14 @@ def _entry(request: PageRequest, sent: SentItem) -> Entry:
     name = (
         campaign.name if campaign else (send_request.subject or send_request.content[:60] if send_request else "")
     )
-    return Entry(
+    return RequestEntry(
         id=sent.id.hex(),
-        address=f"{FOLLOW}/{sent.id.hex()}",
+        path=f"{REQUESTS_PATH}/{sent.id.hex()}",
         time=request.locale.format_timestamp(identifiers.requested_at(sent.id)),
         kind=request.translate(sent.product.label),
         name=name,
         state=state,
-        state_word=word,
+        state_class=word,
         scheduled=request.locale.format_timestamp(scheduled_at)[:16]
         if is_scheduled and scheduled_at is not None
         else "",
@@ -193,7 +193,7 @@ def _entry(request: PageRequest, sent: SentItem) -> Entry:
         fallbacks=sent.progress.fallbacks,
         unmade=sent.not_yet_accepted,
         unsent=sent.never_accepted,
-        pieces=_pieces(sent.progress, max(sent.total, sent.progress.total)),
+        segments=_bar_segments(sent.progress, max(sent.total, sent.progress.total)),
         is_campaign=campaign is not None,
         is_moving=sent.is_in_progress(now),
         has_ended=sent.has_ended,
@@ -217,14 +217,14 @@ def _state(request: PageRequest, sent: SentItem) -> tuple[str, str]:
     return request.t("follow.ended"), "completed"
 
 
-def _pieces(progress: CampaignProgress, total: int) -> list[Piece]:
+def _bar_segments(progress: CampaignProgress, total: int) -> list[BarSegment]:
     """Return the parts of a bar, those that have ended first."""
     found = []
     begin = 0
     for status in (Status.COMPLETED, Status.FAIL, Status.CANCEL, Status.SENDING, Status.WAITING):
         count = getattr(progress, status.word)
         if count and total:
-            width = max(2, round(WIDTH * count / total))
-            found.append(Piece(status.word, begin, width))
+            width = max(2, round(BAR_WIDTH * count / total))
+            found.append(BarSegment(status.word, begin, width))
             begin += width
     return found

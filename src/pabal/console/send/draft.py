@@ -12,7 +12,7 @@ from pabal.domain.message import Product
 from pabal.models import bodies
 
 SMS, LMS, MMS, ALIMTALK, FRIENDTALK = "sms", "lms", "mms", "alimtalk", "friendtalk"
-TALKS = (Product.FRIENDTALK_TEXT, Product.FRIENDTALK_IMAGE, Product.FRIENDTALK_WIDE_IMAGE)
+FRIENDTALK_PRODUCTS = (Product.FRIENDTALK_TEXT, Product.FRIENDTALK_IMAGE, Product.FRIENDTALK_WIDE_IMAGE)
 BUTTON_FIELDS = {
     "webLink": ("mobileUrl", "pcUrl"),
     "appLink": ("androidUrl", "iosUrl", "mobileUrl", "pcUrl"),
@@ -24,17 +24,17 @@ BUTTON_FIELDS = {
     "deliveryTracking": (),
 }
 """The fields that are asked for, by the type of a button."""
-_TEXTS = (
+_TEXT_FIELDS = (
     "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",
     "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
 )  # fmt: skip
-_BOXES = ("adFlag", "resend", "once", "later")
-_BUTTON = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
-_NO_DATE = "-"
+_CHECKBOXES = ("adFlag", "resend", "once", "later")
+_BUTTON_FIELD = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
+_MISSING_DATE = "-"
 """What stands for a date that was to be picked and was not: it must not mean now."""
 
 
-class Kind(NamedTuple):
+class MessageKind(NamedTuple):
     """A tab of the send page."""
 
     word: str
@@ -45,22 +45,22 @@ class Kind(NamedTuple):
 KINDS = {
     kind.word: kind
     for kind in (
-        Kind(SMS, Product.SMS, bodies.SendSms),
-        Kind(LMS, Product.LMS, bodies.SendLms),
-        Kind(MMS, Product.MMS, bodies.SendMms),
-        Kind(ALIMTALK, Product.ALIMTALK, bodies.SendAlimtalk),
-        Kind(FRIENDTALK, Product.FRIENDTALK_TEXT, bodies.SendFriendtalk),
+        MessageKind(SMS, Product.SMS, bodies.SendSms),
+        MessageKind(LMS, Product.LMS, bodies.SendLms),
+        MessageKind(MMS, Product.MMS, bodies.SendMms),
+        MessageKind(ALIMTALK, Product.ALIMTALK, bodies.SendAlimtalk),
+        MessageKind(FRIENDTALK, Product.FRIENDTALK_TEXT, bodies.SendFriendtalk),
     )
 }
 
 
 @dataclass(frozen=True)
-class Draft:
+class MessageDraft:
     """What was typed; a field that was not is empty."""
 
-    kind: Kind
+    kind: MessageKind
     texts: Mapping[str, str]
-    boxes: Mapping[str, bool]
+    checkboxes: Mapping[str, bool]
     buttons: tuple[dict[str, str], ...] = ()
 
     @property
@@ -68,20 +68,22 @@ class Draft:
         """The kind of message that it becomes."""
         if self.kind.word != FRIENDTALK:
             return self.kind.product
-        return next((each for each in TALKS if each.word == self.texts["messageType"]), TALKS[0])
+        return next(
+            (each for each in FRIENDTALK_PRODUCTS if each.word == self.texts["messageType"]), FRIENDTALK_PRODUCTS[0]
+        )
 
     @property
     def has_image(self) -> bool:
         """Whether this kind of message holds a picture."""
-        return self.product is Product.MMS or self.product in TALKS[1:]
+        return self.product is Product.MMS or self.product in FRIENDTALK_PRODUCTS[1:]
 
     @property
     def is_ad(self) -> bool:
         """Whether it is an advertisement; what Alimtalk says must not be one."""
-        return self.boxes["adFlag"] and self.kind.word != ALIMTALK
+        return self.checkboxes["adFlag"] and self.kind.word != ALIMTALK
 
     @property
-    def most_buttons(self) -> int:
+    def max_buttons(self) -> int:
         is_wide = self.product is Product.FRIENDTALK_WIDE_IMAGE
         return button.MAX_BUTTONS_WIDE_IMAGE if is_wide else button.MAX_BUTTONS
 
@@ -113,7 +115,7 @@ class Draft:
             given["subject"] = texts["subject"] if self.kind.word != SMS else ""
         else:
             given |= {name: texts[name] for name in ("resendPhoneNumber", "resendContent")}
-            given["resend"] = self.boxes["resend"]
+            given["resend"] = self.checkboxes["resend"]
         if self.kind.word == FRIENDTALK:
             given |= {"senderKey": texts["senderKey"], "adFlag": self.is_ad, "messageType": self.product.word}
             given["buttons"] = [{name: value for name, value in one.items() if value} for one in self.buttons]
@@ -121,15 +123,15 @@ class Draft:
             given |= {"image": self._image(), "imageLink": texts["imageLink"]}
         return {name: value for name, value in given.items() if value not in ("", None)}
 
-    def without(self, *names: str) -> "Draft":
+    def without_fields(self, *names: str) -> "MessageDraft":
         """Return the draft with some texts left out."""
         return replace(self, texts={**self.texts, **dict.fromkeys(names, "")})
 
     def _send_date(self) -> str:
         """Return when to send, as the interface spells it; browsers put a T between day and time."""
-        if not self.boxes["later"]:
+        if not self.checkboxes["later"]:
             return ""
-        return self.texts["sendDate"].strip().replace("T", " ") or _NO_DATE
+        return self.texts["sendDate"].strip().replace("T", " ") or _MISSING_DATE
 
     def _image(self) -> dict[str, str] | None:
         if not self.texts["image_name"] and not self.texts["image_body"]:
@@ -138,42 +140,44 @@ class Draft:
         return {field: self.texts[name] for field, name in names.items() if self.texts[name]}
 
 
-def blank(word: str) -> Draft:
+def blank_draft(kind_name: str) -> MessageDraft:
     """Return a draft of a kind in which nothing has been typed."""
-    kind = KINDS.get(word, KINDS[SMS])
-    return Draft(kind, dict.fromkeys(_TEXTS, ""), {**dict.fromkeys(_BOXES, False), "once": True})
+    kind = KINDS.get(kind_name, KINDS[SMS])
+    return MessageDraft(kind, dict.fromkeys(_TEXT_FIELDS, ""), {**dict.fromkeys(_CHECKBOXES, False), "once": True})
 
 
-def read(given: Mapping[str, str]) -> Draft:
+def read_draft(fields: Mapping[str, str]) -> MessageDraft:
     """Return the draft that a form holds."""
-    draft = blank(given.get("to") or given.get("kind", ""))
-    texts = {name: given.get(name, "") for name in _TEXTS}
-    boxes = {name: bool(given.get(name)) for name in _BOXES}
-    return _acted(replace(draft, texts=texts, boxes=boxes, buttons=_buttons(given)), given.get("act", ""))
+    draft = blank_draft(fields.get("to") or fields.get("kind", ""))
+    texts = {name: fields.get(name, "") for name in _TEXT_FIELDS}
+    checkboxes = {name: bool(fields.get(name)) for name in _CHECKBOXES}
+    return _apply_action(
+        replace(draft, texts=texts, checkboxes=checkboxes, buttons=_read_buttons(fields)), fields.get("act", "")
+    )
 
 
-def _buttons(given: Mapping[str, str]) -> tuple[dict[str, str], ...]:
+def _read_buttons(fields: Mapping[str, str]) -> tuple[dict[str, str], ...]:
     """Return the buttons in the order of the form, each with the fields of its type."""
     found: dict[int, dict[str, str]] = {}
-    for name, value in given.items():
-        match = _BUTTON.fullmatch(name)
+    for name, value in fields.items():
+        match = _BUTTON_FIELD.fullmatch(name)
         if match:
             found.setdefault(int(match[1]), {})[match[2]] = value.strip()
-    return tuple(_button(found[index]) for index in sorted(found)[: button.MAX_BUTTONS])
+    return tuple(_read_button(found[index]) for index in sorted(found)[: button.MAX_BUTTONS])
 
 
-def _button(given: Mapping[str, str]) -> dict[str, str]:
-    kind = given.get("buttonType", "")
+def _read_button(fields: Mapping[str, str]) -> dict[str, str]:
+    kind = fields.get("buttonType", "")
     kind = kind if kind in BUTTON_FIELDS else "webLink"
-    return {"buttonType": kind, **{name: given.get(name, "") for name in ("name", *BUTTON_FIELDS[kind])}}
+    return {"buttonType": kind, **{name: fields.get(name, "") for name in ("name", *BUTTON_FIELDS[kind])}}
 
 
-def _acted(draft: Draft, act: str) -> Draft:
+def _apply_action(draft: MessageDraft, action: str) -> MessageDraft:
     """Return the draft after its picture or a button was taken away, or one added or moved: `add`, `up-1`."""
-    if act == "unpicture":
-        return draft.without("image_name", "image_type", "image_body")
-    verb, _, place = act.partition("-")
-    deed = _ACTS.get(verb)
+    if action == "unpicture":
+        return draft.without_fields("image_name", "image_type", "image_body")
+    verb, _, place = action.partition("-")
+    deed = _BUTTON_ACTIONS.get(verb)
     index = int(place) if place.isascii() and place.isdigit() and len(place) == 1 else -1
     if deed is None or (verb != "add" and not 0 <= index < len(draft.buttons)):
         return draft
@@ -187,8 +191,8 @@ def _move_up(buttons: list[dict[str, str]], index: int) -> None:
         buttons[index - 1], buttons[index] = buttons[index], buttons[index - 1]
 
 
-_ACTS: dict[str, Callable[[list[dict[str, str]], int], object]] = {
-    "add": lambda buttons, _: buttons.append(_button({})),
+_BUTTON_ACTIONS: dict[str, Callable[[list[dict[str, str]], int], object]] = {
+    "add": lambda buttons, _: buttons.append(_read_button({})),
     "remove": lambda buttons, index: buttons.pop(index),
     "up": _move_up,
 }

@@ -8,9 +8,9 @@ from pabal.checks.call import ApiCall
 from pabal.checks.forms import Form
 from pabal.checks.receivers import check_receivers
 from pabal.console.send import preview, typed_receivers
-from pabal.console.send.draft import ALIMTALK, FRIENDTALK, Draft
-from pabal.console.send.preview import Preview, Written
-from pabal.console.send.typed_receivers import Line, Typed
+from pabal.console.send.draft import ALIMTALK, FRIENDTALK, MessageDraft
+from pabal.console.send.preview import ComposedMessage, MessagePreview
+from pabal.console.send.typed_receivers import TypedReceiver, TypedReceivers
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import dates, phone
 from pabal.domain.codes import Code, Problem, Refused, Text
@@ -21,84 +21,84 @@ from pabal.models import bodies
 from pabal.service.sending.accept import get_usable_profile, get_usable_template
 from pabal.web import sending
 
-MOST_LINES = 1000
+MAX_TYPED_RECEIVERS = 1000
 """As many are looked at again whenever someone stops typing, within some 20 ms."""
-MOST_ROWS = 10
-MOST_BAD = 20
-UNCLEAR = Text(
+SHOWN_VALID_ROWS = 10
+SHOWN_INVALID_ROWS = 20
+DATE_WITHOUT_SCHEDULE = Text(
     "예약하려면 ‘예약 발송’을 선택하고, 지금 보내려면 시각을 비우세요.",
     "Tick the box to schedule it, or clear the date to send it now.",
 )
-_RECEIVER = "receivers["
+_RECEIVER_FIELD = "receivers["
 
 
-class Row(NamedTuple):
+class ReceiverRow(NamedTuple):
     """A receiver as the page shows it."""
 
-    place: int
-    number: str
+    line_number: int
+    phone_number: str
     cells: list[str]
-    told: str = ""
-    is_repeated: bool = False
+    error: str = ""
+    is_duplicate: bool = False
 
 
-class Seen(NamedTuple):
+class Review(NamedTuple):
     """All that is to be seen of a draft."""
 
-    draft: Draft
-    done: Written
-    typed: Typed
-    rows: list[Row]
+    draft: MessageDraft
+    message: ComposedMessage
+    receivers: TypedReceivers
+    rows: list[ReceiverRow]
     """Some that can be sent to."""
-    bad: list[Row]
-    told: dict[str, str]
+    invalid_rows: list[ReceiverRow]
+    errors: dict[str, str]
     """What is wrong, by the field that it is told beside."""
-    shown: Preview
-    night: str
+    preview: MessagePreview
+    night_key: str
     """The key of what the night does to an advertisement, empty by day."""
 
 
-async def seen(request: PageRequest, draft: Draft) -> Seen:
+async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
     """Return what is to be seen of a draft; what is still absent is not held against it."""
     policy = request.context.policy
-    profile, design = await _chosen(request, draft)
-    done = preview.written(draft, design, policy)
-    typed = typed_receivers.read(
-        draft.texts["receivers"], done.names, _most_lines(request), is_once=draft.boxes["once"]
+    profile, design = await _chosen_profile_and_template(request, draft)
+    done = preview.compose_message(draft, design, policy)
+    typed = typed_receivers.read_receivers(
+        draft.texts["receivers"], done.variables, _max_receivers(request), skips_duplicates=draft.checkboxes["once"]
     )
-    found = [*_field_problems(draft, _call(request, draft, typed.lines[:1])), *_unclear(draft)]
-    problems = [each for each in found if not _is_absent(each)]
-    bad = _bad(request, draft, done, typed)
+    found = [*_field_problems(draft, _api_call(request, draft, typed.entries[:1])), *_schedule_problems(draft)]
+    problems = [each for each in found if not _is_missing(each)]
+    bad = _invalid_rows(request, draft, done, typed)
     sender = _sender(draft, profile)
-    return Seen(
+    return Review(
         draft,
         done,
         typed,
-        _rows(request, done, typed, {each.place for each in bad}),
+        _valid_rows(request, done, typed, {each.line_number for each in bad}),
         bad,
-        told_of(request, problems),
-        preview.preview(draft, done, design, sender, first_values(typed), policy),
-        _night(request, draft),
+        errors_by_field(request, problems),
+        preview.build_preview(draft, done, design, sender, first_values(typed), policy),
+        _night_key(request, draft),
     )
 
 
-async def as_sending(request: PageRequest, found: Seen) -> Sending:
+async def validate_review(request: PageRequest, review: Review) -> Sending:
     """Return the send that a draft is.
 
     Raises Refused.
     """
-    problems = [*_unclear(found.draft), *_line_problems(request, found.typed)]
+    problems = [*_schedule_problems(review.draft), *_receiver_problems(request, review.receivers)]
     if problems:
         raise Refused.from_problems(problems)
-    return await checked_as_by_the_interface(request, found.draft, found.typed.lines)
+    return await validate_send(request, review.draft, review.receivers.entries)
 
 
-async def checked_as_by_the_interface(request: PageRequest, draft: Draft, lines: Sequence[Line]) -> Sending:
+async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver]) -> Sending:
     """Return the send of a draft to these receivers.
 
     Raises Refused as the interface does; an advertisement by text is kept out of the night as well.
     """
-    call = _call(request, draft, lines)
+    call = _api_call(request, draft, receivers)
     if draft.kind.word == ALIMTALK:
         return await sending.check_alimtalk(call)
     if draft.kind.word == FRIENDTALK:
@@ -108,21 +108,23 @@ async def checked_as_by_the_interface(request: PageRequest, draft: Draft, lines:
     return sends.check_ad_hours(found._replace(is_ad=draft.is_ad), policy, call.now)
 
 
-def told_of(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
+def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
     """Return what is wrong, by the field of the form it is told beside; what belongs to none is told on top."""
     told: dict[str, str] = {}
     for each in problems:
-        field = "receivers" if each.field.startswith(_RECEIVER) else each.field
+        field = "receivers" if each.field.startswith(_RECEIVER_FIELD) else each.field
         told.setdefault("image" if field.startswith("image.") else field, each.message(request.locale.language))
     return told
 
 
-def first_values(typed: Typed) -> dict[str, str]:
+def first_values(receivers: TypedReceivers) -> dict[str, str]:
     """Return the values of the first receiver."""
-    return typed.lines[0].values if typed.lines else {}
+    return receivers.entries[0].values if receivers.entries else {}
 
 
-async def _chosen(request: PageRequest, draft: Draft) -> tuple[Profile | None, TemplateContent | None]:
+async def _chosen_profile_and_template(
+    request: PageRequest, draft: MessageDraft
+) -> tuple[Profile | None, TemplateContent | None]:
     """Return the profile and the template that were chosen, as far as they can be used."""
     if draft.product.is_text or not draft.texts["senderKey"]:
         return None, None
@@ -138,7 +140,7 @@ async def _chosen(request: PageRequest, draft: Draft) -> tuple[Profile | None, T
         return profile, None
 
 
-def _sender(draft: Draft, profile: Profile | None) -> str:
+def _sender(draft: MessageDraft, profile: Profile | None) -> str:
     """Return whom the receiver sees it from."""
     if not draft.product.is_text:
         return profile.channel_id if profile else ""
@@ -148,15 +150,15 @@ def _sender(draft: Draft, profile: Profile | None) -> str:
         return draft.texts["sender"]
 
 
-def _call(request: PageRequest, draft: Draft, lines: Sequence[Line]) -> ApiCall:
-    return request.api_call(draft.kind.shape, draft.body([line.fields for line in lines]))
+def _api_call(request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver]) -> ApiCall:
+    return request.api_call(draft.kind.shape, draft.body([line.fields for line in receivers]))
 
 
-def _is_absent(problem: Problem) -> bool:
+def _is_missing(problem: Problem) -> bool:
     return problem.code is Code.MISSING_PARAMETER
 
 
-def _field_problems(draft: Draft, call: ApiCall) -> Sequence[Problem]:
+def _field_problems(draft: MessageDraft, call: ApiCall) -> Sequence[Problem]:
     """Return what is wrong with fields: all but the receivers, and a picture that was not sent along."""
     policy, now = call.context.policy, call.now
     try:
@@ -173,68 +175,83 @@ def _field_problems(draft: Draft, call: ApiCall) -> Sequence[Problem]:
     return []
 
 
-def _unclear(draft: Draft) -> list[Problem]:
+def _schedule_problems(draft: MessageDraft) -> list[Problem]:
     """Return what is wrong with a date that was picked although the message is not to be scheduled."""
-    is_unclear = draft.texts["sendDate"] and not draft.boxes["later"]
-    return [Problem(Code.INVALID_DATE, "sendDate", UNCLEAR)] if is_unclear else []
+    is_unclear = draft.texts["sendDate"] and not draft.checkboxes["later"]
+    return [Problem(Code.INVALID_DATE, "sendDate", DATE_WITHOUT_SCHEDULE)] if is_unclear else []
 
 
-def _most_lines(request: PageRequest) -> int:
-    return min(request.context.policy.max_receivers, MOST_LINES)
+def _max_receivers(request: PageRequest) -> int:
+    return min(request.context.policy.max_receivers, MAX_TYPED_RECEIVERS)
 
 
-def _line_problems(request: PageRequest, typed: Typed) -> list[Problem]:
+def _receiver_problems(request: PageRequest, receivers: TypedReceivers) -> list[Problem]:
     """Return what only lines of text can have wrong."""
-    most = _most_lines(request)
-    if typed.total > most:
-        return [Problem(Code.TOO_MANY_RECEIVERS, "receivers", typed_receivers.too_many(most, typed.total))]
+    most = _max_receivers(request)
+    if receivers.total > most:
+        return [
+            Problem(Code.TOO_MANY_RECEIVERS, "receivers", typed_receivers.describe_too_many(most, receivers.total))
+        ]
     return [
-        Problem(Code.INVALID_PARAMETER, f"{_RECEIVER}{index}]", typed_receivers.SURPLUS)
-        for index, line in enumerate(typed.lines)
+        Problem(Code.INVALID_PARAMETER, f"{_RECEIVER_FIELD}{index}]", typed_receivers.SURPLUS_VALUES)
+        for index, line in enumerate(receivers.entries)
         if line.surplus
     ]
 
 
-def _bad(request: PageRequest, draft: Draft, done: Written, typed: Typed) -> list[Row]:
+def _invalid_rows(
+    request: PageRequest, draft: MessageDraft, message: ComposedMessage, receivers: TypedReceivers
+) -> list[ReceiverRow]:
     """Return every receiver that cannot be sent to, with the reasons."""
-    problems = _line_problems(request, typed)
-    given = [bodies.ReceiverBody(phoneNumber=line.number, templateData=line.values) for line in typed.lines]
+    problems = _receiver_problems(request, receivers)
+    given = [
+        bodies.ReceiverBody(phoneNumber=line.phone_number, templateData=line.values) for line in receivers.entries
+    ]
     try:
-        check_receivers(Form(bodies.NoFields(), []), given, preview.fit_of(draft, done, len(given)))
+        check_receivers(Form(bodies.NoFields(), []), given, preview.length_check(draft, message, len(given)))
     except Refused as refused:
         problems += refused.problems
     reasons: dict[int, list[str]] = {}
     for each in problems:
-        if each.field.startswith(_RECEIVER):
-            index = int(each.field[len(_RECEIVER) :].split("]")[0])
+        if each.field.startswith(_RECEIVER_FIELD):
+            index = int(each.field[len(_RECEIVER_FIELD) :].split("]")[0])
             reasons.setdefault(index, []).append(each.message(request.locale.language))
-    return [_row(request, done, typed.lines[index], " ".join(told)) for index, told in sorted(reasons.items())]
-
-
-def _rows(request: PageRequest, done: Written, typed: Typed, bad: set[int]) -> list[Row]:
-    """Return the first receivers, and the first of those that are there twice."""
-    again = {line.place for line in typed.repeated}
-    lines = {line.place: line for line in (*typed.lines[:MOST_ROWS], *typed.repeated[:MOST_ROWS])}
     return [
-        _row(request, done, line)._replace(is_repeated=place in again)
-        for place, line in sorted(lines.items())
-        if place not in bad
+        _row(request, message, receivers.entries[index], " ".join(told)) for index, told in sorted(reasons.items())
     ]
 
 
-def _row(request: PageRequest, done: Written, line: Line, told: str = "") -> Row:
+def _valid_rows(
+    request: PageRequest, message: ComposedMessage, receivers: TypedReceivers, invalid: set[int]
+) -> list[ReceiverRow]:
+    """Return the first receivers, and the first of those that are there twice."""
+    again = {line.line_number for line in receivers.duplicates}
+    lines = {
+        line.line_number: line
+        for line in (*receivers.entries[:SHOWN_VALID_ROWS], *receivers.duplicates[:SHOWN_VALID_ROWS])
+    }
+    return [
+        _row(request, message, line)._replace(is_duplicate=place in again)
+        for place, line in sorted(lines.items())
+        if place not in invalid
+    ]
+
+
+def _row(request: PageRequest, message: ComposedMessage, receiver: TypedReceiver, error: str = "") -> ReceiverRow:
     try:
-        number = request.phone_number(phone.parse_mobile(line.number))
+        number = request.phone_number(phone.parse_mobile(receiver.phone_number))
     except Refused:
-        number = line.number
-    return Row(line.place, number, [line.values.get(name, "") for name in done.names], told)
+        number = receiver.phone_number
+    return ReceiverRow(
+        receiver.line_number, number, [receiver.values.get(name, "") for name in message.variables], error
+    )
 
 
-def _night(request: PageRequest, draft: Draft) -> str:
+def _night_key(request: PageRequest, draft: MessageDraft) -> str:
     if not draft.is_ad:
         return ""
     policy, at = request.context.policy, request.now
-    if draft.boxes["later"]:
+    if draft.checkboxes["later"]:
         try:
             spelled = str(draft.body([])["sendDate"])
             at = dates.parse_send_date(spelled, request.now, policy.zone, policy.max_days_ahead) or request.now

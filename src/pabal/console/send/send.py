@@ -10,10 +10,17 @@ from starlette.responses import Response
 
 from pabal.console.manage.template_form import BUTTON_LABELS
 from pabal.console.send import draft as drafts
-from pabal.console.send import review
-from pabal.console.send.draft import ALIMTALK, KINDS, TALKS, Draft
-from pabal.console.send.review import MOST_BAD, Seen
-from pabal.console.send.typed_receivers import Line
+from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
+from pabal.console.send.review import (
+    SHOWN_INVALID_ROWS,
+    Review,
+    errors_by_field,
+    first_values,
+    review_draft,
+    validate_review,
+    validate_send,
+)
+from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Refused
@@ -28,13 +35,13 @@ from pabal.service.sending import compose
 from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
 from pabal.store import accounts, profiles, templates, users
 
-SEND = "/console/send"
-MOST_CHOICES = 1000
-MAX_KEY = 64
+SEND_PATH = "/console/send"
+MAX_CHOICES = 1000
+KEY_CHARACTERS = 64
 _TIME_DIGITS = 12
 
 
-class Choices(NamedTuple):
+class FormChoices(NamedTuple):
     """What can be chosen in a form."""
 
     profiles: list[Profile]
@@ -43,84 +50,86 @@ class Choices(NamedTuple):
     own_number: str
 
 
-class LastLook(NamedTuple):
+class Confirmation(NamedTuple):
     """What is shown before it is sent: how many, when, and what tells this send from every other."""
 
     total: int
-    left_out: int
+    skipped_duplicates: int
     scheduled: str
-    is_moved: bool
+    is_postponed: bool
     key: str
     digest: str
 
 
 async def show_form(request: PageRequest) -> Response:
     """Show an empty form of a kind."""
-    draft = await _begun(request, drafts.blank(request.field("kind")))
-    return await _page(request, await review.seen(request, draft))
+    draft = await _with_default_sender(request, drafts.blank_draft(request.field("kind")))
+    return await _render_form(request, await review_draft(request, draft))
 
 
 async def change_form(request: PageRequest) -> Response:
     """Show the form anew, of another kind or with other buttons, with all that was typed."""
-    draft = await _begun(request, drafts.read(request.fields))
-    return await _page(request, await review.seen(request, draft))
+    draft = await _with_default_sender(request, drafts.read_draft(request.fields))
+    return await _render_form(request, await review_draft(request, draft))
 
 
-async def look(request: PageRequest) -> Response:
+async def update_preview(request: PageRequest) -> Response:
     """Answer with what changes while someone types: sizes, receivers, the message as it will arrive."""
-    seen = await review.seen(request, drafts.read(request.fields))
-    return request.render("send/send_look.html", seen=seen, draft=seen.draft, is_part=True, most_bad=MOST_BAD)
+    review = await review_draft(request, drafts.read_draft(request.fields))
+    return request.render(
+        "send/send_look.html", review=review, draft=review.draft, is_part=True, max_invalid_rows=SHOWN_INVALID_ROWS
+    )
 
 
-async def check(request: PageRequest) -> Response:
+async def confirm(request: PageRequest) -> Response:
     """Show how many would be sent, to whom and when, or what is in the way."""
-    seen = await review.seen(request, drafts.read(request.fields))
+    review = await review_draft(request, drafts.read_draft(request.fields))
     try:
-        found = await review.as_sending(request, seen)
+        found = await validate_review(request, review)
         await choose_carrier(request.context, request.account_id, found)
     except Refused as refused:
-        return await _page(request, seen, refused)
-    return await _page(request, seen, last=_last_look(request, seen, found))
+        return await _render_form(request, review, refused)
+    return await _render_form(request, review, confirmation=_confirmation(request, review, found))
 
 
-async def refuse(request: PageRequest, draft: Draft, refused: Refused) -> Response:
+async def show_refused(request: PageRequest, draft: MessageDraft, refused: Refused) -> Response:
     """Show a draft anew, and what is in its way."""
-    return await _page(request, await review.seen(request, draft), refused)
+    return await _render_form(request, await review_draft(request, draft), refused)
 
 
 async def send(request: PageRequest) -> Response:
     """Send what was looked over, once, however often it is asked for."""
-    draft = drafts.read(request.fields)
-    digest, key = _digest(draft), request.field("key")[:MAX_KEY]
-    if not request.field("digest").startswith(digest) or not _is_remembered(request, key):
-        return await check(request)
+    draft = drafts.read_draft(request.fields)
+    digest, key = _draft_digest(draft), request.field("key")[:KEY_CHARACTERS]
+    if not request.field("digest").startswith(digest) or not _is_key_current(request, key):
+        return await confirm(request)
     repeatable = IdempotencyKey(f"console-{key}", bytes.fromhex(digest))
     before = await find_accepted(request.context, request.account_id, repeatable)
     if before:  # whether it could be sent now as well is no matter
-        return request.redirect(f"{SEND}/done/{before.hex()}")
-    seen = await review.seen(request, draft)
-    if request.field("digest") != digest + _text_digest(seen):
-        return await check(request)
+        return request.redirect(f"{SEND_PATH}/done/{before.hex()}")
+    review = await review_draft(request, draft)
+    if request.field("digest") != digest + _text_digest(review):
+        return await confirm(request)
     try:
-        found = await review.as_sending(request, seen)
-        request_id = await _accepted(request, found, repeatable, "send")
+        found = await validate_review(request, review)
+        request_id = await _accept(request, found, repeatable, "send")
     except Refused as refused:
-        return await _page(request, seen, refused)
-    return request.redirect(f"{SEND}/done/{request_id.hex()}")
+        return await _render_form(request, review, refused)
+    return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
 
 
 async def send_test(request: PageRequest) -> Response:
     """Send the message to the visitor's own phone, now, filled in as for the first receiver."""
-    draft, key = drafts.read(request.fields), request.field("test_key")[:MAX_KEY]
-    draft = replace(draft, boxes={**draft.boxes, "later": False})
+    draft, key = drafts.read_draft(request.fields), request.field("test_key")[:KEY_CHARACTERS]
+    draft = replace(draft, checkboxes={**draft.checkboxes, "later": False})
     try:
         number = phone.parse_mobile(request.field("own_number"))
         await request.context.store.write(users.set_test_number, request.user.id, number)
-        seen = await review.seen(request, draft)
-        values = {name: f"#{{{name}}}" for name in seen.done.names} | review.first_values(seen.typed)
-        found = await review.checked_as_by_the_interface(request, draft, [Line(1, number, values)])
-        repeatable = IdempotencyKey(f"console-test-{key}", bytes.fromhex(_digest(draft, number)))
-        request_id = await _accepted(request, found, repeatable, "test")
+        review = await review_draft(request, draft)
+        values = {name: f"#{{{name}}}" for name in review.message.variables} | first_values(review.receivers)
+        found = await validate_send(request, draft, [TypedReceiver(1, number, values)])
+        repeatable = IdempotencyKey(f"console-test-{key}", bytes.fromhex(_draft_digest(draft, number)))
+        request_id = await _accept(request, found, repeatable, "test")
     except Refused as refused:
         told = [each.message(request.locale.language) for each in refused.problems]
         return request.render("send/send_tested.html", told=told, request_id="", test_key=key, is_part=True)
@@ -150,94 +159,94 @@ async def show_sent(request: PageRequest) -> Response:
     )
 
 
-async def _page(
-    request: PageRequest, seen: Seen, refused: Refused | None = None, last: LastLook | None = None
+async def _render_form(
+    request: PageRequest, review: Review, refused: Refused | None = None, confirmation: Confirmation | None = None
 ) -> Response:
     """Answer with the whole page, and what is in the way; htmx takes nothing that is not a success."""
-    told = review.told_of(request, refused.problems) if refused else {}
+    told = errors_by_field(request, refused.problems) if refused else {}
     is_part = request.http.headers.get("hx-request") == "true"
     return request.render(
         "send/send.html",
         refused.code.http_status if refused and not is_part else 200,
-        seen=seen._replace(told={**seen.told, **told}),
-        draft=seen.draft,
+        review=review._replace(errors={**review.errors, **told}),
+        draft=review.draft,
         is_part=False,
         is_refused=refused is not None,
-        last=last,
-        choices=await _choices(request, seen.draft),
+        confirmation=confirmation,
+        choices=await _load_choices(request, review.draft),
         test_key=_new_key(request),
         kinds=list(KINDS.values()),
-        talks=TALKS,
+        talks=FRIENDTALK_PRODUCTS,
         types=BUTTON_LABELS,
         button_fields=drafts.BUTTON_FIELDS,
         policy=request.context.policy,
         most_image_bytes=MAX_IMAGE_BYTES,
-        most_bad=MOST_BAD,
+        max_invalid_rows=SHOWN_INVALID_ROWS,
     )
 
 
-async def _choices(request: PageRequest, draft: Draft) -> Choices:
+async def _load_choices(request: PageRequest, draft: MessageDraft) -> FormChoices:
     read, account_id = request.context.store.read, request.account_id
     numbers = [number for number, _ in await read(accounts.list_numbers_by_account, account_id)]
     kept = await read(users.get_test_number, request.user.id)
     own_number = request.field("own_number") or (phone.hyphenate(kept) if kept else "")
     if draft.product.is_text:
-        return Choices([], [], numbers, own_number)
+        return FormChoices([], [], numbers, own_number)
     written: list[Template] = []
     if draft.kind.word == ALIMTALK and draft.texts["senderKey"]:
         of_profile = templates.TemplateFilter(account_id, draft.texts["senderKey"])
-        _, written = await read(templates.find, of_profile, 1, MOST_CHOICES)
+        _, written = await read(templates.find, of_profile, 1, MAX_CHOICES)
     usable = [each for each in written if each.approved and each.is_enabled and each.suspension is None]
-    return Choices(await _profiles(request), usable, numbers, own_number)
+    return FormChoices(await _usable_profiles(request), usable, numbers, own_number)
 
 
-async def _profiles(request: PageRequest) -> list[Profile]:
+async def _usable_profiles(request: PageRequest) -> list[Profile]:
     """Return the profiles that can be sent under."""
     approved = profiles.ProfileFilter(request.account_id, status=AuthStatus.APPROVAL)
-    _, found = await request.context.store.read(profiles.find, approved, 1, MOST_CHOICES)
+    _, found = await request.context.store.read(profiles.find, approved, 1, MAX_CHOICES)
     return [each for each in found if each.is_usable]
 
 
-async def _begun(request: PageRequest, draft: Draft) -> Draft:
+async def _with_default_sender(request: PageRequest, draft: MessageDraft) -> MessageDraft:
     """Return the draft with the first sender of those there are, if none has been chosen."""
     if draft.product.is_text:
         registered = await request.context.store.read(accounts.list_numbers_by_account, request.account_id)
         field, found = "sender", [number for number, _ in registered]
     else:
-        field, found = "senderKey", [each.sender_key or "" for each in await _profiles(request)]
+        field, found = "senderKey", [each.sender_key or "" for each in await _usable_profiles(request)]
     if draft.texts[field] or not found:
         return draft
     shown = phone.hyphenate(found[0]) if field == "sender" else found[0]
     return replace(draft, texts={**draft.texts, field: shown})
 
 
-async def _accepted(request: PageRequest, found: Sending, repeatable: IdempotencyKey, what: str) -> bytes:
+async def _accept(request: PageRequest, sending: Sending, repeatable: IdempotencyKey, action: str) -> bytes:
     return await accept(
-        request.context, request.account_id, found, repeatable, request.audit_entry(f"message.{what}")
+        request.context, request.account_id, sending, repeatable, request.audit_entry(f"message.{action}")
     )
 
 
-def _last_look(request: PageRequest, seen: Seen, found: Sending) -> LastLook:
-    at = found.scheduled_at
-    return LastLook(
-        total=len(found.receivers),
-        left_out=len(seen.typed.repeated) if seen.draft.boxes["once"] else 0,
+def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Confirmation:
+    at = sending.scheduled_at
+    return Confirmation(
+        total=len(sending.receivers),
+        skipped_duplicates=len(review.receivers.duplicates) if review.draft.checkboxes["once"] else 0,
         scheduled=request.locale.format_timestamp(at)[:16] if at is not None else "",
-        is_moved=bool(seen.night),
+        is_postponed=bool(review.night_key),
         key=_new_key(request),
-        digest=_digest(seen.draft) + _text_digest(seen),
+        digest=_draft_digest(review.draft) + _text_digest(review),
     )
 
 
-def _digest(draft: Draft, own_number: str = "") -> str:
+def _draft_digest(draft: MessageDraft, own_number: str = "") -> str:
     """Return what tells a draft from every other."""
-    whole = [own_number, draft.kind.word, dict(draft.texts), dict(draft.boxes), draft.buttons]
+    whole = [own_number, draft.kind.word, dict(draft.texts), dict(draft.checkboxes), draft.buttons]
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
-def _text_digest(seen: Seen) -> str:
+def _text_digest(review: Review) -> str:
     """Return what tells a text that was looked over from another: a template's may change meanwhile."""
-    whole = [seen.done.content, seen.done.subject, [each.given() for each in seen.done.buttons]]
+    whole = [review.message.content, review.message.subject, [each.given() for each in review.message.buttons]]
     return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
 
@@ -246,8 +255,8 @@ def _new_key(request: PageRequest) -> str:
     return f"{request.now:0{_TIME_DIGITS}x}{new_secret(request.context.world)[_TIME_DIGITS:]}"
 
 
-def _is_remembered(request: PageRequest, key: str) -> bool:
+def _is_key_current(request: PageRequest, key: str) -> bool:
     """Say whether a key would still be known if it had been used: an older one could send a second time."""
     made_at = key[:_TIME_DIGITS]
-    is_ours = len(key) == MAX_KEY and set(key) <= set(hexdigits)
+    is_ours = len(key) == KEY_CHARACTERS and set(key) <= set(hexdigits)
     return is_ours and request.now < int(made_at, 16) + request.context.policy.idempotency_ms

@@ -17,7 +17,7 @@ async def show_sign_in(request: PageRequest) -> Response:
     wanted = local_path(request.field("next"))
     if request.session:
         return request.redirect(wanted)
-    return _form(request, wanted)
+    return _render_form(request, wanted)
 
 
 async def do_sign_in(request: PageRequest) -> Response:
@@ -30,9 +30,9 @@ async def do_sign_in(request: PageRequest) -> Response:
         )
     except Refused as refused:
         minutes = -int(-(refused.retry_after_s or 0) // 60)
-        return _form(request, wanted, request.t("sign_in.throttled", minutes=minutes), STATUS_THROTTLED)
+        return _render_form(request, wanted, request.t("sign_in.throttled", minutes=minutes), STATUS_THROTTLED)
     if signed is None:
-        return _form(request, wanted, request.t("sign_in.wrong"), STATUS_WRONG)
+        return _render_form(request, wanted, request.t("sign_in.wrong"), STATUS_WRONG)
     if request.session:
         await sign_in.sign_out(request.context, request.session_token, request.session)
     response = request.redirect(wanted)
@@ -52,7 +52,7 @@ async def do_sign_out(request: PageRequest) -> Response:
 
 async def choose_language(request: PageRequest) -> Response:
     """Speak another language from now on."""
-    response = request.redirect(_back(request))
+    response = request.redirect(_return_path(request))
     if request.field("language") in LANGUAGES:
         cookies.set_language(response, request.field("language"), is_https=request.is_https)
     return response
@@ -74,11 +74,11 @@ async def choose_account(request: PageRequest) -> Response:
     return request.redirect(HOME)
 
 
-def _form(request: PageRequest, wanted: str, told: str = "", status: int = 200) -> Response:
-    return request.render("sign_in/sign_in.html", status, told=told, wanted=wanted, name=request.field("name"))
+def _render_form(request: PageRequest, next_path: str, error: str = "", status: int = 200) -> Response:
+    return request.render("sign_in/sign_in.html", status, told=error, wanted=next_path, name=request.field("name"))
 
 
-def _back(request: PageRequest) -> str:
+def _return_path(request: PageRequest) -> str:
     """Return where the visitor was; also to the page to sign in."""
     wanted = request.field("next")
     return wanted if wanted == SIGN_IN or wanted.startswith(f"{SIGN_IN}?") else local_path(wanted)

@@ -9,9 +9,9 @@ import msgspec
 
 from pabal.checks import forms, sends
 from pabal.checks.forms import Form
-from pabal.console.send.draft import ALIMTALK, FRIENDTALK, KINDS, Draft
+from pabal.console.send.draft import ALIMTALK, FRIENDTALK, KINDS, MessageDraft
 from pabal.console.upload import sheet
-from pabal.console.upload.sheet import Columns, Row
+from pabal.console.upload.sheet import Columns, SheetRow
 from pabal.domain import text, variables
 from pabal.domain.campaign import MAX_BLOCK_RECEIVERS
 from pabal.domain.codes import Code, Problem, Refused, Text
@@ -28,12 +28,12 @@ from pabal.service.sending.accept import get_usable_profile, get_usable_template
 from pabal.store.campaigns import FileFindings, InvalidRow, ReceiverBlock
 
 _LINKS = ("mobileUrl", "pcUrl", "androidUrl", "iosUrl")
-_RECEIVER = "receivers["
-_ANYONE = "01000000000"
+_RECEIVER_FIELD = "receivers["
+_PLACEHOLDER_NUMBER = "01000000000"
 """Stands for a receiver while there is none: what is wrong with it is not told."""
 
 
-class Message(NamedTuple):
+class CampaignMessage(NamedTuple):
     """What all receivers share: the tab it was written on, and the fields as the interface would be sent them."""
 
     kind: str
@@ -48,13 +48,13 @@ class Message(NamedTuple):
         return json.dumps({**self.fields, **own}, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, kept: str) -> "Message":
+    def from_json(cls, stored: str) -> "CampaignMessage":
         """Return what the store kept."""
-        fields = json.loads(kept)
+        fields = json.loads(stored)
         return cls(fields.pop("kind"), fields.pop("isAd"), fields, fields.pop("sendDate"))
 
 
-def message_of(draft: Draft) -> Message:
+def message_from_draft(draft: MessageDraft) -> CampaignMessage:
     """Return the message that was written on the send page.
 
     Raises Refused.
@@ -62,15 +62,15 @@ def message_of(draft: Draft) -> Message:
     fields = draft.body([])
     send_date = str(fields.pop("sendDate", ""))
     del fields["receivers"]
-    return Message(draft.kind.word, draft.is_ad, fields, send_date)
+    return CampaignMessage(draft.kind.word, draft.is_ad, fields, send_date)
 
 
-class Checker:
+class RowValidator:
     """Checks receivers of one message; it waits for nothing, so it may do so in a thread."""
 
     def __init__(
         self,
-        message: Message,
+        message: CampaignMessage,
         policy: Policy,
         now: Instant,
         profile: Profile | None,
@@ -84,8 +84,8 @@ class Checker:
         form = forms.parse_fields(KINDS[message.kind].shape, {**message.fields, "receivers": []})
         self._body: Any = form.body
         self._problems = form.problems
-        self.names = self._names()
-        self.size = min(MAX_BLOCK_RECEIVERS, policy.max_receivers)
+        self.variables = self._find_variables()
+        self.block_size = min(MAX_BLOCK_RECEIVERS, policy.max_receivers)
 
     @property
     def product(self) -> Product:
@@ -95,18 +95,18 @@ class Checker:
         return KINDS[self._message.kind].product
 
     @property
-    def texts(self) -> tuple[str, str]:
+    def subject_and_content(self) -> tuple[str, str]:
         """Subject and text as they were written."""
         content = self._design.content if self._design else getattr(self._body, "content", None)
         return getattr(self._body, "subject", None) or "", content or ""
 
-    def sending(self, given: Sequence[bodies.ReceiverBody]) -> Sending:
+    def validate_receivers(self, receivers: Sequence[bodies.ReceiverBody]) -> Sending:
         """Return the checked send to these receivers.
 
         Raises Refused as the interface does.
         """
         kind, policy, now = self._message.kind, self._policy, self._now
-        form: Form[Any] = Form(msgspec.structs.replace(self._body, receivers=given), list(self._problems))
+        form: Form[Any] = Form(msgspec.structs.replace(self._body, receivers=receivers), list(self._problems))
         if kind == ALIMTALK:
             assert self._profile is not None
             assert self._design is not None
@@ -119,15 +119,15 @@ class Checker:
     def check_message(self) -> None:
         """Raises Refused for what is wrong with the message itself, whoever receives it."""
         receiver = bodies.FriendtalkReceiverBody if self._message.kind == FRIENDTALK else bodies.ReceiverBody
-        given = receiver(phoneNumber=_ANYONE, templateData=dict.fromkeys(self.names, ""))
+        given = receiver(phoneNumber=_PLACEHOLDER_NUMBER, templateData=dict.fromkeys(self.variables, ""))
         try:
-            self.sending([given])
+            self.validate_receivers([given])
         except Refused as refused:
-            found = [each for each in refused.problems if not each.field.startswith(_RECEIVER)]
+            found = [each for each in refused.problems if not each.field.startswith(_RECEIVER_FIELD)]
             if found:
                 raise Refused.from_problems(found) from None
 
-    def receiver(self, row: Row, places: Columns) -> bodies.ReceiverBody:
+    def row_to_receiver(self, row: SheetRow, columns: Columns) -> bodies.ReceiverBody:
         """Return a row as the interface would be sent it; an empty cell is no value."""
         cells = row.cells
 
@@ -136,12 +136,12 @@ class Checker:
 
         kind = bodies.FriendtalkReceiverBody if self._message.kind == FRIENDTALK else bodies.ReceiverBody
         return kind(
-            phoneNumber=sheet.phone_number(cell(places.phone)),
-            templateData={name: cell(place) for name, place in places.values.items() if cell(place)},
-            reference=(cell(places.reference) or None) if places.reference is not None else None,
+            phoneNumber=sheet.restore_phone_number(cell(columns.phone)),
+            templateData={name: cell(place) for name, place in columns.values.items() if cell(place)},
+            reference=(cell(columns.reference) or None) if columns.reference is not None else None,
         )
 
-    def _names(self) -> tuple[str, ...]:
+    def _find_variables(self) -> tuple[str, ...]:
         body = self._body
         resent = body.resendContent if getattr(body, "resend", None) else None
         if self._message.kind == ALIMTALK:
@@ -154,7 +154,7 @@ class Checker:
         return variables.find_names(_clean(body.content), _clean(getattr(body, "subject", None)))
 
 
-async def checker_of(context: Context, account_id: int, message: Message) -> Checker:
+async def create_validator(context: Context, account_id: int, message: CampaignMessage) -> RowValidator:
     """Return what checks the receivers of a message, which itself is right.
 
     Raises Refused.
@@ -165,16 +165,16 @@ async def checker_of(context: Context, account_id: int, message: Message) -> Che
         profile = await get_usable_profile(context, account_id, str(message.fields.get("senderKey", "")))
     if message.kind == ALIMTALK and profile:
         design = await get_usable_template(context, profile, str(message.fields.get("templateCode", "")))
-    found = Checker(message, context.policy, context.world.now(), profile, design)
+    found = RowValidator(message, context.policy, context.world.now(), profile, design)
     found.check_message()
     return found
 
 
-class Reading:
+class FileValidation:
     """A file that is being read and checked, a part at a time."""
 
-    def __init__(self, rows: Iterator[Row], checker: Checker, *, is_once: bool) -> None:
-        self._rows = sheet.counted(rows)
+    def __init__(self, rows: Iterator[SheetRow], checker: RowValidator, *, is_once: bool) -> None:
+        self._rows = sheet.limit_rows(rows)
         self._checker = checker
         self._is_once = is_once
         self._seen: dict[int, int] = {}
@@ -183,7 +183,7 @@ class Reading:
         self.shared: str | None = None
         """What the receivers were checked against, once one of them was right."""
 
-    def go_on(self) -> FileFindings | None:
+    def validate_next_rows(self) -> FileFindings | None:
         """Read and check the next part, None at the end.
 
         Raises Refused where the file cannot be used.
@@ -196,29 +196,31 @@ class Reading:
                     "file",
                     Text("빈 파일입니다. 내용을 넣어 올리세요.", "The file is empty: fill it in."),
                 )
-            self.columns = sheet.columns(first, self._checker.names)
-        rows = list(itertools.islice(self._rows, self._checker.size))
+            self.columns = sheet.find_columns(first, self._checker.variables)
+        rows = list(itertools.islice(self._rows, self._checker.block_size))
         if not rows:
             return None
-        receivers, faults = self._checked(rows, self.columns)
-        good, duplicates = self._once(rows, receivers, faults)
-        return FileFindings(self._block(good), sorted(faults), duplicates)
+        receivers, faults = self._validate_rows(rows, self.columns)
+        good, duplicates = self._drop_duplicates(rows, receivers, faults)
+        return FileFindings(self._to_block(good), sorted(faults), duplicates)
 
-    def _checked(self, rows: Sequence[Row], places: Columns) -> tuple[dict[int, Receiver], list[InvalidRow]]:
+    def _validate_rows(
+        self, rows: Sequence[SheetRow], columns: Columns
+    ) -> tuple[dict[int, Receiver], list[InvalidRow]]:
         """Return the receivers that can be sent to, by their place, and why others cannot."""
-        given = {place: self._checker.receiver(row, places) for place, row in enumerate(rows)}
+        given = {place: self._checker.row_to_receiver(row, columns) for place, row in enumerate(rows)}
         faults: list[InvalidRow] = []
         for place, row in enumerate(rows):
-            if error := places.error_in(row):
+            if error := columns.formula_error(row):
                 words = Text(f"수식 오류 {error} 가 있습니다.", f"A formula shows the error {error}.")
                 faults.append(InvalidRow(row.number, row.cells, tuple(words)))
                 del given[place]
         while given:
             order = list(given)
             try:
-                sending = self._checker.sending(list(given.values()))
+                sending = self._checker.validate_receivers(list(given.values()))
             except Refused as refused:
-                for index, problems in _by_receiver(refused.problems).items():
+                for index, problems in _problems_by_receiver(refused.problems).items():
                     row = rows[order[index]]
                     faults.append(InvalidRow(row.number, row.cells, tuple(service.describe_problems(problems))))
                     del given[order[index]]
@@ -227,8 +229,8 @@ class Reading:
             return dict(zip(order, sending.receivers, strict=True)), faults
         return {}, faults
 
-    def _once(
-        self, rows: Sequence[Row], receivers: Mapping[int, Receiver], faults: list[InvalidRow]
+    def _drop_duplicates(
+        self, rows: Sequence[SheetRow], receivers: Mapping[int, Receiver], invalid_rows: list[InvalidRow]
     ) -> tuple[list[Receiver], int]:
         """Return whom to send to, and how many numbers came again; those are faults if once is enough."""
         good: list[Receiver] = []
@@ -240,33 +242,33 @@ class Reading:
                 duplicates += 1
                 if self._is_once:
                     words = Text(f"{first}행과 같은 번호입니다.", f"The same number is in row {first}.")
-                    faults.append(InvalidRow(row.number, row.cells, tuple(words)))
+                    invalid_rows.append(InvalidRow(row.number, row.cells, tuple(words)))
                     continue
             good.append(receiver)
         return good, duplicates
 
-    def _block(self, good: Sequence[Receiver]) -> ReceiverBlock | None:
-        if not good:
+    def _to_block(self, receivers: Sequence[Receiver]) -> ReceiverBlock | None:
+        if not receivers:
             return None
         self._blocks += 1
-        return ReceiverBlock(self._blocks, len(good), service.encode_receivers(good))
+        return ReceiverBlock(self._blocks, len(receivers), service.encode_receivers(receivers))
 
 
-def _by_receiver(problems: Sequence[Problem]) -> dict[int, list[Problem]]:
+def _problems_by_receiver(problems: Sequence[Problem]) -> dict[int, list[Problem]]:
     """Return what is wrong with each receiver.
 
     Raises Refused for what is wrong with the message itself: it was right before.
     """
     found: dict[int, list[Problem]] = {}
     for each in problems:
-        if not each.field.startswith(_RECEIVER):
+        if not each.field.startswith(_RECEIVER_FIELD):
             raise Refused.from_problems(problems)
-        found.setdefault(int(each.field[len(_RECEIVER) :].split("]")[0]), []).append(each)
+        found.setdefault(int(each.field[len(_RECEIVER_FIELD) :].split("]")[0]), []).append(each)
     return found
 
 
-def _clean(given: str | None) -> str | None:
+def _clean(content: str | None) -> str | None:
     try:
-        return text.normalize(given) if given else None
+        return text.normalize(content) if content else None
     except Refused:
         return None

@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import ParseError
 
-from pabal.console.upload.xlsx_limits import Packed
+from pabal.console.upload.xlsx_limits import LimitedZipFile
 from pabal.domain import phone
 from pabal.domain.codes import Code, Refused, Text
 
-MOST_FILE_BYTES = 32 * 1024 * 1024
-MOST_ROWS = 200_000
-LAST_ROW = 1_048_576
+MAX_FILE_BYTES = 32 * 1024 * 1024
+MAX_ROWS = 200_000
+MAX_ROW_NUMBER = 1_048_576
 """Excel's own; empty rows before it are passed over."""
-MOST_COLUMNS = 200
+MAX_COLUMNS = 200
 PHONE_NAMES = (
     "휴대폰번호", "휴대폰", "휴대전화", "휴대전화번호", "전화번호", "수신번호", "수신자번호", "연락처", "번호",
     "phonenumber", "phone", "mobile", "receiver", "number",
 )  # fmt: skip
 REFERENCE_NAMES = ("참조id", "참조", "reference")
-ERRORS = frozenset(
+FORMULA_ERRORS = frozenset(
     (
         "#N/A",
         "#REF!",
@@ -44,11 +44,11 @@ ERRORS = frozenset(
     )
 )
 """What a formula shows that came to nothing: no receiver is to read that."""
-_PIECE = 1024 * 1024
+_CHUNK_BYTES = 1024 * 1024
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _DELIMITERS = (",", "\t", ";")
 _LOST_ZERO = re.compile(r"1[0-9]{8,9}", re.ASCII)
-_BROKEN = (
+_EXCEL_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
     ParseError,
@@ -64,7 +64,7 @@ _BROKEN = (
 """What the reader of Excel files stumbles over in one that is none, or damaged."""
 
 
-class Row(NamedTuple):
+class SheetRow(NamedTuple):
     """A row of the file: which one it is, counted as spreadsheets do, and its cells."""
 
     number: int
@@ -80,14 +80,14 @@ class Columns(NamedTuple):
     values: dict[str, int]
     unused: tuple[str, ...]
 
-    def error_in(self, row: Row) -> str:
+    def formula_error(self, row: SheetRow) -> str:
         """Return the error of a spreadsheet that stands where something is to be sent, empty where none does."""
         places = (self.phone, self.reference, *self.values.values())
         cells = (row.cells[place] for place in places if place is not None and place < len(row.cells))
-        return next((cell for cell in cells if cell in ERRORS), "")
+        return next((cell for cell in cells if cell in FORMULA_ERRORS), "")
 
 
-def rows_of(path: Path) -> Iterator[Row]:
+def read_rows(path: Path) -> Iterator[SheetRow]:
     """Return the rows of a file that are not empty, as they are read.
 
     Raises Refused(INVALID_PARAMETER), saying what to do, as soon as something cannot be read.
@@ -99,17 +99,17 @@ def rows_of(path: Path) -> Iterator[Row]:
             "예전 Excel 형식(.xls)이거나 암호가 걸려 있습니다. Excel에서 암호 없이 .xlsx나 CSV로 저장해 올리세요.",
             "It is of the old Excel format (.xls) or has a password: save it as .xlsx or CSV, without a password.",
         )
-    found = _excel(path) if begin == _ZIP else _text(path)
+    found = _read_excel(path) if begin == _ZIP else _read_csv(path)
     return (row for row in found if any(row.cells))
 
 
-def columns(row: Row, wanted: Sequence[str]) -> Columns:
+def find_columns(row: SheetRow, variables: Sequence[str]) -> Columns:
     """Return which column holds what, by the names in the first row.
 
     Raises Refused(INVALID_PARAMETER) where names are missing or stand there twice.
     """
-    names = tuple(_name(cell) for cell in row.cells)
-    if any(_is_number(cell) for cell in row.cells):
+    names = tuple(_column_name(cell) for cell in row.cells)
+    if any(_is_phone_number(cell) for cell in row.cells):
         raise _refusal(
             "첫 행에는 열 이름이 있어야 하는데 전화번호가 있습니다. 맨 위에 열 이름 행을 넣으세요.",
             "The first row must name the columns, but holds a phone number: put a row of names on top.",
@@ -123,51 +123,51 @@ def columns(row: Row, wanted: Sequence[str]) -> Columns:
             f"Columns have the same name: {listed}. Rename them.",
         )
     places = {name: index for index, name in enumerate(names) if name}
-    values = {name: places[name] for name in wanted if name in places}
-    missing = ", ".join(name for name in wanted if name not in places)
+    values = {name: places[name] for name in variables if name in places}
+    missing = ", ".join(name for name in variables if name not in places)
     if missing:
         raise _refusal(
             f"변수의 열이 없습니다: {missing}. 양식을 내려받아 열 이름을 똑같이 맞추세요.",
             f"There is no column for: {missing}. Use the names of the template file.",
         )
     others = {name: index for name, index in places.items() if name not in values}
-    number = _place(others, PHONE_NAMES)
+    number = _find_column(others, PHONE_NAMES)
     if number is None:
         raise _refusal(
             f"수신번호 열이 없습니다. 첫 행에 이름이 {PHONE_NAMES[0]}인 열을 넣으세요.",
             f"There is no column of phone numbers: name one {PHONE_NAMES[0]} (or phone) in the first row.",
         )
-    reference = _place(others, REFERENCE_NAMES)
+    reference = _find_column(others, REFERENCE_NAMES)
     unused = tuple(name for name, index in others.items() if index not in (number, reference))
     return Columns(names, number, reference, values, unused)
 
 
-def phone_number(cell: str) -> str:
+def restore_phone_number(cell: str) -> str:
     """Return a number as it was meant: spreadsheets drop its zero."""
     digits = cell.strip()
     return f"0{digits}" if _LOST_ZERO.fullmatch(digits) else digits
 
 
-def _place(places: dict[str, int], names: Sequence[str]) -> int | None:
-    spelled = {re.sub(r"[\s_-]", "", name).casefold(): index for name, index in places.items()}
+def _find_column(columns: dict[str, int], names: Sequence[str]) -> int | None:
+    spelled = {re.sub(r"[\s_-]", "", name).casefold(): index for name, index in columns.items()}
     return next((spelled[name] for name in names if name in spelled), None)
 
 
-def _name(cell: str) -> str:
+def _column_name(cell: str) -> str:
     name = unicodedata.normalize("NFC", cell.strip())
     return name[2:-1] if name.startswith("#{") and name.endswith("}") else name
 
 
-def _is_number(cell: str) -> bool:
+def _is_phone_number(cell: str) -> bool:
     try:
-        phone.parse_mobile(phone_number(cell))
+        phone.parse_mobile(restore_phone_number(cell))
     except Refused:
         return False
     return True
 
 
-def _text(path: Path) -> Iterator[Row]:
-    encoding = _encoding(path)
+def _read_csv(path: Path) -> Iterator[SheetRow]:
+    encoding = _detect_encoding(path)
     with path.open(encoding=encoding, newline="") as file:
         first = file.readline()
         delimiter = max(_DELIMITERS, key=first.count)
@@ -175,7 +175,7 @@ def _text(path: Path) -> Iterator[Row]:
         reader = csv.reader(file, delimiter=delimiter)
         try:
             for number, cells in enumerate(reader, 1):
-                yield _row(number, cells)
+                yield _check_row(number, cells)
         except csv.Error:
             raise _refusal(
                 f"{reader.line_num}번째 줄을 읽을 수 없습니다. CSV로 다시 저장해 올리세요.",
@@ -183,7 +183,7 @@ def _text(path: Path) -> Iterator[Row]:
             ) from None
 
 
-def _encoding(path: Path) -> str:
+def _detect_encoding(path: Path) -> str:
     """Return how a text is encoded: UTF-8, or what Excel in Korea writes.
 
     Raises Refused(INVALID_PARAMETER).
@@ -191,7 +191,7 @@ def _encoding(path: Path) -> str:
     with path.open("rb") as file:
         is_marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     for encoding in ("utf-16",) if is_marked else ("utf-8-sig", "cp949"):
-        if _is_in(path, encoding):
+        if _is_encoded_as(path, encoding):
             return encoding
     raise _refusal(
         "글자를 읽을 수 없습니다. Excel 파일(.xlsx)이나 UTF-8 CSV로 저장해 올리세요.",
@@ -199,11 +199,11 @@ def _encoding(path: Path) -> str:
     )
 
 
-def _is_in(path: Path, encoding: str) -> bool:
+def _is_encoded_as(path: Path, encoding: str) -> bool:
     decoder = codecs.getincrementaldecoder(encoding)()
     with path.open("rb") as file:
         try:
-            while piece := file.read(_PIECE):
+            while piece := file.read(_CHUNK_BYTES):
                 decoder.decode(piece)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
@@ -211,39 +211,39 @@ def _is_in(path: Path, encoding: str) -> bool:
     return True
 
 
-def _excel(path: Path) -> Iterator[Row]:
+def _read_excel(path: Path) -> Iterator[SheetRow]:
     from openpyxl.reader.excel import ExcelReader  # costs the console's start 0.2 s
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
         with path.open("rb") as file:  # a name would have to end in .xlsx
             reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
-            reader.archive = Packed(file)
+            reader.archive = LimitedZipFile(file)
             reader.read()
             reader.archive.is_for_rows = True
             sheet = reader.wb.worksheets[0]
             sheet.reset_dimensions()  # some programs write wrong ones
             for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
-                if number > LAST_ROW:
+                if number > MAX_ROW_NUMBER:
                     raise _too_many()
-                yield _row(number, [_spelled(cell) for cell in itertools.islice(cells, MOST_COLUMNS + 1)])
-    except (*_BROKEN, IndexError, InvalidFileException):
+                yield _check_row(number, [_cell_text(cell) for cell in itertools.islice(cells, MAX_COLUMNS + 1)])
+    except (*_EXCEL_ERRORS, IndexError, InvalidFileException):
         raise _refusal(
             "Excel 파일을 읽을 수 없습니다. 암호를 풀고 .xlsx로 다시 저장하거나 CSV로 올리세요.",
             "The Excel file cannot be read: save it as .xlsx again, without a password, or as CSV.",
         ) from None
 
 
-def _row(number: int, cells: Sequence[str]) -> Row:
-    if len(cells) > MOST_COLUMNS and any(cells[MOST_COLUMNS:]):
+def _check_row(number: int, cells: Sequence[str]) -> SheetRow:
+    if len(cells) > MAX_COLUMNS and any(cells[MAX_COLUMNS:]):
         raise _refusal(
-            f"열은 {MOST_COLUMNS}개까지입니다. 쓰지 않는 열을 지우세요.",
-            f"It has at most {MOST_COLUMNS} columns: delete those that are not needed.",
+            f"열은 {MAX_COLUMNS}개까지입니다. 쓰지 않는 열을 지우세요.",
+            f"It has at most {MAX_COLUMNS} columns: delete those that are not needed.",
         )
-    return Row(number, tuple(cell.strip() for cell in cells[:MOST_COLUMNS]))
+    return SheetRow(number, tuple(cell.strip() for cell in cells[:MAX_COLUMNS]))
 
 
-def _spelled(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     """Return a cell of an Excel file as people read it there."""
     if cell is None:
         return ""
@@ -259,17 +259,17 @@ def _refusal(ko: str, en: str) -> Refused:
     return Refused(Code.INVALID_PARAMETER, "file", Text(ko, en))
 
 
-def counted(rows: Iterable[Row]) -> Iterator[Row]:
+def limit_rows(rows: Iterable[SheetRow]) -> Iterator[SheetRow]:
     """Pass rows on, up to the most that a file may have.
 
     Raises Refused(TOO_MANY_RECEIVERS).
     """
     for place, row in enumerate(rows, 1):
-        if place > MOST_ROWS:
+        if place > MAX_ROWS:
             raise _too_many()
         yield row
 
 
 def _too_many() -> Refused:
-    words = Text(f"파일 하나에 {MOST_ROWS:,}행까지입니다.", f"A file has at most {MOST_ROWS:,} rows.")
+    words = Text(f"파일 하나에 {MAX_ROWS:,}행까지입니다.", f"A file has at most {MAX_ROWS:,} rows.")
     return Refused(Code.TOO_MANY_RECEIVERS, "file", words)

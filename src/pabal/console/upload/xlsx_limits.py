@@ -6,22 +6,22 @@ from typing import IO, Any
 
 from pabal.domain.codes import Code, Refused, Text
 
-MOST_UNPACKED_BYTES = 512 * 1024 * 1024
+MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 """A file that unpacks to more is no list of receivers."""
-MOST_WORDS_BYTES = 64 * 1024 * 1024
+MAX_SHARED_STRINGS_BYTES = 64 * 1024 * 1024
 """The texts of an Excel file are held whole while it is read."""
-MOST_WORDS_TAGS = 4_000_000
-MOST_ROW_BYTES = 16 * 1024 * 1024
-MOST_ROW_TAGS = 200_000
+MAX_SHARED_STRINGS_TAGS = 4_000_000
+MAX_ROW_BYTES = 16 * 1024 * 1024
+MAX_ROW_TAGS = 200_000
 """A row is held whole too, and what stands outside of rows."""
-MOST_TAGS = 40_000_000
+MAX_TAGS = 40_000_000
 """Each takes its time."""
-WORDS = "sharedStrings.xml"
-_PIECE = 64 * 1024
+SHARED_STRINGS = "sharedStrings.xml"
+_CHUNK_BYTES = 64 * 1024
 _ROW_ENDS = re.compile(rb"</(?:\w+:)?row\s*>|<(?:\w+:)?row\b[^<>]*/>")
 
 
-class Packed(zipfile.ZipFile):
+class LimitedZipFile(zipfile.ZipFile):
     """The parts of an Excel file, each watched while it is read.
 
     What the file says of its sizes is no guide to what a reader holds: a few packed bytes make a row of millions.
@@ -34,28 +34,30 @@ class Packed(zipfile.ZipFile):
         """Whether only rows are read from now on."""
         self._tags = 0
         sizes = {each.filename: each.file_size for each in self.infolist()}
-        words = max((size for name, size in sizes.items() if name.endswith(WORDS)), default=0)
-        if sum(sizes.values()) > MOST_UNPACKED_BYTES or words > MOST_WORDS_BYTES:
+        words = max((size for name, size in sizes.items() if name.endswith(SHARED_STRINGS)), default=0)
+        if sum(sizes.values()) > MAX_UNPACKED_BYTES or words > MAX_SHARED_STRINGS_BYTES:
             raise _too_large()
 
     def open(self, name: Any, *args: Any, **options: Any) -> Any:
         """Return a part to be read."""
         spelled = name if isinstance(name, str) else name.filename
-        is_words = spelled.endswith(WORDS) and not self.is_for_rows
-        most_tags, most_bytes = (MOST_WORDS_TAGS, MOST_WORDS_BYTES) if is_words else (MOST_ROW_TAGS, MOST_ROW_BYTES)
-        return _Watched(super().open(name, *args, **options), self, most_tags, most_bytes)
+        is_words = spelled.endswith(SHARED_STRINGS) and not self.is_for_rows
+        most_tags, most_bytes = (
+            (MAX_SHARED_STRINGS_TAGS, MAX_SHARED_STRINGS_BYTES) if is_words else (MAX_ROW_TAGS, MAX_ROW_BYTES)
+        )
+        return LimitedPart(super().open(name, *args, **options), self, most_tags, most_bytes)
 
     def count(self, tags: int) -> None:
         """Count tags that were read of any part."""
         self._tags += tags
-        if self._tags > MOST_TAGS:
+        if self._tags > MAX_TAGS:
             raise _too_large()
 
 
-class _Watched:
+class LimitedPart:
     """A part that is being read: it counts what a reader must hold since the last row ended."""
 
-    def __init__(self, part: IO[bytes], whole: Packed, most_tags: int, most_bytes: int) -> None:
+    def __init__(self, part: IO[bytes], whole: LimitedZipFile, most_tags: int, most_bytes: int) -> None:
         self._part = part
         self._whole = whole
         self._most_tags = most_tags
@@ -68,12 +70,12 @@ class _Watched:
     def read(self, size: int = -1) -> bytes:
         if size >= 0:
             return self._counted(self._part.read(size))
-        return b"".join(iter(lambda: self._counted(self._part.read(_PIECE)), b""))
+        return b"".join(iter(lambda: self._counted(self._part.read(_CHUNK_BYTES)), b""))
 
     def close(self) -> None:
         self._part.close()
 
-    def __enter__(self) -> "_Watched":
+    def __enter__(self) -> "LimitedPart":
         return self
 
     def __exit__(self, *_: object) -> None:
