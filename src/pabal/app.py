@@ -61,7 +61,7 @@ def open_store(settings: Settings, world: World, metrics: Metrics | None = None)
     def note(batch: CommitStats) -> None:
         if metrics:
             metrics.commit_seconds.observe(batch.duration_s)
-            metrics.commit_transactions.observe(batch.writes)
+            metrics.commit_writes.observe(batch.writes)
 
     if settings.is_on_postgresql:
         from pabal.store.engine.postgres import PostgresStore  # costs the start of the embedded store 0.2 s
@@ -130,9 +130,7 @@ def _build_carrier(
     settings: CarrierSettings, store: Store, world: World, metrics: Metrics, slots: Slots
 ) -> Carrier:
     if isinstance(settings, SmppSettings):
-        return SmppCarrier(
-            settings, world, lambda what: metrics.carrier_protocol_errors.add(1, settings.name, what)
-        )
+        return SmppCarrier(settings, world, lambda what: metrics.carrier_anomalies.add(1, settings.name, what))
     if isinstance(settings, NhnCloudSettings):
         from pabal.carriers.nhncloud.build import build  # costs the start 0.1 s
         from pabal.carriers.nhncloud.carrier import Dependencies
@@ -141,7 +139,7 @@ def _build_carrier(
             world,
             lambda request_id: store.read(requests.get_image, request_id),
             PersistentCursor(store, settings.name, slots),
-            lambda what: metrics.carrier_protocol_errors.add(1, settings.name, what),
+            lambda what: metrics.carrier_anomalies.add(1, settings.name, what),
         )
         return build(settings, around)
     assert isinstance(settings, SimulatorSettings)

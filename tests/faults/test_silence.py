@@ -141,7 +141,7 @@ def test_closing_does_not_wait_for_a_silent_server(server: DedicatedServer) -> N
     async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
             writing = asyncio.create_task(store.write(accept.store_request, new_request(1)))
-            reading = asyncio.create_task(store.read(lambda tx: tx.rows("select pg_sleep(60)")))
+            reading = asyncio.create_task(store.read(lambda tx: tx.fetch_all("select pg_sleep(60)")))
             await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) != [])
             async with asyncio.timeout(2 * CLOSE_TIMEOUT_S):
                 await store.close()

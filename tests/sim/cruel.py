@@ -146,11 +146,11 @@ class UnreliableCarrier(Carrier):
         life: int,
         dedups: bool,
         is_calm: bool,
-        holds_doubt: bool = False,
+        holds_in_doubt: bool = False,
     ) -> None:
         self.name = name
         self.dedups = dedups
-        self.holds_in_doubt = holds_doubt
+        self.holds_in_doubt = holds_in_doubt
         self._gone_until = 0
         self.provider: ProfileProvider | None = self
         self._ledger = ledger

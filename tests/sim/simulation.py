@@ -84,7 +84,7 @@ class Simulation:
         self.ledger = CarrierLedger()
         self.client_log = ClientLog()
         self.dedups = seed % 2 == 0
-        self.holds_doubt = seed % 3 == 1
+        self.holds_in_doubt = seed % 3 == 1
         self.api_key = ""
         self.now: Instant = NOON
         self.crashed: set[int] = set()
@@ -163,7 +163,7 @@ class Simulation:
             life=life,
             dedups=self.dedups,
             is_calm=is_calm,
-            holds_doubt=self.holds_doubt,
+            holds_in_doubt=self.holds_in_doubt,
         )
 
     async def _found(self, store: Any, world: VirtualWorld) -> None:
@@ -366,7 +366,7 @@ def _check_handed_over(simulation: Simulation, books: FinalState) -> None:
         assert hand_overs[0].at >= scheduled_at, "sent early"
         for earlier, later in pairwise(hand_overs):
             was_refused = earlier.verdict in ("Busy", "Away", "Declined")
-            if simulation.holds_doubt:
+            if simulation.holds_in_doubt:
                 assert was_refused, "handed over again although the carrier may have had it"
             is_in_doubt = earlier.verdict in ("none", "Unknown") or earlier.run in simulation.crashed
             assert was_refused or is_in_doubt, "handed over again although the carrier's answer was kept"

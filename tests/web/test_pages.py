@@ -101,9 +101,9 @@ def test_the_figures_move_as_the_messages_do(run_scenario: RunScenario) -> None:
         cancelled = await read_metrics(call)
 
         assert accepted_sms not in empty
-        assert empty[jobs % "small"] == empty[jobs % "campaign"] == empty[jobs % "taken"] == 0
+        assert empty[jobs % "small"] == empty[jobs % "campaign"] == empty[jobs % "awaiting_receipt"] == 0
         assert moved[accepted_sms] == 15
-        assert [moved[jobs % lane] for lane in ("small", "campaign", "taken")] == [1, 11, 1]
+        assert [moved[jobs % lane] for lane in ("small", "campaign", "awaiting_receipt")] == [1, 11, 1]
         assert moved['pabal_messages_ended_total{code="1000",product="sms"}'] == 1
         assert moved['pabal_messages_ended_total{code="3003",product="sms"}'] == 1
         assert moved['pabal_http_requests_total{path="/api/message/sendSMS.v1.0",result="SUCCESS"}'] == 3
@@ -111,7 +111,7 @@ def test_the_figures_move_as_the_messages_do(run_scenario: RunScenario) -> None:
         assert moved['pabal_carrier_verdicts_total{carrier="simulator",verdict="taken"}'] == 2
         assert moved['pabal_carrier_verdicts_total{carrier="simulator",verdict="rejected"}'] == 1
         assert moved['pabal_receipts_total{carrier="simulator"}'] == 1
-        assert moved['pabal_carrier_answer_seconds_count{carrier="simulator"}'] >= 1
+        assert moved['pabal_carrier_response_seconds_count{carrier="simulator"}'] >= 1
         assert moved[age] == 0
         assert cancelled["pabal_messages_cancelled_total"] == 1
         assert cancelled[jobs % "small"] == 0

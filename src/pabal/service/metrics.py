@@ -16,7 +16,7 @@ from pabal.domain.message import Outcome, Product
 from pabal.store.queue import QueueDepth
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
-_LANES = ("small", "campaign", "taken")
+_LANES = ("small", "campaign", "awaiting_receipt")
 
 
 class LabelledCounter:
@@ -62,7 +62,7 @@ class Metrics:
             "pabal_http_requests_total", "Requests to the interface, by result.", ["path", "result"], registry
         )
         self.carrier_response_seconds = Histogram(
-            "pabal_carrier_answer_seconds",
+            "pabal_carrier_response_seconds",
             "How long a carrier took to answer a batch.",
             ["carrier"],
             registry=registry,
@@ -80,20 +80,23 @@ class Metrics:
             buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
             registry=registry,
         )
-        self.commit_transactions = Histogram(
-            "pabal_store_commit_callers",
+        self.commit_writes = Histogram(
+            "pabal_store_commit_writes",
             "How many transactions one commit held.",
             buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
             registry=registry,
         )
-        self.carrier_protocol_errors = LabelledCounter(
-            "pabal_carrier_oddities_total", "What carriers did that they should not.", ["carrier", "what"], registry
+        self.carrier_anomalies = LabelledCounter(
+            "pabal_carrier_anomalies_total",
+            "What carriers did that they should not.",
+            ["carrier", "what"],
+            registry,
         )
         self.carrier_up = Gauge(
             "pabal_carrier_up", "Whether a carrier is connected and in use.", ["carrier"], registry=registry
         )
         self.carrier_circuit_open = Gauge(
-            "pabal_carrier_aside",
+            "pabal_carrier_circuit_open",
             "Whether a carrier is set aside: its messages go to the next of their route.",
             ["carrier"],
             registry=registry,

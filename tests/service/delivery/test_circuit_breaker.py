@@ -47,11 +47,15 @@ def refusing(attempt: Attempt) -> Verdict:
     return Busy()
 
 
-def two_posts(
-    first_answer: Callable[[Attempt], Verdict] = taking, *, is_up: bool = True, patience_s: float = 60, **more: Any
+def two_carriers(
+    first_answer: Callable[[Attempt], Verdict] = taking,
+    *,
+    is_up: bool = True,
+    failover_after_s: float = 60,
+    **more: Any,
 ) -> tuple[FakeCarrier, FakeCarrier]:
     """Return a first carrier that does as told, and a second that takes everything."""
-    one = FakeCarrier("one", first_answer, patience_s=patience_s, **more)
+    one = FakeCarrier("one", first_answer, failover_after_s=failover_after_s, **more)
     one.is_connected = is_up
     return one, FakeCarrier("two", taking)
 
@@ -64,7 +68,7 @@ async def told(env: Environment) -> dict[str, CarrierState]:
 def shown(env: Environment, name: str) -> tuple[float, float]:
     """Return whether the metrics show a carrier as up, and as set aside."""
     return metric_value(env, "pabal_carrier_up", carrier=name), metric_value(
-        env, "pabal_carrier_aside", carrier=name
+        env, "pabal_carrier_circuit_open", carrier=name
     )
 
 
@@ -195,7 +199,7 @@ def test_a_carrier_that_is_aside_stays_so_when_it_loses_its_connection() -> None
 def test_the_due_messages_of_a_carrier_that_is_gone_for_too_long_move_to_the_next_of_their_route(
     tmp_path: Path,
 ) -> None:
-    one, two = two_posts(is_up=False)
+    one, two = two_carriers(is_up=False)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 1200))
@@ -213,7 +217,7 @@ def test_the_due_messages_of_a_carrier_that_is_gone_for_too_long_move_to_the_nex
 
 
 def test_new_sends_go_to_the_next_carrier_at_once_while_the_first_is_aside(tmp_path: Path) -> None:
-    one, two = two_posts(is_up=False)
+    one, two = two_carriers(is_up=False)
 
     async def scenario(env: Environment) -> None:
         await env.wait(70)
@@ -231,7 +235,7 @@ def test_new_sends_go_to_the_next_carrier_at_once_while_the_first_is_aside(tmp_p
 
 
 def test_what_stands_in_for_a_failed_message_goes_to_the_next_carrier_too(tmp_path: Path) -> None:
-    one, two = two_posts(is_up=False)
+    one, two = two_carriers(is_up=False)
     talk = FakeCarrier("talk", lambda attempt: Rejected(Outcome.NOT_A_USER))
 
     async def scenario(env: Environment) -> None:
@@ -248,7 +252,7 @@ def test_what_stands_in_for_a_failed_message_goes_to_the_next_carrier_too(tmp_pa
 
 
 def test_what_comes_due_while_its_carrier_is_aside_moves_then_and_not_before(tmp_path: Path) -> None:
-    one, two = two_posts()
+    one, two = two_carriers()
 
     async def scenario(env: Environment) -> None:
         soon = await send(env, sms(scheduled_at=later(NOON, 300)))
@@ -266,7 +270,7 @@ def test_what_comes_due_while_its_carrier_is_aside_moves_then_and_not_before(tmp
 
 
 def test_a_carrier_that_is_back_is_used_again_and_what_had_moved_stays_where_it_went(tmp_path: Path) -> None:
-    one, two = two_posts(is_up=False)
+    one, two = two_carriers(is_up=False)
 
     async def scenario(env: Environment) -> None:
         moved = await send(env, sms())
@@ -285,7 +289,7 @@ def test_a_carrier_that_is_back_is_used_again_and_what_had_moved_stays_where_it_
 
 
 def test_a_carrier_that_is_gone_for_a_moment_keeps_its_messages(tmp_path: Path) -> None:
-    one, two = two_posts(is_up=False)
+    one, two = two_carriers(is_up=False)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 20))
@@ -302,7 +306,7 @@ def test_a_carrier_that_is_gone_for_a_moment_keeps_its_messages(tmp_path: Path) 
 
 
 def test_the_patience_is_each_carriers_own(tmp_path: Path) -> None:
-    one, two = two_posts(is_up=False, patience_s=5)
+    one, two = two_carriers(is_up=False, failover_after_s=5)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -338,7 +342,7 @@ def test_without_another_carrier_messages_wait_for_the_one_that_is_gone(run_scen
 def test_when_every_carrier_of_a_route_is_gone_the_first_to_come_back_gets_what_waits(
     tmp_path: Path, back: str
 ) -> None:
-    posts = {name: FakeCarrier(name, taking, patience_s=5) for name in ("one", "two")}
+    posts = {name: FakeCarrier(name, taking, failover_after_s=5) for name in ("one", "two")}
     for post in posts.values():
         post.is_connected = False
 
@@ -358,7 +362,7 @@ def test_when_every_carrier_of_a_route_is_gone_the_first_to_come_back_gets_what_
 
 
 def test_products_without_another_carrier_stay_while_the_others_move(tmp_path: Path) -> None:
-    one, two = two_posts(is_up=False)
+    one, two = two_carriers(is_up=False)
     three = FakeCarrier("three", taking)
 
     async def scenario(env: Environment) -> None:
@@ -378,7 +382,7 @@ def test_products_without_another_carrier_stay_while_the_others_move(tmp_path: P
 
 
 def test_a_carrier_that_is_aside_itself_is_passed_over(tmp_path: Path) -> None:
-    posts = {name: FakeCarrier(name, taking, patience_s=5) for name in ("one", "two", "three")}
+    posts = {name: FakeCarrier(name, taking, failover_after_s=5) for name in ("one", "two", "three")}
     posts["one"].is_connected = posts["two"].is_connected = False
 
     async def scenario(env: Environment) -> None:
@@ -393,7 +397,7 @@ def test_a_carrier_that_is_aside_itself_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_nothing_is_sent_twice_by_moving(tmp_path: Path) -> None:
-    one, two = two_posts(window=10, takes_s=8, patience_s=5)
+    one, two = two_carriers(window=10, delay_s=8, failover_after_s=5)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 100))
@@ -411,7 +415,7 @@ def test_nothing_is_sent_twice_by_moving(tmp_path: Path) -> None:
 
 
 def test_what_a_carrier_holds_in_doubt_does_not_move(tmp_path: Path) -> None:
-    one, two = two_posts(lambda attempt: Unknown(), holds_doubt=True, patience_s=5)
+    one, two = two_carriers(lambda attempt: Unknown(), holds_in_doubt=True, failover_after_s=5)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 10))
@@ -431,7 +435,7 @@ def test_what_a_carrier_holds_in_doubt_does_not_move(tmp_path: Path) -> None:
 def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    one, two = two_posts()
+    one, two = two_carriers()
     caplog.set_level(logging.INFO, "pabal.deliver")
 
     def said() -> list[tuple[str, str, str, str]]:
@@ -479,7 +483,7 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
 
 
 def test_what_the_last_run_said_of_a_carrier_does_not_outlive_it(run_scenario: RunScenario) -> None:
-    gone = FakeCarrier(patience_s=5)
+    gone = FakeCarrier(failover_after_s=5)
     gone.is_connected = False
 
     async def until_aside(env: Environment) -> None:
@@ -542,7 +546,7 @@ def test_a_state_that_could_not_be_kept_is_kept_when_the_store_is_back(
 def test_a_carrier_that_fails_at_everything_for_too_long_is_set_aside_and_the_next_one_is_used(
     tmp_path: Path, word: Verdict
 ) -> None:
-    one, two = two_posts(lambda attempt: word, patience_s=20)
+    one, two = two_carriers(lambda attempt: word, failover_after_s=20)
 
     async def scenario(env: Environment) -> None:
         sent = []
@@ -563,7 +567,7 @@ def test_a_carrier_that_fails_at_everything_for_too_long_is_set_aside_and_the_ne
 
 
 def test_a_carrier_that_fails_for_a_shorter_time_keeps_its_messages(tmp_path: Path) -> None:
-    one, two = two_posts(refusing, patience_s=20)
+    one, two = two_carriers(refusing, failover_after_s=20)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 5))
@@ -581,7 +585,7 @@ def test_a_carrier_that_fails_for_a_shorter_time_keeps_its_messages(tmp_path: Pa
 def test_a_carrier_that_fails_is_probed_with_single_messages_and_used_again_once_it_takes_one(
     tmp_path: Path,
 ) -> None:
-    one, two = two_posts(refusing, patience_s=20)
+    one, two = two_carriers(refusing, failover_after_s=20)
 
     async def scenario(env: Environment) -> None:
         for _ in range(25):
@@ -614,7 +618,7 @@ def test_a_carrier_that_fails_is_probed_with_single_messages_and_used_again_once
 def test_a_lone_message_does_not_wait_for_a_carrier_that_has_failed_for_too_long(
     tmp_path: Path, word: Verdict
 ) -> None:
-    one, two = two_posts(lambda attempt: word, patience_s=20)
+    one, two = two_carriers(lambda attempt: word, failover_after_s=20)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -632,7 +636,7 @@ def test_a_lone_message_does_not_wait_for_a_carrier_that_has_failed_for_too_long
 def test_what_a_carrier_is_given_to_see_how_it_does_goes_on_at_once_if_it_is_not_taken(
     tmp_path: Path, word: Verdict
 ) -> None:
-    one, two = two_posts(lambda attempt: word, patience_s=20)
+    one, two = two_carriers(lambda attempt: word, failover_after_s=20)
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
@@ -655,7 +659,7 @@ def test_what_a_carrier_is_given_to_see_how_it_does_goes_on_at_once_if_it_is_not
 def test_without_another_carrier_messages_wait_for_the_one_that_fails_and_few_of_their_tries_are_spent(
     run_scenario: RunScenario,
 ) -> None:
-    post = FakeCarrier(answer=refusing, patience_s=20)
+    post = FakeCarrier(answer=refusing, failover_after_s=20)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 100))
@@ -674,7 +678,9 @@ def test_without_another_carrier_messages_wait_for_the_one_that_fails_and_few_of
 
 
 def test_one_refusal_among_yeses_sets_nobody_aside(tmp_path: Path) -> None:
-    one, two = two_posts(lambda attempt: Busy() if attempt.receiver == PHONE else Accepted(None), patience_s=20)
+    one, two = two_carriers(
+        lambda attempt: Busy() if attempt.receiver == PHONE else Accepted(None), failover_after_s=20
+    )
 
     async def scenario(env: Environment) -> None:
         for _ in range(40):
@@ -691,7 +697,7 @@ def test_one_refusal_among_yeses_sets_nobody_aside(tmp_path: Path) -> None:
 
 
 def test_a_carrier_that_stalls_delays_nobody_else_and_is_set_aside_in_the_end(tmp_path: Path) -> None:
-    stalled, two = two_posts(takes_s=1000, answer_s=10, window=5, patience_s=20)
+    stalled, two = two_carriers(delay_s=1000, timeout_s=10, window=5, failover_after_s=20)
 
     async def scenario(env: Environment) -> None:
         waiting = await send(env, sms(*[PHONE] * 30))
@@ -718,7 +724,7 @@ def test_a_carrier_that_stalls_delays_nobody_else_and_is_set_aside_in_the_end(tm
 
 
 def test_while_a_silent_carrier_is_tried_out_new_sends_go_to_the_next(tmp_path: Path) -> None:
-    one, two = two_posts(lambda attempt: Unknown(), takes_s=25, patience_s=30)
+    one, two = two_carriers(lambda attempt: Unknown(), delay_s=25, failover_after_s=30)
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
@@ -736,7 +742,7 @@ def test_while_a_silent_carrier_is_tried_out_new_sends_go_to_the_next(tmp_path: 
 
 
 def test_what_was_never_tried_goes_back_up_the_route_when_its_carrier_is_gone(tmp_path: Path) -> None:
-    one, two = two_posts(is_up=False, patience_s=10)
+    one, two = two_carriers(is_up=False, failover_after_s=10)
     two.failover_after_s = 10
     two.window = 1
     two.delay_s = 20

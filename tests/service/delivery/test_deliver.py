@@ -140,7 +140,7 @@ def test_what_a_carrier_has_taken_is_not_handed_to_it_again(run_scenario: RunSce
 def test_a_carrier_that_does_not_answer_in_time_leaves_the_outcome_unknown_and_is_asked_again(
     run_scenario: RunScenario,
 ) -> None:
-    post = FakeCarrier(delay_s=1000, answer_s=5)
+    post = FakeCarrier(delay_s=1000, timeout_s=5)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -203,7 +203,7 @@ def test_a_batch_that_a_carrier_answers_by_halves_counts_as_unknown(run_scenario
             said = await super().send(attempts)
             return said[1:] if len(self.submitted) == 2 else said
 
-    post = Careless(answer=lambda attempt: Accepted(None), answer_s=2)
+    post = Careless(answer=lambda attempt: Accepted(None), timeout_s=2)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(PHONE, PHONE))
@@ -217,7 +217,7 @@ def test_a_batch_that_a_carrier_answers_by_halves_counts_as_unknown(run_scenario
 
 
 def test_a_lease_outlasts_the_carriers_time_to_answer() -> None:
-    assert lease_duration_ms(FakeCarrier(answer_s=2)) == 2 * SECOND + LEASE_MARGIN_MS
+    assert lease_duration_ms(FakeCarrier(timeout_s=2)) == 2 * SECOND + LEASE_MARGIN_MS
     assert LEASE_MARGIN_MS == 10 * SECOND
 
 
@@ -263,7 +263,7 @@ def test_a_message_keeps_one_of_its_tries_noted_for_each_attempt_without_yes_or_
 
 
 def test_after_the_last_try_the_next_carrier_of_the_route_gets_it(tmp_path: Path) -> None:
-    one = FakeCarrier("one", lambda attempt: Busy(), patience_s=3600)
+    one = FakeCarrier("one", lambda attempt: Busy(), failover_after_s=3600)
     two = FakeCarrier("two", lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
@@ -279,7 +279,7 @@ def test_after_the_last_try_the_next_carrier_of_the_route_gets_it(tmp_path: Path
 
 
 def test_when_no_carrier_of_the_route_takes_it_the_last_ones_word_is_the_end(tmp_path: Path) -> None:
-    one = FakeCarrier("one", lambda attempt: Busy(), patience_s=3600)
+    one = FakeCarrier("one", lambda attempt: Busy(), failover_after_s=3600)
     two = FakeCarrier("two", lambda attempt: Unknown())
 
     async def scenario(env: Environment) -> None:
@@ -341,7 +341,7 @@ def test_a_carrier_that_is_not_connected_is_given_nothing_and_it_costs_no_try(ru
 
 
 def test_a_word_on_an_attempt_that_is_no_longer_the_current_one_changes_nothing(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(delay_s=1000, answer_s=900)
+    post = FakeCarrier(delay_s=1000, timeout_s=900)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(PHONE, "01099998888"))
@@ -471,7 +471,7 @@ def test_what_a_carrier_took_while_the_service_stopped_is_known_after_it(
 
 
 def test_stopping_does_not_wait_for_ever(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(delay_s=10_000, answer_s=9_000)
+    post = FakeCarrier(delay_s=10_000, timeout_s=9_000)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -487,7 +487,7 @@ def test_stopping_does_not_wait_for_ever(run_scenario: RunScenario) -> None:
 
 
 def test_what_was_in_hand_at_a_crash_is_handed_over_again_at_the_next_start(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(delay_s=1000, answer_s=900)
+    post = FakeCarrier(delay_s=1000, timeout_s=900)
 
     async def crash(env: Environment) -> None:
         await send(env, sms())
@@ -498,7 +498,7 @@ def test_what_was_in_hand_at_a_crash_is_handed_over_again_at_the_next_start(run_
 
         assert [attempt.number for _, attempt in again.submitted] == [2]
 
-    again = FakeCarrier(answer_s=900)
+    again = FakeCarrier(timeout_s=900)
     run_scenario(crash, carriers={DEFAULT_CARRIER: post}, stop_seconds=1)
     run_scenario(next_start, carriers={DEFAULT_CARRIER: again}, world=VirtualWorld(1, later(NOON, 2)))
 

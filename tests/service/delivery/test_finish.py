@@ -392,7 +392,7 @@ def test_the_fallbacks_of_a_campaign_travel_as_a_campaign(run_scenario: RunScena
         await post.report(*((one.hex(), Outcome.NOT_A_USER) for one in post.ids))
 
         def lanes(tx: Any) -> dict[bytes, int]:
-            return dict(tx.rows("select substr(id, 1, 13), lane from jobs group by 1, 2"))
+            return dict(tx.fetch_all("select substr(id, 1, 13), lane from jobs group by 1, 2"))
 
         assert await env.store.read(lanes) == {small: 0, campaign: 1}
 

@@ -102,7 +102,7 @@ def test_one_that_is_added_takes_its_share_within_about_two_seconds_and_nothing_
         await crowd.wait(2)
         assert handed(one, two) == Counter(sent)
 
-    run_scenario(tmp_path, scenario, carriers=posts(takes_s=0.7))
+    run_scenario(tmp_path, scenario, carriers=posts(delay_s=0.7))
 
 
 def test_what_a_dead_one_had_in_hand_goes_out_by_another_when_it_is_missed(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_where_doubt_is_held_what_a_dead_one_had_in_hand_waits_for_its_receipt(t
         assert set(await crowd.store.read(lane, queue.AWAITING_RECEIPT)) == in_hand
         assert await count_rows(two.env, "jobs") == len(in_hand)
 
-    run_scenario(tmp_path, scenario, carriers=posts(holds_doubt=True))
+    run_scenario(tmp_path, scenario, carriers=posts(holds_in_doubt=True))
 
 
 def lane(tx: Tx, number: int) -> list[bytes]:

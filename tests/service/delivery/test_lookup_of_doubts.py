@@ -69,7 +69,7 @@ async def asked_before(env: Environment, times: int) -> None:
 
 
 def test_an_attempt_that_nobody_knows_the_end_of_is_in_doubt_from_then_on(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=answer_in_order(Busy(), Unknown(), Busy(), Accepted(None)), asks=True)
+    post = FakeCarrier(answer=answer_in_order(Busy(), Unknown(), Busy(), Accepted(None)), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -88,7 +88,7 @@ def test_an_attempt_that_nobody_knows_the_end_of_is_in_doubt_from_then_on(run_sc
 
 @pytest.mark.parametrize("verdict", [Busy(), NotSent()])
 def test_what_it_surely_did_not_take_is_in_no_doubt(run_scenario: RunScenario, verdict: Verdict) -> None:
-    post = FakeCarrier(answer=answer_in_order(verdict, verdict, Accepted(None)), asks=True)
+    post = FakeCarrier(answer=answer_in_order(verdict, verdict, Accepted(None)), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
@@ -114,7 +114,7 @@ def test_one_that_cannot_ask_is_told_of_no_doubt(run_scenario: RunScenario) -> N
 def test_only_those_of_a_batch_are_in_doubt_that_nobody_knows_of(run_scenario: RunScenario) -> None:
     words: dict[str, Verdict] = {"01000000011": Busy(), "01000000012": Unknown(), "01000000013": NotSent()}
     post = FakeCarrier(
-        answer=lambda attempt: words[attempt.receiver] if attempt.number == 1 else Accepted(None), asks=True
+        answer=lambda attempt: words[attempt.receiver] if attempt.number == 1 else Accepted(None), can_look_up=True
     )
 
     async def scenario(env: Environment) -> None:
@@ -129,8 +129,8 @@ def test_only_those_of_a_batch_are_in_doubt_that_nobody_knows_of(run_scenario: R
 
 def test_doubt_is_of_one_carrier_only(tmp_path: Path) -> None:
     one, two = (
-        FakeCarrier("one", answer_in_order(Unknown(), Declined(Outcome.SPAM)), asks=True),
-        FakeCarrier("two", taking, asks=True),
+        FakeCarrier("one", answer_in_order(Unknown(), Declined(Outcome.SPAM)), can_look_up=True),
+        FakeCarrier("two", taking, can_look_up=True),
     )
 
     async def scenario(env: Environment) -> None:
@@ -147,7 +147,7 @@ def test_doubt_is_of_one_carrier_only(tmp_path: Path) -> None:
 
 
 def test_what_is_in_doubt_goes_to_no_other_carrier_however_often_it_is_asked(tmp_path: Path) -> None:
-    one, two = FakeCarrier("one", lambda _: Unknown(), asks=True), FakeCarrier("two", taking)
+    one, two = FakeCarrier("one", lambda _: Unknown(), can_look_up=True), FakeCarrier("two", taking)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -164,7 +164,7 @@ def test_what_is_in_doubt_goes_to_no_other_carrier_however_often_it_is_asked(tmp
 
 def test_what_is_in_doubt_stays_when_its_carrier_is_gone_and_the_others_move_on(tmp_path: Path) -> None:
     one, two = (
-        FakeCarrier("one", answer_in_order(Unknown(), Accepted(None)), asks=True, patience_s=60),
+        FakeCarrier("one", answer_in_order(Unknown(), Accepted(None)), can_look_up=True, failover_after_s=60),
         FakeCarrier("two", taking),
     )
 
@@ -190,7 +190,7 @@ def test_what_is_in_doubt_stays_though_a_carrier_set_aside_says_it_has_not_left_
 ) -> None:
     """That it has not left them this time says nothing of the time before."""
     one = FakeCarrier(
-        "one", answer_in_order(Unknown(), *[NotSent()] * 500, Accepted(None)), asks=True, patience_s=5
+        "one", answer_in_order(Unknown(), *[NotSent()] * 500, Accepted(None)), can_look_up=True, failover_after_s=5
     )
     two = FakeCarrier("two", taking)
 
@@ -206,7 +206,7 @@ def test_what_is_in_doubt_stays_though_a_carrier_set_aside_says_it_has_not_left_
 
 
 def test_what_it_surely_does_not_have_goes_to_the_next_carrier(tmp_path: Path) -> None:
-    one, two = FakeCarrier("one", answer_in_order(Unknown(), Busy()), asks=True), FakeCarrier("two", taking)
+    one, two = FakeCarrier("one", answer_in_order(Unknown(), Busy()), can_look_up=True), FakeCarrier("two", taking)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -224,7 +224,7 @@ def test_what_it_surely_does_not_have_goes_to_the_next_carrier(tmp_path: Path) -
 
 
 def test_after_so_many_questions_it_ends_as_unknown(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=lambda _: Unknown(), asks=True)
+    post = FakeCarrier(answer=lambda _: Unknown(), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -242,7 +242,7 @@ def test_after_so_many_questions_it_ends_as_unknown(run_scenario: RunScenario) -
 
 
 def test_questions_do_not_use_up_the_tries_of_one_that_is_busy_afterwards(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=answer_in_order(Unknown(), Busy(), Busy(), Accepted(None)), asks=True)
+    post = FakeCarrier(answer=answer_in_order(Unknown(), Busy(), Busy(), Accepted(None)), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -256,7 +256,7 @@ def test_questions_do_not_use_up_the_tries_of_one_that_is_busy_afterwards(run_sc
 
 
 def test_one_that_is_asked_and_busy_for_ever_ends(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=lambda attempt: Busy() if attempt.number % 2 else Unknown(), asks=True)
+    post = FakeCarrier(answer=lambda attempt: Busy() if attempt.number % 2 else Unknown(), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -277,7 +277,7 @@ def test_one_that_is_asked_and_busy_for_ever_ends(run_scenario: RunScenario) -> 
     [(Accepted(None), Outcome.DELIVERED), (Rejected(Outcome.PHONE_OFF), Outcome.PHONE_OFF)],
 )
 def test_what_it_finds_out_ends_the_message(run_scenario: RunScenario, word: Verdict, end: Outcome) -> None:
-    post = FakeCarrier(answer=answer_in_order(Unknown(), word), asks=True)
+    post = FakeCarrier(answer=answer_in_order(Unknown(), word), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -289,7 +289,7 @@ def test_what_it_finds_out_ends_the_message(run_scenario: RunScenario, word: Ver
 
 
 def test_what_it_has_is_awaited_under_the_name_it_found(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=answer_in_order(Unknown(), Accepted("found")), asks=True)
+    post = FakeCarrier(answer=answer_in_order(Unknown(), Accepted("found")), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms())
@@ -307,7 +307,7 @@ def test_what_it_has_is_awaited_under_the_name_it_found(run_scenario: RunScenari
 def test_after_a_crash_what_was_in_hand_is_in_doubt_and_nothing_else(tmp_path: Path) -> None:
     async def whole() -> None:
         world = VirtualWorld()
-        before = FakeCarrier(delay_s=20.0, answer_s=30.0, asks=True, window=2)
+        before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True, window=2)
         env = await build_environment(
             tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings_for(tmp_path)
         )
@@ -318,7 +318,7 @@ def test_after_a_crash_what_was_in_hand_is_in_doubt_and_nothing_else(tmp_path: P
         assert len(before.submitted) == 2
         await killed(env)
 
-        after = FakeCarrier(answer=taking, asks=True)
+        after = FakeCarrier(answer=taking, can_look_up=True)
         env = await build_environment(
             tmp_path,
             world=world,
@@ -339,7 +339,7 @@ def test_after_a_crash_what_was_in_hand_is_in_doubt_and_nothing_else(tmp_path: P
 
 def test_what_a_dead_process_had_in_hand_is_in_doubt_for_who_takes_it_over(tmp_path: Path) -> None:
     def carriers() -> Mapping[str, Carrier]:
-        return {DEFAULT_CARRIER: FakeCarrier(answer=taking, asks=True)}
+        return {DEFAULT_CARRIER: FakeCarrier(answer=taking, can_look_up=True)}
 
     async def scenario(processes: Cluster) -> None:
         one = await processes.start_process("one")
@@ -376,7 +376,7 @@ async def killed(env: Environment) -> None:
 def test_an_advertisement_in_doubt_is_so_in_the_morning_too(tmp_path: Path) -> None:
     async def whole() -> None:
         world = VirtualWorld(starts_at=NOON + 8 * HOUR + 49 * MINUTE)
-        before = FakeCarrier(delay_s=20.0, answer_s=30.0, asks=True)
+        before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True)
         settings = settings_for(tmp_path)
         env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings)
         await send(env, sms("01000000011", "01000000012")._replace(is_ad=True))
@@ -384,7 +384,7 @@ def test_an_advertisement_in_doubt_is_so_in_the_morning_too(tmp_path: Path) -> N
         assert len(before.submitted) == 2
         await killed(env)
         await asyncio.sleep(120)
-        after = FakeCarrier(answer=taking, asks=True)
+        after = FakeCarrier(answer=taking, can_look_up=True)
         store = open_store(tmp_path, world)
         env = await build_environment(
             tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: after}, settings=settings

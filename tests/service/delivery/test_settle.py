@@ -115,7 +115,7 @@ def test_what_every_carrier_of_the_route_declines_ends_with_the_last_ones_word(t
 
 
 def test_what_is_declined_goes_rather_to_a_carrier_that_is_not_set_aside(tmp_path: Path) -> None:
-    posts = {name: FakeCarrier(name, taking, patience_s=5) for name in ("one", "two", "three")}
+    posts = {name: FakeCarrier(name, taking, failover_after_s=5) for name in ("one", "two", "three")}
     posts["one"].answer = declining
     posts["two"].is_connected = False
 
@@ -198,7 +198,7 @@ def test_what_never_left_our_hands_does_not_begin_its_tries_anew(run_scenario: R
 def test_a_message_in_doubt_waits_where_the_carrier_holds_doubt_and_is_never_handed_over_again(
     tmp_path: Path,
 ) -> None:
-    one, two = FakeCarrier("one", doubting, holds_doubt=True), FakeCarrier("two")
+    one, two = FakeCarrier("one", doubting, holds_in_doubt=True), FakeCarrier("two")
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -218,7 +218,7 @@ def test_a_message_in_doubt_waits_where_the_carrier_holds_doubt_and_is_never_han
 def test_a_receipt_that_names_the_message_in_doubt_ends_it(
     run_scenario: RunScenario, outcome: Outcome, status: Status
 ) -> None:
-    post = FakeCarrier(answer=doubting, holds_doubt=True)
+    post = FakeCarrier(answer=doubting, holds_in_doubt=True)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -240,7 +240,7 @@ def test_a_receipt_that_names_the_message_in_doubt_ends_it(
 def test_a_receipt_that_is_here_before_its_message_is_in_doubt_ends_it_once_it_is(
     run_scenario: RunScenario, outcome: Outcome, status: Status
 ) -> None:
-    post = FakeCarrier(answer=doubting, delay_s=5, holds_doubt=True)
+    post = FakeCarrier(answer=doubting, delay_s=5, holds_in_doubt=True)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -266,7 +266,7 @@ def test_a_receipt_that_is_here_before_its_message_is_in_doubt_ends_it_once_it_i
 def test_a_receipt_that_is_here_before_a_crash_ends_its_message_at_the_next_start(
     run_scenario: RunScenario,
 ) -> None:
-    post = FakeCarrier(delay_s=1000, answer_s=900, holds_doubt=True)
+    post = FakeCarrier(delay_s=1000, timeout_s=900, holds_in_doubt=True)
     sent: list[bytes] = []
 
     async def scenario(env: Environment) -> None:
@@ -280,7 +280,7 @@ def test_a_receipt_that_is_here_before_a_crash_ends_its_message_at_the_next_star
         assert await outcomes_of(env, sent[0]) == [(DONE, GOOD)]
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post}, stop_seconds=1)
-    again = FakeCarrier(holds_doubt=True)
+    again = FakeCarrier(holds_in_doubt=True)
     run_scenario(next_start, carriers={DEFAULT_CARRIER: again}, world=VirtualWorld(1, later(NOON, 3 * 3600)))
     assert again.submitted == []
 
@@ -288,7 +288,7 @@ def test_a_receipt_that_is_here_before_a_crash_ends_its_message_at_the_next_star
 def test_an_early_receipt_that_has_a_reference_and_a_name_ends_a_message_that_is_taken_as_usual(
     run_scenario: RunScenario,
 ) -> None:
-    post = FakeCarrier(delay_s=5, holds_doubt=True)
+    post = FakeCarrier(delay_s=5, holds_in_doubt=True)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -303,7 +303,7 @@ def test_an_early_receipt_that_has_a_reference_and_a_name_ends_a_message_that_is
 
 
 def test_a_receipt_that_names_another_message_leaves_the_one_in_doubt_alone(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=doubting, holds_doubt=True)
+    post = FakeCarrier(answer=doubting, holds_in_doubt=True)
 
     async def scenario(env: Environment) -> None:
         request_id, other = await send(env, sms()), await send(env, sms("01099998888"))
@@ -327,7 +327,7 @@ def test_without_a_receipt_what_is_in_doubt_ends_as_unknown_and_what_was_taken_a
     run_scenario: RunScenario,
 ) -> None:
     post = FakeCarrier(
-        answer=lambda attempt: Unknown() if attempt.receiver == PHONE else Accepted("r"), holds_doubt=True
+        answer=lambda attempt: Unknown() if attempt.receiver == PHONE else Accepted("r"), holds_in_doubt=True
     )
 
     async def scenario(env: Environment) -> None:
@@ -346,7 +346,7 @@ def test_without_a_receipt_what_is_in_doubt_ends_as_unknown_and_what_was_taken_a
 
 
 def test_a_carrier_that_does_not_answer_at_all_leaves_the_whole_batch_in_doubt(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(delay_s=1000, answer_s=5, holds_doubt=True)
+    post = FakeCarrier(delay_s=1000, timeout_s=5, holds_in_doubt=True)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 3))
@@ -361,7 +361,7 @@ def test_a_carrier_that_does_not_answer_at_all_leaves_the_whole_batch_in_doubt(r
 
 
 def test_a_failed_alimtalk_that_was_in_doubt_has_its_text_stand_in_for_it(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=answer_in_order(Unknown()), holds_doubt=True)
+    post = FakeCarrier(answer=answer_in_order(Unknown()), holds_in_doubt=True)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, alimtalk(await add_profile(env), fallback_text="대신"))
@@ -387,7 +387,7 @@ class Careless(FakeCarrier):
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_lease_that_ran_out_leaves_its_message_in_doubt(run_scenario: RunScenario, holds: bool) -> None:
-    post = Careless(answer=taking, answer_s=2, holds_doubt=holds)
+    post = Careless(answer=taking, timeout_s=2, holds_in_doubt=holds)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(PHONE, PHONE))
@@ -413,7 +413,7 @@ def test_an_advertisement_in_doubt_is_held_at_night_too_and_not_sent_again_in_th
     run_scenario: RunScenario,
 ) -> None:
     evening = round(datetime(2026, 11, 15, 20, 49, 55, tzinfo=ZoneInfo("Asia/Seoul")).timestamp() * 1000)
-    post = Careless(answer=taking, answer_s=2, holds_doubt=True)
+    post = Careless(answer=taking, timeout_s=2, holds_in_doubt=True)
 
     async def scenario(env: Environment) -> None:
         ad = alimtalk(await add_profile(env), product=Product.FRIENDTALK_TEXT, is_ad=True, content="(광고) 할인")
@@ -448,8 +448,8 @@ def crash(run_scenario: RunScenario, post: FakeCarrier, messages: int, **setting
 def test_after_a_crash_the_window_is_handed_over_again_where_the_carrier_does_not_hold_doubt(
     run_scenario: RunScenario, pause_s: int
 ) -> None:
-    request_id = crash(run_scenario, FakeCarrier(window=10, delay_s=1000, answer_s=900), 25)
-    again = FakeCarrier(answer=taking, window=10, answer_s=900)
+    request_id = crash(run_scenario, FakeCarrier(window=10, delay_s=1000, timeout_s=900), 25)
+    again = FakeCarrier(answer=taking, window=10, timeout_s=900)
 
     async def next_start(env: Environment) -> None:
         await env.wait(900 + 60)
@@ -465,9 +465,9 @@ def test_after_a_crash_the_window_is_handed_over_again_where_the_carrier_does_no
 def test_after_a_crash_the_window_is_held_where_the_carrier_holds_doubt_and_the_rest_is_sent(
     run_scenario: RunScenario, pause_s: int
 ) -> None:
-    post = FakeCarrier(window=10, delay_s=1000, answer_s=900, holds_doubt=True)
+    post = FakeCarrier(window=10, delay_s=1000, timeout_s=900, holds_in_doubt=True)
     request_id = crash(run_scenario, post, 25, sms_timeout_hours=1)
-    again = FakeCarrier(answer=taking, window=10, answer_s=900, holds_doubt=True)
+    again = FakeCarrier(answer=taking, window=10, timeout_s=900, holds_in_doubt=True)
 
     async def next_start(env: Environment) -> None:
         await env.wait(60)
@@ -490,9 +490,9 @@ def test_after_a_crash_the_window_is_held_where_the_carrier_holds_doubt_and_the_
 
 
 def test_more_than_one_round_of_messages_in_doubt_are_all_held(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(window=1200, delay_s=1000, answer_s=900, holds_doubt=True)
+    post = FakeCarrier(window=1200, delay_s=1000, timeout_s=900, holds_in_doubt=True)
     request_id = crash(run_scenario, post, 1200, max_receivers=2000)
-    again = FakeCarrier(window=1200, holds_doubt=True)
+    again = FakeCarrier(window=1200, holds_in_doubt=True)
 
     async def next_start(env: Environment) -> None:
         await env.wait(60)

@@ -33,12 +33,15 @@ class Forgetful:
         return answer
 
 
-@pytest.mark.parametrize("holds_doubt", [False, True])
+@pytest.mark.parametrize("holds_in_doubt", [False, True])
 @pytest.mark.parametrize("lost", [1, 3])
 def test_what_an_unseen_claim_took_is_handed_over_at_once_and_is_in_no_doubt(
-    run_scenario: RunScenario, tmp_path: Path, holds_doubt: bool, lost: int
+    run_scenario: RunScenario, tmp_path: Path, holds_in_doubt: bool, lost: int
 ) -> None:
-    post, world = FakeCarrier(answer=lambda _: Accepted(None), answer_s=60, holds_doubt=holds_doubt), VirtualWorld()
+    post, world = (
+        FakeCarrier(answer=lambda _: Accepted(None), timeout_s=60, holds_in_doubt=holds_in_doubt),
+        VirtualWorld(),
+    )
     store = Forgetful(open_store(tmp_path, world), lost)
 
     async def scenario(env: Environment) -> None:
@@ -76,11 +79,14 @@ class Away:
             raise StoreUnavailable("away")
 
 
-@pytest.mark.parametrize("holds_doubt", [False, True])
+@pytest.mark.parametrize("holds_in_doubt", [False, True])
 def test_what_a_carrier_took_before_the_store_went_away_for_long_is_not_handed_over_again(
-    run_scenario: RunScenario, tmp_path: Path, holds_doubt: bool
+    run_scenario: RunScenario, tmp_path: Path, holds_in_doubt: bool
 ) -> None:
-    post, world = FakeCarrier(answer=lambda _: Accepted(None), answer_s=2, holds_doubt=holds_doubt), VirtualWorld()
+    post, world = (
+        FakeCarrier(answer=lambda _: Accepted(None), timeout_s=2, holds_in_doubt=holds_in_doubt),
+        VirtualWorld(),
+    )
 
     async def scenario(env: Environment) -> None:
         sent = await send(env, sms(PHONE, "01087654321"))

@@ -126,7 +126,7 @@ def test_a_product_without_a_route_is_refused(tmp_path: Path) -> None:
 def test_what_is_for_later_does_not_avoid_a_carrier_that_is_aside_only_now(
     tmp_path: Path, ahead: int | None, carrier: str
 ) -> None:
-    one, two = FakeCarrier("one", patience_s=5), FakeCarrier("two")
+    one, two = FakeCarrier("one", failover_after_s=5), FakeCarrier("two")
     one.is_connected = False
 
     async def scenario(env: Environment) -> None:

@@ -67,8 +67,8 @@ def claim(
     policy: Policy,
     now: Instant,
     *,
-    holds_doubt: bool = False,
-    asks: bool = False,
+    holds_in_doubt: bool = False,
+    can_look_up: bool = False,
     fills_with_campaigns: bool = True,
     unconfirmed: Sequence[Instant] = (),
     watermarks: tuple[Instant, Instant] = (0, 0),
@@ -93,7 +93,7 @@ def claim(
     orphans = [one for one in due if shared[identifiers.request_id_of(one)].profile_id in gone]
     finished, cancelled = _end_messages_of_deleted_profiles(tx, [kept[one] for one in orphans], policy, now)
     left_out = set(orphans)
-    if holds_doubt:
+    if holds_in_doubt:
         doubtful = [one for one in queue.find_in_doubt(tx, due) if one not in left_out and one not in untouched]
         held = hold_doubtful(tx, carrier, [kept[one] for one in doubtful], policy, now)
         finished.ended.extend(held.ended)
@@ -101,15 +101,15 @@ def claim(
         left_out.update(doubtful)
     if dates.is_night(now, policy.zone):
         too_late = [one for one in due if one not in left_out and shared[identifiers.request_id_of(one)].is_ad]
-        if asks:  # what was in hand when the night began may be with the carrier
+        if can_look_up:  # what was in hand when the night began may be with the carrier
             _log_unknown_attempts(tx, carrier, [one for one in too_late if one not in untouched], now)
         queue.postpone(tx, too_late, dates.next_night_end(now, policy.zone))
         left_out.update(too_late)
     chosen = sorted(one for one in due if one not in left_out)
-    if asks:
+    if can_look_up:
         _log_unknown_attempts(tx, carrier, [one for one in chosen if one not in untouched], now)
     leases = queue.claim(tx, chosen, now, now + lease_ms)
-    if asks:
+    if can_look_up:
         leases = _mark_doubtful(tx, carrier, leases)
     messages.mark_sending(tx, [lease.id for lease in leases])
     next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (queue.SMALL, queue.CAMPAIGN))

@@ -23,10 +23,10 @@ class BatchVerdicts(NamedTuple):
 
     carrier: str
     results: list[tuple[Attempt, Verdict]]
-    holds_doubt: bool = False
+    holds_in_doubt: bool = False
     open_circuits: Container[str] = ()
     """The carriers that are set aside."""
-    asks: bool = False
+    can_look_up: bool = False
     """Whether the carrier can find out about what is in doubt; until then that stays with it."""
 
 
@@ -45,7 +45,7 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     taken = [
         (attempt, references)
         for attempt, verdict in said
-        if (references := _references(attempt, verdict, verdicts.holds_doubt))
+        if (references := _references(attempt, verdict, verdicts.holds_in_doubt))
     ]
     queue.await_receipts(
         tx,
@@ -89,14 +89,14 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     return finished
 
 
-def _references(attempt: Attempt, verdict: Verdict, holds_doubt: bool) -> tuple[str, ...]:
+def _references(attempt: Attempt, verdict: Verdict, holds_in_doubt: bool) -> tuple[str, ...]:
     """Return the references under which a receipt is awaited, each once; none where there is nothing to wait for.
 
     A carrier may answer several parts with one id: then one receipt is all that can be told from others.
     """
     if isinstance(verdict, Accepted) and verdict.reference is not None:
         return tuple(dict.fromkeys((verdict.reference, *verdict.other_references)))
-    if isinstance(verdict, Unknown) and holds_doubt:
+    if isinstance(verdict, Unknown) and holds_in_doubt:
         return (
             identifiers.in_doubt_reference(
                 identifiers.user_message_reference(attempt.message_id), attempt.receiver
@@ -111,15 +111,15 @@ def _final_outcome(attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, 
         return verdict.outcome
     if isinstance(verdict, Accepted):
         return Outcome.DELIVERED if verdict.reference is None else None
-    if isinstance(verdict, NotSent) or (isinstance(verdict, Unknown) and verdicts.holds_doubt):
+    if isinstance(verdict, NotSent) or (isinstance(verdict, Unknown) and verdicts.holds_in_doubt):
         return None
-    if isinstance(verdict, Unknown) and verdicts.asks:
+    if isinstance(verdict, Unknown) and verdicts.can_look_up:
         return None if attempt.tries + 1 < MAX_LOOKUPS else Outcome.UNKNOWN
     if policy.routes.next_after(attempt.product, verdicts.carrier) is not None:
         return None
     if isinstance(verdict, Declined):
         return verdict.outcome
-    if attempt.tries + 1 < (MAX_LOOKUPS if verdicts.asks and attempt.is_in_doubt else retry.MAX_TRIES):
+    if attempt.tries + 1 < (MAX_LOOKUPS if verdicts.can_look_up and attempt.is_in_doubt else retry.MAX_TRIES):
         return None  # questions have used up tries, too
     return Outcome.CARRIER_ERROR if isinstance(verdict, Busy) else Outcome.UNKNOWN
 
@@ -134,7 +134,7 @@ def _schedule_retry(
     here, aside = verdicts.carrier, verdicts.open_circuits
     tries = attempt.tries if isinstance(verdict, NotSent) else attempt.tries + 1
     is_unsure = isinstance(verdict, Unknown) or (isinstance(verdict, NotSent) and attempt.is_in_doubt)
-    stays = verdicts.asks and is_unsure  # that it has not left our hands now says nothing of the time before
+    stays = verdicts.can_look_up and is_unsure  # that it has not left our hands now says nothing of the time before
     following = None if stays else policy.routes.next_after(attempt.product, here, avoid=aside)
     is_done_here = isinstance(verdict, Declined) or tries >= retry.MAX_TRIES
     if following and (is_done_here or (here in aside and following not in aside)):
