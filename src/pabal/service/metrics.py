@@ -88,7 +88,7 @@ class Metrics:
         )
         self.carrier_anomalies = LabelledCounter(
             "pabal_carrier_anomalies_total",
-            "What carriers did that they should not.",
+            "Unexpected behaviour of carriers.",
             ["carrier", "what"],
             registry,
         )

@@ -381,7 +381,7 @@ def test_what_need_be_done_once_for_all_is_done_by_the_holder_of_one_slot_also_w
         await crowd.wait(FULL_ROUND_EVERY * ROUND_INTERVAL_S)
 
         (keeper,) = [each for each in every if HOUSEKEEPING_SLOT in each.held]
-        assert [each for each in every if each.store_proxy.call_counts["forget_workers"]] == [keeper]
+        assert [each for each in every if each.store_proxy.call_counts["delete_gone_workers"]] == [keeper]
         others = [each for each in every if each is not keeper]
         await keeper.die()
         await crowd.wait(MISSED_S)
@@ -390,7 +390,7 @@ def test_what_need_be_done_once_for_all_is_done_by_the_holder_of_one_slot_also_w
         await crowd.wait(FULL_ROUND_EVERY * ROUND_INTERVAL_S)
 
         (heir,) = [each for each in others if HOUSEKEEPING_SLOT in each.held]
-        assert [each for each in others if each.store_proxy.call_counts["forget_workers"]] == [heir]
+        assert [each for each in others if each.store_proxy.call_counts["delete_gone_workers"]] == [heir]
 
     run_scenario(tmp_path, scenario, carriers=posts())
 
