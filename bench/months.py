@@ -32,7 +32,7 @@ ROUNDS = 3
 CHECKED, WARM_UP, LOOKUPS = 5, 100, 300
 SAID_EVERY = 1_000_000
 ACCOUNT = 1
-_INDEX = "messages_of_receiver"
+_INDEX = "messages_by_receiver"
 
 
 def measure(place: Place) -> list[Figure]:

@@ -77,7 +77,9 @@ def _waits_s(data: Path, requests: list[bytes]) -> list[float]:
     waits_s: list[float] = []
     for each in requests:
         one = identifiers.make_message_id(each, 1)
-        while (at := looking.one("select taken_at from simulated where message_id = ?", (one,))) is None:
+        while (
+            at := looking.one("select accepted_at from simulated_messages where message_id = ?", (one,))
+        ) is None:
             if time.perf_counter() > give_up_at:
                 raise DoesNotWork(f"a small send was not taken in {TAKEN_WITHIN_S} s")
             time.sleep(LOOK_EVERY_S)

@@ -21,7 +21,7 @@ ROUNDS = 3
 MESSAGES = 100_000
 SHARED_WITHIN_S = 60.0
 LOOK_EVERY_S = 0.1
-_HOLDERS = "select count(*) from slots where worker is not null group by worker"
+_HOLDERS = "select count(*) from slots where worker_id is not null group by worker_id"
 
 
 class Pace(NamedTuple):

@@ -323,7 +323,10 @@ async def taken(env: Environment) -> list[tuple[float, bytes]]:
     """Return when the simulator took each message, and which, in order."""
 
     def look(tx: Tx) -> list[tuple[int, bytes]]:
-        return [(row[0], row[1]) for row in tx.fetch_all("select taken_at, message_id from simulated order by id")]
+        return [
+            (row[0], row[1])
+            for row in tx.fetch_all("select accepted_at, message_id from simulated_messages order by id")
+        ]
 
     return [((at - NOON) / SECOND, one) for at, one in await env.store.read(look)]
 

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.cli import CommandLine
+from tests.fixtures.second_step import second_step
+
+__all__ = ["command_line", "second_step"]
 
 
 @pytest.fixture

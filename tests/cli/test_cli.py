@@ -358,7 +358,7 @@ def test_doctor_looks_at_a_fresh_directory_without_complaint(shell: Shell) -> No
     found = shell("doctor")
 
     assert found.status == 0
-    assert f"ok    the schema lacks {all_migrations()[0].number:04} {all_migrations()[0].name}, " in found.out
+    assert f"ok    the schema lacks {all_migrations()[0].number:04} {all_migrations()[0].name}" in found.out
 
 
 def test_doctor_complains_of_a_schema_that_no_start_brings_up_to_date(shell: Shell, tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_doctor_complains_of_a_schema_that_no_start_brings_up_to_date(shell: She
     found = shell("doctor", "--config", str(config))
 
     assert found.status == 1
-    assert "WRONG the schema lacks 0001 start" in found.out
+    assert "WRONG the schema lacks 0001 initial" in found.out
     assert "Run `pabal migrate`." in found.out
 
 

@@ -11,13 +11,10 @@ from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import all_migrations
 from tests.fixtures import postgres
 from tests.fixtures.cli import CommandLine
+from tests.fixtures.second_step import LABEL
 from tests.fixtures.virtual import NOON
 
 LAST = all_migrations()[-1]
-
-
-def step_back(tx: Tx) -> None:
-    tx.execute("delete from migrations where number = ?", (LAST.number,))
 
 
 def step_ahead(tx: Tx) -> None:
@@ -28,14 +25,15 @@ def test_a_schema_that_is_up_to_date_is_said_to_be_so(command_line: CommandLine)
     assert command_line("migrate", "--check") == (0, "the schema is up to date\n", "")
 
 
-def test_what_is_missing_is_listed_and_still_missing_afterwards(command_line: CommandLine) -> None:
-    command_line.run_in_store(step_back)
+def test_what_is_missing_is_listed_and_still_missing_afterwards(
+    command_line: CommandLine, second_step: None
+) -> None:
     files = command_line.files()
     before = command_line.store.read_bytes()
 
     twice = [command_line("migrate", "--check") for _ in range(2)]
 
-    assert twice == [(1, f"missing {LAST.number:04} {LAST.name}\n", "")] * 2
+    assert twice == [(1, f"missing {LABEL}\n", "")] * 2
     assert command_line.store.read_bytes() == before
     assert command_line.files() == files
 

@@ -19,6 +19,7 @@ from pabal.store.engine.migrate import all_migrations, split_statements
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine, count_by_status
 from tests.fixtures.rows import CARRIER, message_id, sms, store_request
+from tests.fixtures.second_step import LABEL, NUMBER
 
 LAST = all_migrations()[-1]
 NOW = RealWorld().now()
@@ -185,7 +186,7 @@ def test_what_a_killed_service_left_beside_the_store_is_not_taken_for_the_backup
     command_line: CommandLine, backup: Path, tmp_path: Path
 ) -> None:
     service = apsw.Connection(str(command_line.store))
-    service.execute("insert into marks values ('ahead', x'00')")
+    service.execute("insert into cursors values ('ahead', x'00')")
     left = {each: each.read_bytes() for each in command_line.data.iterdir()}
     service.close()
     for each, content in left.items():
@@ -196,7 +197,7 @@ def test_what_a_killed_service_left_beside_the_store_is_not_taken_for_the_backup
 
     assert command_line.files() == {"pabal.db", "pabal.lock", aside(command_line).name}
     marks = [
-        sqlite_backup.read_file(each, lambda tx: tx.fetch_all("select name from marks"))
+        sqlite_backup.read_file(each, lambda tx: tx.fetch_all("select name from cursors"))
         for each in (command_line.store, aside(command_line))
     ]
     assert marks == [[], [("ahead",)]]
@@ -270,8 +271,8 @@ def test_what_was_being_sent_ends_as_unknown_when_no_receipt_comes(command_line:
 
 
 @pytest.fixture
-def older(tmp_path: Path) -> Path:
-    """A backup of the version that knew only the first step of the schema, with a message that is due."""
+def older(tmp_path: Path, second_step: None) -> Path:
+    """A backup of a version that did not know the second migration, with a message that is due."""
 
     def make(tx: Tx) -> None:
         tx.execute(
@@ -279,7 +280,7 @@ def older(tmp_path: Path) -> Path:
         )
         for statement in split_statements(all_migrations()[0].sql):
             tx.execute(statement)
-        tx.execute("insert into migrations values (1, 'start', 0)")
+        tx.execute("insert into migrations values (1, 'initial', 0)")
         store_request(tx, 1, at=NOW - HOUR)
 
     file = tmp_path / "older.db"
@@ -291,7 +292,7 @@ def test_an_older_backup_is_restored_as_it_is(command_line: CommandLine, older: 
     done = command_line("restore", older, "--due", "send")
 
     assert done.status == 0
-    assert f"{LAST.number:04} {LAST.name}: `pabal migrate`, or the next start, applies it" in done.out
+    assert f"{LABEL}: `pabal migrate`, or the next start, applies it" in done.out
     assert sqlite_backup.read_file(command_line.store, sqlite_backup.schema_version) == 1
 
 
@@ -301,8 +302,8 @@ def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelle
     done = command_line("restore", older, "--due", "cancel")
 
     assert done.status == 0
-    assert f"applied {LAST.number:04} {LAST.name}" in done.out
-    assert sqlite_backup.read_file(command_line.store, sqlite_backup.schema_version) == LAST.number
+    assert f"applied {LABEL}" in done.out
+    assert sqlite_backup.read_file(command_line.store, sqlite_backup.schema_version) == NUMBER
     assert sqlite_backup.read_file(command_line.store, count_by_status) == [(CANCEL, 1)]
 
 

@@ -24,9 +24,9 @@ TABLES = (
     "messages",
     "jobs",
     "receipts",
-    "answers",
-    "marks",
-    "simulated",
+    "idempotency_keys",
+    "cursors",
+    "simulated_messages",
 )
 
 

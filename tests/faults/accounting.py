@@ -55,7 +55,7 @@ def check_accounting(data: Path, log: RequestLog) -> None:
         for one, receiver, _ in messages
         if one.hex()[:26] not in log.cancelled and receiver != REJECTED_RECEIVER
     }
-    on_phones = [bytes(row[0]) for row in _fetch_all(connection, "select message_id from simulated")]
+    on_phones = [bytes(row[0]) for row in _fetch_all(connection, "select message_id from simulated_messages")]
     assert len(on_phones) == len(set(on_phones)), "on its phone once"
     assert set(on_phones) == sent, "on a phone is what was to be sent, and nothing else"
     connection.close()

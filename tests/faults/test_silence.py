@@ -87,7 +87,7 @@ def test_who_gets_no_answer_is_told_so_in_time_and_what_was_not_begun_is_not_don
         await store.write(add_word, "after")
         assert await store.read(list_words) == ["begun", "after"]
 
-    run_scenario(server.store, scenario, writers=1, answer_within_s=0.5)
+    run_scenario(server.store, scenario, writers=1, timeout_s=0.5)
 
 
 def test_a_read_that_gets_no_answer_is_told_so_in_time(server: DedicatedServer) -> None:
@@ -104,7 +104,7 @@ def test_a_read_that_gets_no_answer_is_told_so_in_time(server: DedicatedServer) 
         await wait_until(lambda: server.execute(f"select 1 from pg_stat_activity where {ACTIVE}") == [])
         assert await store.read(list_words) == []
 
-    run_scenario(server.store, scenario, readers=1, most_waiting=2, answer_within_s=0.2)
+    run_scenario(server.store, scenario, readers=1, max_waiting=2, timeout_s=0.2)
 
 
 def test_more_than_may_wait_for_a_silent_server_are_told_at_once(server: DedicatedServer) -> None:
@@ -120,7 +120,7 @@ def test_more_than_may_wait_for_a_silent_server_are_told_at_once(server: Dedicat
                 await store.write(add_word, "one too many")
         await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) == [])
 
-    run_scenario(server.store, scenario, writers=1, most_waiting=5, answer_within_s=0.3)
+    run_scenario(server.store, scenario, writers=1, max_waiting=5, timeout_s=0.3)
 
 
 def test_a_work_that_takes_its_time_is_waited_for(server: DedicatedServer) -> None:
@@ -133,7 +133,7 @@ def test_a_work_that_takes_its_time_is_waited_for(server: DedicatedServer) -> No
         assert await store.write(sleep) == "done"
         assert await store.read(sleep) == "done"
 
-    run_scenario(server.store, scenario, answer_within_s=0.1)
+    run_scenario(server.store, scenario, timeout_s=0.1)
 
 
 @pytest.mark.slow
@@ -186,7 +186,7 @@ def test_what_its_caller_was_told_there_is_no_answer_to_is_not_done_later(server
         await store.write(add_word, "later")
         assert await store.read(list_words) == ["later"]
 
-    run_scenario(server.store, scenario, writers=1, answer_within_s=0.3)
+    run_scenario(server.store, scenario, writers=1, timeout_s=0.3)
 
 
 def test_a_process_that_froze_amid_a_transaction_does_not_hold_its_rows_for_long(server: DedicatedServer) -> None:

@@ -14,7 +14,10 @@ from tests.fixtures import postgres, sqlite_template
 from tests.fixtures.cutting_proxy import SOCKET, CuttingProxy, cutting_proxy
 from tests.fixtures.engines import AVAILABLE_ENGINES, empty_database
 from tests.fixtures.postgres_store import run_scenario
+from tests.fixtures.second_step import second_step
 from tests.fixtures.store_modes import INLINE, THREADS, StoreMode, create_words_table
+
+__all__ = ["address", "cutter", "engine", "modes", "second_step", "tx"]
 
 
 @pytest.fixture(params=AVAILABLE_ENGINES)

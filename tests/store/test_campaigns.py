@@ -219,7 +219,7 @@ def test_of_two_makers_at_once_one_makes_it(address: str) -> None:
             runs.append(None)
             tx.fetch_all("select 1 from campaigns")  # a look at how things are
             if len(runs) == 1:
-                query_outside(address, "delete from campaign_blocks; update campaigns set made = 2")
+                query_outside(address, "delete from campaign_blocks; update campaigns set requested = 2")
             return service._store_request(tx, campaign, 1, new_request(1))
 
         assert not await store.write(make)

@@ -159,7 +159,7 @@ def test_a_phones_messages_are_looked_up_by_the_index_of_receivers_in_its_order(
     history.find(explaining, wanted._replace(receiver=phone), 1, 10)
 
     assert explaining.scans == []
-    assert explaining.uses("messages_of_receiver (account_id=? AND receiver=?")
+    assert explaining.uses("messages_by_receiver (account_id=? AND receiver=?")
     assert not any("TEMP B-TREE" in step for step, _ in explaining.plans)
 
 

@@ -49,4 +49,4 @@ def test_answers_are_looked_up_by_their_key_and_forgotten_by_their_age(tx: Tx) -
 
     assert explaining.scans == []
     assert explaining.uses("PRIMARY KEY (slot=? AND account_id=? AND key=?)")
-    assert explaining.uses("answers_by_age (created_at<?)")
+    assert explaining.uses("idempotency_keys_by_age (created_at<?)")

@@ -13,7 +13,7 @@ KEY = 1
 
 
 def until(tx: Tx) -> int:
-    row = tx.fetch_one("select until_us from key_uses where key_id = ?", (KEY,))
+    row = tx.fetch_one("select until_us from key_usage where key_id = ?", (KEY,))
     return row[0] if row else 0
 
 
@@ -96,7 +96,7 @@ takes = st.lists(st.tuples(st.integers(0, 700), st.integers(1, 40), st.integers(
 def test_in_no_stretch_is_more_granted_than_a_bucket_and_what_filled_it_though_clocks_differ(
     tx: Tx, rate: int, takes: list[tuple[int, int, int]]
 ) -> None:
-    tx.execute("delete from key_uses")
+    tx.execute("delete from key_usage")
     now, granted = NOON, list[tuple[int, int]]()
 
     for pause, most, behind in takes:

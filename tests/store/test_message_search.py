@@ -130,5 +130,5 @@ def test_it_goes_by_the_account_s_requests_and_never_through_all_messages(tx: Tx
     message_search.search(explaining, MessageFilter(ACCOUNT, status=Status.FAIL), NEWEST, 50)
     message_search.search(explaining, MessageFilter(ACCOUNT), message_id(20, 1, NOON + 10_000), 50)
 
-    assert explaining.uses("requests_of_account (account_id=?")
+    assert explaining.uses("requests_by_account (account_id=?")
     assert explaining.scans == []

@@ -164,4 +164,4 @@ def test_messages_are_never_found_by_walking(tx: Tx) -> None:
     messages.add_fallback(explaining, one(tx, ids[0]), message_id(0, 4), Product.SMS, "대신", None, NOON)
 
     assert explaining.scans == []
-    assert not explaining.uses("messages_of_receiver")
+    assert not explaining.uses("messages_by_receiver")

@@ -207,9 +207,9 @@ def test_profiles_and_tokens_are_never_found_by_walking(tx: Tx) -> None:
     swept = ["SCAN profiles USING COVERING INDEX profiles_to_sweep"]  # it holds only what is to be swept
     assert walked == ([] if explaining.is_on_postgresql else swept)
     by_age = explaining.is_on_postgresql and explaining.uses("tokens_by_age")  # one account: as good
-    assert by_age or explaining.uses("tokens_of_account (account_id=? AND sent_at>?)")
-    assert explaining.uses("tokens_of_profile (profile_id=?)")
-    assert explaining.uses("profiles_of_account (account_id=? AND channel_id=?)")
+    assert by_age or explaining.uses("tokens_by_account (account_id=? AND sent_at>?)")
+    assert explaining.uses("tokens_by_profile (profile_id=?)")
+    assert explaining.uses("profiles_by_account (account_id=? AND channel_id=?)")
 
 
 def test_a_relays_profiles_are_found_by_its_carrier_and_the_approved_one_by_its_channel(tx: Tx) -> None:

@@ -214,7 +214,7 @@ def test_receipts_are_found_by_carrier_and_reference_and_never_by_walking(tx: Tx
 
     assert explaining.scans == []
     assert explaining.uses("receipts_unmatched")
-    assert explaining.uses("receipts_of_parts (message_id=?)")
+    assert explaining.uses("receipts_by_parts (message_id=?)")
     assert explaining.uses("PRIMARY KEY (carrier=? AND reference=?)")
 
 

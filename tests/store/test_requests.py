@@ -153,4 +153,4 @@ def test_requests_are_never_found_by_walking(tx: Tx) -> None:
     requests.erase(explaining, request_id(1))
 
     assert explaining.scans == []
-    assert explaining.uses("requests_of_profile (profile_id=? AND (scheduled_at,id)>(?,?))")
+    assert explaining.uses("requests_by_profile (profile_id=? AND (scheduled_at,id)>(?,?))")

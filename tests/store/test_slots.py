@@ -40,7 +40,7 @@ def beat(tx: Tx, worker: bytes, *dead: tuple[bytes, int]) -> SlotAssignment:
 
 
 def owners(tx: Tx) -> dict[int, bytes | None]:
-    return dict(tx.fetch_all("select slot, worker from slots order by slot"))
+    return dict(tx.fetch_all("select slot, worker_id from slots order by slot"))
 
 
 def sizes(tx: Tx) -> list[int]:

@@ -176,9 +176,9 @@ def test_a_picture_is_given_out_again(tx: Tx) -> None:
 @pytest.mark.parametrize("bar", [None, Suspension.GONE, Suspension.BLOCKED])
 def test_a_bar_of_a_later_version_bars_too(tx: Tx, bar: Suspension | None) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, None, NOON)
-    tx.execute("update templates set bar = ?", (bar.word if bar else None,))
+    tx.execute("update templates set suspension = ?", (bar.word if bar else None,))
     assert by_id(tx, added).suspension is bar
 
-    tx.execute("update templates set bar = 'something new'")
+    tx.execute("update templates set suspension = 'something new'")
 
     assert by_id(tx, added).suspension is Suspension.UNREADABLE

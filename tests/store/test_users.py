@@ -139,7 +139,7 @@ def test_nothing_is_kept_of_names_that_are_tried_by_someone_who_is_turned_away(t
     for each in range(20):
         sign_in_attempts.acquire(tx, [ONE, Subject(b"name %d" % each, 5)], WINDOW, NOON + each)
 
-    assert tx.fetch_one("select count(*) from sign_in_tries") == (1 + ONE.limit,)
+    assert tx.fetch_one("select count(*) from sign_in_attempts") == (1 + ONE.limit,)
 
 
 def test_a_right_try_is_given_back(tx: Tx) -> None:

@@ -35,7 +35,7 @@ class AuditEntry(NamedTuple):
 def add(tx: Tx, audit_entry: AuditEntry) -> None:
     """Note what someone did, in the transaction that does it."""
     tx.execute(
-        "insert into deeds (done_at, user_id, who, account_id, what, target) values (?, ?, ?, ?, ?, ?)",
+        "insert into audit_log (created_at, user_id, actor, account_id, action, target) values (?, ?, ?, ?, ?, ?)",
         audit_entry,
     )
 
@@ -62,13 +62,13 @@ def find(tx: Tx, account_id: int | None, actor: str, before: int | None, limit: 
     if account_id is not None:
         conditions.append(("d.account_id = ?", account_id))
     if actor:
-        conditions.append(("d.who = ?", actor))
+        conditions.append(("d.actor = ?", actor))
     if before is not None:
         conditions.append(("d.id < ?", before))
     where = f"where {' and '.join(sql for sql, _ in conditions)}" if conditions else ""
     rows = tx.fetch_all(
-        "select d.id, a.name, d.done_at, d.user_id, d.who, d.account_id, d.what, d.target"
-        f" from deeds d left join accounts a on a.id = d.account_id {where} order by d.id desc limit ?",
+        "select d.id, a.name, d.created_at, d.user_id, d.actor, d.account_id, d.action, d.target"
+        f" from audit_log d left join accounts a on a.id = d.account_id {where} order by d.id desc limit ?",
         (*(value for _, value in conditions), limit),
     )
     return [ListedEntry(id, account, AuditEntry(*deed)) for id, account, *deed in rows]
@@ -77,6 +77,7 @@ def find(tx: Tx, account_id: int | None, actor: str, before: int | None, limit: 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Drop some that are older; return how many."""
     return tx.execute(
-        "delete from deeds where id in (select id from deeds where done_at < ? order by done_at limit ?)",
+        "delete from audit_log where id in (select id from audit_log where created_at < ? order by created_at"
+        " limit ?)",
         (before, limit),
     )

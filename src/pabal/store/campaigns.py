@@ -9,8 +9,9 @@ from pabal.domain.dates import Instant
 from pabal.store.engine.base import Row, Tx
 
 _COLUMNS = (
-    "id, account_id, user_id, kind, name, file_name, state, once, receivers, bad, duplicates, made, columns,"
-    " unused, scheduled_at, hurried, reason, created_at, touched_at"
+    "id, account_id, user_id, kind, name, file_name, state, skips_duplicates, receivers, invalid_rows,"
+    " duplicates, requested, columns,"
+    " unused_columns, scheduled_at, expedited, reason, created_at, changed_at"
 )
 _AT_ONCE = -1
 """Stands for `at once` where times are compared."""
@@ -81,8 +82,9 @@ class FileFindings(NamedTuple):
 def add(tx: Tx, draft: CampaignDraft, now: Instant) -> None:
     """Begin a campaign, without a file yet."""
     tx.execute(
-        "insert into campaigns (id, account_id, user_id, kind, name, body, file_name, state, once, receivers, bad,"
-        " duplicates, made, columns, unused, hurried, reason, created_at, touched_at)"
+        "insert into campaigns (id, account_id, user_id, kind, name, body, file_name, state, skips_duplicates,"
+        " receivers, invalid_rows,"
+        " duplicates, requested, columns, unused_columns, expedited, reason, created_at, changed_at)"
         " values (?, ?, ?, ?, ?, ?, '', ?, 1, 0, 0, 0, 0, '[]', '[]', 0, '', ?, ?)",
         (*draft, CampaignState.DRAFT.word, now, now),
     )
@@ -120,9 +122,10 @@ def begin_reading(
 ) -> bool:
     """Make room for a file, in place of one before; say no while another is being read, or after sending."""
     taken = tx.fetch_all(
-        "update campaigns set state = ?, file_name = ?, once = ?, receivers = 0, bad = 0, duplicates = 0,"
-        " columns = '[]', unused = '[]', sending = null, reason = '', touched_at = ?"
-        " where id = ? and (state in (?, ?) or state = ? and touched_at < ?) returning id",
+        "update campaigns set state = ?, file_name = ?, skips_duplicates = ?, receivers = 0, invalid_rows = 0,"
+        " duplicates = 0,"
+        " columns = '[]', unused_columns = '[]', sending = null, reason = '', changed_at = ?"
+        " where id = ? and (state in (?, ?) or state = ? and changed_at < ?) returning id",
         (
             CampaignState.READING.word, file_name, int(skips_duplicates), now, campaign_id,
             CampaignState.DRAFT.word, CampaignState.CHECKED.word, CampaignState.READING.word, stale_before,
@@ -141,8 +144,9 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
     block = findings.block
     good = block.receivers if block else 0
     if not tx.fetch_all(
-        "update campaigns set receivers = receivers + ?, bad = bad + ?, duplicates = duplicates + ?, touched_at = ?"
-        " where id = ? and state = ? and touched_at = ? returning id",
+        "update campaigns set receivers = receivers + ?, invalid_rows = invalid_rows + ?, duplicates ="
+        " duplicates + ?, changed_at = ?"
+        " where id = ? and state = ? and changed_at = ? returning id",
         (
             good,
             len(findings.invalid_rows),
@@ -160,7 +164,7 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
             (campaign_id, *block),
         )
     tx.execute_many(
-        "insert into campaign_faults (campaign_id, number, cells, reason)"
+        "insert into campaign_invalid_rows (campaign_id, number, cells, reason)"
         " select ?, v.column1, v.column2, v.column3 from (values {rows}) as v",
         [(each.number, _to_json(each.cells), _to_json(each.reason)) for each in findings.invalid_rows],
         (campaign_id,),
@@ -181,8 +185,8 @@ def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: In
     shared, columns, unused = summary
     return bool(
         tx.fetch_all(
-            "update campaigns set state = ?, sending = ?, columns = ?, unused = ?, touched_at = ?"
-            " where id = ? and state = ? and touched_at = ? returning id",
+            "update campaigns set state = ?, sending = ?, columns = ?, unused_columns = ?, changed_at = ?"
+            " where id = ? and state = ? and changed_at = ? returning id",
             (
                 CampaignState.CHECKED.word, shared, _to_json(columns), _to_json(unused), now,
                 campaign_id, CampaignState.READING.word, changed_at,
@@ -194,8 +198,9 @@ def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: In
 def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], changed_at: Instant, now: Instant) -> None:
     """Note why a file cannot be used; another may be given."""
     changed = tx.fetch_all(
-        "update campaigns set state = ?, reason = ?, receivers = 0, bad = 0, duplicates = 0, touched_at = ?"
-        " where id = ? and state = ? and touched_at = ? returning id",
+        "update campaigns set state = ?, reason = ?, receivers = 0, invalid_rows = 0, duplicates = 0,"
+        " changed_at = ?"
+        " where id = ? and state = ? and changed_at = ? returning id",
         (CampaignState.DRAFT.word, _to_json(reason), now, campaign_id, CampaignState.READING.word, changed_at),
     )
     if changed:
@@ -208,8 +213,8 @@ def start(
     """Have a checked campaign sent; say no where it is not, or not any more, or something came in since."""
     return bool(
         tx.fetch_all(
-            "update campaigns set state = ?, name = ?, scheduled_at = ?, touched_at = ?"
-            " where id = ? and state = ? and touched_at = ? and receivers > 0 returning id",
+            "update campaigns set state = ?, name = ?, scheduled_at = ?, changed_at = ?"
+            " where id = ? and state = ? and changed_at = ? and receivers > 0 returning id",
             (
                 CampaignState.MAKING.word,
                 name,
@@ -230,7 +235,7 @@ def change_state(
     places = ", ".join("?" * len(from_states))
     return bool(
         tx.fetch_all(
-            f"update campaigns set state = ?, touched_at = ? where id = ? and state in ({places}) returning id",
+            f"update campaigns set state = ?, changed_at = ? where id = ? and state in ({places}) returning id",
             (to_state.word, now, campaign_id, *(each.word for each in from_states)),
         )
     )
@@ -239,7 +244,7 @@ def change_state(
 def halt(tx: Tx, campaign_id: bytes, reason: Sequence[str], now: Instant) -> None:
     """Note why the rest of a campaign cannot be made into requests now."""
     tx.execute(
-        "update campaigns set state = ?, reason = ?, touched_at = ? where id = ? and state = ?",
+        "update campaigns set state = ?, reason = ?, changed_at = ? where id = ? and state = ?",
         (CampaignState.HALTED.word, _to_json(reason), now, campaign_id, CampaignState.MAKING.word),
     )
 
@@ -247,10 +252,10 @@ def halt(tx: Tx, campaign_id: bytes, reason: Sequence[str], now: Instant) -> Non
 def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
     """Make no campaign into requests any further, for one reason; return how many that concerns."""
     rows = tx.fetch_all(
-        "update campaigns set state = ?, reason = ?, touched_at = ? where state = ? returning id",
+        "update campaigns set state = ?, reason = ?, changed_at = ? where state = ? returning id",
         (CampaignState.HALTED.word, _to_json(reason), now, CampaignState.MAKING.word),
     )
-    tx.execute("update campaigns set hurried = 0 where hurried = 1")
+    tx.execute("update campaigns set expedited = 0 where expedited = 1")
     return len(rows)
 
 
@@ -258,7 +263,7 @@ def expedite(tx: Tx, campaign_id: bytes, now: Instant) -> bool:
     """Have all that waits of a campaign sent now; say no where it is not on its way."""
     return bool(
         tx.fetch_all(
-            "update campaigns set scheduled_at = ?, hurried = 1, touched_at = ?"
+            "update campaigns set scheduled_at = ?, expedited = 1, changed_at = ?"
             " where id = ? and state in (?, ?) returning id",
             (now, now, campaign_id, CampaignState.MAKING.word, CampaignState.MADE.word),
         )
@@ -267,13 +272,13 @@ def expedite(tx: Tx, campaign_id: bytes, now: Instant) -> bool:
 
 def end_expedite(tx: Tx, campaign_id: bytes) -> None:
     """Note that all that waited has been hurried."""
-    tx.execute("update campaigns set hurried = 0 where id = ?", (campaign_id,))
+    tx.execute("update campaigns set expedited = 0 where id = ?", (campaign_id,))
 
 
 def find_active(tx: Tx) -> list[bytes]:
     """Return the campaigns with something to do: to be made, cancelled or hurried."""
     rows = tx.fetch_all(
-        "select id from campaigns where state in (?, ?) union select id from campaigns where hurried = 1",
+        "select id from campaigns where state in (?, ?) union select id from campaigns where expedited = 1",
         (CampaignState.MAKING.word, CampaignState.CANCELLING.word),
     )
     return [row[0] for row in rows]
@@ -302,7 +307,7 @@ def take_block(tx: Tx, campaign: Campaign, number: int, now: Instant) -> bool:
     )
     if taken:
         tx.execute(
-            "update campaigns set made = made + ?, touched_at = ? where id = ?",
+            "update campaigns set requested = requested + ?, changed_at = ? where id = ?",
             (taken[0][0], now, campaign.id),
         )
     return bool(taken)
@@ -316,7 +321,7 @@ def delete_blocks(tx: Tx, campaign_id: bytes) -> None:
 def list_invalid_rows(tx: Tx, campaign_id: bytes, after: int, limit: int) -> list[InvalidRow]:
     """Return some rows that cannot be sent to, in the order of the file."""
     rows = tx.fetch_all(
-        "select number, cells, reason from campaign_faults where campaign_id = ? and number > ?"
+        "select number, cells, reason from campaign_invalid_rows where campaign_id = ? and number > ?"
         " order by number limit ?",
         (campaign_id, after, limit),
     )
@@ -329,7 +334,7 @@ def delete_old(tx: Tx, states: Iterable[CampaignState], before: Instant, limit: 
         row[0]
         for state in states
         for row in tx.fetch_all(
-            "select id from campaigns where state = ? and touched_at < ? order by touched_at limit ?",
+            "select id from campaigns where state = ? and changed_at < ? order by changed_at limit ?",
             (state.word, before, limit),
         )
     ]
@@ -342,7 +347,7 @@ def delete_old(tx: Tx, states: Iterable[CampaignState], before: Instant, limit: 
 
 def _delete_rows(tx: Tx, campaign_id: bytes) -> None:
     delete_blocks(tx, campaign_id)
-    tx.execute("delete from campaign_faults where campaign_id = ?", (campaign_id,))
+    tx.execute("delete from campaign_invalid_rows where campaign_id = ?", (campaign_id,))
 
 
 def _to_json(words: Sequence[str]) -> str:

@@ -34,12 +34,12 @@ def save(tx: Tx, state: CarrierState) -> None:
     """Keep the state of a carrier, and its reason, if there is one, as the last trouble."""
     trouble, at = (state.reason, state.since) if state.reason else (None, None)
     tx.execute(
-        "insert into carriers (name, state, since, reason, worker, trouble, trouble_at)"
+        "insert into carrier_states (name, state, since, reason, worker, last_error, last_error_at)"
         " values (?, ?, ?, ?, ?, ?, ?)"
         " on conflict (name, worker) do update"
         " set state = excluded.state, since = excluded.since, reason = excluded.reason,"
-        " trouble = coalesce(excluded.trouble, carriers.trouble),"
-        " trouble_at = coalesce(excluded.trouble_at, carriers.trouble_at)",
+        " last_error = coalesce(excluded.last_error, carrier_states.last_error),"
+        " last_error_at = coalesce(excluded.last_error_at, carrier_states.last_error_at)",
         (*state[:5], trouble, at),
     )
 
@@ -47,7 +47,7 @@ def save(tx: Tx, state: CarrierState) -> None:
 def save_throughput(tx: Tx, name: str, worker: str, messages_per_minute: int, now: Instant) -> None:
     """Keep how many messages a minute a carrier took from a worker lately."""
     tx.execute(
-        "update carriers set pace = ?, paced_at = ? where name = ? and worker = ?",
+        "update carrier_states set messages_per_minute = ?, measured_at = ? where name = ? and worker = ?",
         (messages_per_minute, now, name, worker),
     )
 
@@ -55,12 +55,12 @@ def save_throughput(tx: Tx, name: str, worker: str, messages_per_minute: int, no
 def list_all(tx: Tx) -> list[CarrierState]:
     """Return the state of every carrier that was ever used, by name."""
     rows = tx.fetch_all(
-        "select name, state, since, reason, worker, trouble, trouble_at, pace, paced_at"
-        " from carriers order by name, worker"
+        "select name, state, since, reason, worker, last_error, last_error_at, messages_per_minute, measured_at"
+        " from carrier_states order by name, worker"
     )
     return [CarrierState(*row) for row in rows]
 
 
 def delete_gone_workers(tx: Tx) -> None:
     """Drop what workers that are no more have said."""
-    tx.execute("delete from carriers where worker <> '' and worker not in (select name from workers)")
+    tx.execute("delete from carrier_states where worker <> '' and worker not in (select name from workers)")

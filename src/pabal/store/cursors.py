@@ -8,7 +8,7 @@ PROBE_PREFIX = "probed "
 
 def get(tx: Tx, name: str) -> bytes | None:
     """Return a mark, None where there is none yet."""
-    row = tx.fetch_one("select value from marks where name = ?", (name,))
+    row = tx.fetch_one("select value from cursors where name = ?", (name,))
     return row[0] if row else None
 
 
@@ -23,7 +23,7 @@ def write_probe(tx: Tx, process: str, now: Instant) -> None:
 def delete_old_probes(tx: Tx, before: Instant) -> None:
     """Drop what processes that are no more have written so."""
     tx.execute(
-        "delete from marks where name >= ? and name < ? and value < ?",
+        "delete from cursors where name >= ? and name < ? and value < ?",
         (PROBE_PREFIX, PROBE_PREFIX[:-1] + chr(ord(PROBE_PREFIX[-1]) + 1), before.to_bytes(8, "big")),
     )
 
@@ -31,6 +31,6 @@ def delete_old_probes(tx: Tx, before: Instant) -> None:
 def put(tx: Tx, name: str, value: bytes) -> None:
     """Move a mark."""
     tx.execute(
-        "insert into marks (name, value) values (?, ?) on conflict (name) do update set value = excluded.value",
+        "insert into cursors (name, value) values (?, ?) on conflict (name) do update set value = excluded.value",
         (name, value),
     )

@@ -16,7 +16,8 @@ class KeyedRequest(NamedTuple):
 def find(tx: Tx, slot: int, account_id: int, key: str, since: Instant) -> KeyedRequest | None:
     """Return the answer that a key got at `since` or later."""
     row = tx.fetch_one(
-        "select digest, request_id from answers where slot = ? and account_id = ? and key = ? and created_at >= ?",
+        "select digest, request_id from idempotency_keys where slot = ? and account_id = ? and key = ? and"
+        " created_at >= ?",
         (slot, account_id, key, since),
     )
     return KeyedRequest(*row) if row else None
@@ -25,7 +26,8 @@ def find(tx: Tx, slot: int, account_id: int, key: str, since: Instant) -> KeyedR
 def save(tx: Tx, slot: int, account_id: int, key: str, request: KeyedRequest, now: Instant) -> None:
     """Remember a key's answer; one that was kept too long ago to be found gives way."""
     tx.execute(
-        "insert into answers (slot, account_id, key, digest, request_id, created_at) values (?, ?, ?, ?, ?, ?)"
+        "insert into idempotency_keys (slot, account_id, key, digest, request_id, created_at) values (?, ?, ?,"
+        " ?, ?, ?)"
         " on conflict (slot, account_id, key) do update set digest = excluded.digest,"
         " request_id = excluded.request_id, created_at = excluded.created_at",
         (slot, account_id, key, *request, now),
@@ -35,8 +37,8 @@ def save(tx: Tx, slot: int, account_id: int, key: str, request: KeyedRequest, no
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Drop answers kept before `before`; return how many."""
     rows = tx.fetch_all(
-        "delete from answers where (slot, account_id, key) in"
-        " (select slot, account_id, key from answers where created_at < ? limit ?) returning key",
+        "delete from idempotency_keys where (slot, account_id, key) in"
+        " (select slot, account_id, key from idempotency_keys where created_at < ? limit ?) returning key",
         (before, limit),
     )
     return len(rows)

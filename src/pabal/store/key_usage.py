@@ -34,18 +34,18 @@ def take(tx: Tx, key_id: int, rate: int, wanted: int, now: Instant) -> RateGrant
     granted = min(wanted, free)
     if granted or is_wrong:
         owed_us += granted * second_us // rate  # rounded up, the last of a bucket would not be granted
-        tx.execute("update key_uses set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
+        tx.execute("update key_usage set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
     missing_us = owed_us - second_us + -(-second_us // rate)
     return RateGrant(granted, free - granted, now if free > granted else now + max(1, -(-missing_us // US_PER_MS)))
 
 
 def _until_us(tx: Tx, key_id: int) -> int:
     """Return what is kept of a key, and keep others from it until this is over."""
-    locked = "update key_uses set until_us = until_us where key_id = ? returning until_us"
+    locked = "update key_usage set until_us = until_us where key_id = ? returning until_us"
     row = tx.fetch_one(locked, (key_id,))
     if row is None:
         tx.execute(
-            "insert into key_uses (key_id, until_us) values (?, 0) on conflict (key_id) do nothing", (key_id,)
+            "insert into key_usage (key_id, until_us) values (?, 0) on conflict (key_id) do nothing", (key_id,)
         )
         row = tx.fetch_one(locked, (key_id,))
     assert row is not None

@@ -9,7 +9,7 @@ from pabal.store.engine.base import Row, Tx, Value
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
-    " carrier, bar"
+    " carrier, suspension"
 )
 
 
@@ -91,7 +91,7 @@ def update(
 def apply_remote(tx: Tx, profile_id: int, category: str, bar: Suspension | None, now: Instant) -> None:
     """Take over what a relay says of a profile."""
     tx.execute(
-        "update profiles set category = ?, bar = ?, changed_at = ? where id = ?",
+        "update profiles set category = ?, suspension = ?, changed_at = ? where id = ?",
         (category, bar.word if bar else None, now, profile_id),
     )
 
@@ -199,7 +199,8 @@ def add_token(
 ) -> None:
     """Keep the hash of a token that is about to be sent; it voids those before it."""
     tx.execute(
-        "insert into tokens (account_id, profile_id, channel_id, cellphone, hash, wrong, sent_at, expires_at)"
+        "insert into tokens (account_id, profile_id, channel_id, cellphone, hash, failed_attempts, sent_at,"
+        " expires_at)"
         " values (?, ?, ?, ?, ?, 0, ?, ?)",
         (account_id, profile_id, channel_id, cellphone, hash, now, expires_at),
     )
@@ -208,7 +209,7 @@ def add_token(
 def newest_token(tx: Tx, profile_id: int) -> ProfileToken | None:
     """Return the token of a profile that counts."""
     row = tx.fetch_one(
-        "select id, hash, wrong, expires_at from tokens where profile_id = ? order by id desc limit 1",
+        "select id, hash, failed_attempts, expires_at from tokens where profile_id = ? order by id desc limit 1",
         (profile_id,),
     )
     return ProfileToken(*row) if row else None
@@ -216,7 +217,7 @@ def newest_token(tx: Tx, profile_id: int) -> ProfileToken | None:
 
 def add_failed_attempts(tx: Tx, token_id: int, times: int = 1) -> None:
     """Note a wrong guess, or, with -1, that one was not wrong."""
-    tx.execute("update tokens set wrong = wrong + ? where id = ?", (times, token_id))
+    tx.execute("update tokens set failed_attempts = failed_attempts + ? where id = ?", (times, token_id))
 
 
 def delete_expired_tokens(tx: Tx, before: Instant, limit: int) -> int:

@@ -28,7 +28,7 @@ def acquire(tx: Tx, subjects: Sequence[Subject], window: int, now: Instant) -> I
         return until
     for one, failures, since in found:
         tx.execute(
-            "update sign_in_tries set failures = ?, since = ? where subject = ?",
+            "update sign_in_attempts set failures = ?, since = ? where subject = ?",
             (failures + 1, since if failures else now, one.hash),
         )
     return None
@@ -38,20 +38,20 @@ def release(tx: Tx, subjects: Sequence[Subject]) -> None:
     """Take back what was counted for a try that was right after all."""
     for one in sorted(subjects):
         tx.execute(
-            "update sign_in_tries set failures = failures - 1 where subject = ? and failures > 0", (one.hash,)
+            "update sign_in_attempts set failures = failures - 1 where subject = ? and failures > 0", (one.hash,)
         )
 
 
 def clear(tx: Tx, subject: Subject) -> None:
     """Forget the failures of a subject."""
-    tx.execute("delete from sign_in_tries where subject = ?", (subject.hash,))
+    tx.execute("delete from sign_in_attempts where subject = ?", (subject.hash,))
 
 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Drop some counts that are older; return how many."""
     return tx.execute(
-        "delete from sign_in_tries where subject in"
-        " (select subject from sign_in_tries where since < ? order by since limit ?)",
+        "delete from sign_in_attempts where subject in"
+        " (select subject from sign_in_attempts where since < ? order by since limit ?)",
         (before, limit),
     )
 
@@ -64,8 +64,8 @@ def _blocked_until(found: Sequence[tuple[Subject, int, Instant]], window: int) -
 def _locked(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instant]:
     """Return how many failures there are and since when, and keep others from it until this is over."""
     tx.execute(
-        "insert into sign_in_tries (subject, failures, since) values (?, 0, ?) on conflict (subject)"
-        " do update set failures = sign_in_tries.failures",
+        "insert into sign_in_attempts (subject, failures, since) values (?, 0, ?) on conflict (subject)"
+        " do update set failures = sign_in_attempts.failures",
         (hash, now),
     )
     return _counted(tx, hash, window, now)
@@ -73,7 +73,7 @@ def _locked(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instan
 
 def _counted(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instant]:
     """Return how many failures there are, and since when; those of a window that is over do not count."""
-    row = tx.fetch_one("select failures, since from sign_in_tries where subject = ?", (hash,))
+    row = tx.fetch_one("select failures, since from sign_in_attempts where subject = ?", (hash,))
     failures, since = row or (0, now)
     is_over = not since <= now < since + window  # ahead of now: the clock was set back
     return (0, now) if is_over else (int(failures), int(since))

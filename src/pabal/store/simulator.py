@@ -16,7 +16,8 @@ RECENT_MESSAGES = 2000
 def add_messages(tx: Tx, carrier: str, arrivals: Sequence[SimulatedMessage]) -> None:
     """Keep messages and the receipts owed for them; one taken before is not taken again."""
     rows = tx.execute_many(
-        "insert into simulated (carrier, message_id, account_id, phone, taken_at, arrives_at, kind, sender,"
+        "insert into simulated_messages (carrier, message_id, account_id, phone, accepted_at, arrives_at, kind,"
+        " sender,"
         " subject, content, buttons, has_image) select ?, v.column1{as_bytes}, v.column2, v.column3, v.column4,"
         " v.column5{as_big}, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11"
         " from (values {rows}) as v where true"
@@ -108,9 +109,10 @@ def list_on_phone(
     """Return how many messages from an account a phone has received, and a page of them, newest first."""
     where = "account_id = ? and phone = ? and arrives_at <= ?"
     args = (account_id, int(phone), now)
-    row = tx.fetch_one(f"select count(*) from simulated where {where}", args)
+    row = tx.fetch_one(f"select count(*) from simulated_messages where {where}", args)
     rows = tx.fetch_all(
-        "select message_id, taken_at, arrives_at, kind, sender, subject, content, buttons, has_image from simulated"
+        "select message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image from"
+        " simulated_messages"
         f" where {where} order by arrives_at desc, id desc limit ? offset ?",
         (*args, page_size, (page - 1) * page_size),
     )
@@ -136,7 +138,7 @@ def list_on_phone(
 def list_recent_phones(tx: Tx, account_id: int, now: Instant, limit: int) -> list[str]:
     """Return the phones that received something from an account of late, the last one first."""
     rows = tx.fetch_all(
-        "select phone from simulated where id > coalesce((select max(id) from simulated), 0) - ?"
+        "select phone from simulated_messages where id > coalesce((select max(id) from simulated_messages), 0) - ?"
         " and +account_id = ? and arrives_at <= ? group by phone order by max(arrives_at) desc, phone limit ?",
         (RECENT_MESSAGES, account_id, now, limit),
     )
@@ -150,8 +152,10 @@ def trim(tx: Tx, max_messages: int, before: Instant, forget_before: Instant, lim
     those go that were taken before `before`.
     """
     rows = tx.fetch_all(
-        "delete from simulated where id in (select id from simulated where id > 0 order by id limit ?)"
-        " and taken_at < ? and (taken_at < ? or id <= (select max(id) from simulated) - ?) returning message_id",
+        "delete from simulated_messages where id in (select id from simulated_messages where id > 0 order by id"
+        " limit ?)"
+        " and accepted_at < ? and (accepted_at < ? or id <= (select max(id) from simulated_messages) - ?)"
+        " returning message_id",
         (limit, before, forget_before, max_messages),
     )
     tx.execute_many(

@@ -53,7 +53,7 @@ def ensure_slots(tx: Tx, count: int) -> int:
 def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     """Let a worker be one of them, if it is not yet."""
     tx.execute(
-        "insert into workers (id, name, beat, joined_at) values (?, ?, 0, ?) on conflict (id) do nothing",
+        "insert into workers (id, name, heartbeat, joined_at) values (?, ?, 0, ?) on conflict (id) do nothing",
         (worker, name, now),
     )
 
@@ -68,12 +68,12 @@ def heartbeat(
     were orphans and are still in disorder stay orphans for others. None: this worker was struck off itself, and
     holds nothing any more.
     """
-    if not tx.execute("update workers set beat = beat + 1 where id = ?", (worker,)):
+    if not tx.execute("update workers set heartbeat = heartbeat + 1 where id = ?", (worker,)):
         return None
     for other, last in dead:
-        tx.execute("delete from workers where id = ? and beat = ?", (other, last))
-    beats: dict[bytes, int] = dict(tx.fetch_all("select id, beat from workers order by id"))
-    owners = tx.fetch_all("select slot, worker from slots order by slot")
+        tx.execute("delete from workers where id = ? and heartbeat = ?", (other, last))
+    beats: dict[bytes, int] = dict(tx.fetch_all("select id, heartbeat from workers order by id"))
+    owners = tx.fetch_all("select slot, worker_id from slots order by slot")
     held = [slot for slot, owner in owners if owner == worker]
     share = fair_share(sorted(beats).index(worker), len(beats), len(owners))
     given_up, held = held[share:], held[:share]
@@ -93,13 +93,13 @@ def heartbeat(
 def unregister(tx: Tx, worker: bytes, unprepared: Collection[int] = ()) -> None:
     """Let a worker go, and its slots be free; those that are still in disorder stay orphans."""
     _assign(tx, NO_WORKER, [slot for slot in unprepared if is_held(tx, slot, worker)])
-    tx.execute("update slots set worker = null where worker = ?", (worker,))
+    tx.execute("update slots set worker_id = null where worker_id = ?", (worker,))
     tx.execute("delete from workers where id = ?", (worker,))
 
 
 def is_held(tx: Tx, slot: int, worker: bytes) -> bool:
     """Say whether a slot is in a worker's hands."""
-    return tx.fetch_one("select 1 from slots where slot = ? and worker = ?", (slot, worker)) is not None
+    return tx.fetch_one("select 1 from slots where slot = ? and worker_id = ?", (slot, worker)) is not None
 
 
 def run_if_held(
@@ -122,7 +122,7 @@ def run_if_held(
 def list_workers(tx: Tx) -> list[tuple[Worker, int]]:
     """Return every worker, with the number of slots it holds."""
     rows = tx.fetch_all(
-        "select w.id, w.name, w.beat, w.joined_at, (select count(*) from slots s where s.worker = w.id)"
+        "select w.id, w.name, w.heartbeat, w.joined_at, (select count(*) from slots s where s.worker_id = w.id)"
         " from workers w order by w.joined_at, w.id"
     )
     return [(Worker(*row[:4]), row[4]) for row in rows]
@@ -134,4 +134,4 @@ def fair_share(rank: int, workers: int, slots: int) -> int:
 
 
 def _assign(tx: Tx, worker: bytes | None, slots: Iterable[int]) -> None:
-    tx.execute_many("update slots set worker = ? where slot in ({list})", [(slot,) for slot in slots], (worker,))
+    tx.execute_many("update slots set worker_id = ? where slot in ({list})", [(slot,) for slot in slots], (worker,))

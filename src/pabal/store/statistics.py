@@ -61,16 +61,16 @@ def count_messages(tx: Tx, since: Instant, until: Instant) -> list[tuple[int, in
 
 def save(tx: Tx, counted: CountedQuarter, found: Mapping[tuple[int, int, int, int], int]) -> None:
     """Keep what was counted in a quarter in place of what was before."""
-    tx.execute("delete from counts where quarter = ?", (counted.quarter,))
+    tx.execute("delete from statistics where quarter = ?", (counted.quarter,))
     tx.execute_many(
-        "insert into counts (quarter, account_id, product, status, outcome, messages)"
+        "insert into statistics (quarter, account_id, product, status, outcome, messages)"
         " select v.* from (values {rows}) as v where true",
         [(counted.quarter, *key, number) for key, number in sorted(found.items())],
     )
     tx.execute(
-        "insert into counted (quarter, waiting, counted_at, took_ms) values (?, ?, ?, ?)"
-        " on conflict (quarter) do update set waiting = excluded.waiting,"
-        " counted_at = excluded.counted_at, took_ms = excluded.took_ms",
+        "insert into statistics_quarters (quarter, queue_digest, counted_at, duration_ms) values (?, ?, ?, ?)"
+        " on conflict (quarter) do update set queue_digest = excluded.queue_digest,"
+        " counted_at = excluded.counted_at, duration_ms = excluded.duration_ms",
         counted,
     )
 
@@ -78,7 +78,8 @@ def save(tx: Tx, counted: CountedQuarter, found: Mapping[tuple[int, int, int, in
 def list_unfinished(tx: Tx) -> list[CountedQuarter]:
     """Return the quarters that are to be counted again, oldest first."""
     rows = tx.fetch_all(
-        "select quarter, waiting, counted_at, took_ms from counted where waiting <> '' order by quarter"
+        "select quarter, queue_digest, counted_at, duration_ms from statistics_quarters where queue_digest <>"
+        " '' order by quarter"
     )
     return [CountedQuarter(*row) for row in rows]
 
@@ -86,7 +87,8 @@ def list_unfinished(tx: Tx) -> list[CountedQuarter]:
 def counted_as_of(tx: Tx) -> Instant | None:
     """Return when the newest quarters were counted last; None where nothing was requested of late."""
     row = tx.fetch_one(
-        "select min(counted_at) from counted where waiting >= ? and waiting < ?", (OPEN_PREFIX, OPEN_PREFIX + "a")
+        "select min(counted_at) from statistics_quarters where queue_digest >= ? and queue_digest < ?",
+        (OPEN_PREFIX, OPEN_PREFIX + "a"),
     )
     return row[0] if row else None
 
@@ -97,7 +99,7 @@ def count_by_account(tx: Tx, account_id: int, periods: Sequence[Period]) -> list
         {
             (product, status, outcome): int(messages)
             for product, status, outcome, messages in tx.fetch_all(
-                "select product, status, outcome, sum(messages) from counts"
+                "select product, status, outcome, sum(messages) from statistics"
                 " where account_id = ? and quarter >= ? and quarter < ? group by product, status, outcome",
                 (account_id, period.start, period.end),
             )
@@ -108,15 +110,17 @@ def count_by_account(tx: Tx, account_id: int, periods: Sequence[Period]) -> list
 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Drop some quarters that are older; return how many."""
-    old = tx.fetch_all("select quarter from counted where quarter < ? order by quarter limit ?", (before, limit))
+    old = tx.fetch_all(
+        "select quarter from statistics_quarters where quarter < ? order by quarter limit ?", (before, limit)
+    )
     _delete(tx, old)
     return len(old)
 
 
 def _delete(tx: Tx, quarters: Iterable[tuple[Instant]]) -> None:
     quarters = list(quarters)
-    tx.execute_many("delete from counts where quarter in ({list})", quarters)
-    tx.execute_many("delete from counted where quarter in ({list})", quarters)
+    tx.execute_many("delete from statistics where quarter in ({list})", quarters)
+    tx.execute_many("delete from statistics_quarters where quarter in ({list})", quarters)
 
 
 def _bounds(since: Instant, until: Instant) -> tuple[bytes, bytes]:

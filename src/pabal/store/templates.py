@@ -11,7 +11,7 @@ from pabal.store.engine.base import Row, Tx, Value
 
 _SELECT = (
     "select t.id, t.account_id, t.profile_id, p.sender_key, p.channel_id, t.code, t.design, t.in_use,"
-    " t.status, t.comment, t.is_enabled, t.created_at, t.changed_at, p.carrier, t.bar"
+    " t.status, t.comment, t.is_enabled, t.created_at, t.changed_at, p.carrier, t.suspension"
     " from templates t join profiles p on p.id = t.profile_id"
 )
 
@@ -90,7 +90,8 @@ def apply_remote(
 ) -> None:
     """Let a template be as its relay has it."""
     tx.execute(
-        "update templates set name = ?, design = ?, in_use = ?, status = ?, comment = ?, bar = ?, changed_at = ?"
+        "update templates set name = ?, design = ?, in_use = ?, status = ?, comment = ?, suspension = ?,"
+        " changed_at = ?"
         " where id = ?",
         (
             design.name,

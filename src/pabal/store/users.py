@@ -58,13 +58,13 @@ def set_hash(tx: Tx, user_id: int, hash: str) -> None:
 
 def get_test_number(tx: Tx, user_id: int) -> str:
     """Return the phone that a user's test sends go to, empty where none is known."""
-    row = tx.fetch_one("select own_number from users where id = ?", (user_id,))
+    row = tx.fetch_one("select test_number from users where id = ?", (user_id,))
     return row[0] or "" if row else ""
 
 
 def set_test_number(tx: Tx, user_id: int, number: str) -> None:
     """Remember the phone that a user's test sends go to."""
-    tx.execute("update users set own_number = ? where id = ?", (number, user_id))
+    tx.execute("update users set test_number = ? where id = ?", (number, user_id))
 
 
 def set_disabled(tx: Tx, user_id: int, at: Instant | None) -> None:

@@ -43,7 +43,8 @@ async def taken(crowd: Cluster) -> list[tuple[float, bytes]]:
 
     def look(tx: Tx) -> list[tuple[int, bytes]]:
         return [
-            (row[0], row[1]) for row in tx.fetch_all("select taken_at, message_id from simulated order by taken_at")
+            (row[0], row[1])
+            for row in tx.fetch_all("select accepted_at, message_id from simulated_messages order by accepted_at")
         ]
 
     return [((at - NOON) / SECOND, one) for at, one in await crowd.store.read(look)]

@@ -128,7 +128,7 @@ def test_an_idempotency_key_is_remembered_for_a_day(run_scenario: RunScenario) -
     async def a_day_later(env: Environment) -> None:
         await env.wait(1)
         assert await find_accepted(env.context, await account_id_of(env), repeatable) is None
-        assert await count_rows(env, "answers") == 0
+        assert await count_rows(env, "idempotency_keys") == 0
 
     run_scenario(begin)
     run_scenario(nearly_a_day_later, world=after(DAY - MINUTE))
@@ -226,11 +226,13 @@ def test_what_the_simulators_phones_hold_is_bounded_but_what_is_still_owed_stays
         for _ in range(4):
             await send(env, sms(*[PHONE] * 10))
         await env.wait(30)
-        assert await count_rows(env, "simulated") == 40  # a repeated hand-over is known by its row for a while
+        assert (
+            await count_rows(env, "simulated_messages") == 40
+        )  # a repeated hand-over is known by its row for a while
 
         await env.wait(60)
 
-        assert await count_rows(env, "simulated") == 25
+        assert await count_rows(env, "simulated_messages") == 25
 
     run_scenario(scenario, simulator_messages=25)
 

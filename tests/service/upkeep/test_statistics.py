@@ -181,7 +181,7 @@ def test_whatever_happens_the_figures_are_those_of_the_messages(run_scenario: Ru
 
 def test_a_store_that_was_never_counted_is_counted_as_far_back_as_is_shown(run_scenario: RunScenario) -> None:
     def forget(tx: Tx) -> None:
-        for table in ("counts", "counted", "marks"):
+        for table in ("statistics", "statistics_quarters", "cursors"):
             tx.execute(f"delete from {table}")
 
     async def scenario(env: Environment) -> None:
@@ -235,7 +235,7 @@ def test_while_someone_waits_only_what_is_quick_is_counted(run_scenario: RunScen
         first = await seen(env)
 
         def slow(tx: Tx) -> None:
-            tx.execute("update counted set took_ms = 51")
+            tx.execute("update statistics_quarters set duration_ms = 51")
 
         await env.store.write(slow)
         await send(env, sms())

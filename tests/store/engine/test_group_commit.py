@@ -135,7 +135,7 @@ def test_many_callers_share_few_commits(modes: StoreMode) -> None:
 
         assert modes.words_on_disk() == [f"{number}" for number in range(400)]
 
-    modes.run(scenario, watch=batches.append)
+    modes.run(scenario, on_commit=batches.append)
     assert sum(batch.writes for batch in batches) == 401
     assert len(batches) < 100
     assert max(batch.writes for batch in batches) <= MAX_WRITES_PER_COMMIT
@@ -148,7 +148,7 @@ def test_a_commit_takes_in_no_more_callers_than_it_may(tmp_path: Path) -> None:
     async def scenario(store: GroupCommitStore) -> None:
         await asyncio.gather(*(store.write(add_word, f"{number}") for number in range(MAX_WRITES_PER_COMMIT + 10)))
 
-    StoreMode(tmp_path / "kept.db", INLINE).run(scenario, watch=batches.append)
+    StoreMode(tmp_path / "kept.db", INLINE).run(scenario, on_commit=batches.append)
 
     assert [batch.writes for batch in batches] == [1, MAX_WRITES_PER_COMMIT, 10]
 
@@ -189,7 +189,7 @@ def test_more_callers_than_may_wait_are_told_so_at_once(tmp_path: Path) -> None:
         assert [type(answer) for answer in answers] == [int, int, int, StoreUnavailable, StoreUnavailable]
         assert await store.write(add_word, "later") == 4
 
-    StoreMode(tmp_path / "kept.db", INLINE).run(scenario, most_waiting=3)
+    StoreMode(tmp_path / "kept.db", INLINE).run(scenario, max_waiting=3)
 
 
 def test_a_closed_store_takes_nothing_any_more(modes: StoreMode) -> None:
@@ -423,5 +423,5 @@ def test_a_work_that_is_done_alone_shares_its_transaction_with_nobody(tmp_path: 
     def last(tx: Tx) -> int:
         return add_word(tx, "last")
 
-    modes.run(scenario, watch=batches.append)
+    modes.run(scenario, on_commit=batches.append)
     assert modes.words_on_disk() == ["first", "also", "alone", "last"]

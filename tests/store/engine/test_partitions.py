@@ -78,12 +78,12 @@ def test_as_time_goes_by_the_months_ahead_are_made_each_once(tx: Tx) -> None:
 def test_what_no_month_was_made_for_is_kept_found_and_moved_when_its_month_is_made(tx: Tx) -> None:
     store_request(tx, 1, sms(image=PICTURE), at=EARLIER)
     one = message_id(1, at=EARLIER)
-    assert rows_in(tx, "messages_rest") == 1
+    assert rows_in(tx, "messages_default") == 1
     assert set(messages.get(tx, [one])) == {one}
 
     assert partitions.create_month(tx, partitions.month_at(EARLIER))
 
-    assert [rows_in(tx, f"{table}_rest") for table in partitions.PARTITION_KEYS] == [0, 0, 0, 0]
+    assert [rows_in(tx, f"{table}_default") for table in partitions.PARTITION_KEYS] == [0, 0, 0, 0]
     assert rows_in(tx, "messages_202605") == rows_in(tx, "images_202605") == 1
     assert set(messages.get(tx, [one])) == {one}
     assert requests.get_image(tx, request_id(1, EARLIER)) == PICTURE
@@ -96,7 +96,7 @@ def test_a_month_of_which_too_much_is_in_the_rest_stays_there(tx: Tx) -> None:
     assert not partitions.create_month(tx, partitions.month_at(EARLIER))
 
     assert partitions.expired_months(tx, NOON) == []
-    assert rows_in(tx, "messages_rest") == partitions.MAX_MOVED_ROWS + 1
+    assert rows_in(tx, "messages_default") == partitions.MAX_MOVED_ROWS + 1
 
 
 @partitioned_only
@@ -153,7 +153,7 @@ def test_old_rows_of_the_rest_are_forgotten_some_at_a_time_but_for_their_counts(
 
     assert set(messages.get(tx, [*old, message_id(10)])) == {message_id(10)}
     assert rows_in(tx, "images") == 0
-    assert rows_in(tx, "messages_rest") == rows_in(tx, "requests_rest") == 1  # it has not ended
+    assert rows_in(tx, "messages_default") == rows_in(tx, "requests_default") == 1  # it has not ended
     assert partitions.month_statistics(tx) == {
         (202605, ACCOUNT, Product.SMS.number, Status.COMPLETED.number, Outcome.DELIVERED.number): 5
     }

@@ -116,7 +116,7 @@ CASES = {
     "accept": Case(
         accepted,
         knows_itself(lambda tx: accept.store_request(tx, new_request(2, "k1")._replace(keys_valid_since=NOON + 1))),
-        touch("answers", "created_at"),
+        touch("idempotency_keys", "created_at"),
         "select (select count(*) from requests), count(*), (select count(*) from jobs) from messages",
         [(2, 4, 4)],
     ),
@@ -149,7 +149,7 @@ CASES = {
         do_nothing,
         arrived,
         arrived,
-        "select count(*), (select count(*) from simulated_receipts) from simulated",
+        "select count(*), (select count(*) from simulated_receipts) from simulated_messages",
         [(1, 1)],
     ),
 }

@@ -56,7 +56,7 @@ def test_a_commit_that_fails_answers_all_its_callers_and_keeps_nothing_of_them(
         assert [type(answer) for answer in answers] == [StoreUnavailable] * 11
         assert modes.words_on_disk() == []
 
-    modes.run(scenario, watch=batches.append)
+    modes.run(scenario, on_commit=batches.append)
     assert sum(batch.writes for batch in batches) == 12
 
 

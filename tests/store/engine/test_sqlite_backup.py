@@ -32,11 +32,11 @@ def writer(source: Path) -> Iterator[apsw.Connection]:
 
 
 def mark(connection: apsw.Connection, name: str, value_bytes: int = 1) -> None:
-    connection.execute("insert into marks values (?, zeroblob(?))", (name, value_bytes))
+    connection.execute("insert into cursors values (?, zeroblob(?))", (name, value_bytes))
 
 
 def marks(tx: Tx) -> list[str]:
-    return [row[0] for row in tx.fetch_all("select name from marks order by name")]
+    return [row[0] for row in tx.fetch_all("select name from cursors order by name")]
 
 
 def ignore(pages: int, total: int) -> None:

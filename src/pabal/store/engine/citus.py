@@ -2,7 +2,7 @@
 
 from pabal.store.engine.base import Tx, done_alone, takes_its_time
 
-DISTRIBUTED_TABLES = ("requests", "images", "messages", "attempts", "jobs", "answers")
+DISTRIBUTED_TABLES = ("requests", "images", "messages", "attempts", "jobs", "idempotency_keys")
 """Tables whose rows name their slot, with those of one slot side by side on one worker."""
 _PLANNER_SETTINGS = ("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit")
 """Turned off in our own sessions (see store/postgres.py); Citus does not pass that on to its workers."""

@@ -2,12 +2,15 @@
 
 import re
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.store.engine import partitions
 from pabal.store.engine.base import Tx, knows_itself, takes_its_time
 
+SCHEMA_FOLDERS: list[Traversable] = [resources.files("pabal.store.engine").joinpath("schema")]
+"""Where the numbered SQL files are; tests add a folder with a migration of their own."""
 _NAME = re.compile(r"([0-9]{4})_(\w+)\.sql")
 
 
@@ -26,7 +29,7 @@ class SchemaTooNew(Exception):
 def all_migrations() -> list[Migration]:
     """Return every migration this version knows, in order."""
     found = []
-    for file in resources.files("pabal.store.engine").joinpath("schema").iterdir():
+    for file in (file for folder in SCHEMA_FOLDERS for file in folder.iterdir()):
         match = _NAME.fullmatch(file.name)
         if match:
             found.append(Migration(int(match[1]), match[2], file.read_text(encoding="utf-8")))

@@ -1,7 +1,7 @@
 """Months: on PostgreSQL, what follows from a request lies in tables of its month, made ahead and dropped whole.
 
 An id begins with the time of its request, so that a month (in UTC) is a range of ids. What no month was made for
-goes into the tables called `…_rest`. SQLite has no such tables.
+goes into the tables called `…_default`. SQLite has no such tables.
 """
 
 import re
@@ -63,7 +63,7 @@ def month_bounds(month: int, table: str = "messages") -> tuple[bytes, bytes]:
 
 def is_partitioned(tx: Tx) -> bool:
     """Say whether this store has months."""
-    return bool(tx.fetch_all("select {has_months}")[0][0])
+    return bool(tx.fetch_all("select {has_partitions}")[0][0])
 
 
 def pending_tasks(tx: Tx, now: Instant, before: Instant) -> PartitionTasks:
@@ -71,7 +71,7 @@ def pending_tasks(tx: Tx, now: Instant, before: Instant) -> PartitionTasks:
     if not is_partitioned(tx):
         return PartitionTasks(False, [], False)
     old = tx.fetch_one(
-        "select id from messages_rest where id < ? limit 1", (identifiers.lowest_message_id(before),)
+        "select id from messages_default where id < ? limit 1", (identifiers.lowest_message_id(before),)
     )
     return PartitionTasks(bool(missing_months(tx, now)), expired_months(tx, before), old is not None)
 
@@ -94,8 +94,8 @@ def create_ahead(tx: Tx, now: Instant) -> list[int]:
         return []
     _limit_lock_waits(tx)
     for table in PARTITION_KEYS:
-        if not _exists(tx, f"{table}_rest"):
-            tx.execute(f"create table {table}_rest partition of {table} default")
+        if not _exists(tx, f"{table}_default"):
+            tx.execute(f"create table {table}_default partition of {table} default")
     return [month for month in missing_months(tx, now) if create_month(tx, month)]
 
 
@@ -155,7 +155,7 @@ def delete_expired_default_rows(tx: Tx, before: Instant, max_rows: int) -> int:
     """Drop some of what is older than `before` and in no month, but for how messages ended; return how many."""
     limit = identifiers.lowest_message_id(before)
     rows = tx.fetch_all(
-        "select id, account_id, product, status, coalesce(outcome, 0) from messages_rest"
+        "select id, account_id, product, status, coalesce(outcome, 0) from messages_default"
         " where id < ? order by id limit ?",
         (limit, max_rows),
     )
@@ -167,7 +167,7 @@ def delete_expired_default_rows(tx: Tx, before: Instant, max_rows: int) -> int:
     tx.execute_many("delete from attempts where message_id in ({list}) and message_id {within}", ids)
     tx.execute_many("delete from messages where id in ({list}) and id {within}", ids)
     emptied = tx.fetch_all(
-        "select r.id from requests_rest r where r.id < ? and not exists (select 1 from messages m"
+        "select r.id from requests_default r where r.id < ? and not exists (select 1 from messages m"
         " where m.id between r.id || '\\x000000' and r.id || '\\xffffff' and m.slot = r.slot)"
         " order by r.id limit ?",
         (limit, max_rows),
@@ -179,16 +179,16 @@ def delete_expired_default_rows(tx: Tx, before: Instant, max_rows: int) -> int:
 
 def month_statistics(tx: Tx) -> MonthStatistics:
     """Return how many messages of months that were dropped ended how."""
-    rows = tx.fetch_all("select month, account_id, product, status, outcome, messages from month_counts")
+    rows = tx.fetch_all("select month, account_id, product, status, outcome, messages from month_statistics")
     return {row[:5]: row[5] for row in rows}
 
 
 def _add_statistics(tx: Tx, counted: MonthStatistics) -> None:
     tx.execute_many(
-        "insert into month_counts (month, account_id, product, status, outcome, messages)"
+        "insert into month_statistics (month, account_id, product, status, outcome, messages)"
         " select v.* from (values {rows}) as v where true"
         " on conflict (month, account_id, product, status, outcome)"
-        " do update set messages = month_counts.messages + excluded.messages",
+        " do update set messages = month_statistics.messages + excluded.messages",
         [(*key, count) for key, count in counted.items()],
     )
 
@@ -207,7 +207,7 @@ def _count_default_rows(tx: Tx, table: str, month: int) -> int:
 
 def _default_rows(table: str, month: int) -> str:
     low, high = _bound_literals(month, table)
-    return f"{table}_rest where {PARTITION_KEYS[table]} >= {low} and {PARTITION_KEYS[table]} < {high}"
+    return f"{table}_default where {PARTITION_KEYS[table]} >= {low} and {PARTITION_KEYS[table]} < {high}"
 
 
 def _bound_literals(month: int, table: str) -> tuple[str, str]:

@@ -32,13 +32,11 @@ DIALECT = {
     "queue": "with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,"
     " autovacuum_vacuum_cost_delay = 0)",
     # The first 48 bits of an id are a time, so months are ranges of ids; the slot is what Citus goes by.
-    "monthly_by_id": "partition by range (id)",
-    "monthly_by_request": "partition by range (request_id)",
-    "monthly_by_message": "partition by range (message_id)",
+    "partitioned_by_id": "partition by range (id)",
+    "partitioned_by_request": "partition by range (request_id)",
+    "partitioned_by_message": "partition by range (message_id)",
     "and_slot": ", slot",
-    "slot_of_images": ", slot smallint not null",
-    "if_new": "if not exists",
-    "has_months": "1",
+    "has_partitions": "1",
     "skip_locked": "for update skip locked",
     "or_fail": "",
     "as_big": "::bigint",  # a column of nothing but nulls is text until it is said otherwise

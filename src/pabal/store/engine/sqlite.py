@@ -33,13 +33,11 @@ DIALECT = {
     "clustered": "without rowid",
     "queue": "without rowid",
     # One file has one slot, and no months.
-    "monthly_by_id": "without rowid",
-    "monthly_by_request": "without rowid",
-    "monthly_by_message": "without rowid",
+    "partitioned_by_id": "without rowid",
+    "partitioned_by_request": "without rowid",
+    "partitioned_by_message": "without rowid",
     "and_slot": "",
-    "slot_of_images": "",
-    "if_new": "",
-    "has_months": "0",
+    "has_partitions": "0",
     "skip_locked": "",
     "or_fail": "or fail",  # without it SQLite copies every page a statement touches, in case it must undo it
     "as_big": "",

@@ -1,0 +1,395 @@
+-- The schema of the first release. Words in braces differ by engine (see store/engine/sqlite.py and
+-- store/engine/postgres_tx.py). Instants are milliseconds since 1970; receivers' phone numbers are integers without
+-- their leading zero; products, statuses and outcomes are the numbers of domain/message.py.
+
+create table accounts (
+    id {serial},
+    name text not null unique,
+    created_at {big} not null,
+    disabled_at {big}
+);
+
+create table keys (                      -- API keys
+    id {serial},
+    account_id {big} not null references accounts (id),
+    name text not null,
+    hash {bytes} not null unique,        -- SHA-256 of the key; the key itself is shown once and never stored
+    scopes text not null,                -- words separated by spaces
+    allow text not null,                 -- networks separated by spaces; empty: any address
+    rate integer not null,               -- requests per second; 0: no limit
+    created_at {big} not null,
+    expires_at {big},
+    revoked_at {big}
+);
+
+create table key_usage (                 -- the token bucket of each API key, shared by all processes
+    key_id {big} primary key,
+    until_us {big} not null              -- when all granted requests are paid off at the key's rate, in microseconds
+) {clustered};
+
+create table numbers (                   -- sender numbers that an account has registered
+    account_id {big} not null references accounts (id),
+    number text not null,
+    created_at {big} not null,
+    primary key (account_id, number)
+) {clustered};
+
+create table users (                     -- people who sign in to the console
+    id {serial},
+    account_id {big} references accounts (id),  -- null: an operator, who manages all accounts
+    name text not null unique,
+    role text not null,
+    hash text not null,                  -- argon2id of the password, with its parameters
+    created_at {big} not null,
+    disabled_at {big},
+    test_number text                     -- the phone that receives the user's test sends
+);
+
+create table sessions (                  -- console sessions
+    hash {bytes} primary key,            -- SHA-256 of the token in the browser's cookie
+    user_id {big} not null references users (id),
+    account_id {big},                    -- the account that an operator has selected
+    csrf text not null,                  -- the token that every form of this session carries
+    created_at {big} not null,
+    used_at {big} not null,
+    expires_at {big} not null
+) {clustered};
+create index sessions_by_user on sessions (user_id);
+create index sessions_by_expiry on sessions (expires_at);
+
+create table sign_in_attempts (          -- recent failed sign-ins
+    subject {bytes} primary key,         -- SHA-256 of a name, an address, or both; neither is stored
+    failures integer not null,
+    since {big} not null
+) {clustered};
+create index sign_in_attempts_by_age on sign_in_attempts (since);
+
+create table audit_log (                 -- who changed what; holds no phone numbers and no message texts
+    id {serial},
+    created_at {big} not null,
+    user_id {big},                       -- null: the command line
+    actor text not null,                 -- the user's name at that time
+    account_id {big},                    -- the account that the changed thing belongs to, if any
+    action text not null,                -- a word such as `user.create`
+    target text not null                 -- an id, a code or a user's name
+);
+create index audit_log_by_account on audit_log (account_id, id);
+create index audit_log_by_age on audit_log (created_at);
+
+create table requests (                  -- what all messages of one send share
+    id {bytes} not null,
+    slot {small} not null,
+    account_id {big} not null,
+    product {small} not null,
+    total integer not null,
+    scheduled_at {big} not null,
+    sender text not null,
+    subject text,
+    content text not null,
+    variables text,                      -- names, as a JSON array
+    buttons text,
+    has_image {small} not null,
+    image_link text,
+    is_ad {small} not null,
+    fallback_sender text,
+    fallback_content text,
+    profile_id {big},
+    channel_id text,
+    sender_key text,
+    template_code text,
+    primary key (id{and_slot})
+) {partitioned_by_id};
+create index requests_by_profile on requests (profile_id, scheduled_at) where profile_id is not null;
+-- An account's sends, newest first: one row each, however many receivers they have.
+create index requests_by_account on requests (account_id, id);
+
+create table images (
+    request_id {bytes} not null,
+    content_type text not null,
+    file_name text not null,
+    body {bytes} not null,
+    slot {small} not null,
+    primary key (request_id{and_slot})
+) {partitioned_by_request};
+
+create table messages (                  -- only what differs per receiver
+    id {bytes} not null,
+    slot {small} not null,
+    account_id {big} not null,
+    receiver {big} not null,
+    product {small} not null,
+    status {small} not null,
+    outcome {small},
+    completed_at {big},
+    variables text,                      -- values, as a JSON array in the order of the request's names
+    content text,                        -- null: the request's content
+    reference text,                      -- the caller's own id
+    primary key (id{and_slot})
+) {partitioned_by_id};
+create index messages_by_receiver on messages (account_id, receiver, id);
+
+-- The queue. A job in lane 0 or 1 is due at ready_at. While it is claimed, claimed_at is set and ready_at is the end
+-- of the lease. In lane 2 the carrier has accepted the message, and ready_at is when we stop waiting for the receipt.
+create table jobs (
+    id {bytes} not null,
+    slot {small} not null,
+    carrier text not null,
+    lane {small} not null,
+    ready_at {big} not null,
+    attempt integer not null,
+    tries integer not null,
+    claimed_at {big},
+    reference text,
+    primary key (id{and_slot})
+) {queue};
+-- Statements that name ids and a slot must use the primary key, so no index begins with the slot.
+create index jobs_ready on jobs (carrier, lane, slot, ready_at);
+
+create table attempts (                  -- attempts that were neither accepted nor rejected
+    message_id {bytes} not null,
+    number integer not null,
+    slot {small} not null,
+    carrier text not null,
+    verdict text not null,
+    ended_at {big} not null,
+    primary key (message_id, number{and_slot})
+) {partitioned_by_message};
+
+-- Matches a carrier's answers and its receipts, which arrive in either order. A row is deleted when its message ends;
+-- a row without a message is a receipt that matches no answer yet.
+create table receipts (
+    carrier text not null,
+    reference text not null,
+    message_id {bytes},
+    outcome {small},
+    arrived_at {big},
+    parts {small} not null default 1,    -- in how many parts the message was sent, each with a receipt of its own
+    primary key (carrier, reference)
+) {clustered};
+create index receipts_unmatched on receipts (arrived_at) where message_id is null;
+create index receipts_by_parts on receipts (message_id) where parts > 1;
+
+create table idempotency_keys (
+    slot {small} not null,
+    account_id {big} not null,
+    key text not null,
+    digest {bytes} not null,             -- of the request's body
+    request_id {bytes} not null,         -- the answer
+    created_at {big} not null,
+    primary key (slot, account_id, key)
+) {clustered};
+create index idempotency_keys_by_age on idempotency_keys (created_at);
+
+create table workers (                   -- processes that deliver
+    id {bytes} primary key,              -- new whenever the worker registers
+    name text not null,                  -- host and process id, for people
+    heartbeat {big} not null,            -- a counter that grows while the worker runs
+    joined_at {big} not null
+) {clustered};
+
+create table slots (                     -- the queue is divided into slots, each assigned to one worker at a time
+    slot {small} primary key,
+    worker_id {bytes}                    -- null: free; an id that is not in `workers`: its worker has died
+) {clustered};
+
+create table carrier_states (            -- the last known state of each carrier, as each worker sees it
+    name text not null,
+    worker text not null,                -- empty: the only process
+    state text not null,                 -- up, down or aside
+    since {big} not null,
+    reason text not null,                -- why, without secrets; empty while it is up
+    last_error text,
+    last_error_at {big},
+    messages_per_minute {big},           -- null: never measured
+    measured_at {big},
+    primary key (name, worker)
+) {clustered};
+
+create table profiles (                  -- Kakao sender profiles
+    id {serial},
+    account_id {big} not null references accounts (id),
+    channel_id text not null,
+    category text not null,
+    cellphone text not null,
+    status text not null,
+    sender_key text unique,
+    is_enabled {small} not null,
+    created_at {big} not null,
+    changed_at {big} not null,
+    deleted_at {big},
+    is_swept {small} not null,           -- 0: deleted, and its waiting messages are not cancelled yet
+    carrier text,                        -- the carrier whose relay manages it; null: managed here
+    suspension text                      -- why the relay has suspended it; null: it has not
+);
+create unique index profiles_by_account on profiles (account_id, channel_id) where deleted_at is null;
+create index profiles_to_sweep on profiles (id) where is_swept = 0;
+create index profiles_by_carrier on profiles (carrier, channel_id) where carrier is not null;
+
+create table tokens (                    -- tokens sent to prove that an account owns a profile
+    id {serial},
+    account_id {big} not null,
+    profile_id {big} not null references profiles (id),
+    channel_id text not null,
+    cellphone text not null,
+    hash {bytes} not null,
+    failed_attempts integer not null,
+    sent_at {big} not null,
+    expires_at {big} not null
+);
+create index tokens_by_account on tokens (account_id, sent_at);
+create index tokens_by_profile on tokens (profile_id, id);
+create index tokens_by_age on tokens (sent_at);
+
+create table templates (                 -- Alimtalk templates
+    id {serial},
+    account_id {big} not null references accounts (id),
+    profile_id {big} not null references profiles (id),
+    code text not null,
+    name text not null,
+    design text not null,                -- the newest design, as JSON; `status` refers to it
+    in_use text,                         -- the design approved last, as JSON
+    status text not null,
+    comment text,
+    is_enabled {small} not null,
+    created_at {big} not null,
+    changed_at {big} not null,
+    suspension text,                     -- why the relay has suspended it; null: it has not
+    unique (profile_id, code)
+);
+create index templates_by_account on templates (account_id, id);
+
+create table template_images (
+    template_id {big} primary key references templates (id) on delete cascade,
+    content_type text not null,
+    file_name text not null,
+    body {bytes} not null
+);
+
+create table campaigns (                 -- files of receivers, validated, and turned into requests step by step
+    id {bytes} primary key,              -- like a request's id, so that both sort by time together
+    account_id {big} not null,
+    user_id {big} not null,
+    kind text not null,                  -- the word of its product
+    name text not null,
+    file_name text not null,             -- the name of the uploaded file; empty: none yet
+    body text not null,                  -- what all receivers share, as a request body of the interface, in JSON
+    sending text,                        -- the same, validated: the receivers were validated against it
+    state text not null,
+    skips_duplicates {small} not null,   -- 1: a repeated number in the file is skipped
+    receivers integer not null,          -- how many are valid
+    invalid_rows integer not null,
+    duplicates integer not null,         -- how many numbers were repeated
+    requested integer not null,          -- how many receivers are in requests already
+    columns text not null,               -- names of the file's columns, as a JSON array
+    unused_columns text not null,        -- columns of the file that nothing uses, as a JSON array
+    scheduled_at {big},                  -- null: at once
+    expedited {small} not null,          -- 1: what waits is to be sent now
+    reason text not null,                -- why it was halted or its file refused, as a JSON array; empty: neither
+    created_at {big} not null,
+    changed_at {big} not null
+) {clustered};
+create index campaigns_by_account on campaigns (account_id, id);
+create index campaigns_by_state on campaigns (state, changed_at);
+create index campaigns_expedited on campaigns (id) where expedited = 1;
+
+create table campaign_blocks (           -- valid receivers that are in no request yet, one request's worth each
+    campaign_id {bytes} not null,
+    number integer not null,
+    receivers integer not null,
+    body text not null,                  -- a JSON array of number, values, reference
+    primary key (campaign_id, number)
+);
+
+create table campaign_invalid_rows (     -- rows of the file that cannot be sent to
+    campaign_id {bytes} not null,
+    number integer not null,             -- the row's number in the file
+    cells text not null,                 -- as in the file, a JSON array
+    reason text not null,                -- why, a JSON array of sentences, alternately Korean and English
+    primary key (campaign_id, number)
+);
+
+create table campaign_requests (         -- the requests of a campaign and their progress
+    campaign_id {bytes} not null,
+    number integer not null,
+    request_id {bytes} not null unique,
+    receivers integer not null,
+    scheduled_at {big} not null,
+    count_at {big} not null,             -- when to count its messages next
+    is_ended {small} not null,           -- 1: these counts are final
+    waiting integer not null,
+    sending integer not null,
+    completed integer not null,
+    fail integer not null,
+    cancel integer not null,
+    fallbacks integer not null,          -- text messages sent in place of failed ones
+    primary key (campaign_id, number)
+);
+create index campaign_requests_unfinished on campaign_requests (count_at) where is_ended = 0;
+
+-- Housekeeping counts the messages requested in each quarter of an hour, again and again until all have ended.
+create table statistics (
+    quarter {big} not null,              -- its first instant
+    account_id {big} not null,
+    product {small} not null,
+    status {small} not null,
+    outcome {small} not null,            -- 0: none
+    messages {big} not null,
+    primary key (account_id, quarter, product, status, outcome)
+) {clustered};
+create index statistics_by_age on statistics (quarter);
+
+create table statistics_quarters (
+    quarter {big} primary key,
+    queue_digest text not null,          -- the state of its jobs when it was counted; empty: all had ended, it is final
+    counted_at {big} not null,
+    duration_ms {big} not null
+) {clustered};
+
+create table month_statistics (          -- what is left of the messages of months that were dropped
+    month integer not null,              -- such as 202611: the month of the request, in UTC
+    account_id {big} not null,
+    product {small} not null,
+    status {small} not null,
+    outcome {small} not null,            -- 0: none
+    messages {big} not null,
+    primary key (month, account_id, product, status, outcome)
+) {clustered};
+
+create table cursors (                   -- how far housekeeping has come, by task
+    name text primary key,
+    value {bytes} not null
+) {clustered};
+
+create table simulated_messages (        -- what the simulator's phones have received
+    id {serial},
+    carrier text not null,               -- there may be several simulators
+    message_id {bytes},                  -- null: a token
+    account_id {big} not null,
+    phone {big} not null,
+    accepted_at {big} not null,
+    arrives_at {big},                    -- null: never
+    kind text not null,
+    sender text not null,
+    subject text,
+    content text not null,
+    buttons text,
+    has_image {small} not null,
+    unique (message_id, carrier)
+);
+create index simulated_messages_by_phone on simulated_messages (account_id, phone, id);
+
+create table simulated_busy (            -- how often a simulator has answered a message with busy
+    message_id {bytes} not null,
+    carrier text not null,
+    times integer not null,
+    primary key (message_id, carrier)
+) {clustered};
+
+create table simulated_receipts (        -- receipts that a simulator has still to send
+    carrier text not null,
+    slot {small} not null,
+    due_at {big} not null,
+    message_id {bytes} not null,
+    outcome {small} not null,
+    primary key (carrier, slot, due_at, message_id, outcome)
+) {clustered};

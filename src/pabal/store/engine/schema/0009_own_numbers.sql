@@ -1,3 +1,0 @@
--- Where the test sends of a user go.
-
-alter table users add column own_number text;
