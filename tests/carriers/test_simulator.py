@@ -9,6 +9,7 @@ import pytest
 
 from pabal.carriers.base import Accepted, Busy, Carrier, Receipt, Rejected
 from pabal.carriers.simulator import MAX_RECEIPTS, Simulator, outcome_for
+from pabal.domain.button import Button
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.profile import Registration
@@ -263,9 +264,7 @@ def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() 
 
     async def scenario() -> None:
         simulator = Simulator(SIM, memory, VirtualWorld())
-        buttons: tuple[dict[str, str | int], ...] = (
-            {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://example.com"},
-        )
+        buttons = (Button("webLink", "보기", mobile_url="https://example.com"),)
         talk = attempt(1, product=Product.ALIMTALK)._replace(
             sender="@shop", subject="제목", buttons=buttons, image_request_id=b"x"
         )
@@ -274,7 +273,7 @@ def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() 
     run_in_virtual_time(scenario())
     shown, text, off, silent = memory.taken.values()
     assert (shown.kind, shown.sender, shown.subject, shown.content) == ("alimTalk", "@shop", "제목", "안녕하세요")
-    assert (next(iter(shown.buttons))["name"], shown.has_image) == ("보기", True)
+    assert (shown.buttons[0].name, shown.has_image) == ("보기", True)
     assert (text.kind, text.sender, text.has_image) == ("sms", "02-1234-5678", False)
     assert shown.arrives_at is not None
     assert (off.arrives_at, silent.arrives_at) == (None, None)

@@ -56,44 +56,44 @@ def read_one(**fields: str | int | None) -> Button:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"buttonType": "webLink", "mobileUrl": WEB},
-        {"buttonType": "appLink", "androidUrl": APP, "iosUrl": APP},
-        {"buttonType": "appLink", "androidUrl": APP, "mobileUrl": WEB},
-        {"buttonType": "appLink", "iosUrl": APP, "mobileUrl": WEB},
-        {"buttonType": "appLink", "androidUrl": APP, "iosUrl": APP, "mobileUrl": WEB, "pcUrl": WEB},
-        {"buttonType": "channelAddition"},
-        {"buttonType": "botKeyword"},
-        {"buttonType": "messageDelivery"},
-        {"buttonType": "deliveryTracking"},
-        {"buttonType": "counselingTalkConversion", "chatExtra": "order-1"},
-        {"buttonType": "botConversion", "chatExtra": "order-1", "chatEvent": "start"},
+        {"type": "webLink", "mobile_url": WEB},
+        {"type": "appLink", "android_url": APP, "ios_url": APP},
+        {"type": "appLink", "android_url": APP, "mobile_url": WEB},
+        {"type": "appLink", "ios_url": APP, "mobile_url": WEB},
+        {"type": "appLink", "android_url": APP, "ios_url": APP, "mobile_url": WEB, "pc_url": WEB},
+        {"type": "channelAddition"},
+        {"type": "botKeyword"},
+        {"type": "messageDelivery"},
+        {"type": "deliveryTracking"},
+        {"type": "counselingTalkConversion", "chat_extra": "order-1"},
+        {"type": "botConversion", "chat_extra": "order-1", "chat_event": "start"},
     ],
 )
 def test_a_button_of_each_type_has_what_it_needs(fields: Fields) -> None:
     button = read_one(**fields)
 
-    assert button.given() == {**fields, "name": DEFAULT_NAMES[str(fields["buttonType"])]}
+    assert button.given_fields() == {**fields, "name": DEFAULT_NAMES[str(fields["type"])]}
 
 
 @pytest.mark.parametrize(
     ("fields", "missing"),
     [
-        ({}, ["mobileUrl"]),
-        ({"buttonType": "webLink"}, ["mobileUrl"]),
-        ({"buttonType": "webLink", "pcUrl": WEB, "androidUrl": APP, "iosUrl": APP}, ["mobileUrl"]),
-        ({"buttonType": "webLink", "mobileUrl": ""}, ["mobileUrl"]),
-        ({"buttonType": "webLink", "mobileUrl": None}, ["mobileUrl"]),
-        ({"buttonType": "appLink"}, ["androidUrl"]),
-        ({"buttonType": "appLink", "pcUrl": WEB}, ["androidUrl"]),
-        ({"buttonType": "appLink", "mobileUrl": WEB}, ["androidUrl"]),
-        ({"buttonType": "appLink", "iosUrl": APP}, ["androidUrl"]),
-        ({"buttonType": "appLink", "androidUrl": APP}, ["iosUrl"]),
-        ({"buttonType": "appLink", "androidUrl": APP, "pcUrl": WEB}, ["iosUrl"]),
-        ({"buttonType": "counselingTalkConversion"}, ["chatExtra"]),
-        ({"buttonType": "counselingTalkConversion", "chatEvent": "start"}, ["chatExtra"]),
-        ({"buttonType": "botConversion"}, ["chatExtra", "chatEvent"]),
-        ({"buttonType": "botConversion", "chatExtra": "order-1"}, ["chatEvent"]),
-        ({"buttonType": "botConversion", "chatEvent": "start"}, ["chatExtra"]),
+        ({}, ["mobile_url"]),
+        ({"type": "webLink"}, ["mobile_url"]),
+        ({"type": "webLink", "pc_url": WEB, "android_url": APP, "ios_url": APP}, ["mobile_url"]),
+        ({"type": "webLink", "mobile_url": ""}, ["mobile_url"]),
+        ({"type": "webLink", "mobile_url": None}, ["mobile_url"]),
+        ({"type": "appLink"}, ["android_url"]),
+        ({"type": "appLink", "pc_url": WEB}, ["android_url"]),
+        ({"type": "appLink", "mobile_url": WEB}, ["android_url"]),
+        ({"type": "appLink", "ios_url": APP}, ["android_url"]),
+        ({"type": "appLink", "android_url": APP}, ["ios_url"]),
+        ({"type": "appLink", "android_url": APP, "pc_url": WEB}, ["ios_url"]),
+        ({"type": "counselingTalkConversion"}, ["chat_extra"]),
+        ({"type": "counselingTalkConversion", "chat_event": "start"}, ["chat_extra"]),
+        ({"type": "botConversion"}, ["chat_extra", "chat_event"]),
+        ({"type": "botConversion", "chat_extra": "order-1"}, ["chat_event"]),
+        ({"type": "botConversion", "chat_event": "start"}, ["chat_extra"]),
     ],
 )
 def test_a_button_without_what_its_type_needs_is_refused(fields: Fields, missing: list[str]) -> None:
@@ -102,7 +102,7 @@ def test_a_button_without_what_its_type_needs_is_refused(fields: Fields, missing
 
 @pytest.mark.parametrize("kind", ["weblink", "WEBLINK", "WL", "link", " webLink", "웹 링크", "0"])
 def test_a_button_of_an_unknown_type_is_refused(kind: str) -> None:
-    assert wrong_fields({"buttonType": kind, "mobileUrl": WEB}) == ["buttons[0].buttonType"]
+    assert wrong_fields({"type": kind, "mobile_url": WEB}) == ["buttons[0].type"]
 
 
 def test_the_types_are_those_of_the_interface() -> None:
@@ -118,15 +118,15 @@ def test_the_types_are_those_of_the_interface() -> None:
     ]
 
 
-@pytest.mark.parametrize("absent", [{}, {"buttonType": None}, {"buttonType": ""}])
+@pytest.mark.parametrize("absent", [{}, {"type": None}, {"type": ""}])
 def test_a_button_without_a_type_is_a_web_link(absent: Fields) -> None:
-    assert read_one(**absent, mobileUrl=WEB).buttonType == "webLink"
+    assert read_one(**absent, mobile_url=WEB).type == "webLink"
 
 
 @pytest.mark.parametrize("absent", [{}, {"name": None}, {"name": ""}])
 def test_a_button_without_a_name_bears_its_types_korean_name(absent: Fields) -> None:
-    assert read_one(**absent, mobileUrl=WEB).name == "웹 링크"
-    assert read_one(**absent, buttonType="deliveryTracking").name == "배송 조회"
+    assert read_one(**absent, mobile_url=WEB).name == "웹 링크"
+    assert read_one(**absent, type="deliveryTracking").name == "배송 조회"
 
 
 def test_every_korean_name_is_short_enough_for_a_button() -> None:
@@ -135,14 +135,14 @@ def test_every_korean_name_is_short_enough_for_a_button() -> None:
 
 @pytest.mark.parametrize("character", ["a", "가", "😀"])
 def test_a_name_may_have_14_characters_and_no_more(character: str) -> None:
-    assert read_one(name=character * 14, mobileUrl=WEB).name == character * 14
+    assert read_one(name=character * 14, mobile_url=WEB).name == character * 14
 
-    assert wrong_fields({"name": character * 15, "mobileUrl": WEB}) == ["buttons[0].name"]
+    assert wrong_fields({"name": character * 15, "mobile_url": WEB}) == ["buttons[0].name"]
 
 
 @pytest.mark.parametrize("most", [MAX_BUTTONS, MAX_BUTTONS_WIDE_IMAGE])
 def test_there_may_be_so_many_buttons_and_no_more(most: int) -> None:
-    one: Fields = {"mobileUrl": WEB}
+    one: Fields = {"mobile_url": WEB}
     assert len(parse_buttons([one] * most, most)) == most
 
     assert wrong_fields(*[one] * (most + 1), most=most) == ["buttons"]
@@ -174,7 +174,7 @@ def test_no_buttons_are_fine() -> None:
 )
 def test_buttons_are_ordered_by_their_order_number(orders: list[int | None], shown: str) -> None:
     given_buttons: list[Fields] = [
-        {"name": name, "mobileUrl": WEB, "orderNo": order} for name, order in zip("abc", orders, strict=True)
+        {"name": name, "mobile_url": WEB, "order_number": order} for name, order in zip("abc", orders, strict=True)
     ]
 
     buttons = parse_buttons(given_buttons, MAX_BUTTONS)
@@ -185,25 +185,25 @@ def test_buttons_are_ordered_by_their_order_number(orders: list[int | None], sho
 @given(st.lists(st.integers(-MAX_ORDER_NUMBER, MAX_ORDER_NUMBER), max_size=5))
 def test_ordering_loses_no_button_and_keeps_equals_as_given(orders: list[int]) -> None:
     given_buttons: list[Fields] = [
-        {"name": str(index), "mobileUrl": WEB, "orderNo": order} for index, order in enumerate(orders)
+        {"name": str(index), "mobile_url": WEB, "order_number": order} for index, order in enumerate(orders)
     ]
 
     buttons = parse_buttons(given_buttons, MAX_BUTTONS)
 
-    assert [(b.orderNo, b.name) for b in buttons] == sorted(
+    assert [(b.order_number, b.name) for b in buttons] == sorted(
         (order, str(index)) for index, order in enumerate(orders)
     )
 
 
-@pytest.mark.parametrize("field", ["mobileUrl", "pcUrl"])
+@pytest.mark.parametrize("field", ["mobile_url", "pc_url"])
 @pytest.mark.parametrize("link", ["http://a", "https://a", "HTTP://a", "HttpS://example.com/?q=#{a}", WEB])
 def test_a_web_link_starts_with_http_or_https(field: str, link: str) -> None:
-    button = read_one(**{"mobileUrl": WEB, field: link})
+    button = read_one(**{"mobile_url": WEB, field: link})
 
     assert getattr(button, field) == link
 
 
-@pytest.mark.parametrize("field", ["mobileUrl", "pcUrl"])
+@pytest.mark.parametrize("field", ["mobile_url", "pc_url"])
 @pytest.mark.parametrize(
     "link",
     [
@@ -224,10 +224,10 @@ def test_a_web_link_starts_with_http_or_https(field: str, link: str) -> None:
 )
 def test_what_does_not_start_so_is_no_web_link(field: str, link: str) -> None:
     assert not is_web_link(link)
-    assert wrong_fields({"mobileUrl": WEB, field: link}) == [f"buttons[0].{field}"]
+    assert wrong_fields({"mobile_url": WEB, field: link}) == [f"buttons[0].{field}"]
 
 
-@pytest.mark.parametrize("field", ["androidUrl", "iosUrl"])
+@pytest.mark.parametrize("field", ["android_url", "ios_url"])
 @pytest.mark.parametrize(
     "link",
     [
@@ -243,28 +243,28 @@ def test_what_does_not_start_so_is_no_web_link(field: str, link: str) -> None:
     ],
 )
 def test_an_app_link_may_have_any_other_scheme(field: str, link: str) -> None:
-    button = read_one(**{"buttonType": "webLink", "mobileUrl": WEB, field: link})
+    button = read_one(**{"type": "webLink", "mobile_url": WEB, field: link})
 
     assert getattr(button, field) == link
 
 
-@pytest.mark.parametrize("field", ["androidUrl", "iosUrl"])
+@pytest.mark.parametrize("field", ["android_url", "ios_url"])
 @pytest.mark.parametrize("link", [*FORBIDDEN, "open", "/open"])
 def test_an_app_link_that_runs_a_script_or_has_no_scheme_is_refused(field: str, link: str) -> None:
-    assert wrong_fields({"mobileUrl": WEB, field: link}) == [f"buttons[0].{field}"]
+    assert wrong_fields({"mobile_url": WEB, field: link}) == [f"buttons[0].{field}"]
 
 
 @pytest.mark.parametrize("field", LINK_FIELDS)
 def test_a_link_may_have_2000_characters_and_no_more(field: str) -> None:
     longest = WEB + "a" * (2000 - len(WEB))
-    assert getattr(read_one(**{"mobileUrl": WEB, field: longest}), field) == longest
+    assert getattr(read_one(**{"mobile_url": WEB, field: longest}), field) == longest
 
-    assert wrong_fields({"mobileUrl": WEB, field: longest + "a"}) == [f"buttons[0].{field}"]
+    assert wrong_fields({"mobile_url": WEB, field: longest + "a"}) == [f"buttons[0].{field}"]
 
 
-@pytest.mark.parametrize("field", ["chatExtra", "chatEvent"])
+@pytest.mark.parametrize("field", ["chat_extra", "chat_event"])
 def test_what_is_passed_on_to_a_chat_may_have_50_characters_and_no_more(field: str) -> None:
-    fields: Fields = {"buttonType": "botConversion", "chatExtra": "a", "chatEvent": "a"}
+    fields: Fields = {"type": "botConversion", "chat_extra": "a", "chat_event": "a"}
     assert getattr(read_one(**{**fields, field: "가" * 50}), field) == "가" * 50
 
     assert wrong_fields({**fields, field: "가" * 51}) == [f"buttons[0].{field}"]
@@ -272,32 +272,32 @@ def test_what_is_passed_on_to_a_chat_may_have_50_characters_and_no_more(field: s
 
 def test_every_wrong_field_of_every_button_is_named() -> None:
     assert wrong_fields(
-        {"mobileUrl": WEB},
-        {"name": "가" * 15, "mobileUrl": "example.com", "iosUrl": "data:,"},
-        {"buttonType": "nothing"},
-        {"buttonType": "botConversion"},
+        {"mobile_url": WEB},
+        {"name": "가" * 15, "mobile_url": "example.com", "ios_url": "data:,"},
+        {"type": "nothing"},
+        {"type": "botConversion"},
     ) == [
         "buttons[1].name",
-        "buttons[1].mobileUrl",
-        "buttons[1].iosUrl",
-        "buttons[2].buttonType",
-        "buttons[3].chatExtra",
-        "buttons[3].chatEvent",
+        "buttons[1].mobile_url",
+        "buttons[1].ios_url",
+        "buttons[2].type",
+        "buttons[3].chat_extra",
+        "buttons[3].chat_event",
     ]
 
 
 def test_wrong_fields_are_named_by_their_given_place_whatever_their_order() -> None:
-    assert wrong_fields({"mobileUrl": WEB, "orderNo": 9}, {"orderNo": 1}) == ["buttons[1].mobileUrl"]
+    assert wrong_fields({"mobile_url": WEB, "order_number": 9}, {"order_number": 1}) == ["buttons[1].mobile_url"]
 
 
 def test_a_target_is_kept() -> None:
-    assert read_one(mobileUrl=WEB, target="out").given()["target"] == "out"
+    assert read_one(mobile_url=WEB, target="out").given_fields()["target"] == "out"
 
 
 @pytest.mark.parametrize("field", LINK_FIELDS)
 @pytest.mark.parametrize("link", ["#{link}", "#{scheme}://example.com", "#{scheme}"])
 def test_a_link_that_begins_with_a_variable_is_checked_only_when_filled(field: str, link: str) -> None:
-    button = read_one(**{"mobileUrl": WEB, field: link})
+    button = read_one(**{"mobile_url": WEB, field: link})
 
     done = fill_button(button, {"link": "https://example.com", "scheme": "https://a"})
 
@@ -312,7 +312,7 @@ def test_a_link_that_begins_with_a_variable_is_checked_only_when_filled(field: s
 @pytest.mark.parametrize("link", ["#{unclosed", "#{}", "#{{a}}"])
 def test_a_link_that_only_seems_to_begin_with_a_variable_is_refused_when_filled(link: str) -> None:
     with pytest.raises(Refused) as refusal:
-        fill_button(Button("webLink", "a", mobileUrl=link), {})
+        fill_button(Button("webLink", "a", mobile_url=link), {})
 
     assert refusal.value.code is Code.INVALID_BUTTON
 
@@ -325,24 +325,24 @@ def test_the_variables_of_every_link_are_filled_and_of_nothing_else() -> None:
         f"{WEB}#{{b}}",
         "myapp://#{a}#{b}",
         "myapp://#{b}",
-        chatExtra="#{a}",
+        chat_extra="#{a}",
     )
 
     done = fill_button(button, {"a": "1", "b": "#{a}"})
 
     assert done == Button(
-        "webLink", "#{a}", f"{WEB}1", f"{WEB}#{{a}}", "myapp://1#{a}", "myapp://#{a}", chatExtra="#{a}"
+        "webLink", "#{a}", f"{WEB}1", f"{WEB}#{{a}}", "myapp://1#{a}", "myapp://#{a}", chat_extra="#{a}"
     )
 
 
 def test_a_button_without_variables_is_filled_with_nothing() -> None:
-    button = Button("webLink", "a", mobileUrl=WEB)
+    button = Button("webLink", "a", mobile_url=WEB)
 
     assert fill_button(button, {}) == button
 
 
 def test_a_link_may_not_grow_over_its_limit_by_filling() -> None:
-    button = Button("webLink", "a", mobileUrl=f"{WEB}#{{a}}")
+    button = Button("webLink", "a", mobile_url=f"{WEB}#{{a}}")
     room = 2000 - len(WEB)
     assert len(links_of([fill_button(button, {"a": "x" * room})])[0]) == 2000
 
@@ -355,7 +355,7 @@ def test_a_link_may_not_grow_over_its_limit_by_filling() -> None:
 @pytest.mark.parametrize("value", ["\0", "\ud800"])
 def test_nul_and_lone_surrogates_do_not_come_in_with_a_links_variables(value: str) -> None:
     with pytest.raises(Refused) as refusal:
-        fill_button(Button("webLink", "a", mobileUrl=f"{WEB}#{{a}}"), {"a": value})
+        fill_button(Button("webLink", "a", mobile_url=f"{WEB}#{{a}}"), {"a": value})
 
     assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
 
@@ -373,13 +373,13 @@ def test_the_links_of_buttons_come_in_order() -> None:
 @pytest.mark.parametrize("order", [MAX_ORDER_NUMBER + 1, -MAX_ORDER_NUMBER - 1])
 def test_an_order_number_beyond_its_limit_is_refused(order: int) -> None:
     with pytest.raises(Refused) as refusal:
-        parse_buttons([{"name": "보기", "mobileUrl": WEB, "orderNo": order}], MAX_BUTTONS)
+        parse_buttons([{"name": "보기", "mobile_url": WEB, "order_number": order}], MAX_BUTTONS)
 
-    assert refusal.value.problems[0].field == "buttons[0].orderNo"
+    assert refusal.value.problems[0].field == "buttons[0].order_number"
 
 
 def test_a_link_with_an_unclosed_variable_is_refused_before_it_is_filled() -> None:
     with pytest.raises(Refused) as refusal:
-        parse_buttons([{"name": "보기", "mobileUrl": "#{link"}], MAX_BUTTONS)
+        parse_buttons([{"name": "보기", "mobile_url": "#{link"}], MAX_BUTTONS)
 
-    assert refusal.value.problems[0].field == "buttons[0].mobileUrl"
+    assert refusal.value.problems[0].field == "buttons[0].mobile_url"

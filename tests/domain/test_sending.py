@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pabal.domain import sending, text
-from pabal.domain.button import Button
+from pabal.domain.button import Button, decode_buttons, encode_buttons
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Product
 from pabal.domain.sending import LengthChecker, Receiver, Sending, fill_text
@@ -149,7 +149,7 @@ def test_a_receivers_buttons_are_filled_with_its_values() -> None:
 
 
 def test_a_value_that_makes_a_link_into_a_script_is_refused() -> None:
-    made = (Button("appLink", "a", androidUrl="#{link}", iosUrl="app://"),)
+    made = (Button("appLink", "a", android_url="#{link}", ios_url="app://"),)
 
     with pytest.raises(Refused) as refusal:
         sending.fill_buttons(made, ("link",), (" JavaScript:alert(1)",))
@@ -181,7 +181,7 @@ def test_a_reference_may_have_64_characters_and_no_more() -> None:
     ],
 )
 def test_a_fallback_is_the_body_and_a_line_for_each_web_link(made: list[Button], text: str) -> None:
-    assert sending.fallback_text("본문", [button.given() for button in made]) == text
+    assert sending.fallback_text("본문", made) == text
 
 
 @pytest.mark.parametrize(
@@ -208,12 +208,12 @@ def test_a_fallback_that_no_text_can_hold_is_none(content: str) -> None:
 
 @given(st.lists(buttons, max_size=5).map(tuple))
 def test_buttons_come_back_from_the_store_as_they_went(made: tuple[Button, ...]) -> None:
-    assert sending.decode_buttons(sending.encode_buttons(made)) == made
+    assert decode_buttons(encode_buttons(made)) == made
 
 
 def test_no_buttons_take_no_room_in_the_store() -> None:
-    assert sending.encode_buttons(()) is None
-    assert sending.decode_buttons(None) == ()
+    assert encode_buttons(()) is None
+    assert decode_buttons(None) == ()
 
 
 _PIECES = st.text(st.sampled_from("가나뷁각ㄱaZ 1é₩\u0301\u11a8\u1100\u1161Å"), max_size=12)

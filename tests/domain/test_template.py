@@ -1,6 +1,7 @@
 import pytest
 
 from pabal.domain import template
+from pabal.domain.button import Button
 from pabal.domain.template import (
     DELETABLE_STATUSES,
     EDITABLE_STATUSES,
@@ -10,7 +11,7 @@ from pabal.domain.template import (
 )
 
 
-def design(content: str, *buttons: dict[str, str | int]) -> TemplateContent:
+def design(content: str, *buttons: Button) -> TemplateContent:
     return TemplateContent("주문 안내", content, "001001", buttons=buttons)
 
 
@@ -40,8 +41,8 @@ def test_there_are_four_states_with_labels_of_their_own() -> None:
 def test_a_design_is_plain_unless_it_says_otherwise() -> None:
     plain = design("안녕하세요")
 
-    assert (plain.messageType, plain.emphasisType) == ("basic", "none")
-    assert plain.securityTemplate is False
+    assert (plain.message_type, plain.emphasis_type) == ("basic", "none")
+    assert plain.is_security_template is False
     assert plain.variables == ()
 
 
@@ -56,15 +57,10 @@ def test_the_kinds_and_limits_are_those_that_were_decided() -> None:
 def test_the_variables_of_a_design_are_those_of_its_content_and_its_links() -> None:
     made = design(
         "#{이름}님, #{번호} 주문",
-        {"buttonType": "webLink", "name": "#{no}", "mobileUrl": "https://a/#{번호}", "pcUrl": "#{pc}"},
-        {
-            "buttonType": "appLink",
-            "name": "b",
-            "androidUrl": "a://#{android}",
-            "iosUrl": "i://#{ios}",
-            "orderNo": 2,
-            "chatExtra": "#{no}",
-        },
+        Button("webLink", "#{no}", "https://a/#{번호}", "#{pc}"),
+        Button(
+            "appLink", "b", android_url="a://#{android}", ios_url="i://#{ios}", order_number=2, chat_extra="#{no}"
+        ),
     )
 
     assert made.variables == ("이름", "번호", "pc", "android", "ios")

@@ -31,7 +31,7 @@ def talk(profile_id: int) -> Sending:
         sender="",
         image=PICTURE,
         image_link="https://example.com",
-        buttons=(Button("webLink", "보기", mobileUrl="https://example.com/#{no}"),),
+        buttons=(Button("webLink", "보기", mobile_url="https://example.com/#{no}"),),
         is_ad=True,
         fallback=Fallback("0212345678", "대신"),
         profile_id=profile_id,

@@ -1,6 +1,7 @@
 """What the simulator keeps: its phones, and the receipts that it owes."""
 
 from pabal.domain import identifiers
+from pabal.domain.button import Button
 from pabal.domain.dates import MINUTE, SECOND
 from pabal.domain.message import Outcome
 from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
@@ -34,7 +35,7 @@ def texts(tx: Tx, at: int = NOON + MINUTE, page: int = 1, page_size: int = 10) -
 
 
 def test_a_phone_shows_what_has_arrived_as_it_was_sent(tx: Tx) -> None:
-    buttons = [{"buttonType": "webLink", "name": "보기", "mobileUrl": "https://example.com"}]
+    buttons = (Button("webLink", "보기", mobile_url="https://example.com"),)
     sent = arrival(1, kind="alimTalk", sender="@shop", subject="제목", buttons=buttons, has_image=True)
     simulator.add_messages(tx, CARRIER, [sent])
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pabal.domain.button import Button
 from pabal.domain.image import Image
 from pabal.domain.suspension import Suspension
 from pabal.domain.template import Template, TemplateContent, TemplateStatus
@@ -16,9 +17,9 @@ DESIGN = TemplateContent(
     "주문",
     "#{name}님의 주문",
     "999999",
-    buttons=({"buttonType": "webLink", "name": "보기", "mobileUrl": "https://example.com"},),
+    buttons=(Button("webLink", "보기", mobile_url="https://example.com"),),
 )
-EDITED = DESIGN._replace(content="고친 글", securityTemplate=True, buttons=())
+EDITED = DESIGN._replace(content="고친 글", is_security_template=True, buttons=())
 PICTURE = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
 
 

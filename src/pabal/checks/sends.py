@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from pabal.checks.buttons import parse_buttons
 from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.domain import button, dates, phone, text, variables
@@ -173,7 +174,7 @@ class AlimtalkFields:
 
         Raises Refused: MISSING_VARIABLE, CONTENT_TOO_LONG, INVALID_BUTTON.
         """
-        buttons = tuple(Button(**fields) for fields in template.buttons)  # type: ignore[arg-type]
+        buttons = template.buttons
         resent = self._fallback.content if self._fallback else None
         title = template.title
         names = variables.find_names(title, template.content, *button.links_of(buttons), resent)
@@ -326,7 +327,7 @@ def read_buttons(form: Form[Any], given: Sequence[bodies.ButtonBody], limit: int
     """
     if any(problem.field.startswith("buttons") for problem in form.problems):
         return ()
-    return button.parse_buttons(
+    return parse_buttons(
         [{field: getattr(each, field) for field in each.__struct_fields__} for each in given], limit
     )
 

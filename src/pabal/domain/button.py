@@ -1,8 +1,9 @@
 """Buttons under an Alimtalk or friend-talk message."""
 
+import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pabal.domain import text, variables
 from pabal.domain.codes import Code, Problem, Refused, Text
@@ -24,80 +25,102 @@ DEFAULT_NAMES = {
     "botConversion": "챗봇 전환",
     "deliveryTracking": "배송 조회",
 }
+"""Every type of button, and the name of a button that was given none."""
 _REQUIRED_FIELDS = {
-    "webLink": ("mobileUrl",),
-    "counselingTalkConversion": ("chatExtra",),
-    "botConversion": ("chatExtra", "chatEvent"),
+    "webLink": ("mobile_url",),
+    "counselingTalkConversion": ("chat_extra",),
+    "botConversion": ("chat_extra", "chat_event"),
 }
-_WEB_LINK_FIELDS = ("mobileUrl", "pcUrl")
-_APP_LINK_FIELDS = ("androidUrl", "iosUrl")
+_WEB_LINK_FIELDS = ("mobile_url", "pc_url")
+_APP_LINK_FIELDS = ("android_url", "ios_url")
 LINK_FIELDS = (*_WEB_LINK_FIELDS, *_APP_LINK_FIELDS)
 _FORBIDDEN_SCHEMES = ("javascript:", "data:")
 _IGNORED_BY_BROWSERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
-"""What a browser may skip while it reads a scheme."""
+"""Characters that a browser may skip while it reads a scheme."""
 
 
 class Button(NamedTuple):
-    """A button as it is kept; `None` is a field that was not given."""
+    """A checked button; a field that was not given is None."""
 
-    buttonType: str
+    type: str
     name: str
-    mobileUrl: str | None = None
-    pcUrl: str | None = None
-    androidUrl: str | None = None
-    iosUrl: str | None = None
-    chatExtra: str | None = None
-    chatEvent: str | None = None
+    mobile_url: str | None = None
+    pc_url: str | None = None
+    android_url: str | None = None
+    ios_url: str | None = None
+    chat_extra: str | None = None
+    chat_event: str | None = None
     target: str | None = None
-    orderNo: int | None = None
+    order_number: int | None = None
 
-    def given(self) -> dict[str, str | int]:
+    def given_fields(self) -> dict[str, str | int]:
         """Return the fields that have a value."""
         return {name: value for name, value in self._asdict().items() if value is not None}
 
 
+def encode_buttons(buttons: Iterable[Button]) -> str | None:
+    """Return buttons as the store keeps them; None where there are none."""
+    fields = [button.given_fields() for button in buttons]
+    return json.dumps(fields, ensure_ascii=False) if fields else None
+
+
+def decode_buttons(stored: str | None) -> tuple[Button, ...]:
+    """Return the buttons that `encode_buttons` wrote."""
+    return from_fields(json.loads(stored)) if stored else ()
+
+
+def from_fields(fields_of_each: Iterable[Mapping[str, Any]]) -> tuple[Button, ...]:
+    """Return the buttons that have these given fields."""
+    return tuple(Button(**fields) for fields in fields_of_each)
+
+
 def parse_buttons(given: Sequence[Mapping[str, str | int | None]], limit: int) -> tuple[Button, ...]:
-    """Return the buttons in the order they are to be shown.
+    """Return the buttons in the order in which they are shown.
 
     Raises Refused(INVALID_BUTTON), naming every wrong field as `buttons[0].name`.
     """
     if len(given) > limit:
         raise Refused(
-            Code.INVALID_BUTTON, "buttons", Text(f"버튼은 {limit}개까지입니다.", f"At most {limit} buttons.")
+            Code.INVALID_BUTTON,
+            "buttons",
+            Text(f"버튼은 {limit}개까지 넣을 수 있습니다.", f"At most {limit} buttons are allowed."),
         )
     problems: list[Problem] = []
-    placed: list[tuple[int, Button]] = []
+    positioned: list[tuple[int, Button]] = []
     for index, fields in enumerate(given):
         button = _parse_button(fields)
-        problems += [
-            Problem(Code.INVALID_BUTTON, f"buttons[{index}].{field}", words)
-            for field, words in _find_problems(button)
-        ]
-        placed.append((index + 1 if button.orderNo is None else button.orderNo, button))
+        for field, detail in _find_problems(button):
+            problems.append(Problem(Code.INVALID_BUTTON, f"buttons[{index}].{field}", detail))
+        positioned.append((index + 1 if button.order_number is None else button.order_number, button))
     if problems:
         raise Refused.from_problems(problems)
-    return tuple(button for _, button in sorted(placed, key=lambda pair: pair[0]))
+    return tuple(button for _, button in sorted(positioned, key=lambda pair: pair[0]))
 
 
 def fill_button(button: Button, values: Mapping[str, str]) -> Button:
     """Return the button with the variables of its links filled in.
 
-    Raises Refused: INVALID_BUTTON where a filled link is not one, UNSUPPORTED_CHARACTER as texts do.
+    Raises Refused: INVALID_BUTTON where a filled link is not allowed, UNSUPPORTED_CHARACTER as texts do.
     """
     links = {
         field: text.normalize(variables.fill(link, values))
         for field in LINK_FIELDS
         if (link := getattr(button, field)) is not None
     }
-    done = button._replace(**links)  # type: ignore[arg-type]
-    for field, words in _find_link_problems(done, is_filled=True):
-        raise Refused(Code.INVALID_BUTTON, field, words)
-    return done
+    filled = button._replace(**links)  # type: ignore[arg-type]
+    for field, detail in _find_link_problems(filled, is_filled=True):
+        raise Refused(Code.INVALID_BUTTON, field, detail)
+    return filled
 
 
 def links_of(buttons: Sequence[Button]) -> list[str]:
     """Return every link of the buttons, in order."""
     return [link for button in buttons for field in LINK_FIELDS if (link := getattr(button, field)) is not None]
+
+
+def is_web_link(link: str) -> bool:
+    """Say whether a browser opens this link."""
+    return link.lower().startswith(("http://", "https://"))
 
 
 def _parse_button(fields: Mapping[str, str | int | None]) -> Button:
@@ -106,64 +129,67 @@ def _parse_button(fields: Mapping[str, str | int | None]) -> Button:
         for name, value in fields.items()
         if value is not None and value != ""
     }
-    kind = str(given.pop("buttonType", "webLink"))
-    name = str(given.pop("name", DEFAULT_NAMES.get(kind, "")))
-    return Button(kind, name, **given)  # type: ignore[arg-type]
+    button_type = str(given.pop("type", "webLink"))
+    name = str(given.pop("name", DEFAULT_NAMES.get(button_type, "")))
+    return Button(button_type, name, **given)  # type: ignore[arg-type]
 
 
 def _find_problems(button: Button) -> list[tuple[str, Text]]:
-    if button.buttonType not in DEFAULT_NAMES:
+    if button.type not in DEFAULT_NAMES:
         allowed = ", ".join(DEFAULT_NAMES)
-        return [("buttonType", Text(f"허용되는 값: {allowed}", f"Allowed values: {allowed}"))]
-    wrong: list[tuple[str, Text]] = []
+        return [("type", Text(f"사용할 수 있는 값: {allowed}", f"Allowed values: {allowed}"))]
+    problems: list[tuple[str, Text]] = []
     if len(button.name) > MAX_NAME_CHARACTERS:
-        wrong.append(
-            (
-                "name",
-                Text(f"{MAX_NAME_CHARACTERS}자까지입니다.", f"At most {MAX_NAME_CHARACTERS} characters."),
-            )
-        )
-    for field in _REQUIRED_FIELDS.get(button.buttonType, ()):
+        problems.append(("name", _too_long(MAX_NAME_CHARACTERS)))
+    for field in _REQUIRED_FIELDS.get(button.type, ()):
         if getattr(button, field) is None:
-            wrong.append((field, Text("필요한 항목입니다.", "It is needed for this type of button.")))
-    if button.buttonType == "appLink":
-        links = (button.androidUrl, button.iosUrl, button.mobileUrl)
-        if sum(link is not None for link in links) < 2:
-            two = "androidUrl, iosUrl, mobileUrl"
-            field = "androidUrl" if button.androidUrl is None else "iosUrl"
-            wrong.append((field, Text(f"{two} 가운데 둘이 필요합니다.", f"Two of {two} are needed.")))
-    for field in ("chatExtra", "chatEvent", "target"):
-        given: str | None = getattr(button, field)
-        if given is not None and len(given) > MAX_CHAT_CHARACTERS:
-            most = MAX_CHAT_CHARACTERS
-            wrong.append((field, Text(f"{most}자까지입니다.", f"At most {most} characters.")))
-    if button.orderNo is not None and abs(button.orderNo) > MAX_ORDER_NUMBER:
-        most = MAX_ORDER_NUMBER
-        wrong.append(("orderNo", Text(f"{most}까지입니다.", f"At most {most}.")))
-    return wrong + _find_link_problems(button, is_filled=False)
+            detail = Text("이 종류의 버튼에 꼭 필요한 항목입니다.", "This type of button requires it.")
+            problems.append((field, detail))
+    if button.type == "appLink":
+        problems += _find_app_link_problems(button)
+    for field in ("chat_extra", "chat_event", "target"):
+        value: str | None = getattr(button, field)
+        if value is not None and len(value) > MAX_CHAT_CHARACTERS:
+            problems.append((field, _too_long(MAX_CHAT_CHARACTERS)))
+    if button.order_number is not None and abs(button.order_number) > MAX_ORDER_NUMBER:
+        limit = MAX_ORDER_NUMBER
+        problems.append(("order_number", Text(f"{limit} 이하여야 합니다.", f"It must be at most {limit}.")))
+    return problems + _find_link_problems(button, is_filled=False)
+
+
+def _find_app_link_problems(button: Button) -> list[tuple[str, Text]]:
+    links = (button.android_url, button.ios_url, button.mobile_url)
+    if sum(link is not None for link in links) >= 2:
+        return []
+    field = "android_url" if button.android_url is None else "ios_url"
+    detail = Text(
+        "androidUrl, iosUrl, mobileUrl 가운데 두 개 이상 넣으세요.",
+        "Give at least two of androidUrl, iosUrl and mobileUrl.",
+    )
+    return [(field, detail)]
 
 
 def _find_link_problems(button: Button, *, is_filled: bool) -> list[tuple[str, Text]]:
-    wrong: list[tuple[str, Text]] = []
+    problems: list[tuple[str, Text]] = []
     for field in LINK_FIELDS:
         link: str | None = getattr(button, field)
         if link is None:
             continue
         if len(link) > MAX_LINK_CHARACTERS:
-            most = MAX_LINK_CHARACTERS
-            wrong.append((field, Text(f"{most}자까지입니다.", f"At most {most} characters.")))
+            problems.append((field, _too_long(MAX_LINK_CHARACTERS)))
         elif not is_filled and variables.starts_with_variable(link):
-            continue  # its scheme is known only when it is filled in
+            continue  # its scheme is known only when the variable is filled in
         elif field in _WEB_LINK_FIELDS and not is_web_link(link):
-            wrong.append((field, Text("http:// 나 https:// 로 시작해야 합니다.", "It must start with http(s)://.")))
+            detail = Text("http:// 또는 https://로 시작해야 합니다.", "It must start with http:// or https://.")
+            problems.append((field, detail))
         elif field in _APP_LINK_FIELDS and _is_forbidden(link):
-            wrong.append((field, Text("쓸 수 없는 주소입니다.", "This kind of link is not allowed.")))
-    return wrong
+            detail = Text("사용할 수 없는 주소입니다.", "This kind of link is not allowed.")
+            problems.append((field, detail))
+    return problems
 
 
-def is_web_link(link: str) -> bool:
-    """Say whether a link is one that a browser opens."""
-    return link.lower().startswith(("http://", "https://"))
+def _too_long(limit: int) -> Text:
+    return Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
 
 
 def _is_forbidden(link: str) -> bool:

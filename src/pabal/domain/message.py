@@ -3,6 +3,7 @@
 from enum import Enum
 from typing import NamedTuple
 
+from pabal.domain.button import Button
 from pabal.domain.codes import Text
 
 
@@ -99,7 +100,7 @@ class Attempt(NamedTuple):
     sender: str
     subject: str | None
     content: str
-    buttons: tuple["dict[str, str | int]", ...] = ()
+    buttons: tuple[Button, ...] = ()
     image_request_id: bytes | None = None
     """The request whose image goes along, if any."""
     sender_key: str | None = None

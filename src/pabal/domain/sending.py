@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pabal.domain import button, text, variables
@@ -137,12 +137,12 @@ def fits_subject(subject: str) -> bool:
     return True
 
 
-def fallback_text(content: str, buttons: Sequence[Mapping[str, str | int]]) -> str:
-    """Return the text that stands for a message with buttons: its body, and a line a web link."""
+def fallback_text(content: str, buttons: Sequence[Button]) -> str:
+    """Return the text message that replaces a message with buttons: its text, and a line per web link."""
     links = [
-        f"{one['name']}: {one['mobileUrl']}"
-        for one in buttons
-        if one["buttonType"] == "webLink" and "mobileUrl" in one
+        f"{each.name}: {each.mobile_url}"
+        for each in buttons
+        if each.type == "webLink" and each.mobile_url is not None
     ]
     return "\n".join([content, *links])
 
@@ -158,16 +158,6 @@ def choose_text_product(content: str) -> tuple[Product, str] | None:
     return (Product.LMS, content) if size <= text.LMS_MAX_BYTES else None
 
 
-def encode_buttons(buttons: Sequence[Button]) -> str | None:
-    """Return the buttons as the store keeps them."""
-    return json.dumps([one.given() for one in buttons], ensure_ascii=False) if buttons else None
-
-
-def decode_buttons(stored: str | None) -> tuple[Button, ...]:
-    """Return the buttons that the store kept."""
-    return tuple(Button(**fields) for fields in json.loads(stored)) if stored else ()
-
-
 def encode_shared(sending: Sending) -> str:
     """Return a send without its receivers and its time, as the store keeps what many requests share."""
     image = sending.image
@@ -178,7 +168,7 @@ def encode_shared(sending: Sending) -> str:
         "subject": sending.subject,
         "image": [image.content_type, image.file_name, base64.b64encode(image.body).decode()] if image else None,
         "image_link": sending.image_link,
-        "buttons": [one.given() for one in sending.buttons],
+        "buttons": [each.given_fields() for each in sending.buttons],
         "is_ad": sending.is_ad,
         "fallback": list(sending.fallback) if sending.fallback else None,
         "profile_id": sending.profile_id,
@@ -200,7 +190,7 @@ def decode_shared(stored: str) -> Sending:
         subject=fields["subject"],
         image=Image(content_type, file_name, base64.b64decode(body)) if fields["image"] else None,
         image_link=fields["image_link"],
-        buttons=tuple(Button(**one) for one in fields["buttons"]),
+        buttons=button.from_fields(fields["buttons"]),
         is_ad=fields["is_ad"],
         fallback=Fallback(*fields["fallback"]) if fields["fallback"] else None,
         profile_id=fields["profile_id"],

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pabal.domain.button import Button
 from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome
 
@@ -22,6 +23,6 @@ class SimulatedMessage(NamedTuple):
     sender: str
     subject: str | None
     content: str
-    buttons: Sequence[dict[str, str | int]] = ()
+    buttons: Sequence[Button] = ()
     has_image: bool = False
     receipts: Sequence[tuple[Instant, Outcome]] = ()

@@ -4,6 +4,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain import variables
+from pabal.domain.button import Button, links_of
 from pabal.domain.codes import Text
 from pabal.domain.dates import Instant
 from pabal.domain.suspension import Suspension
@@ -42,25 +43,25 @@ class TemplateContent(NamedTuple):
     name: str
     content: str
     category: str
-    messageType: str = "basic"
-    emphasisType: str = "none"
-    emphasisTitle: str | None = None
-    emphasisAssistPhrase: str | None = None
-    moreInfo: str | None = None
-    imageName: str | None = None
-    imageLink: str | None = None
-    securityTemplate: bool = False
-    buttons: tuple["dict[str, str | int]", ...] = ()
+    message_type: str = "basic"
+    emphasis_type: str = "none"
+    emphasis_title: str | None = None
+    emphasis_assist_phrase: str | None = None
+    more_info: str | None = None
+    image_name: str | None = None
+    image_link: str | None = None
+    is_security_template: bool = False
+    buttons: tuple[Button, ...] = ()
 
     @property
     def title(self) -> str | None:
         """The title above the text, where the text is emphasized by one."""
-        return self.emphasisTitle if self.emphasisType == "text" else None
+        return self.emphasis_title if self.emphasis_type == "text" else None
 
     @property
     def variables(self) -> tuple[str, ...]:
-        links = [str(value) for one in self.buttons for key, value in one.items() if key.endswith("Url")]
-        return variables.find_names(self.title, self.content, *links)
+        """The names of the variables in its text and in the links of its buttons."""
+        return variables.find_names(self.title, self.content, *links_of(self.buttons))
 
 
 class Template(NamedTuple):

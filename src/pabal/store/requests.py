@@ -6,11 +6,11 @@ from typing import NamedTuple
 import msgspec
 
 from pabal.domain import identifiers
-from pabal.domain.button import Button
+from pabal.domain.button import Button, decode_buttons, encode_buttons
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_NUMBER, Product
-from pabal.domain.sending import Sending, decode_buttons, encode_buttons
+from pabal.domain.sending import Sending
 from pabal.store.engine.base import Row, Tx, Value
 
 _COLUMNS = (

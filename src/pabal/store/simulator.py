@@ -1,9 +1,9 @@
 """What the simulator keeps: messages on its phones, and receipts that it owes."""
 
-import json
 from collections.abc import Iterable, Sequence
 
 from pabal.domain import identifiers
+from pabal.domain.button import decode_buttons, encode_buttons
 from pabal.domain.dates import Instant
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
 from pabal.domain.simulated_message import SimulatedMessage
@@ -33,7 +33,7 @@ def add_messages(tx: Tx, carrier: str, arrivals: Sequence[SimulatedMessage]) -> 
                 one.sender,
                 one.subject,
                 one.content,
-                json.dumps(one.buttons, ensure_ascii=False) if one.buttons else None,
+                encode_buttons(one.buttons),
                 int(one.has_image),
             )
             for one in arrivals
@@ -127,7 +127,7 @@ def list_on_phone(
             sender,
             subject,
             content,
-            json.loads(buttons) if buttons else (),
+            decode_buttons(buttons),
             bool(has_image),
         )
         for message_id, taken_at, arrives_at, kind, sender, subject, content, buttons, has_image in rows

@@ -3,6 +3,7 @@
 import json
 from typing import NamedTuple
 
+from pabal.domain.button import from_fields
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.suspension import Suspension, parse_suspension
@@ -163,12 +164,13 @@ def _save_image(tx: Tx, template_id: int, image: Image | None) -> None:
 
 
 def _design_to_json(design: TemplateContent) -> str:
-    return json.dumps(design._asdict(), ensure_ascii=False)
+    fields = design._asdict() | {"buttons": [button.given_fields() for button in design.buttons]}
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def _design_from_json(kept: str) -> TemplateContent:
     fields = json.loads(kept)
-    return TemplateContent(**{**fields, "buttons": tuple(fields["buttons"])})
+    return TemplateContent(**{**fields, "buttons": from_fields(fields["buttons"])})
 
 
 def _from_row(row: Row) -> Template:

@@ -2,8 +2,10 @@
 
 from msgspec import UNSET, UnsetType
 
+from pabal.checks.buttons import to_api_fields
 from pabal.checks.locale import Locale
 from pabal.domain import dates, phone
+from pabal.domain.button import Button
 from pabal.domain.category import Category
 from pabal.domain.codes import Text
 from pabal.domain.dates import Instant
@@ -135,14 +137,14 @@ def build_template_item(template: Template, locale: Locale) -> TemplateItem:
         name=design.name,
         content=design.content,
         category=design.category,
-        messageType=design.messageType,
-        emphasisType=design.emphasisType,
-        emphasisTitle=design.emphasisTitle or UNSET,
-        emphasisAssistPhrase=design.emphasisAssistPhrase or UNSET,
-        moreInfo=design.moreInfo or UNSET,
-        image=ImageItem(design.imageName) if design.imageName else UNSET,
-        imageLink=design.imageLink or UNSET,
-        securityTemplate=design.securityTemplate,
+        messageType=design.message_type,
+        emphasisType=design.emphasis_type,
+        emphasisTitle=design.emphasis_title or UNSET,
+        emphasisAssistPhrase=design.emphasis_assist_phrase or UNSET,
+        moreInfo=design.more_info or UNSET,
+        image=ImageItem(design.image_name) if design.image_name else UNSET,
+        imageLink=design.image_link or UNSET,
+        securityTemplate=design.is_security_template,
         buttons=[build_button_item(one) for one in design.buttons],
         variables=list(design.variables),
         status=label_value(template.status.word, template.status.label, locale),
@@ -154,9 +156,9 @@ def build_template_item(template: Template, locale: Locale) -> TemplateItem:
     )
 
 
-def build_button_item(fields: dict[str, str | int]) -> ButtonItem:
+def build_button_item(button: Button) -> ButtonItem:
     """Return the record of a button."""
-    return ButtonItem(**fields)  # type: ignore[arg-type]
+    return ButtonItem(**to_api_fields(button))  # type: ignore[arg-type]
 
 
 def build_phone_item(arrival: SimulatedMessage, locale: Locale) -> PhoneItem:

@@ -3,36 +3,36 @@
 import pytest
 
 from pabal.carriers.nhncloud import buttons
-from pabal.domain.button import DEFAULT_NAMES
+from pabal.domain.button import DEFAULT_NAMES, Button
 
-KEPT: list[dict[str, str | int]] = [
-    {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://m.example", "pcUrl": "https://example"},
-    {"buttonType": "webLink", "name": "밖에서", "mobileUrl": "https://m.example", "target": "out"},
-    {"buttonType": "appLink", "name": "앱", "androidUrl": "app://a", "iosUrl": "app://i"},
-    {"buttonType": "deliveryTracking", "name": "배송 조회"},
-    {"buttonType": "botKeyword", "name": "키워드"},
-    {"buttonType": "messageDelivery", "name": "전달"},
-    {"buttonType": "counselingTalkConversion", "name": "상담", "chatExtra": "주문"},
-    {"buttonType": "botConversion", "name": "챗봇", "chatExtra": "주문", "chatEvent": "event"},
-    {"buttonType": "channelAddition", "name": "채널 추가"},
+KEPT: list[Button] = [
+    Button("webLink", "보기", mobile_url="https://m.example", pc_url="https://example"),
+    Button("webLink", "밖에서", mobile_url="https://m.example", target="out"),
+    Button("appLink", "앱", android_url="app://a", ios_url="app://i"),
+    Button("deliveryTracking", "배송 조회"),
+    Button("botKeyword", "키워드"),
+    Button("messageDelivery", "전달"),
+    Button("counselingTalkConversion", "상담", chat_extra="주문"),
+    Button("botConversion", "챗봇", chat_extra="주문", chat_event="event"),
+    Button("channelAddition", "채널 추가"),
 ]
 
 
-@pytest.mark.parametrize("button", KEPT, ids=lambda button: str(button["buttonType"]))
-def test_a_button_comes_back_as_it_went(button: dict[str, str | int]) -> None:
+@pytest.mark.parametrize("button", KEPT, ids=lambda button: button.type)
+def test_a_button_comes_back_as_it_went(button: Button) -> None:
     assert buttons.from_relay(buttons.to_relay(button)) == button
 
 
 def test_every_type_we_know_has_a_word_there() -> None:
-    words = {buttons.to_relay({"buttonType": ours, "name": "이름"})["type"] for ours in DEFAULT_NAMES}
+    words = {buttons.to_relay(Button(ours, "이름"))["type"] for ours in DEFAULT_NAMES}
 
     assert words == {"WL", "AL", "DS", "BK", "MD", "BC", "BT", "AC"}
 
 
 def test_buttons_are_numbered_as_they_are_shown_and_our_own_order_stays_here() -> None:
-    given: list[dict[str, str | int]] = [
-        {"buttonType": "botKeyword", "name": "하나", "orderNo": 7},
-        {"buttonType": "botKeyword", "name": "둘", "orderNo": 9},
+    given: list[Button] = [
+        Button("botKeyword", "하나", order_number=7),
+        Button("botKeyword", "둘", order_number=9),
     ]
 
     assert buttons.all_to_relay(given) == [
@@ -42,7 +42,7 @@ def test_buttons_are_numbered_as_they_are_shown_and_our_own_order_stays_here() -
 
 
 def test_a_button_that_adds_the_channel_has_the_one_name_it_may_have() -> None:
-    assert buttons.to_relay({"buttonType": "channelAddition", "name": "친구하기"})["name"] == "채널 추가"
+    assert buttons.to_relay(Button("channelAddition", "친구하기"))["name"] == "채널 추가"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from pabal.carriers.nhncloud.calls import (
     calls_of,
     door_of,
 )
+from pabal.domain.button import Button
 from pabal.domain.message import Attempt, Product
 
 SENDER, KEY, UNSUBSCRIBE = "0212345678", "5e" * 20, "0801234567"
@@ -160,7 +161,7 @@ def test_an_mms_names_its_picture() -> None:
 
 
 def test_an_alimtalk() -> None:
-    button: dict[str, str | int] = {"buttonType": "webLink", "name": "열기", "mobileUrl": "https://shop.example"}
+    button = Button("webLink", "열기", mobile_url="https://shop.example")
     one = alimtalk(subject="제목", buttons=(button,))
     call = only(one)
 

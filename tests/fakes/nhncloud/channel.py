@@ -38,7 +38,7 @@ def open_here(
     code, content = template
     designs = {code: TemplateContent("배송", content, "006003")}
     if title:
-        designs["T2"] = designs[code]._replace(emphasisType="text", emphasisTitle=title)
+        designs["T2"] = designs[code]._replace(emphasis_type="text", emphasis_title=title)
     for each, design in designs.items():
         template_id = templates.add(tx, account_id, profile_id, each, design, None, now)
         templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, now)

@@ -181,9 +181,9 @@ def test_nothing_stands_in_for_a_failed_fallback(run_scenario: RunScenario) -> N
 
 
 BUTTONS = (
-    Button("webLink", "보기", mobileUrl="https://example.com/#{no}"),
-    Button("appLink", "앱", androidUrl="shop://a", iosUrl="shop://b"),
-    Button("webLink", "문의", mobileUrl="https://example.com/ask"),
+    Button("webLink", "보기", mobile_url="https://example.com/#{no}"),
+    Button("appLink", "앱", android_url="shop://a", ios_url="shop://b"),
+    Button("webLink", "문의", mobile_url="https://example.com/ask"),
 )
 
 

@@ -7,6 +7,7 @@ import pytest
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.provider import NhnCloudProvider
 from pabal.carriers.provider import RemoteTemplate
+from pabal.domain.button import Button
 from pabal.domain.suspension import Suspension
 from pabal.domain.template import Template, TemplateContent, TemplateStatus
 from pabal.service.relay.apply import SETTLING_MS, TemplateState, is_missing, merge_template
@@ -14,11 +15,11 @@ from tests.fixtures.virtual import NOON
 
 REGISTERED, INSPECTING = TemplateStatus.REGISTERED, TemplateStatus.INSPECTING
 APPROVED, REJECTED = TemplateStatus.APPROVED, TemplateStatus.REJECTED
-CALL: dict[str, str | int] = {"buttonType": "counselingTalkConversion", "name": "상담"}
+CALL = Button("counselingTalkConversion", "상담")
 A = TemplateContent("주문", "첫째 글", "999999")
 B = A._replace(content="둘째 글")
 C = A._replace(content="셋째 글")
-RICH = A._replace(imageName="그림", buttons=({**CALL, "chatExtra": "주문", "orderNo": 3},))
+RICH = A._replace(image_name="그림", buttons=(CALL._replace(chat_extra="주문", order_number=3),))
 PLAIN = A._replace(buttons=(CALL,))
 RELAY = NhnCloudProvider(NhnCloudClient("http://127.0.0.1", "key", "secret"), 1.0)
 LATER = NOON + SETTLING_MS

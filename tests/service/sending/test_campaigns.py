@@ -394,7 +394,7 @@ def test_what_many_requests_share_is_kept_whole() -> None:
         (),
         image=Image("image/jpeg", "a.jpg", b"\xff\xd8\xff\x00"),
         image_link="https://example.com",
-        buttons=(Button(buttonType="webLink", name="보기", mobileUrl="https://example.com/#{이름}"),),
+        buttons=(Button(type="webLink", name="보기", mobile_url="https://example.com/#{이름}"),),
         is_ad=True,
         fallback=None,
         profile_id=3,

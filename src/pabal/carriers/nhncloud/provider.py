@@ -109,7 +109,7 @@ class NhnCloudProvider(RelayProvider):
         known = await self.get_template(sender_key, code)
         if known is not None and await self._is_in_review(sender_key, known, design):
             return None
-        picture = await self._upload(image) if image is not None and design.emphasisType == "image" else None
+        picture = await self._upload(image) if image is not None and design.emphasis_type == "image" else None
         body = relay_templates.to_relay(design, picture)
         if known is None:
             new = {"templateCode": code, **body}

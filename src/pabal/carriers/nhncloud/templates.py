@@ -75,7 +75,7 @@ def check(design: TemplateContent) -> None:
 
     Raises Refused(INVALID_PARAMETER).
     """
-    no_place = {"emphasisType": design.emphasisType == "itemList", "imageLink": design.imageLink is not None}
+    no_place = {"emphasisType": design.emphasis_type == "itemList", "imageLink": design.image_link is not None}
     for field, is_given in no_place.items():
         if is_given:
             detail = Text(
@@ -90,16 +90,16 @@ def to_relay(design: TemplateContent, picture: UploadedImage | None) -> dict[str
     theirs: dict[str, Any] = {
         "templateName": design.name,
         "templateContent": design.content,
-        "templateMessageType": _MESSAGE_TYPES[design.messageType],
-        "templateEmphasizeType": _EMPHASIS_TYPES[design.emphasisType],
-        "securityFlag": design.securityTemplate,
+        "templateMessageType": _MESSAGE_TYPES[design.message_type],
+        "templateEmphasizeType": _EMPHASIS_TYPES[design.emphasis_type],
+        "securityFlag": design.is_security_template,
         "categoryCode": design.category,
     }
-    if design.messageType in ("extraInfo", "mixed"):
-        theirs["templateExtra"] = design.moreInfo or ""
-    if design.emphasisType == "text":
-        theirs["templateTitle"] = design.emphasisTitle or ""
-        theirs["templateSubtitle"] = design.emphasisAssistPhrase or ""
+    if design.message_type in ("extraInfo", "mixed"):
+        theirs["templateExtra"] = design.more_info or ""
+    if design.emphasis_type == "text":
+        theirs["templateTitle"] = design.emphasis_title or ""
+        theirs["templateSubtitle"] = design.emphasis_assist_phrase or ""
     if picture is not None:
         theirs["templateImageName"], theirs["templateImageUrl"] = picture
     if design.buttons:
@@ -128,13 +128,13 @@ def from_relay(theirs: NhnTemplate) -> RemoteTemplate:
         name=theirs.templateName,
         content=theirs.templateContent or "",
         category=theirs.categoryCode or OTHER_CATEGORY,
-        messageType=message_type or "basic",
-        emphasisType=emphasis_type or "none",
-        emphasisTitle=theirs.templateTitle or None,
-        emphasisAssistPhrase=theirs.templateSubtitle or None,
-        moreInfo=theirs.templateExtra or None,
-        imageName=theirs.templateImageName or None,
-        securityTemplate=bool(theirs.securityFlag),
+        message_type=message_type or "basic",
+        emphasis_type=emphasis_type or "none",
+        emphasis_title=theirs.templateTitle or None,
+        emphasis_assist_phrase=theirs.templateSubtitle or None,
+        more_info=theirs.templateExtra or None,
+        image_name=theirs.templateImageName or None,
+        is_security_template=bool(theirs.securityFlag),
         buttons=tuple(one for one in taken if one is not None),
     )
     bar = _beyond_us(theirs, emphasis_type)

@@ -93,7 +93,7 @@ async def show_message(request: PageRequest) -> Response:
         sender=_sender(message, send_request),
         subject=compose.subject_of(message, send_request),
         content=compose.content_of(message, send_request),
-        buttons=[str(one["name"]) for one in compose.buttons_of(message, send_request)],
+        buttons=[button.name for button in compose.buttons_of(message, send_request)],
         has_image=send_request.has_image and story.origin is None,
         reference=message.reference,
         advice=request.translate(ADVICE[outcome]) if outcome else "",

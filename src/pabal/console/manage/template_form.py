@@ -5,6 +5,7 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pabal.checks.buttons import to_api_fields
 from pabal.domain.button import DEFAULT_NAMES, MAX_BUTTONS
 from pabal.domain.codes import Problem, Text
 from pabal.domain.image import Image
@@ -100,11 +101,22 @@ def _button(fields: Mapping[str, str], row: int) -> dict[str, str]:
 
 
 def _design_fields(design: TemplateContent) -> dict[str, str]:
-    plain = {name: value for name, value in design._asdict().items() if isinstance(value, str)}
-    buttons = {
-        f"buttons[{row}].{field}": str(one[field])
-        for row, one in enumerate(design.buttons)
-        for field in BUTTON_FIELDS
-        if field in one
+    given = {
+        "name": design.name,
+        "content": design.content,
+        "category": design.category,
+        "messageType": design.message_type,
+        "emphasisType": design.emphasis_type,
+        "emphasisTitle": design.emphasis_title,
+        "emphasisAssistPhrase": design.emphasis_assist_phrase,
+        "moreInfo": design.more_info,
+        "imageLink": design.image_link,
     }
-    return {**plain, **buttons, "securityTemplate": "on" if design.securityTemplate else ""}
+    buttons = {
+        f"buttons[{row}].{field}": str(value)
+        for row, button in enumerate(design.buttons)
+        for field, value in to_api_fields(button).items()
+        if field in BUTTON_FIELDS
+    }
+    shown = {field: value for field, value in given.items() if value is not None}
+    return {**shown, **buttons, "securityTemplate": "on" if design.is_security_template else ""}

@@ -182,7 +182,7 @@ _LIMITS = {"most": MAX_CONTENT_CHARACTERS, "most_picture_bytes": MAX_IMAGE_BYTES
 
 def is_editable(template: Template) -> bool:
     """Say whether a template can be changed here: in its state, and without emphasis that would be lost."""
-    return template.status in EDITABLE_STATUSES and template.latest.emphasisType in template_form.EDITABLE_EMPHASIS
+    return template.status in EDITABLE_STATUSES and template.latest.emphasis_type in template_form.EDITABLE_EMPHASIS
 
 
 async def _requested_template(request: PageRequest) -> Template:
@@ -202,7 +202,7 @@ async def _find_template(request: PageRequest, word: str) -> Template:
 
 
 def _image_field(template: Template) -> dict[str, str]:
-    return {template_form.IMAGE_OF: str(template.id) if template.latest.imageName else ""}
+    return {template_form.IMAGE_OF: str(template.id) if template.latest.image_name else ""}
 
 
 async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image | None:
@@ -218,7 +218,7 @@ async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image 
     if not fields[template_form.IMAGE_OF]:
         return None
     template = await _find_template(request, fields[template_form.IMAGE_OF])
-    if emphasis not in ("image", template.latest.emphasisType):
+    if emphasis not in ("image", template.latest.emphasis_type):
         return None
     return await request.context.store.read(kept_templates.get_image, template.id)
 

@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import phone
+from pabal.domain.button import Button
 from pabal.domain.codes import Refused
 from pabal.domain.message import PRODUCT_BY_WORD
 from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
@@ -99,6 +100,6 @@ def _bubble(request: PageRequest, arrival: SimulatedMessage) -> Bubble:
     )
 
 
-def _button(fields: dict[str, str | int]) -> tuple[str, str]:
-    link = str(fields.get("mobileUrl") or fields.get("pcUrl") or "")
-    return str(fields["name"]), link if link.lower().startswith(_WEB_SCHEMES) else ""
+def _button(button: Button) -> tuple[str, str]:
+    link = button.mobile_url or button.pc_url or ""
+    return button.name, link if link.lower().startswith(_WEB_SCHEMES) else ""

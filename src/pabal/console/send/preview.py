@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from pabal.checks.buttons import parse_buttons
 from pabal.checks.receivers import CheckedText, accept_unchanged
 from pabal.checks.sends import make_cleaner, make_talk_checker, make_text_checker
 from pabal.console.send.draft import ALIMTALK, MessageDraft
@@ -87,7 +88,7 @@ def compose_message(draft: MessageDraft, design: TemplateContent | None, policy:
     buttons: tuple[Button, ...] = ()
     if draft.kind.word == ALIMTALK:
         content, subject = (design.content, design.title or "") if design else ("", "")
-        buttons = tuple(Button(**one) for one in design.buttons) if design else ()  # type: ignore[arg-type]
+        buttons = design.buttons if design else ()
     elif not draft.product.is_text:
         content = _mark_as_ad(draft, content)
         buttons = _preview_buttons(draft)
@@ -136,7 +137,7 @@ def build_preview(
     if draft.checkboxes["resend"] and not draft.product.is_text:
         own = filled(message.fallback_content) if message.fallback_content else None
         instead = _preview_fallback(
-            compose.fallback_content(own, content, [one.given() for one in buttons], policy), sender
+            compose.fallback_content(own, content, buttons, policy), sender
         )
     return MessagePreview(
         label=draft.product.label,
@@ -144,8 +145,8 @@ def build_preview(
         sender=sender,
         subject=subject,
         content=split_unsupported(content, draft.product),
-        assist=(design.emphasisAssistPhrase if design else None) or "",
-        more=(design.moreInfo if design else None) or "",
+        assist=(design.emphasis_assist_phrase if design else None) or "",
+        more=(design.more_info if design else None) or "",
         buttons=[one.name for one in buttons],
         has_image=draft.has_image and bool(draft.texts["image_name"]),
         size=measure(draft.product, content),
@@ -204,7 +205,7 @@ def _preview_buttons(draft: MessageDraft) -> tuple[Button, ...]:
 def _read_valid_buttons(buttons: Sequence[Mapping[str, str]]) -> Iterator[Button]:
     for one in buttons:
         try:
-            yield from button.parse_buttons([one], 1)
+            yield from parse_buttons([one], 1)
         except Refused:
             yield Button(one["buttonType"], one["name"] or button.DEFAULT_NAMES[one["buttonType"]])
 

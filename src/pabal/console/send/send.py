@@ -246,7 +246,7 @@ def _draft_digest(draft: MessageDraft, own_number: str = "") -> str:
 
 def _text_digest(review: Review) -> str:
     """Return what tells a text that was looked over from another: a template's may change meanwhile."""
-    whole = [review.message.content, review.message.subject, [each.given() for each in review.message.buttons]]
+    whole = [review.message.content, review.message.subject, review.message.buttons]
     return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
 

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pabal.checks import forms, sends
+from pabal.checks.buttons import API_LINK_FIELDS
 from pabal.checks.forms import Form
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK, KINDS, MessageDraft
 from pabal.console.upload import sheet
 from pabal.console.upload.sheet import Columns, SheetRow
 from pabal.domain import text, variables
+from pabal.domain.button import links_of
 from pabal.domain.campaign import MAX_BLOCK_RECEIVERS
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
@@ -27,7 +29,6 @@ from pabal.service.sending import campaigns as service
 from pabal.service.sending.accept import get_usable_profile, get_usable_template
 from pabal.store.campaigns import FileFindings, InvalidRow, ReceiverBlock
 
-_LINKS = ("mobileUrl", "pcUrl", "androidUrl", "iosUrl")
 _RECEIVER_FIELD = "receivers["
 _PLACEHOLDER_NUMBER = "01000000000"
 """Stands for a receiver while there is none: what is wrong with it is not told."""
@@ -146,10 +147,9 @@ class RowValidator:
         resent = body.resendContent if getattr(body, "resend", None) else None
         if self._message.kind == ALIMTALK:
             assert self._design is not None
-            links = [str(one[link]) for one in self._design.buttons for link in _LINKS if link in one]
-            return variables.find_names(self._design.content, *links, _clean(resent))
+            return variables.find_names(self._design.content, *links_of(self._design.buttons), _clean(resent))
         if self._message.kind == FRIENDTALK:
-            links = [getattr(one, link) for one in body.buttons or () for link in _LINKS]
+            links = [getattr(one, link) for one in body.buttons or () for link in API_LINK_FIELDS]
             return variables.find_names(_clean(body.content), *links, _clean(resent))
         return variables.find_names(_clean(body.content), _clean(getattr(body, "subject", None)))
 

@@ -12,7 +12,7 @@ import msgspec
 from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import LANGUAGES, Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
-from pabal.domain.sending import Receiver, Sending, decode_buttons, decode_shared
+from pabal.domain.sending import Receiver, Sending, decode_shared
 from pabal.service.context import Context
 from pabal.service.sending import accept, cancel, send_now
 from pabal.service.sending.accept import IdempotencyKey, NewRequest, get_usable_profile, get_usable_template
@@ -247,8 +247,7 @@ async def _check_usable(context: Context, campaign: Campaign, sending: Sending) 
     if sending.template_code is None:
         return
     design = await get_usable_template(context, profile, sending.template_code)
-    buttons = decode_buttons(json.dumps(list(design.buttons)))
-    if (design.content, buttons) != (sending.content, sending.buttons):
+    if (design.content, design.buttons) != (sending.content, sending.buttons):
         raise Refused(Code.INVALID_STATE, "templateCode", TEMPLATE_CHANGED)
 
 

@@ -1,8 +1,9 @@
 """The text that one receiver gets: composed when a message is sent, and again when it is looked up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pabal.domain import identifiers, sending, text
+from pabal.domain.button import Button
 from pabal.domain.message import Attempt, Product
 from pabal.service.policy import Policy
 from pabal.store.messages import Message
@@ -39,17 +40,14 @@ def subject_of(message: Message, request: Request) -> str | None:
     return sending.fill_text(request.subject, request.variables, message.values)
 
 
-def buttons_of(message: Message, request: Request) -> tuple[dict[str, str | int], ...]:
+def buttons_of(message: Message, request: Request) -> tuple[Button, ...]:
     """Return the buttons of a message, their links filled in."""
     if is_fallback(message, request) or not request.buttons:
         return ()
-    done = sending.fill_buttons(request.buttons, request.variables, message.values)
-    return tuple(one.given() for one in done)
+    return sending.fill_buttons(request.buttons, request.variables, message.values)
 
 
-def fallback_content(
-    own: str | None, content: str, buttons: Sequence[Mapping[str, str | int]], policy: Policy
-) -> str:
+def fallback_content(own: str | None, content: str, buttons: Sequence[Button], policy: Policy) -> str:
     """Return the text that stands in for a receiver's failed message: its own, or one made of the message."""
     whole = own if own is not None else sending.fallback_text(content, buttons)
     return text.replace_unsupported(whole) if policy.replaces_unsupported_characters else whole
