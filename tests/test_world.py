@@ -20,7 +20,7 @@ class Numbered(RealWorld):
     def now(self) -> int:
         return NOON
 
-    def bits(self, count: int) -> int:
+    def random_bits(self, count: int) -> int:
         number = next(self._numbers)
         assert number < 2**count
         return number

@@ -117,7 +117,9 @@ def test_requests_share_a_call_only_where_each_has_one_message_in_it() -> None:
 
 
 def test_pictures_of_different_requests_go_apart() -> None:
-    mms = [message(1, request, product=Product.MMS, image_of=request.to_bytes(13, "big")) for request in (1, 2)]
+    mms = [
+        message(1, request, product=Product.MMS, image_request_id=request.to_bytes(13, "big")) for request in (1, 2)
+    ]
 
     assert sizes(mms) == [1, 1]
 
@@ -146,7 +148,7 @@ def test_an_sms() -> None:
 
 
 def test_an_mms_names_its_picture() -> None:
-    one = message(product=Product.MMS, subject="사진", image_of=b"1")
+    one = message(product=Product.MMS, subject="사진", image_request_id=b"1")
     call = only(one)
 
     assert (call.endpoint, call.path) == (ProductEndpoint.MMS, "/sms/v3.0/appKeys/{appkey}/sender/mms")
@@ -185,7 +187,7 @@ def test_an_alimtalk() -> None:
 
 
 def test_a_friend_talk() -> None:
-    one = friendtalk(image_of=b"1", image_link="https://shop.example", is_ad=True)
+    one = friendtalk(image_request_id=b"1", image_link="https://shop.example", is_ad=True)
     call = only(one)
 
     assert (call.endpoint, call.path) == (ProductEndpoint.FRIENDTALK, "/friendtalk/v2.4/appkeys/{appkey}/messages")

@@ -46,7 +46,7 @@ class WatchedWorld(VirtualWorld):
 
     looks = 0
 
-    def stopwatch(self) -> float:
+    def monotonic(self) -> float:
         self.looks += 1
         return super().monotonic()
 

@@ -17,12 +17,12 @@ from tests.fixtures.virtual import VirtualWorld, open_store, run_in_virtual_time
 
 
 class Clock(RealWorld):
-    """A world whose stopwatch stands still until it is moved."""
+    """A world whose monotonic clock stands still until it is moved."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
-    def stopwatch(self) -> float:
+    def monotonic(self) -> float:
         return self.seconds
 
 

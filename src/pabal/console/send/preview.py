@@ -136,9 +136,7 @@ def build_preview(
     instead = None
     if draft.checkboxes["resend"] and not draft.product.is_text:
         own = filled(message.fallback_content) if message.fallback_content else None
-        instead = _preview_fallback(
-            compose.fallback_content(own, content, buttons, policy), sender
-        )
+        instead = _preview_fallback(compose.fallback_content(own, content, buttons, policy), sender)
     return MessagePreview(
         label=draft.product.label,
         is_talk=not draft.product.is_text,

@@ -24,7 +24,7 @@ MAX_QUERIED_PER_ROUND = 10
 MAX_FAILURES_PER_ROUND = 3
 """How many profiles may give trouble in a round before it is ended."""
 
-log = logging.getLogger("pabal.keep_in_step")
+log = logging.getLogger("pabal.relay_sync")
 
 
 async def run_sync(context: Context) -> None:
