@@ -21,7 +21,7 @@ import msgspec
 import uvloop
 
 from bench.server import SETTINGS_FILE, DoesNotWork
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import pdu, protocol
 
 RECEIPT_AFTER_S = 0.3
 """As long as the simulator takes."""
@@ -48,8 +48,8 @@ sms = ["sink"]
 
 _HEADER = Struct(">IIII")
 _TAKEN = Struct(">IIII16sx")
-_SUBMIT_ANSWER = pdu.SUBMIT_SM | pdu.RESPONSE
-_DELIVER_ANSWER = pdu.DELIVER_SM | pdu.RESPONSE
+_SUBMIT_ANSWER = protocol.SUBMIT_SM | protocol.RESPONSE
+_DELIVER_ANSWER = protocol.DELIVER_SM | protocol.RESPONSE
 _ID_BITS = 22
 """Ids count on from the milliseconds of the start, shifted by so much: no later start comes upon them again."""
 _ENDED = rb"([^\0]*+)\0"
@@ -212,16 +212,16 @@ class _Connection(asyncio.Protocol):
         answers: list[bytes] = []
         owed: list[tuple[bytes, bytes, bytes]] = []
         at, size = 0, len(data)
-        while size - at >= pdu.HEADER:
+        while size - at >= pdu.HEADER_OCTETS:
             length, command, status, sequence = _HEADER.unpack_from(data, at)
-            if not pdu.HEADER <= length <= pdu.MAX_PDU:
+            if not pdu.HEADER_OCTETS <= length <= pdu.MAX_PDU_OCTETS:
                 self._transport.abort()
                 return
             end = at + length
             if end > size:
                 break
-            if command == pdu.SUBMIT_SM:
-                body = data[at + pdu.HEADER : end]
+            if command == protocol.SUBMIT_SM:
+                body = data[at + pdu.HEADER_OCTETS : end]
                 found = _SUBMIT.match(body)
                 assert found
                 sender, receiver, registered = found.groups()
@@ -234,7 +234,7 @@ class _Connection(asyncio.Protocol):
                 if watched and receiver.startswith(watched):
                     tally.figures.first_seen.setdefault(receiver.decode(), now)
             elif command == _DELIVER_ANSWER:
-                tally.figures.acknowledged += status == pdu.OK
+                tally.figures.acknowledged += status == protocol.OK
             else:
                 self._take_in_rare(command, sequence)
             at = end
@@ -255,20 +255,24 @@ class _Connection(asyncio.Protocol):
             text = _RECEIPT_TEXT % (message_id, stamp, stamp)
             body = _RECEIPT % (receiver, sender, len(text), text)
             self._sequence += 1
-            frames.append(_HEADER.pack(pdu.HEADER + len(body), pdu.DELIVER_SM, 0, self._sequence) + body)
+            frames.append(
+                _HEADER.pack(pdu.HEADER_OCTETS + len(body), protocol.DELIVER_SM, 0, self._sequence) + body
+            )
         self._transport.write(b"".join(frames))
 
     def _take_in_rare(self, command: int, sequence: int) -> None:
-        if command in (pdu.BIND_TRANSCEIVER, pdu.BIND_TRANSMITTER, pdu.BIND_RECEIVER):
-            self._transport.write(pdu.encode_pdu(command | pdu.RESPONSE, sequence, pdu.encode_message_id("sink")))
+        if command in (protocol.BIND_TRANSCEIVER, protocol.BIND_TRANSMITTER, protocol.BIND_RECEIVER):
+            self._transport.write(
+                pdu.encode_pdu(command | protocol.RESPONSE, sequence, pdu.encode_message_id("sink"))
+            )
             self._tally.figures.binds += 1
-            if command != pdu.BIND_TRANSMITTER:
+            if command != protocol.BIND_TRANSMITTER:
                 self._tally.receivers.append(self)
-        elif command in (pdu.ENQUIRE_LINK, pdu.UNBIND):
-            self._transport.write(pdu.encode_pdu(command | pdu.RESPONSE, sequence))
-        elif not command & pdu.RESPONSE:
-            self._transport.write(pdu.encode_pdu(pdu.GENERIC_NACK, sequence, status=pdu.RINVCMDID))
-        if command == pdu.UNBIND:
+        elif command in (protocol.ENQUIRE_LINK, protocol.UNBIND):
+            self._transport.write(pdu.encode_pdu(command | protocol.RESPONSE, sequence))
+        elif not command & protocol.RESPONSE:
+            self._transport.write(pdu.encode_pdu(protocol.GENERIC_NACK, sequence, status=protocol.RINVCMDID))
+        if command == protocol.UNBIND:
             self._transport.close()
 
 

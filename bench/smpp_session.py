@@ -11,8 +11,9 @@ from bench.figures import Figure, middle
 from bench.fill import SENDER, TEXT, WORLD
 from bench.server import say
 from bench.sink import Sink
-from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.session import BindRequest, SmppSession, SubmitGroup
+from pabal.carriers.smpp import pdu, protocol
+from pabal.carriers.smpp.session import BindRequest, SmppSession
+from pabal.carriers.smpp.submit_group import SubmitGroup
 from pabal.carriers.smpp.submits import SubmitWriter
 from pabal.domain.message import Attempt, Product
 from pabal.settings.carriers import SmppSettings
@@ -84,7 +85,7 @@ def _paced(far_end: Sink, bodies: Bodies, what: str) -> Pace:
 
 async def _run(port: int, bodies: Bodies) -> tuple[int, float]:
     """Return how many submits were answered, and in how many seconds."""
-    bind = BindRequest(pdu.BIND_TRANSCEIVER, pdu.encode_bind("bench", ""))
+    bind = BindRequest(protocol.BIND_TRANSCEIVER, pdu.encode_bind("bench", ""))
     loop = asyncio.get_running_loop()
     _, session = await loop.create_connection(
         lambda: SmppSession(bind, WINDOW, ENQUIRE_S, WORLD, _ignore, _ignore, _ignore), "127.0.0.1", port
@@ -103,8 +104,8 @@ async def _keep_busy(session: SmppSession, bodies: Bodies, until: float) -> int:
     while time.perf_counter() < until:
         lot = SubmitGroup(LOT)
         session.submit(bodies(), lot, 0)
-        await lot.has_all
-        taken += sum(isinstance(answer, str) for answer in lot.answers)
+        await lot.completed
+        taken += sum(isinstance(answer, str) for answer in lot.results)
     return taken
 
 

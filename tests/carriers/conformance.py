@@ -9,7 +9,7 @@ from pabal.carriers.base import Carrier
 from pabal.carriers.nhncloud.carrier import Dependencies, NhnCloudCarrier
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.simulator import Simulator
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu, ShortMessage
 from pabal.domain.simulated_message import SimulatedMessage
@@ -38,7 +38,7 @@ SENDER_KEY, TEMPLATE_CODE = "5e" * 20, "greeting"
 """What Alimtalks of the suite go under; the template is `안녕하세요`."""
 REPORT_AFTER_S = 0.3
 ANSWER_AFTER_S = 0.05
-EARS = (pdu.BIND_TRANSCEIVER, pdu.BIND_RECEIVER)
+EARS = (protocol.BIND_TRANSCEIVER, protocol.BIND_RECEIVER)
 
 
 class Adapter(ABC):
@@ -168,14 +168,14 @@ class SmppAdapter(Adapter):
             line.pipe.reset()
 
     def lock_out(self) -> None:
-        self._smsc.acts.update(dict.fromkeys(BINDS, refuse(pdu.RINVPASWD)))
+        self._smsc.acts.update(dict.fromkeys(BINDS, refuse(protocol.RINVPASWD)))
         for line in self._smsc.open_lines:
             line.pipe.reset()
 
     def come_back(self) -> None:
         self._smsc.is_down = False
         self._smsc.acts = ScriptedSmsc().acts | dict.fromkeys(BINDS, self._bind)
-        self._smsc.acts[pdu.SUBMIT_SM] = self._decide
+        self._smsc.acts[protocol.SUBMIT_SM] = self._decide
         self._smsc.acts[DELIVER_ANSWER] = self._strike_out
 
     @property
@@ -201,11 +201,11 @@ class SmppAdapter(Adapter):
                 line.deliver(sequence, report)
 
     def _decide(self, line: SmscConnection, one: Pdu) -> None:
-        receiver = pdu.decode_submit(one.body).destination.digits
+        receiver = pdu.decode_short_message(one.body).destination.digits
         if receiver == REFUSED:
-            refuse(pdu.RINVDSTADR)(line, one)
+            refuse(protocol.RINVDSTADR)(line, one)
         elif receiver == BUSY:
-            refuse(pdu.RTHROTTLED)(line, one)
+            refuse(protocol.RTHROTTLED)(line, one)
         else:
             _later(ANSWER_AFTER_S, lambda: self._take(line, one))
 

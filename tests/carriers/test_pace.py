@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.carriers.pace import CREDIT_S, TICK_S, Pacer
+from pabal.carriers.pace import MAX_CATCH_UP_S, TICK_S, Pacer
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
 from pabal.domain.message import Outcome, Status
@@ -36,7 +36,7 @@ async def go(pacer: Pacer, count: int, gone: Gone, stalls: Sequence[tuple[int, f
     left = dict(stalls)
     so_far = 0
     while so_far < count:
-        lot = await pacer.due(first, so_far, count - so_far)
+        lot = await pacer.wait(first, so_far, count - so_far)
         gone.append((loop.time(), lot))
         so_far += lot
         for after in [each for each in left if each <= so_far]:
@@ -63,11 +63,11 @@ def test_messages_go_one_by_one_at_even_distances(rate: int) -> None:
         await go(Pacer(rate, VirtualWorld()), 10 * rate, gone)
 
     run_in_virtual_time(scenario())
-    credit = int(CREDIT_S * rate)
+    credit = int(MAX_CATCH_UP_S * rate)
     gaps = [after - before for before, after in pairwise(times(gone))]
     assert len(times(gone)) == 10 * rate
     assert all(gap == pytest.approx(1 / rate, abs=0.02 / rate) for gap in gaps[credit + 1 :])
-    assert times(gone)[-1] - times(gone)[0] == pytest.approx((10 * rate - 1) / rate, abs=CREDIT_S + 1e-6)
+    assert times(gone)[-1] - times(gone)[0] == pytest.approx((10 * rate - 1) / rate, abs=MAX_CATCH_UP_S + 1e-6)
 
 
 @pytest.mark.parametrize("rate", [1, 50, 333, 5000])
@@ -81,7 +81,7 @@ def test_in_no_second_does_more_go_than_the_rate_and_a_little(rate: int) -> None
             await go(pacer, max(1, rate // 2), gone)
 
     run_in_virtual_time(scenario())
-    assert most_within(gone, 1.0) <= rate * (1 + CREDIT_S + TICK_S) + 1
+    assert most_within(gone, 1.0) <= rate * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
 @pytest.mark.parametrize("rate", [1, 50, 333, 5000])
@@ -129,8 +129,8 @@ def test_a_pause_is_not_followed_by_a_burst(rate: int) -> None:
         await go(pacer, 2 * rate, gone)
 
     run_in_virtual_time(scenario())
-    assert gone[0][1] <= rate * CREDIT_S + 1
-    assert most_within(gone, 1.0) <= rate * (1 + CREDIT_S + TICK_S) + 1
+    assert gone[0][1] <= rate * MAX_CATCH_UP_S + 1
+    assert most_within(gone, 1.0) <= rate * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
 def test_who_stalls_half_way_does_not_make_up_for_it_with_a_burst() -> None:
@@ -142,7 +142,7 @@ def test_who_stalls_half_way_does_not_make_up_for_it_with_a_burst() -> None:
         await asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.3), (20, 3.0)]), go(pacer, 100, second))
 
     run_in_virtual_time(scenario())
-    assert most_within(first + second, 1.0) <= 50 * (1 + CREDIT_S + TICK_S) + 1
+    assert most_within(first + second, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
     assert (len(times(first)), len(times(second))) == (25, 100)
 
 
@@ -165,7 +165,7 @@ def test_small_delays_are_made_up_for() -> None:
     gone: Gone = []
 
     async def scenario() -> None:
-        stalls = [(after, 0.8 * CREDIT_S) for after in range(5, 500, 5)]
+        stalls = [(after, 0.8 * MAX_CATCH_UP_S) for after in range(5, 500, 5)]
         await go(Pacer(50, VirtualWorld()), 500, gone, stalls)
 
     run_in_virtual_time(scenario())
@@ -182,7 +182,7 @@ def test_of_two_batches_the_first_to_come_goes_first() -> None:
 
     run_in_virtual_time(scenario())
     assert times(first)[-1] < times(second)[0]
-    assert most_within(first + second, 1.0) <= 50 * (1 + CREDIT_S + TICK_S) + 1
+    assert most_within(first + second, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
 def test_what_is_ahead_is_known_and_runs_out() -> None:
@@ -210,7 +210,7 @@ def test_what_is_ahead_after_a_pause_is_what_was_asked_for() -> None:
 
         pacer.reserve(100)
 
-        assert pacer.backlog_s == pytest.approx(2, abs=CREDIT_S)
+        assert pacer.backlog_s == pytest.approx(2, abs=MAX_CATCH_UP_S)
 
     run_in_virtual_time(scenario())
 
@@ -255,7 +255,7 @@ def test_with_a_share_of_the_rate_less_goes_at_once_also_of_what_was_asked_for_b
     run_in_virtual_time(scenario())
     for number, share in enumerate(shares):
         within = [(at, count) for at, count in gone if 8 * number <= at < 8 * number + 8]
-        assert most_within(within, 1.0) <= share * rate * (1 + CREDIT_S + TICK_S) + 2
+        assert most_within(within, 1.0) <= share * rate * (1 + MAX_CATCH_UP_S + TICK_S) + 2
         assert sum(count for _, count in within) >= 0.94 * 8 * share * rate - 1
 
 
@@ -298,7 +298,7 @@ def test_a_pause_before_a_change_of_share_saves_nothing_up() -> None:
         await go(pacer, 100, gone)
 
     run_in_virtual_time(scenario())
-    assert most_within(gone, 1.0) <= 50 * (1 + CREDIT_S + TICK_S) + 1
+    assert most_within(gone, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
 # Through the whole service.
@@ -361,7 +361,7 @@ def test_a_rate_of_5000_goes_out_in_small_lots(tmp_path: Path) -> None:
         times = [at for at, _ in await taken(env)]
 
         lots = [times.count(at) for at in dict.fromkeys(times)]
-        assert max(lots) <= 5000 * (CREDIT_S + TICK_S) + 1
+        assert max(lots) <= 5000 * (MAX_CATCH_UP_S + TICK_S) + 1
         assert 0.96 * 5000 <= sum(1 for at in times if 1 <= at < 2) <= 1.1 * 5000
 
     run_scenario_at_rate(tmp_path, 5000, scenario)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Carrier, Receipt, Rejected
-from pabal.carriers.simulator import MAX_RECEIPTS, Simulator, outcome_for
+from pabal.carriers.simulator import MAX_RECEIPTS_PER_BATCH, Simulator, outcome_for
 from pabal.domain.button import Button
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome, Product, Status
@@ -29,6 +29,7 @@ from tests.fixtures.service import (
     send,
     sms,
 )
+from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld, run_in_virtual_time
 
 Owed = tuple[Instant, bytes, Outcome]
@@ -98,14 +99,14 @@ def test_it_is_a_carrier_of_everything_that_knows_what_it_has_had() -> None:
     carrier: Carrier = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
     assert carrier.products == frozenset(Product)
-    assert (carrier.dedups, carrier.is_connected, carrier.window, carrier.timeout_s) == (True, True, 10, 10)
+    assert (carrier.is_connected, carrier.window, carrier.timeout_s) == (True, 10, 10)
     assert carrier.provider is not None
 
 
 def test_a_usual_message_is_taken_and_reported_as_delivered_within_a_second() -> None:
     async def scenario() -> None:
         async with Desk(InMemorySimulatorStore()) as desk:
-            assert await desk.simulator.send([attempt()]) == [Accepted(attempt().message_id.hex())]
+            assert await submit(desk.simulator, [attempt()]) == [Accepted(attempt().message_id.hex())]
             await asyncio.sleep(1)
 
             ((at, receipt),) = desk.received
@@ -138,7 +139,7 @@ def test_a_number_with_a_fixed_fate_meets_it(receiver: str, product: Product) ->
 
     async def scenario() -> None:
         async with Desk(InMemorySimulatorStore()) as desk:
-            (said,) = await desk.simulator.send([attempt(1, receiver, product)])
+            (said,) = await submit(desk.simulator, [attempt(1, receiver, product)])
             await asyncio.sleep(60)
 
             assert said == verdict or type(said) is verdict
@@ -150,7 +151,7 @@ def test_a_number_with_a_fixed_fate_meets_it(receiver: str, product: Product) ->
 def test_the_late_number_reports_after_ten_seconds() -> None:
     async def scenario() -> None:
         async with Desk(InMemorySimulatorStore()) as desk:
-            await desk.simulator.send([attempt(1, "01000000007")])
+            await submit(desk.simulator, [attempt(1, "01000000007")])
             await asyncio.sleep(60)
 
             assert 10 <= desk.received[0][0] <= 10.5
@@ -161,7 +162,7 @@ def test_the_late_number_reports_after_ten_seconds() -> None:
 def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
     async def scenario() -> None:
         async with Desk(InMemorySimulatorStore()) as desk:
-            verdicts = [(await desk.simulator.send([attempt(1, "01000000005")]))[0] for _ in range(3)]
+            verdicts = [(await submit(desk.simulator, [attempt(1, "01000000005")]))[0] for _ in range(3)]
             await asyncio.sleep(1)
 
             assert [type(verdict) for verdict in verdicts] == [Busy, Busy, Accepted]
@@ -175,7 +176,7 @@ def test_verdicts_come_in_the_order_of_a_mixed_batch() -> None:
         simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
         numbers = ["01000000001", PHONE, "01000000005", "01000000001", "01000000007"]
 
-        verdicts = await simulator.send([attempt(number, phone) for number, phone in enumerate(numbers)])
+        verdicts = await submit(simulator, [attempt(number, phone) for number, phone in enumerate(numbers)])
 
         assert [type(verdict) for verdict in verdicts] == [Rejected, Accepted, Busy, Rejected, Accepted]
 
@@ -187,10 +188,10 @@ def test_a_message_handed_over_again_is_taken_once_and_reported_on_once() -> Non
 
     async def scenario() -> None:
         async with Desk(memory) as desk:
-            first = await desk.simulator.send([attempt()])
-            again = await desk.simulator.send([attempt()._replace(number=2)])
+            first = await submit(desk.simulator, [attempt()])
+            again = await submit(desk.simulator, [attempt()._replace(number=2)])
             await asyncio.sleep(5)
-            late = await desk.simulator.send([attempt()._replace(number=3)])
+            late = await submit(desk.simulator, [attempt()._replace(number=3)])
             await asyncio.sleep(5)
 
             assert first == again == late
@@ -207,7 +208,7 @@ def test_it_says_taken_only_when_its_memory_has_it() -> None:
 
     async def scenario() -> None:
         with pytest.raises(ConnectionError):
-            await Simulator(SIM, Forgetful(), VirtualWorld()).send([attempt()])
+            await submit(Simulator(SIM, Forgetful(), VirtualWorld()), [attempt()])
 
     run_in_virtual_time(scenario())
 
@@ -220,7 +221,7 @@ def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
 
     async def scenario() -> None:
         simulator = Simulator(SIM, memory, VirtualWorld())
-        await simulator.send([attempt()])
+        await submit(simulator, [attempt()])
 
         with pytest.raises(ConnectionError):
             await simulator.run(refuse)
@@ -235,7 +236,7 @@ def test_after_a_restart_it_hands_over_what_is_due() -> None:
 
     async def before() -> None:
         simulator = Simulator(SIM, memory, VirtualWorld())
-        await simulator.send([attempt(1), attempt(2, "01000000007")])
+        await submit(simulator, [attempt(1), attempt(2, "01000000007")])
 
     async def after() -> None:
         async with Desk(memory, NOON + 5 * SECOND) as desk:
@@ -251,10 +252,10 @@ def test_after_a_restart_it_hands_over_what_is_due() -> None:
 def test_more_receipts_than_fit_in_one_hand_are_handed_over_one_hand_after_the_other() -> None:
     async def scenario() -> None:
         async with Desk(InMemorySimulatorStore()) as desk:
-            await desk.simulator.send([attempt(number) for number in range(2 * MAX_RECEIPTS + 5)])
+            await submit(desk.simulator, [attempt(number) for number in range(2 * MAX_RECEIPTS_PER_BATCH + 5)])
             await asyncio.sleep(5)
 
-            assert len({receipt.reference for _, receipt in desk.received}) == 2 * MAX_RECEIPTS + 5
+            assert len({receipt.reference for _, receipt in desk.received}) == 2 * MAX_RECEIPTS_PER_BATCH + 5
 
     run_in_virtual_time(scenario())
 
@@ -268,7 +269,7 @@ def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() 
         talk = attempt(1, product=Product.ALIMTALK)._replace(
             sender="@shop", subject="제목", buttons=buttons, image_request_id=b"x"
         )
-        await simulator.send([talk, attempt(2), attempt(3, "01000000002"), attempt(4, "01000000006")])
+        await submit(simulator, [talk, attempt(2), attempt(3, "01000000002"), attempt(4, "01000000006")])
 
     run_in_virtual_time(scenario())
     shown, text, off, silent = memory.taken.values()

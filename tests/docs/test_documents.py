@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
 
 from docs import generate
-from pabal.carriers.smpp.pdu import STATUS_NAMES
+from pabal.carriers.smpp.protocol import STATUS_NAMES
 from pabal.cli import main
 from pabal.domain.codes import Code
 from pabal.service.metrics import Metrics

@@ -14,6 +14,7 @@ from pabal.carriers.base import (
     Declined,
     NotSent,
     OnReceipts,
+    OnVerdicts,
     Receipt,
     Rejected,
     Unknown,
@@ -179,6 +180,9 @@ class UnreliableCarrier(Carrier):
         for note, verdict in zip(notes, verdicts, strict=True):
             note.verdict = type(verdict).__name__
         return verdicts
+
+    async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
+        on_verdicts(list(zip(attempts, await self.send(attempts), strict=True)))
 
     async def run(self, on_receipts: OnReceipts) -> None:
         while True:

@@ -1,4 +1,4 @@
-"""The seam between the service and a carrier."""
+"""The interface between the service and a carrier."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,27 +9,27 @@ from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Attempt, Outcome, Product
 
 DEFAULT_BATCH_SIZE = 500
-"""How many messages a carrier is handed at once, unless it says otherwise."""
+"""The most messages in one call of `submit`, unless a carrier sets its own limit."""
 
 
-class Accepted(NamedTuple):
-    """The carrier has it and will report on `reference`; None: it never reports, so this is its last word.
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The carrier accepted the message and will send a receipt for `reference`.
 
-    Of a message that went in several parts, `further` are the references of the others.
+    Without a reference there is no receipt: the message counts as delivered.
+    `other_references` are those of the other segments of a message that was split.
     """
+
+    label: ClassVar[str] = "taken"
+    """The verdict's name in the store and in metrics."""
 
     reference: str | None
     other_references: tuple[str, ...] = ()
 
-    @property
-    def label(self) -> str:
-        """How the verdict is called in the store and in metrics."""
-        return "taken"
-
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The carrier will not deliver it, for good."""
+    """The message cannot be delivered by any carrier; it ends with `outcome`."""
 
     label: ClassVar[str] = "rejected"
 
@@ -38,7 +38,10 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The carrier does not carry such a message, but another may; `outcome` is its end where there is none."""
+    """This carrier does not deliver such a message, but another may.
+
+    The message ends with `outcome` where its route has no other carrier.
+    """
 
     label: ClassVar[str] = "declined"
 
@@ -47,21 +50,21 @@ class Declined:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """The carrier does not take it now; it may later."""
+    """The carrier does not accept the message now, but may accept it later."""
 
     label: ClassVar[str] = "busy"
 
 
 @dataclass(frozen=True, slots=True)
 class NotSent:
-    """It never left our hands: the carrier cannot be reached. This costs no try."""
+    """The message was not transmitted: the carrier is unreachable. It does not count as a try."""
 
     label: ClassVar[str] = "away"
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody can say whether the carrier has it."""
+    """The message is in doubt: the carrier may have it or not."""
 
     label: ClassVar[str] = "unknown"
 
@@ -70,90 +73,80 @@ Verdict = Accepted | Rejected | Declined | Busy | NotSent | Unknown
 
 
 class Receipt(NamedTuple):
-    """A carrier's word on how a message it took, or a part of it, has ended."""
+    """The final result of an accepted message, or of one segment of it."""
 
     reference: str
     outcome: Outcome
     in_doubt_reference: str | None = None
-    """The name of the message as `identity.name_in_doubt` gives it, where the carrier has told it."""
+    """Finds a message in doubt, if the receipt allows to compute it (`identifiers.in_doubt_reference`)."""
 
 
 OnReceipts = Callable[[Sequence[Receipt]], Awaitable[None]]
-"""Hands receipts to the service; when it returns they are kept, and may be acknowledged."""
+"""Stores receipts. They are durable when it returns; only then may a carrier acknowledge them."""
 
 OnVerdicts = Callable[[Sequence[tuple[Attempt, Verdict]]], None]
-"""Takes verdicts as they come, for each attempt one."""
+"""Receives verdicts as they become known; each attempt gets exactly one."""
 
 ReadBody = Callable[[], Awaitable[bytes]]
-"""Reads the body of a call to us."""
+"""Reads the body of a webhook call."""
 
 OnAnomaly = Callable[[str], None]
-"""Tells the operator's counters of something odd that a carrier did, in a few fixed words."""
+"""Counts something that a carrier should not have done, by one of a few fixed descriptions."""
 
 
 class Carrier(Protocol):
-    """Someone who carries messages; what has a value here need not be said by those it suits."""
+    """Delivers messages. Values and method bodies here are defaults; override where they differ."""
 
     name: str
     products: frozenset[Product]
-    dedups: bool
-    """Whether it knows a message it has had before, so that handing it over again does no harm."""
     window: int
-    """How many messages may be in its hands without an answer."""
+    """The most messages that may be submitted without a verdict."""
     batch_size: int = DEFAULT_BATCH_SIZE
-    """How many messages it is handed at once at most."""
+    """The most messages in one call of `submit`."""
     holds_in_doubt: bool = False
-    """Whether a message in doubt waits for its receipt instead of being handed over again."""
+    """Whether a message in doubt waits for its receipt instead of being submitted again."""
     can_look_up: bool = False
-    """Whether it can find out if it has a message in doubt: such a message goes to no other carrier meanwhile."""
+    """Whether the carrier can find out if it has a message in doubt. Such a message goes to no other carrier."""
     timeout_s: float
-    """How long it may take to answer."""
+    """How long a call of `submit` may take."""
     failover_after_s: float = 60.0
-    """How long it may be unreachable before its messages go to the next one of their route."""
+    """How long the carrier may be unreachable before its messages go to the next carrier of their route."""
     provider: ProfileProvider | None = None
 
     @property
     def is_connected(self) -> bool:
-        """Whether it can be given anything now."""
+        """Whether the carrier can accept messages now."""
 
     @property
     def rate(self) -> float:
-        """How many a second it may be given; 0: as many as it takes."""
+        """The most messages per second; 0: no limit."""
         return 0
 
     @property
     def backlog_s(self) -> float:
-        """How long what it has been given will still take to go out at its rate."""
+        """How long the messages submitted so far will take to go out at this rate."""
         return 0.0
 
     def set_rate_share(self, share: float) -> None:
-        """Keep to so much of its rate from now on: other processes have the rest."""
+        """Use only this share of the rate; other processes use the rest."""
         return None
 
     @property
     def problem(self) -> str:
-        """Why it is not connected, in words without secrets; empty where it is."""
+        """Why the carrier, or a part of it, is not connected; without secrets; empty if all is well."""
         return ""
 
-    async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
-        """Hand over a batch and return a verdict for each, in order."""
-
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
-        """Hand over a batch and tell each verdict when it is known.
-
-        A carrier that answers messages one by one tells them so: one that is late must not hold up the others.
-        For one that answers all at once, `send` is enough.
-        """
-        on_verdicts(list(zip(attempts, await self.send(attempts), strict=True)))
+        """Submit a batch, and report each verdict as soon as it is known: a late one must not delay the others."""
 
     async def handle_webhook(
         self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts
     ) -> None:
-        """Hand on what it tells by a call to us, which is read once its headers show that it is from it.
+        """Store the receipts of a webhook call. The body is read only if the headers authenticate the caller.
 
-        Raises Refused: NOT_FOUND where it makes no such calls, UNAUTHORIZED, INVALID_JSON.
+        Raises Refused: NOT_FOUND where the carrier has no webhooks, UNAUTHORIZED, INVALID_JSON.
         """
         raise Refused(Code.NOT_FOUND)
 
     async def run(self, on_receipts: OnReceipts) -> None:
-        """Hold the session, handing on receipts as they come, until cancelled."""
+        """Stay connected and store receipts as they arrive, until cancelled."""

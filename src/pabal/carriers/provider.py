@@ -1,4 +1,4 @@
-"""The seam between the service and whoever looks after sender profiles and templates."""
+"""The interface between the service and a provider of sender profiles and templates."""
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -11,7 +11,7 @@ from pabal.domain.template import ReviewDecision, TemplateContent, TemplateStatu
 
 
 class ProviderUnavailable(Refused):
-    """Whoever looks after it cannot be asked now; nothing was done. `reason` is for the operator."""
+    """The provider cannot be reached; nothing was changed. `reason` is for the operator."""
 
     def __init__(self, reason: str, detail: Text, retry_after_s: float | None = None) -> None:
         super().__init__(Code.SERVICE_UNAVAILABLE, detail=detail, retry_after_s=retry_after_s)
@@ -19,7 +19,7 @@ class ProviderUnavailable(Refused):
 
 
 class ProviderOutcomeUnknown(Refused):
-    """The answer is no, but it may have been done all the same: nobody knows. `reason` is for the operator."""
+    """The provider gave no usable answer: the change may have been made or not. `reason` is for the operator."""
 
     def __init__(self, reason: str, detail: Text) -> None:
         super().__init__(Code.SERVICE_UNAVAILABLE, detail=detail)
@@ -27,17 +27,17 @@ class ProviderOutcomeUnknown(Refused):
 
 
 class RemoteProfile(NamedTuple):
-    """A sender profile as a relay has it now."""
+    """A sender profile as the relay has it now."""
 
     channel_id: str
     sender_key: str | None
-    """None while it waits for its token."""
+    """None until the token is verified."""
     category: str
     suspension: Suspension | None = None
 
 
 class RemoteTemplate(NamedTuple):
-    """A template as a relay has it now; `status` speaks of `design`."""
+    """A template as the relay has it now; `status` is the review status of `design`."""
 
     code: str
     design: TemplateContent
@@ -47,35 +47,36 @@ class RemoteTemplate(NamedTuple):
 
 
 class RemoteCategories(NamedTuple):
-    """The categories that a relay knows."""
+    """The categories that the relay accepts."""
 
     profiles: tuple[Category, ...]
     templates: tuple[Category, ...]
 
 
 class ProfileProvider(Protocol):
-    """The part of some carriers that looks after sender profiles and templates.
+    """Registers sender profiles and reviews templates; some carriers have one.
 
-    What it refuses is a Refused for the caller; Unreached and Unsure are answered as SERVICE_UNAVAILABLE.
+    A Refused is the provider's answer to the caller. ProviderUnavailable and ProviderOutcomeUnknown become
+    SERVICE_UNAVAILABLE.
     """
 
     async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
-        """Bring a token to a channel administrator's phone: the given one, or a relay's own."""
+        """Send a token to a channel administrator's phone: the given one, or the relay's own."""
 
     async def submit_template(
         self, sender_key: str, code: str, design: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:
-        """Take a template in for review, new or changed; return the decision where it falls at once.
+        """Submit a new or changed template for review; return the decision if there is one at once.
 
-        Handing in once more what it already reviews changes nothing.
+        Submitting again what is under review changes nothing.
         """
 
 
 @runtime_checkable
 class RelayProvider(ProfileProvider, Protocol):
-    """A desk that keeps profiles and templates itself: keys are its own, and what it has counts.
+    """A provider that stores profiles and templates itself: it issues the keys, and its state is authoritative.
 
-    It may change what it has at any time, in a console of its own. None of its lists is ever a part of one.
+    Its state may change at any time, for example in its own console. Lists are always complete.
     """
 
     async def verify_token(self, channel_id: str, token: str) -> str:
@@ -85,34 +86,34 @@ class RelayProvider(ProfileProvider, Protocol):
         """Return the profile of a channel."""
 
     async def get_profile(self, sender_key: str) -> RemoteProfile | None:
-        """Return the profile with this key; None: it says that there is none."""
+        """Return the profile with this key; None if the relay answers that there is none."""
 
     async def list_profiles(self) -> list[RemoteProfile]:
         """Return every profile."""
 
     async def delete_profile(self, sender_key: str) -> None:
-        """Delete a profile with its templates; one that is gone is no trouble."""
+        """Delete a profile with its templates; one that does not exist is not an error."""
 
     async def list_templates(self, sender_key: str) -> list[RemoteTemplate]:
-        """Return every template of a profile; of one that is being changed, what it was before.
+        """Return every template of a profile; one with a change under review appears as it was before.
 
-        That one is blocked or dormant need not show here.
+        Blocked and dormant templates need not be marked.
         """
 
     async def get_template(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        """Return one template; None: it says that there is none."""
+        """Return one template; None if the relay answers that there is none."""
 
     async def get_template_change(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        """Return the newest change of an approved template, whatever became of it."""
+        """Return the newest change of an approved template, whatever its status."""
 
     async def delete_template(self, sender_key: str, code: str) -> None:
-        """Delete a template; one that is gone is no trouble."""
+        """Delete a template; one that does not exist is not an error."""
 
     async def list_categories(self) -> RemoteCategories:
-        """Return the categories it knows."""
+        """Return the categories that the relay accepts."""
 
     def is_same_design(self, ours: TemplateContent, theirs: TemplateContent) -> bool:
-        """Say whether two designs are the same as far as it can tell: not all of ours has a place there."""
+        """Return whether the relay would store both designs alike: it does not support all of ours."""
 
     async def close(self) -> None:
-        """Close its connections; for those who ask it without running its carrier."""
+        """Close the connections; for callers that use the provider without running its carrier."""

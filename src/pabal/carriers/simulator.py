@@ -1,10 +1,19 @@
-"""The built-in carrier: delivers to simulated phones, some of whose numbers have a fixed fate."""
+"""The built-in carrier: delivers to simulated phones; some receiver numbers have a fixed outcome."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from pabal.carriers.base import Accepted, Busy, Carrier, OnReceipts, Receipt, Rejected, Verdict
+from pabal.carriers.base import (
+    Accepted,
+    Busy,
+    Carrier,
+    OnReceipts,
+    OnVerdicts,
+    Receipt,
+    Rejected,
+    Verdict,
+)
 from pabal.carriers.pace import Pacer
 from pabal.carriers.provider import ProfileProvider
 from pabal.domain import phone
@@ -17,62 +26,76 @@ from pabal.domain.template import ReviewDecision, TemplateContent
 from pabal.settings.carriers import SimulatorSettings
 from pabal.world import World
 
-RECEIPT_AFTER = 300
-LATE_RECEIPT_AFTER = 10 * SECOND
-SECOND_THOUGHT_AFTER = 1 * SECOND
-BUSY_TIMES = 2
-ANSWER_S = 10.0
-"""Time enough for a batch that goes slower than was foreseen, because more processes share the rate."""
-MAX_RECEIPTS = 1000
-REST_S = 0.05
-"""Pause between two rounds of receipts, so that they travel in batches."""
-IDLE_S = 5.0
+RECEIPT_DELAY_MS = 300
+LATE_RECEIPT_DELAY_MS = 10 * SECOND
+SECOND_RECEIPT_DELAY_MS = 1 * SECOND
+"""How long after the first receipt a second, contradictory one follows."""
+BUSY_ATTEMPTS = 2
+"""How often the number that is busy at first answers so."""
+TIMEOUT_S = 10.0
+"""Long enough for a batch that is slowed down because more processes share the rate."""
+MAX_RECEIPTS_PER_BATCH = 1000
+RECEIPT_INTERVAL_S = 0.05
+"""Pause between two rounds of receipts, so that they are stored in batches."""
+MAX_IDLE_S = 5.0
+"""How long the receipt loop waits at most before it looks again."""
 
 REJECTED_TEMPLATE_WORD = "반려"
+"""A template with this in its name is rejected."""
 HELD_TEMPLATE_WORD = "보류"
+"""A template with this in its name stays under review."""
 
 
 class SimulatedOutcome(NamedTuple):
-    """What becomes of a message: refused, or reported on after a while, arriving or not."""
+    """What happens to a message: it is rejected, or accepted and reported by receipts after some delay."""
 
     rejected: Outcome | None = None
-    receipts: tuple[tuple[int, Outcome], ...] = ((RECEIPT_AFTER, Outcome.DELIVERED),)
+    receipts: tuple[tuple[int, Outcome], ...] = ((RECEIPT_DELAY_MS, Outcome.DELIVERED),)
+    """The delay of each receipt in milliseconds, and the outcome it reports."""
     is_busy_at_first: bool = False
 
 
-USUAL = SimulatedOutcome()
-_ALWAYS = {
+DEFAULT_OUTCOME = SimulatedOutcome()
+_OUTCOMES_BY_RECEIVER = {
     "01000000001": SimulatedOutcome(rejected=Outcome.NUMBER_NOT_ASSIGNED),
-    "01000000002": SimulatedOutcome(receipts=((RECEIPT_AFTER, Outcome.PHONE_OFF),)),
+    "01000000002": SimulatedOutcome(receipts=((RECEIPT_DELAY_MS, Outcome.PHONE_OFF),)),
     "01000000005": SimulatedOutcome(is_busy_at_first=True),
     "01000000006": SimulatedOutcome(receipts=()),
-    "01000000007": SimulatedOutcome(receipts=((LATE_RECEIPT_AFTER, Outcome.DELIVERED),)),
+    "01000000007": SimulatedOutcome(receipts=((LATE_RECEIPT_DELAY_MS, Outcome.DELIVERED),)),
     "01000000008": SimulatedOutcome(
         receipts=(
-            (RECEIPT_AFTER, Outcome.DELIVERED),
-            (RECEIPT_AFTER + SECOND_THOUGHT_AFTER, Outcome.UNDELIVERABLE),
+            (RECEIPT_DELAY_MS, Outcome.DELIVERED),
+            (RECEIPT_DELAY_MS + SECOND_RECEIPT_DELAY_MS, Outcome.UNDELIVERABLE),
         )
     ),
 }
-_NO_USER, _NO_FRIEND = "01000000003", "01000000004"
+_NOT_A_USER, _NOT_A_FRIEND = "01000000003", "01000000004"
 
 
 class SimulatorStore(Protocol):
-    """Where the simulator keeps what it has taken and what it owes, so that it outlives a crash."""
+    """Stores accepted messages and pending receipts, so that they survive a crash."""
 
-    async def store_messages(self, messages: Sequence[SimulatedMessage]) -> None: ...
-    async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]: ...
-    async def due_receipts(self, now: Instant, limit: int) -> list[tuple[Instant, bytes, Outcome]]: ...
-    async def next_receipt_at(self) -> Instant | None: ...
-    async def delete_receipts(self, receipts: Sequence[tuple[Instant, bytes, Outcome]]) -> None: ...
+    async def store_messages(self, messages: Sequence[SimulatedMessage]) -> None:
+        """Store messages with their receipts; those stored before are ignored."""
+
+    async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
+        """Count one more attempt of each message, and return the counts."""
+
+    async def due_receipts(self, now: Instant, limit: int) -> list[tuple[Instant, bytes, Outcome]]:
+        """Return receipts that are due: when, for which message, with which outcome."""
+
+    async def next_receipt_at(self) -> Instant | None:
+        """Return when the next receipt is due."""
+
+    async def delete_receipts(self, receipts: Sequence[tuple[Instant, bytes, Outcome]]) -> None:
+        """Delete receipts that the service has stored."""
 
 
 class Simulator(Carrier):
-    """A carrier, and an operator of channels, in a box."""
+    """A carrier and a profile provider without an outside."""
 
     products = frozenset(Product)
-    dedups = True
-    timeout_s = ANSWER_S
+    timeout_s = TIMEOUT_S
     is_connected = True
 
     def __init__(self, settings: SimulatorSettings, store: SimulatorStore, world: World) -> None:
@@ -81,9 +104,9 @@ class Simulator(Carrier):
         self.failover_after_s = settings.failover_seconds
         self.provider: ProfileProvider | None = self
         self._pacer = Pacer(settings.rate, world)
-        self._memory = store
+        self._store = store
         self._world = world
-        self._has_taken = asyncio.Event()
+        self._has_new_messages = asyncio.Event()
 
     @property
     def rate(self) -> float:
@@ -96,48 +119,47 @@ class Simulator(Carrier):
     def set_rate_share(self, share: float) -> None:
         self._pacer.set_share(share)
 
-    async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
+    async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         first = self._pacer.reserve(len(attempts))
         verdicts: list[Verdict] = []
         while len(verdicts) < len(attempts):
-            gone = len(verdicts)
-            count = await self._pacer.due(first, gone, len(attempts) - gone)
-            verdicts += await self._take(attempts[gone : gone + count])
-        return verdicts
+            done = len(verdicts)
+            count = await self._pacer.wait(first, done, len(attempts) - done)
+            verdicts += await self._accept(attempts[done : done + count])
+        on_verdicts(list(zip(attempts, verdicts, strict=True)))
 
-    async def _take(self, attempts: Sequence[Attempt]) -> list[Verdict]:
+    async def _accept(self, attempts: Sequence[Attempt]) -> list[Verdict]:
         now = self._world.now()
-        fates = [outcome_for(attempt) for attempt in attempts]
-        pairs = list(zip(attempts, fates, strict=True))
-        at_first = [attempt.message_id for attempt, fate in pairs if fate.is_busy_at_first]
-        times = await self._memory.count_busy_attempts(at_first) if at_first else {}
-        busy = {one for one, count in times.items() if count <= BUSY_TIMES}
-        arrivals = [
-            _arrival(attempt, fate, now)
-            for attempt, fate in pairs
-            if not fate.rejected and attempt.message_id not in busy
+        pairs = [(attempt, outcome_for(attempt)) for attempt in attempts]
+        busy_at_first = [attempt.message_id for attempt, outcome in pairs if outcome.is_busy_at_first]
+        counts = await self._store.count_busy_attempts(busy_at_first) if busy_at_first else {}
+        busy = {message_id for message_id, count in counts.items() if count <= BUSY_ATTEMPTS}
+        messages = [
+            _simulated_message(attempt, outcome, now)
+            for attempt, outcome in pairs
+            if not outcome.rejected and attempt.message_id not in busy
         ]
-        if arrivals:
-            await self._memory.store_messages(arrivals)
-            self._has_taken.set()
-        return [_verdict(attempt, fate, attempt.message_id in busy) for attempt, fate in pairs]
+        if messages:
+            await self._store.store_messages(messages)
+            self._has_new_messages.set()
+        return [_verdict(attempt, outcome, attempt.message_id in busy) for attempt, outcome in pairs]
 
     async def run(self, on_receipts: OnReceipts) -> None:
         while True:
-            owed = await self._memory.due_receipts(self._world.now(), MAX_RECEIPTS)
-            if owed:
-                await on_receipts([Receipt(message_id.hex(), outcome) for _, message_id, outcome in owed])
-                await self._memory.delete_receipts(owed)
-            if len(owed) < MAX_RECEIPTS:
-                await asyncio.sleep(REST_S)
-                await self._until_next()
+            due = await self._store.due_receipts(self._world.now(), MAX_RECEIPTS_PER_BATCH)
+            if due:
+                await on_receipts([Receipt(message_id.hex(), outcome) for _, message_id, outcome in due])
+                await self._store.delete_receipts(due)
+            if len(due) < MAX_RECEIPTS_PER_BATCH:
+                await asyncio.sleep(RECEIPT_INTERVAL_S)
+                await self._wait_for_next_receipt()
 
     async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         now = self._world.now()
         channel_id, _, cellphone = registration
-        content = f"발신 프로필 인증번호는 {token}입니다."  # without the channel's id, which may hold digits
-        arrival = SimulatedMessage(None, account_id, cellphone, now, now, TOKEN_KIND, channel_id, None, content)
-        await self._memory.store_messages([arrival])
+        content = f"발신 프로필 인증번호는 {token}입니다."  # without the channel id, which may contain digits
+        message = SimulatedMessage(None, account_id, cellphone, now, now, TOKEN_KIND, channel_id, None, content)
+        await self._store.store_messages([message])
 
     async def submit_template(
         self, sender_key: str, code: str, design: TemplateContent, image: Image | None
@@ -146,32 +168,32 @@ class Simulator(Carrier):
             return ReviewDecision(False, "템플릿 이름에 '반려'가 있어 반려되었습니다.")
         return None if HELD_TEMPLATE_WORD in design.name else ReviewDecision(True)
 
-    async def _until_next(self) -> None:
-        """Wait until the next receipt is due, or until something more has been taken."""
-        self._has_taken.clear()
-        next_at = await self._memory.next_receipt_at()
-        pause_s = IDLE_S if next_at is None else (next_at - self._world.now()) / SECOND
+    async def _wait_for_next_receipt(self) -> None:
+        """Wait until the next receipt is due, or until new messages are accepted."""
+        self._has_new_messages.clear()
+        next_at = await self._store.next_receipt_at()
+        pause_s = MAX_IDLE_S if next_at is None else (next_at - self._world.now()) / SECOND
         if pause_s <= 0:
             return
         try:
-            async with asyncio.timeout(min(pause_s, IDLE_S)):
-                await self._has_taken.wait()
+            async with asyncio.timeout(min(pause_s, MAX_IDLE_S)):
+                await self._has_new_messages.wait()
         except TimeoutError:
             pass
 
 
 def outcome_for(attempt: Attempt) -> SimulatedOutcome:
-    """Return what becomes of a message, by its receiver and its kind."""
-    if attempt.receiver == _NO_USER and not attempt.product.is_text:
-        return SimulatedOutcome(receipts=((RECEIPT_AFTER, Outcome.NOT_A_USER),))
-    if attempt.receiver == _NO_FRIEND and not attempt.product.is_text:
+    """Return what happens to a message, by its receiver and product."""
+    if attempt.receiver == _NOT_A_USER and not attempt.product.is_text:
+        return SimulatedOutcome(receipts=((RECEIPT_DELAY_MS, Outcome.NOT_A_USER),))
+    if attempt.receiver == _NOT_A_FRIEND and not attempt.product.is_text:
         is_alimtalk = attempt.product is Product.ALIMTALK
         return SimulatedOutcome(rejected=Outcome.BLOCKED_BY_USER if is_alimtalk else Outcome.NOT_A_FRIEND)
-    return _ALWAYS.get(attempt.receiver, USUAL)
+    return _OUTCOMES_BY_RECEIVER.get(attempt.receiver, DEFAULT_OUTCOME)
 
 
-def _arrival(attempt: Attempt, fate: SimulatedOutcome, now: Instant) -> SimulatedMessage:
-    receipts = [(now + after, outcome) for after, outcome in fate.receipts]
+def _simulated_message(attempt: Attempt, outcome: SimulatedOutcome, now: Instant) -> SimulatedMessage:
+    receipts = [(now + delay, result) for delay, result in outcome.receipts]
     arrives_at = receipts[0][0] if receipts and receipts[0][1] is Outcome.DELIVERED else None
     return SimulatedMessage(
         attempt.message_id,
@@ -189,7 +211,7 @@ def _arrival(attempt: Attempt, fate: SimulatedOutcome, now: Instant) -> Simulate
     )
 
 
-def _verdict(attempt: Attempt, fate: SimulatedOutcome, is_busy: bool) -> Verdict:
-    if fate.rejected:
-        return Rejected(fate.rejected)
+def _verdict(attempt: Attempt, outcome: SimulatedOutcome, is_busy: bool) -> Verdict:
+    if outcome.rejected:
+        return Rejected(outcome.rejected)
     return Busy() if is_busy else Accepted(attempt.message_id.hex())

@@ -16,6 +16,7 @@ from pabal.domain.retry import MAX_DELAY_MS
 from pabal.store.engine.base import Store
 from pabal.store.engine.migrate import migrate
 from tests.fixtures.nhncloud import SENDER, SENDER_KEY, NhnCloudFixture
+from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import VirtualWorld, open_store, run_in_virtual_time
 
 LONG_AGO_S = 60.0
@@ -48,7 +49,7 @@ def message(world: VirtualWorld, product: Product, number: int = 1) -> Attempt:
 
 
 async def word(carrier: NhnCloudCarrier, attempt: Attempt) -> Verdict:
-    (verdict,) = await carrier.send([attempt])
+    (verdict,) = await submit(carrier, [attempt])
     return verdict
 
 
@@ -91,7 +92,7 @@ def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
             one = message(world, product)._replace(number=2, tries=1, is_in_doubt=True)
             assert await word(carrier, one) == Unknown()
             await asyncio.sleep(pause_s)
-            scenery.relay.inject_fault("lose request", "POST")
+            scenery.relay.inject_fault("lose request", "DEFAULT_CARRIER")
             assert await word(carrier, message(world, Product.SMS, 2)) == Unknown()
 
             assert isinstance(await word(carrier, one._replace(number=3)), Accepted)
@@ -121,13 +122,13 @@ def test_a_list_is_believed_by_when_it_was_asked_not_by_when_all_were(tmp_path: 
                 )
                 for number in range(1, 60)
             ]
-            scenery.relay.inject_fault("slow to take", "POST", seconds=15)
-            await carrier.send(many)
+            scenery.relay.inject_fault("slow to take", "DEFAULT_CARRIER", seconds=15)
+            await submit(carrier, many)
             await asyncio.sleep(1)
             scenery.relay.inject_fault(
                 "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=8.5
             )
-            await carrier.send([each._replace(number=2, tries=1, is_in_doubt=True) for each in many])
+            await submit(carrier, [each._replace(number=2, tries=1, is_in_doubt=True) for each in many])
             await asyncio.sleep(30)
 
             assert (len(scenery.taken), scenery.relay.duplicates()) == (59, {})

@@ -117,9 +117,9 @@ def test_one_short_message_holds_a_text_to_the_last_octet_and_one_more_makes_two
 ) -> None:
     one, two = encode_text(longest, encoding), encode_text("a" + longest, encoding)
 
-    assert one.fits_one
+    assert one.fits_one_segment
     assert split_segments(one, 7) == [one.octets]
-    assert not two.fits_one
+    assert not two.fits_one_segment
     assert len(split_segments(two, 7)) == 2
 
 
@@ -180,7 +180,7 @@ def test_parts_hold_whole_characters_and_together_the_text(case: tuple[str, Enco
 
     parts = split_segments(whole, reference)
 
-    if whole.fits_one:
+    if whole.fits_one_segment:
         assert parts == [whole.octets]
         return
     room = 159 if whole.alphabet == "gsm7" else 140

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
-from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.carrier import ANSWER_S, PART_PAUSE_S, SETTLE_S
+from pabal.carriers.smpp import protocol
+from pabal.carriers.smpp.carrier import SEGMENT_RETRY_DELAY_S, TIMEOUT_MARGIN_S, TIMEOUT_S
 from pabal.domain.message import Outcome
 from tests.fakes.smsc.scripted import ScriptedSmsc, each_in_turn, refuse, silent, take
 from tests.fixtures.smpp import (
@@ -21,18 +21,19 @@ from tests.fixtures.smpp import (
     running_carrier,
     wait_until,
 )
+from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
 
 
 async def sent_in_parts(here: CarrierRunner) -> Verdict:
-    (verdict,) = await here.carrier.send([attempt(content=LONG)])
+    (verdict,) = await submit(here.carrier, [attempt(content=LONG)])
     return verdict
 
 
 def test_a_message_in_parts_is_taken_under_all_their_references() -> None:
     async def scenario() -> None:
         async with running_carrier(ScriptedSmsc(), long_messages="parts") as here:
-            assert await here.carrier.send([attempt(1), attempt(2, LONG), attempt(3)]) == [
+            assert await submit(here.carrier, [attempt(1), attempt(2, LONG), attempt(3)]) == [
                 Accepted("1"),
                 Accepted("2", ("3", "4", "5")),
                 Accepted("6"),
@@ -44,13 +45,13 @@ def test_a_message_in_parts_is_taken_under_all_their_references() -> None:
 def test_a_busy_part_is_tried_again_alone() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        throttled = refuse(pdu.RTHROTTLED)
-        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, throttled, take, take, throttled, take)
+        throttled = refuse(protocol.RTHROTTLED)
+        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, throttled, take, take, throttled, take)
         async with running_carrier(smsc, long_messages="parts") as here:
             began = now()
 
             assert await sent_in_parts(here) == Accepted("1", ("4", "2", "3"))
-            assert now() - began == pytest.approx(2 * PART_PAUSE_S, abs=0.1)
+            assert now() - began == pytest.approx(2 * SEGMENT_RETRY_DELAY_S, abs=0.1)
             part_numbers = [submit.short_message[6] for submit in smsc.submits]
             assert part_numbers == [1, 2, 3, 4, 2, 2]
 
@@ -60,15 +61,15 @@ def test_a_busy_part_is_tried_again_alone() -> None:
 def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = silent
+        smsc.acts[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, long_messages="parts", window=2) as here:
             sending = asyncio.create_task(sent_in_parts(here))
             await wait_until(lambda: len(smsc.submits) == 2)
             line = smsc.line_up
-            line.say(pdu.UNBIND, 9)
+            line.say(protocol.UNBIND, 9)
             for number in list(line.owed):
                 take(line, line.owed[number])
-            smsc.acts[pdu.SUBMIT_SM] = take
+            smsc.acts[protocol.SUBMIT_SM] = take
 
             assert describe_verdicts([await sending]) == describe_verdicts([Accepted("1", ("2", "3", "4"))])
             assert [submit.short_message[6] for submit in smsc.submits] == [1, 2, 3, 4]
@@ -80,7 +81,9 @@ def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
 def test_a_message_that_is_refused_for_good_has_no_busy_part_tried_again() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RTHROTTLED), refuse(pdu.RINVDSTADR), take)
+        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(
+            take, refuse(protocol.RTHROTTLED), refuse(protocol.RINVDSTADR), take
+        )
         async with running_carrier(smsc, long_messages="parts") as here:
             assert describe_verdicts([await sent_in_parts(here)]) == describe_verdicts(
                 [Rejected(Outcome.NUMBER_NOT_ASSIGNED)]
@@ -93,7 +96,7 @@ def test_a_message_that_is_refused_for_good_has_no_busy_part_tried_again() -> No
 def test_a_message_none_of_whose_parts_is_taken_is_busy_as_a_whole() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = refuse(pdu.RTHROTTLED)
+        smsc.acts[protocol.SUBMIT_SM] = refuse(protocol.RTHROTTLED)
         async with running_carrier(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Busy]
             assert len(smsc.submits) == PARTS
@@ -104,12 +107,12 @@ def test_a_message_none_of_whose_parts_is_taken_is_busy_as_a_whole() -> None:
 def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RMSGQFUL))
+        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, refuse(protocol.RMSGQFUL))
         async with running_carrier(smsc, long_messages="parts") as here:
             began = now()
 
             assert kinds([await sent_in_parts(here)]) == [Unknown]
-            assert now() - began <= ANSWER_S - SETTLE_S
+            assert now() - began <= TIMEOUT_S - TIMEOUT_MARGIN_S
 
     run_in_virtual_time(scenario())
 
@@ -117,10 +120,10 @@ def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() 
 @pytest.mark.parametrize(
     ("others", "status", "verdict"),
     [
-        (take, pdu.RINVDSTADR, Rejected(Outcome.NUMBER_NOT_ASSIGNED)),
-        (take, pdu.RINVSRCADR, Rejected(Outcome.UNDELIVERABLE)),
-        (refuse(pdu.RINVSRCADR), pdu.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
-        (refuse(pdu.RTHROTTLED), pdu.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
+        (take, protocol.RINVDSTADR, Rejected(Outcome.NUMBER_NOT_ASSIGNED)),
+        (take, protocol.RINVSRCADR, Rejected(Outcome.UNDELIVERABLE)),
+        (refuse(protocol.RINVSRCADR), protocol.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
+        (refuse(protocol.RTHROTTLED), protocol.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
     ],
 )
 def test_a_message_one_of_whose_parts_is_refused_is_not_sent_elsewhere_if_another_was_taken(
@@ -128,7 +131,7 @@ def test_a_message_one_of_whose_parts_is_refused_is_not_sent_elsewhere_if_anothe
 ) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(others, refuse(status), others)
+        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(others, refuse(status), others)
         async with running_carrier(smsc, long_messages="parts") as here:
             assert describe_verdicts([await sent_in_parts(here)]) == describe_verdicts([verdict])
 
@@ -138,7 +141,7 @@ def test_a_message_one_of_whose_parts_is_refused_is_not_sent_elsewhere_if_anothe
 def test_a_message_one_of_whose_parts_is_not_answered_is_unknown() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent, take)
+        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, silent, take)
         async with running_carrier(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Unknown]
 
@@ -148,9 +151,9 @@ def test_a_message_one_of_whose_parts_is_not_answered_is_unknown() -> None:
 def test_a_message_whose_parts_stay_in_our_hands_is_away_but_not_if_one_has_gone() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = silent
+        smsc.acts[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, long_messages="parts", window=2) as here:
-            sending = asyncio.create_task(here.carrier.send([attempt(1, LONG), attempt(2, LONG)]))
+            sending = asyncio.create_task(submit(here.carrier, [attempt(1, LONG), attempt(2, LONG)]))
             await wait_until(lambda: len(smsc.submits) == 2)
             smsc.line_up.pipe.reset()
 
@@ -163,9 +166,9 @@ def test_a_busy_part_is_tried_again_also_in_a_batch_with_something_that_cannot_b
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         two_parts = "가" * 100
-        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, refuse(pdu.RTHROTTLED), take)
+        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, refuse(protocol.RTHROTTLED), take)
         async with running_carrier(smsc, long_messages="parts", encoding="cp949") as here:
-            verdicts = await here.carrier.send([attempt(1, "🐎"), attempt(2, two_parts)])
+            verdicts = await submit(here.carrier, [attempt(1, "🐎"), attempt(2, two_parts)])
 
             assert describe_verdicts(verdicts) == describe_verdicts(
                 [Declined(Outcome.UNDELIVERABLE), Accepted("1", ("2",))]

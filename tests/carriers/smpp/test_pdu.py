@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Address, Bind, InvalidLength, InvalidPdu, Pdu, ShortMessage
 
 READERS: list[Callable[[bytes], object]] = [
     pdu.decode_bind,
-    pdu.decode_submit,
-    pdu.decode_deliver,
+    pdu.decode_short_message,
+    pdu.decode_short_message,
     pdu.decode_message_id,
 ]
 
@@ -43,7 +43,7 @@ submits = st.builds(
     validity=field(16),
     replace=octet,
     default_message=octet,
-    options=options,
+    tlvs=options,
 )
 binds = st.builds(Bind, field(15), field(8), field(12), octet, octet, octet, field(40))
 pdus = st.builds(Pdu, word32, word32, word32, st.binary(max_size=60))
@@ -80,11 +80,11 @@ def test_a_submit_sm_is_written_as_the_specification_draws_it() -> None:
         registered_delivery=1,
     )
 
-    assert pdu.encode_pdu(pdu.SUBMIT_SM, 7, pdu.encode_submit(submit)) == octets(SUBMIT_HEX)
+    assert pdu.encode_pdu(protocol.SUBMIT_SM, 7, pdu.encode_short_message(submit)) == octets(SUBMIT_HEX)
     [read], taken = pdu.split_pdus(octets(SUBMIT_HEX))
     assert taken == 0x37
-    assert read[:3] == (pdu.SUBMIT_SM, pdu.OK, 7)
-    assert pdu.decode_submit(read.body) == submit
+    assert read[:3] == (protocol.SUBMIT_SM, protocol.OK, 7)
+    assert pdu.decode_short_message(read.body) == submit
 
 
 def test_every_field_of_a_deliver_sm_stands_where_the_specification_puts_it() -> None:
@@ -102,12 +102,12 @@ def test_every_field_of_a_deliver_sm_stands_where_the_specification_puts_it() ->
         data_coding=10,
         default_message=11,
         service_type="E",
-        options={pdu.USER_MESSAGE_REFERENCE: b"\x12\x34", pdu.MESSAGE_STATE: b"\x02"},
+        tlvs={protocol.USER_MESSAGE_REFERENCE: b"\x12\x34", protocol.MESSAGE_STATE: b"\x02"},
     )
     body = octets("4500 01024100 03044200 05 06 07 4300 4400 08 09 0A 0B 01 21 02040002 1234 04270001 02")
 
-    assert pdu.encode_deliver(deliver) == body
-    assert pdu.decode_deliver(body) == deliver
+    assert pdu.encode_short_message(deliver) == body
+    assert pdu.decode_short_message(body) == deliver
 
 
 def test_a_bind_is_written_as_the_specification_draws_it() -> None:
@@ -117,23 +117,26 @@ def test_a_bind_is_written_as_the_specification_draws_it() -> None:
         [interface_version] 34 [ton] 00 [npi] 00 [address_range] 00
     """)
 
-    assert pdu.encode_pdu(pdu.BIND_TRANSCEIVER, 1, pdu.encode_bind("pabal", "secret", "VMS")) == whole
-    assert pdu.decode_bind(whole[pdu.HEADER :]) == Bind("pabal", "secret", "VMS", 0x34, 0, 0, "")
+    assert pdu.encode_pdu(protocol.BIND_TRANSCEIVER, 1, pdu.encode_bind("pabal", "secret", "VMS")) == whole
+    assert pdu.decode_bind(whole[pdu.HEADER_OCTETS :]) == Bind("pabal", "secret", "VMS", 0x34, 0, 0, "")
 
 
 @pytest.mark.parametrize(
     ("frame", "spelling"),
     [
-        (pdu.encode_pdu(pdu.ENQUIRE_LINK, 1), "00000010 00000015 00000000 00000001"),
-        (pdu.encode_pdu(pdu.ENQUIRE_LINK | pdu.RESPONSE, 1), "00000010 80000015 00000000 00000001"),
-        (pdu.encode_pdu(pdu.UNBIND, 0x7FFFFFFF), "00000010 00000006 00000000 7FFFFFFF"),
-        (pdu.encode_pdu(pdu.GENERIC_NACK, 0, status=pdu.RINVCMDLEN), "00000010 80000000 00000002 00000000"),
+        (pdu.encode_pdu(protocol.ENQUIRE_LINK, 1), "00000010 00000015 00000000 00000001"),
+        (pdu.encode_pdu(protocol.ENQUIRE_LINK | protocol.RESPONSE, 1), "00000010 80000015 00000000 00000001"),
+        (pdu.encode_pdu(protocol.UNBIND, 0x7FFFFFFF), "00000010 00000006 00000000 7FFFFFFF"),
         (
-            pdu.encode_pdu(pdu.SUBMIT_SM | pdu.RESPONSE, 2, pdu.encode_message_id("1f")),
+            pdu.encode_pdu(protocol.GENERIC_NACK, 0, status=protocol.RINVCMDLEN),
+            "00000010 80000000 00000002 00000000",
+        ),
+        (
+            pdu.encode_pdu(protocol.SUBMIT_SM | protocol.RESPONSE, 2, pdu.encode_message_id("1f")),
             "00000013 80000004 00000000 00000002 316600",
         ),
         (
-            pdu.encode_pdu(pdu.SUBMIT_SM | pdu.RESPONSE, 3, status=pdu.RTHROTTLED),
+            pdu.encode_pdu(protocol.SUBMIT_SM | protocol.RESPONSE, 3, status=protocol.RTHROTTLED),
             "00000010 80000004 00000058 00000003",
         ),
     ],
@@ -143,28 +146,28 @@ def test_a_frame_has_length_command_status_and_sequence(frame: bytes, spelling: 
 
 
 def test_a_frame_holds_128_kib_and_not_an_octet_more() -> None:
-    largest = b"x" * (pdu.MAX_PDU - pdu.HEADER)
+    largest = b"x" * (pdu.MAX_PDU_OCTETS - pdu.HEADER_OCTETS)
 
-    assert pdu.split_pdus(pdu.encode_pdu(pdu.SUBMIT_SM, 1, largest)) == (
-        [Pdu(pdu.SUBMIT_SM, 0, 1, largest)],
-        pdu.MAX_PDU,
+    assert pdu.split_pdus(pdu.encode_pdu(protocol.SUBMIT_SM, 1, largest)) == (
+        [Pdu(protocol.SUBMIT_SM, 0, 1, largest)],
+        pdu.MAX_PDU_OCTETS,
     )
     with pytest.raises(ValueError, match="131072 octets"):
-        pdu.encode_pdu(pdu.SUBMIT_SM, 1, largest + b"x")
+        pdu.encode_pdu(protocol.SUBMIT_SM, 1, largest + b"x")
 
 
-@pytest.mark.parametrize("length", [0, 1, 15, pdu.MAX_PDU + 1, 0x80000000, 0xFFFFFFFF])
+@pytest.mark.parametrize("length", [0, 1, 15, pdu.MAX_PDU_OCTETS + 1, 0x80000000, 0xFFFFFFFF])
 @pytest.mark.parametrize("rest", [b"", b"x", b"x" * 12, b"x" * 100])
 def test_a_length_no_frame_has_is_told_as_soon_as_it_is_read_with_the_frames_before(
     length: int, rest: bytes
 ) -> None:
-    before = [Pdu(pdu.ENQUIRE_LINK, 0, 1, b""), Pdu(pdu.UNBIND, 0, 2, b"")]
+    before = [Pdu(protocol.ENQUIRE_LINK, 0, 1, b""), Pdu(protocol.UNBIND, 0, 2, b"")]
     data = b"".join(map(framed, before)) + length.to_bytes(4, "big") + rest
 
     with pytest.raises(InvalidLength) as bad:
         pdu.split_pdus(data)
 
-    assert bad.value.before == before
+    assert bad.value.preceding == before
     assert str(length) in str(bad.value)
 
 
@@ -173,7 +176,7 @@ def test_a_length_no_frame_has_is_told_as_soon_as_it_is_read_with_the_frames_bef
 )
 def test_what_is_no_whole_frame_yet_is_left_for_later(data: bytes) -> None:
     assert pdu.split_pdus(data) == ([], 0)
-    assert pdu.split_pdus(pdu.encode_pdu(pdu.UNBIND, 1) + data) == ([Pdu(pdu.UNBIND, 0, 1, b"")], 16)
+    assert pdu.split_pdus(pdu.encode_pdu(protocol.UNBIND, 1) + data) == ([Pdu(protocol.UNBIND, 0, 1, b"")], 16)
 
 
 @given(st.lists(pdus, max_size=5), st.binary(max_size=3))
@@ -205,15 +208,15 @@ def test_any_octets_are_split_or_have_a_bad_length(data: bytes) -> None:
     try:
         found, taken = pdu.split_pdus(data)
     except InvalidLength as bad:
-        found, taken = bad.before, sum(pdu.HEADER + len(each.body) for each in bad.before)
+        found, taken = bad.preceding, sum(pdu.HEADER_OCTETS + len(each.body) for each in bad.preceding)
 
     assert b"".join(map(framed, found)) == data[:taken]
 
 
 @given(submits)
 def test_a_submit_sm_is_read_as_it_was_written(submit: ShortMessage) -> None:
-    assert pdu.decode_submit(pdu.encode_submit(submit)) == submit
-    assert pdu.decode_deliver(pdu.encode_deliver(submit)) == submit
+    assert pdu.decode_short_message(pdu.encode_short_message(submit)) == submit
+    assert pdu.decode_short_message(pdu.encode_short_message(submit)) == submit
 
 
 @given(binds)
@@ -252,7 +255,9 @@ def test_any_octets_are_read_or_a_bad_pdu(read: Callable[[bytes], object], data:
 
 @given(submits | binds, st.data())
 def test_a_damaged_body_is_read_or_a_bad_pdu(whole: ShortMessage | Bind, data: st.DataObject) -> None:
-    body = bytearray(pdu.encode_submit(whole) if isinstance(whole, ShortMessage) else pdu.encode_bind(*whole))
+    body = bytearray(
+        pdu.encode_short_message(whole) if isinstance(whole, ShortMessage) else pdu.encode_bind(*whole)
+    )
     for at in data.draw(st.lists(st.integers(0, len(body) - 1), max_size=3)):
         body[at] = data.draw(octet)
     damaged = bytes(body[: data.draw(st.integers(0, len(body)))])
@@ -263,11 +268,11 @@ def test_a_damaged_body_is_read_or_a_bad_pdu(whole: ShortMessage | Bind, data: s
 
 
 def test_a_body_cut_anywhere_before_its_end_is_bad() -> None:
-    submit, bind = pdu.encode_submit(PLAIN), pdu.encode_bind("pabal", "secret", "VMS")
+    submit, bind = pdu.encode_short_message(PLAIN), pdu.encode_bind("pabal", "secret", "VMS")
 
     for end in range(len(submit)):
         with pytest.raises(InvalidPdu):
-            pdu.decode_submit(submit[:end])
+            pdu.decode_short_message(submit[:end])
     for end in range(len(bind)):
         with pytest.raises(InvalidPdu):
             pdu.decode_bind(bind[:end])
@@ -276,23 +281,26 @@ def test_a_body_cut_anywhere_before_its_end_is_bad() -> None:
 @pytest.mark.parametrize("rest", ["00", "0204", "020400", "02040002", "0204000212", "0204FFFF1234"])
 def test_an_option_longer_than_what_is_left_is_bad(rest: str) -> None:
     with pytest.raises(InvalidPdu):
-        pdu.decode_submit(pdu.encode_submit(PLAIN) + octets(rest))
+        pdu.decode_short_message(pdu.encode_short_message(PLAIN) + octets(rest))
 
 
 def test_an_option_may_be_empty_and_the_last_of_two_counts() -> None:
-    read = pdu.decode_submit(pdu.encode_submit(PLAIN) + octets("130C0000 04270001 01 04270001 02"))
+    read = pdu.decode_short_message(pdu.encode_short_message(PLAIN) + octets("130C0000 04270001 01 04270001 02"))
 
-    assert read.options == {0x130C: b"", pdu.MESSAGE_STATE: b"\x02"}
+    assert read.tlvs == {0x130C: b"", protocol.MESSAGE_STATE: b"\x02"}
 
 
 def test_the_text_is_in_whichever_field_holds_it() -> None:
-    payload = {pdu.MESSAGE_PAYLOAD: b"x" * 2000}
+    payload = {protocol.MESSAGE_PAYLOAD: b"x" * 2000}
 
-    assert PLAIN.text == b"hi"
-    assert PLAIN._replace(short_message=b"").text == b""
-    assert PLAIN._replace(short_message=b"", options=payload).text == b"x" * 2000
+    assert PLAIN.user_data == b"hi"
+    assert PLAIN._replace(short_message=b"").user_data == b""
+    assert PLAIN._replace(short_message=b"", tlvs=payload).user_data == b"x" * 2000
     assert (
-        pdu.decode_submit(pdu.encode_submit(PLAIN._replace(short_message=b"", options=payload))).text == b"x" * 2000
+        pdu.decode_short_message(
+            pdu.encode_short_message(PLAIN._replace(short_message=b"", tlvs=payload))
+        ).user_data
+        == b"x" * 2000
     )
 
 
@@ -303,11 +311,11 @@ def test_the_text_is_in_whichever_field_holds_it() -> None:
         ("password", 8, lambda text: pdu.encode_bind("", text, "")),
         ("system_type", 12, lambda text: pdu.encode_bind("", "", text)),
         ("address_range", 40, lambda text: pdu.encode_bind("", "", "", address_range=text)),
-        ("source", 20, lambda text: pdu.encode_submit(PLAIN._replace(source=Address(0, 0, text)))),
-        ("destination", 20, lambda text: pdu.encode_submit(PLAIN._replace(destination=Address(0, 0, text)))),
-        ("service_type", 5, lambda text: pdu.encode_submit(PLAIN._replace(service_type=text))),
-        ("schedule", 16, lambda text: pdu.encode_submit(PLAIN._replace(schedule=text))),
-        ("validity", 16, lambda text: pdu.encode_submit(PLAIN._replace(validity=text))),
+        ("source", 20, lambda text: pdu.encode_short_message(PLAIN._replace(source=Address(0, 0, text)))),
+        ("destination", 20, lambda text: pdu.encode_short_message(PLAIN._replace(destination=Address(0, 0, text)))),
+        ("service_type", 5, lambda text: pdu.encode_short_message(PLAIN._replace(service_type=text))),
+        ("schedule", 16, lambda text: pdu.encode_short_message(PLAIN._replace(schedule=text))),
+        ("validity", 16, lambda text: pdu.encode_short_message(PLAIN._replace(validity=text))),
         ("message_id", 64, pdu.encode_message_id),
     ],
 )
@@ -323,10 +331,13 @@ def test_a_field_holds_so_many_octets_and_neither_nul_nor_hangul(
 
 
 def test_a_short_message_holds_254_octets_and_not_255() -> None:
-    assert pdu.decode_submit(pdu.encode_submit(PLAIN._replace(short_message=b"x" * 254))).text == b"x" * 254
+    assert (
+        pdu.decode_short_message(pdu.encode_short_message(PLAIN._replace(short_message=b"x" * 254))).user_data
+        == b"x" * 254
+    )
 
     with pytest.raises(ValueError, match="short_message has at most 254"):
-        pdu.encode_submit(PLAIN._replace(short_message=b"x" * 255))
+        pdu.encode_short_message(PLAIN._replace(short_message=b"x" * 255))
 
 
 @pytest.mark.parametrize(
@@ -336,14 +347,14 @@ def test_a_short_message_holds_254_octets_and_not_255() -> None:
         PLAIN._replace(data_coding=-1),
         PLAIN._replace(source=Address(256, 0, "1")),
         PLAIN._replace(destination=Address(0, 999, "1")),
-        PLAIN._replace(options={0x10000: b""}),
-        PLAIN._replace(options={-1: b""}),
-        PLAIN._replace(options={pdu.MESSAGE_PAYLOAD: b"x" * 0x10000}),
+        PLAIN._replace(tlvs={0x10000: b""}),
+        PLAIN._replace(tlvs={-1: b""}),
+        PLAIN._replace(tlvs={protocol.MESSAGE_PAYLOAD: b"x" * 0x10000}),
     ],
 )
 def test_a_number_or_an_option_too_large_is_refused(wrong: ShortMessage) -> None:
     with pytest.raises(ValueError, match="octet"):
-        pdu.encode_submit(wrong)
+        pdu.encode_short_message(wrong)
 
 
 def test_a_bind_refuses_numbers_too_large() -> None:
@@ -352,10 +363,10 @@ def test_a_bind_refuses_numbers_too_large() -> None:
 
 
 def test_a_status_is_named_as_its_constant_is() -> None:
-    named = {name: status for status, name in pdu.STATUS_NAMES.items()}
+    named = {name: status for status, name in protocol.STATUS_NAMES.items()}
 
-    assert len(named) == len(pdu.STATUS_NAMES)
-    assert named["ESME_ROK"] == pdu.OK
-    assert named["ESME_RTHROTTLED"] == pdu.RTHROTTLED == 0x58
+    assert len(named) == len(protocol.STATUS_NAMES)
+    assert named["ESME_ROK"] == protocol.OK
+    assert named["ESME_RTHROTTLED"] == protocol.RTHROTTLED == 0x58
     for name, status in named.items():
         assert getattr(pdu, name.removeprefix("ESME_"), status) == status

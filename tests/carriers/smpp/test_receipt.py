@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.pdu import Address, ShortMessage
 from pabal.carriers.smpp.receipt import Base, ParsedReceipt, normalize_message_id, parse_receipt
 from pabal.domain.message import Outcome
@@ -14,8 +14,8 @@ SERVICE = Address(0, 0, "15880000")
 USUAL = "id:4F2A sub:001 dlvrd:001 submit date:2401311200 done date:2401311201 stat:DELIVRD err:000 text:안녕"
 
 
-def receipt(text: str = "", esm_class: int = 0x04, options: Mapping[int, bytes] | None = None) -> ShortMessage:
-    return ShortMessage(PHONE, SERVICE, text.encode("cp949"), esm_class=esm_class, options=options or {})
+def receipt(text: str = "", esm_class: int = 0x04, tlvs: Mapping[int, bytes] | None = None) -> ShortMessage:
+    return ShortMessage(PHONE, SERVICE, text.encode("cp949"), esm_class=esm_class, tlvs=tlvs or {})
 
 
 def reported(deliver: ShortMessage, errors: Mapping[str, Outcome] | None = None) -> ParsedReceipt:
@@ -47,7 +47,7 @@ def test_a_usual_receipt_says_what_became_of_which_message() -> None:
 def test_a_state_is_told_by_word_or_by_option(state: int, word: str, outcome: Outcome | None) -> None:
     assert reported(receipt(f"id:1 stat:{word}")).outcome is outcome
     assert reported(receipt(f"ID:1 STAT:{word.lower()}")).outcome is outcome
-    assert reported(receipt("id:1", options={pdu.MESSAGE_STATE: bytes((state,))})).outcome is outcome
+    assert reported(receipt("id:1", tlvs={protocol.MESSAGE_STATE: bytes((state,))})).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -75,22 +75,29 @@ def test_a_text_has_its_fields_in_any_order_and_case(text: str, message_id: str,
 
 
 def test_options_weigh_more_than_the_text() -> None:
-    options = {pdu.RECEIPTED_MESSAGE_ID: b"told\0", pdu.MESSAGE_STATE: b"\x05"}
+    options = {protocol.RECEIPTED_MESSAGE_ID: b"told\0", protocol.MESSAGE_STATE: b"\x05"}
 
-    report = reported(receipt(USUAL, options=options))
+    report = reported(receipt(USUAL, tlvs=options))
 
     assert (report.message_id, report.outcome) == ("told", Outcome.UNDELIVERABLE)
 
 
 def test_empty_options_weigh_nothing() -> None:
-    empty = {pdu.RECEIPTED_MESSAGE_ID: b"\0", pdu.MESSAGE_STATE: b"", pdu.USER_MESSAGE_REFERENCE: b""}
+    empty = {
+        protocol.RECEIPTED_MESSAGE_ID: b"\0",
+        protocol.MESSAGE_STATE: b"",
+        protocol.USER_MESSAGE_REFERENCE: b"",
+    }
 
-    assert parse_receipt(receipt(USUAL, options=empty)) == parse_receipt(receipt(USUAL))
+    assert parse_receipt(receipt(USUAL, tlvs=empty)) == parse_receipt(receipt(USUAL))
 
 
 def test_the_mark_is_the_reference_that_was_sent_along() -> None:
-    assert reported(receipt(USUAL, options={pdu.USER_MESSAGE_REFERENCE: b"\xab\xcd"})).mark == 0xABCD
-    assert reported(receipt(USUAL, options={pdu.USER_MESSAGE_REFERENCE: b"\0\0"})).mark == 0
+    assert (
+        reported(receipt(USUAL, tlvs={protocol.USER_MESSAGE_REFERENCE: b"\xab\xcd"})).user_message_reference
+        == 0xABCD
+    )
+    assert reported(receipt(USUAL, tlvs={protocol.USER_MESSAGE_REFERENCE: b"\0\0"})).user_message_reference == 0
 
 
 @pytest.mark.parametrize(
@@ -100,7 +107,7 @@ def test_the_mark_is_the_reference_that_was_sent_along() -> None:
         ShortMessage(PHONE, SERVICE, b"id:1 stat:DELIVRD", esm_class=4, data_coding=3),
         ShortMessage(PHONE, SERVICE, b"id:1 stat:DELIVRD", esm_class=4, data_coding=0xF1),
         ShortMessage(PHONE, SERVICE, b"\x05\0\x03\1\1\1id:1 stat:DELIVRD", esm_class=0x44),
-        ShortMessage(PHONE, SERVICE, b"", esm_class=4, options={pdu.MESSAGE_PAYLOAD: b"id:1 stat:DELIVRD"}),
+        ShortMessage(PHONE, SERVICE, b"", esm_class=4, tlvs={protocol.MESSAGE_PAYLOAD: b"id:1 stat:DELIVRD"}),
     ],
 )
 def test_a_receipt_is_read_in_whatever_form_its_text_has(deliver: ShortMessage) -> None:
@@ -109,10 +116,10 @@ def test_a_receipt_is_read_in_whatever_form_its_text_has(deliver: ShortMessage) 
 
 @pytest.mark.parametrize("esm_class", [0x00, 0x01, 0x03, 0x80])
 def test_a_receipt_that_is_not_marked_as_one_is_known_by_its_id(esm_class: int) -> None:
-    told = {pdu.RECEIPTED_MESSAGE_ID: b"9\0"}
+    told = {protocol.RECEIPTED_MESSAGE_ID: b"9\0"}
 
     assert reported(receipt("", esm_class, told)).message_id == "9"
-    assert parse_receipt(receipt(USUAL, esm_class, told)) == parse_receipt(receipt(USUAL, options=told))
+    assert parse_receipt(receipt(USUAL, esm_class, told)) == parse_receipt(receipt(USUAL, tlvs=told))
 
 
 @pytest.mark.parametrize("esm_class", [0x00, 0x01, 0x03, 0x80])
@@ -120,13 +127,13 @@ def test_the_text_of_what_is_not_marked_is_believed_only_where_that_is_wanted(es
     forged = receipt(USUAL, esm_class)
 
     assert parse_receipt(forged) is None
-    assert parse_receipt(forged, believes_text=False) is None
-    assert parse_receipt(forged, believes_text=True) == parse_receipt(receipt(USUAL))
+    assert parse_receipt(forged, accepts_unmarked=False) is None
+    assert parse_receipt(forged, accepts_unmarked=True) == parse_receipt(receipt(USUAL))
 
 
 @pytest.mark.parametrize("text", ["", "안녕", "id:5", "stat:DELIVRD", "my id: 5, stat"])
 def test_what_a_person_wrote_is_no_receipt(text: str) -> None:
-    assert parse_receipt(receipt(text, 0x00), believes_text=True) is None
+    assert parse_receipt(receipt(text, 0x00), accepts_unmarked=True) is None
 
 
 @pytest.mark.parametrize("esm_class", [0x08, 0x10, 0x18])
@@ -153,10 +160,10 @@ def test_a_notification_on_the_way_ends_nothing() -> None:
         ("id:1 stat:UNDELIV", {}, Outcome.UNDELIVERABLE),
         ("id:1 stat:DELIVRD err:027", {}, Outcome.DELIVERED),
         ("id:1 stat:ENROUTE err:027", {}, None),
-        ("id:1 stat:UNDELIV", {pdu.NETWORK_ERROR_CODE: b"\x03\x00\x1b"}, Outcome.PHONE_OFF),
-        ("id:1 stat:UNDELIV err:000", {pdu.NETWORK_ERROR_CODE: b"\x03\x01\x00"}, Outcome.NO_SUBSCRIBER),
-        ("id:1 stat:UNDELIV err:A1", {pdu.NETWORK_ERROR_CODE: b"\x03\x01\x00"}, Outcome.SPAM),
-        ("id:1 stat:UNDELIV", {pdu.NETWORK_ERROR_CODE: b""}, Outcome.UNDELIVERABLE),
+        ("id:1 stat:UNDELIV", {protocol.NETWORK_ERROR_CODE: b"\x03\x00\x1b"}, Outcome.PHONE_OFF),
+        ("id:1 stat:UNDELIV err:000", {protocol.NETWORK_ERROR_CODE: b"\x03\x01\x00"}, Outcome.NO_SUBSCRIBER),
+        ("id:1 stat:UNDELIV err:A1", {protocol.NETWORK_ERROR_CODE: b"\x03\x01\x00"}, Outcome.SPAM),
+        ("id:1 stat:UNDELIV", {protocol.NETWORK_ERROR_CODE: b""}, Outcome.UNDELIVERABLE),
     ],
 )
 def test_an_error_an_operator_has_explained_tells_more_than_a_failed_state(
@@ -164,7 +171,7 @@ def test_an_error_an_operator_has_explained_tells_more_than_a_failed_state(
 ) -> None:
     errors = {"27": Outcome.PHONE_OFF, "0a1": Outcome.SPAM, "256": Outcome.NO_SUBSCRIBER}
 
-    assert reported(receipt(text, options=options), errors).outcome is outcome
+    assert reported(receipt(text, tlvs=options), errors).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -242,7 +249,14 @@ words = st.sampled_from(["id", "ID :", "stat:", " ", "err:", "sub:", "DELIVRD", 
     st.sampled_from([0, 3, 8, 14]),
     st.booleans(),
     st.dictionaries(
-        st.sampled_from([pdu.RECEIPTED_MESSAGE_ID, pdu.MESSAGE_STATE, pdu.NETWORK_ERROR_CODE, pdu.MESSAGE_PAYLOAD]),
+        st.sampled_from(
+            [
+                protocol.RECEIPTED_MESSAGE_ID,
+                protocol.MESSAGE_STATE,
+                protocol.NETWORK_ERROR_CODE,
+                protocol.MESSAGE_PAYLOAD,
+            ]
+        ),
         st.binary(max_size=5),
     ),
 )
@@ -250,10 +264,10 @@ def test_any_deliver_sm_is_a_report_or_none(
     text: str, esm_class: int, data_coding: int, believes_text: bool, options: dict[int, bytes]
 ) -> None:
     deliver = ShortMessage(
-        PHONE, SERVICE, text.encode("utf-16-be", "replace"), esm_class, data_coding, options=options
+        PHONE, SERVICE, text.encode("utf-16-be", "replace"), esm_class, data_coding, tlvs=options
     )
 
-    report = parse_receipt(deliver, {"1": Outcome.SPAM}, believes_text=believes_text)
+    report = parse_receipt(deliver, {"1": Outcome.SPAM}, accepts_unmarked=believes_text)
 
-    has_option = pdu.RECEIPTED_MESSAGE_ID in options
+    has_option = protocol.RECEIPTED_MESSAGE_ID in options
     assert report is None or has_option or " " not in report.message_id

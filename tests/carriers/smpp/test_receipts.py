@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import Accepted, Receipt
-from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.carrier import MAX_RECEIPTS, MOST_ARRIVED
+from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Address, Pdu, ShortMessage
+from pabal.carriers.smpp.receipts import MAX_RECEIPTS_PER_BATCH, MAX_WAITING_DELIVERS
 from pabal.domain import identifiers
 from pabal.domain.message import Outcome
 from tests.fakes.pipes import WIRE_BYTES
 from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_ANSWER, ScriptedSmsc, SmscConnection, frames, receipt
 from tests.fixtures.smpp import PHONE, CarrierRunner, attempt, running_carrier, wait_until
+from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
 
 GOOD = Outcome.DELIVERED
@@ -30,7 +31,7 @@ def read(message: ShortMessage, **settings: Any) -> Receipt | None:
             smsc.line_up.deliver(1, message)
             await wait_until(lambda: smsc.acknowledged)
 
-            assert smsc.acknowledged == [(1, pdu.OK)]
+            assert smsc.acknowledged == [(1, protocol.OK)]
             return here.received[0] if here.received else None
 
     return run_in_virtual_time(scenario())
@@ -43,7 +44,7 @@ def test_a_receipt_speaks_of_the_reference_its_message_was_taken_under() -> None
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
-            (verdict,) = await here.carrier.send([attempt()])
+            (verdict,) = await submit(here.carrier, [attempt()])
             assert isinstance(verdict, Accepted)
             smsc.line_up.deliver(1, receipt("1"))
             await wait_until(lambda: smsc.acknowledged)
@@ -73,9 +74,9 @@ def test_ids_match_where_answers_have_them_in_hex_and_receipts_in_decimal() -> N
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = act
+        smsc.acts[protocol.SUBMIT_SM] = act
         async with running_carrier(smsc, submit_ids="hex", receipt_ids="decimal") as here:
-            verdicts = await here.carrier.send([attempt()])
+            verdicts = await submit(here.carrier, [attempt()])
             await wait_until(lambda: here.received)
 
             assert (verdicts, here.received) == ([Accepted("255")], [Receipt("255", GOOD)])
@@ -131,10 +132,10 @@ def test_what_ends_no_message_is_acknowledged_and_not_handed_on(message: ShortMe
 @pytest.mark.parametrize(
     ("message", "noted"),
     [
-        (receipt(""), {"a receipt without an id": 1}),
+        (receipt(""), {"receipt without a message_id": 1}),
         (
             ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"),
-            {"a message that is no receipt": 1},
+            {"deliver_sm that is not a receipt": 1},
         ),
         (receipt("7", kind=INTERMEDIATE), {}),
     ],
@@ -155,16 +156,21 @@ def test_what_cannot_be_read_is_refused_and_the_connection_kept() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
-            whole = pdu.encode_deliver(receipt("7"))
-            smsc.line_up.say(pdu.DELIVER_SM, 1, b"")
-            smsc.line_up.say(pdu.DELIVER_SM, 2, whole[:-5])
-            smsc.line_up.say(pdu.DELIVER_SM, 3, whole + b"\x04\x27\xff\xff")
-            smsc.line_up.say(pdu.DELIVER_SM, 4, whole)
+            whole = pdu.encode_short_message(receipt("7"))
+            smsc.line_up.say(protocol.DELIVER_SM, 1, b"")
+            smsc.line_up.say(protocol.DELIVER_SM, 2, whole[:-5])
+            smsc.line_up.say(protocol.DELIVER_SM, 3, whole + b"\x04\x27\xff\xff")
+            smsc.line_up.say(protocol.DELIVER_SM, 4, whole)
             await wait_until(lambda: len(smsc.acknowledged) == 4)
 
-            assert smsc.acknowledged == [(1, pdu.RINVMSGLEN), (2, pdu.RINVMSGLEN), (3, pdu.RINVMSGLEN), (4, pdu.OK)]
+            assert smsc.acknowledged == [
+                (1, protocol.RINVMSGLEN),
+                (2, protocol.RINVMSGLEN),
+                (3, protocol.RINVMSGLEN),
+                (4, protocol.OK),
+            ]
             assert here.received == [Receipt("7", GOOD)]
-            assert here.noted == {"a deliver_sm that cannot be read": 3}
+            assert here.noted == {"invalid deliver_sm": 3}
             assert len(smsc.lines) == 1
 
     run_in_virtual_time(scenario())
@@ -180,9 +186,9 @@ def test_a_receipt_that_comes_before_its_answer_is_handed_on_and_the_message_tak
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = act
+        smsc.acts[protocol.SUBMIT_SM] = act
         async with running_carrier(smsc) as here:
-            sending = asyncio.create_task(here.carrier.send([attempt()]))
+            sending = asyncio.create_task(submit(here.carrier, [attempt()]))
             await wait_until(lambda: smsc.acknowledged)
 
             assert (here.received, sending.done()) == ([Receipt("early", GOOD)], False)
@@ -195,7 +201,7 @@ def test_repeated_contradicting_and_unknown_receipts_are_all_handed_on_and_ackno
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
-            await here.carrier.send([attempt()])
+            await submit(here.carrier, [attempt()])
             smsc.line_up.deliver(1, receipt("1"))
             smsc.line_up.deliver(2, receipt("1"))
             smsc.line_up.deliver(2, receipt("1", "UNDELIV"))
@@ -218,12 +224,12 @@ def test_receipts_come_on_every_connection_and_are_acknowledged_on_the_one_they_
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, bind="pair", binds=2) as here:
             await wait_until(lambda: len(smsc.lines) == 4)
-            receivers = smsc.lines_bound_by(pdu.BIND_RECEIVER)
+            receivers = smsc.lines_bound_by(protocol.BIND_RECEIVER)
             for number, line in enumerate(receivers):
                 line.deliver(10 + number, receipt(str(number)))
             await wait_until(lambda: len(smsc.acknowledged) == 2)
 
-            told = {(each.line, each.pdu.sequence) for each in smsc.told(pdu.DELIVER_SM | pdu.RESPONSE)}
+            told = {(each.line, each.pdu.sequence) for each in smsc.told(protocol.DELIVER_SM | protocol.RESPONSE)}
             assert told == {(receivers[0], 10), (receivers[1], 11)}
             assert {each.reference for each in here.received} == {"0", "1"}
 
@@ -254,7 +260,7 @@ def test_nothing_is_acknowledged_before_it_is_kept() -> None:
             await asyncio.sleep(300)
             assert (len(slow.asked), smsc.acknowledged) == (1, [])
             assert len(smsc.lines) == 1
-            assert await here.carrier.send([attempt()]) == [Accepted("1")], "submits go on"
+            assert await submit(here.carrier, [attempt()]) == [Accepted("1")], "submits go on"
             slow.may_keep.set()
             await wait_until(lambda: smsc.acknowledged)
 
@@ -279,7 +285,7 @@ def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> N
             await here.running
         assert smsc.acknowledged == []
         assert smsc.open_lines == []
-        assert len(smsc.told(pdu.UNBIND)) == 1
+        assert len(smsc.told(protocol.UNBIND)) == 1
 
         running = asyncio.create_task(here.carrier.run(here.keep))
         await wait_until(lambda: here.received)
@@ -317,8 +323,10 @@ def test_a_receipt_whose_connection_is_gone_by_the_time_it_is_kept_is_kept_all_t
 
 
 def flood(count: int) -> bytes:
-    body = pdu.encode_deliver(receipt("12345"))
-    return frames((pdu.DELIVER_SM, number, body.replace(b"12345", b"%05d" % number), 0) for number in range(count))
+    body = pdu.encode_short_message(receipt("12345"))
+    return frames(
+        (protocol.DELIVER_SM, number, body.replace(b"12345", b"%05d" % number), 0) for number in range(count)
+    )
 
 
 @pytest.mark.slow
@@ -333,7 +341,7 @@ def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledge
             await asyncio.sleep(300)
 
             unread = smsc.line_up.transport.get_write_buffer_size()
-            most_read = MOST_ARRIVED + 2 * WIRE_BYTES / size
+            most_read = MAX_WAITING_DELIVERS + 2 * WIRE_BYTES / size
             assert unread >= len(octets) - most_read * size - WIRE_BYTES
             assert (smsc.acknowledged, len(smsc.lines)) == ([], 1)
             assert here.carrier.is_connected
@@ -342,7 +350,7 @@ def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledge
 
             assert smsc.acknowledged == [(number, 0) for number in range(FLOOD)]
             assert [each.reference for each in slow.kept] == [f"{number:05}" for number in range(FLOOD)]
-            assert max(map(len, slow.asked)) <= MAX_RECEIPTS
+            assert max(map(len, slow.asked)) <= MAX_RECEIPTS_PER_BATCH
             assert len(smsc.lines) == 1
 
     run_in_virtual_time(scenario())
@@ -353,9 +361,9 @@ def test_during_a_flood_submits_wait_and_are_answered_after_it() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
         async with running_carrier(smsc, hand_on=slow.hand_on) as here:
-            smsc.line_up.transport.write(flood(3 * MOST_ARRIVED))
+            smsc.line_up.transport.write(flood(3 * MAX_WAITING_DELIVERS))
             await asyncio.sleep(1)
-            sending = asyncio.create_task(here.carrier.send([attempt()]))
+            sending = asyncio.create_task(submit(here.carrier, [attempt()]))
             await asyncio.sleep(5)
             assert smsc.submits == [], "the answer could not be read"
             slow.may_keep.set()
@@ -370,12 +378,12 @@ def test_one_connections_flood_does_not_silence_the_other() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
         async with running_carrier(smsc, hand_on=slow.hand_on, binds=2) as here:
-            await wait_until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 2)
-            smsc.lines[0].transport.write(flood(3 * MOST_ARRIVED))
+            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 2)
+            smsc.lines[0].transport.write(flood(3 * MAX_WAITING_DELIVERS))
             await asyncio.sleep(1)
 
-            assert await here.carrier.send([attempt()]) == [Accepted("1")]
-            assert smsc.told(pdu.SUBMIT_SM)[0].line is smsc.lines[1]
+            assert await submit(here.carrier, [attempt()]) == [Accepted("1")]
+            assert smsc.told(protocol.SUBMIT_SM)[0].line is smsc.lines[1]
 
     run_in_virtual_time(scenario())
 
@@ -389,7 +397,7 @@ def test_a_far_end_that_floods_and_reads_nothing_is_dropped() -> None:
             await wait_until(lambda: not here.carrier.is_connected)
             await asyncio.sleep(0.1)
 
-            assert here.carrier.problem == "it does not read what we write"
+            assert here.carrier.problem == "the SMSC does not read"
             assert len(here.received) == 20_000
 
     run_in_virtual_time(scenario())
@@ -400,14 +408,14 @@ def test_a_connection_that_dies_while_it_is_not_read_is_made_again() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
         async with running_carrier(smsc, hand_on=slow.hand_on) as here:
-            smsc.line_up.transport.write(flood(3 * MOST_ARRIVED))
+            smsc.line_up.transport.write(flood(3 * MAX_WAITING_DELIVERS))
             await asyncio.sleep(1)
             smsc.line_up.pipe.reset()
             await asyncio.sleep(100)
             slow.may_keep.set()
-            await wait_until(lambda: len(slow.kept) > MOST_ARRIVED and here.carrier.is_connected)
+            await wait_until(lambda: len(slow.kept) > MAX_WAITING_DELIVERS and here.carrier.is_connected)
 
             assert len(smsc.lines) == 2
-            assert await here.carrier.send([attempt()]) == [Accepted("1")]
+            assert await submit(here.carrier, [attempt()]) == [Accepted("1")]
 
     run_in_virtual_time(scenario())

@@ -7,20 +7,19 @@ from itertools import pairwise
 
 import pytest
 
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.carriers.smpp.session import (
-    BIND_S,
-    ENQUIRE_ANSWER_S,
-    QUIET_S,
+    BIND_TIMEOUT_S,
+    ENQUIRE_TIMEOUT_S,
+    SUBMIT_QUIET_S,
     TICK_S,
-    UNBIND_S,
+    UNBIND_TIMEOUT_S,
     BindRequest,
     ConnectionLost,
     SmppSession,
-    SubmitGroup,
-    SubmitResult,
 )
+from pabal.carriers.smpp.submit_group import SubmitGroup, SubmitResult
 from tests.fakes.pipes import connect
 from tests.fakes.smsc.scripted import (
     SUBMIT_ANSWER,
@@ -54,10 +53,10 @@ class WatchedWorld(VirtualWorld):
 class Talk:
     """A session and its far end."""
 
-    def __init__(self, command: int = pdu.BIND_TRANSCEIVER) -> None:
+    def __init__(self, command: int = protocol.BIND_TRANSCEIVER) -> None:
         self.world = WatchedWorld()
         self.smsc = ScriptedSmsc()
-        self.smsc.acts[pdu.SUBMIT_SM] = silent
+        self.smsc.acts[protocol.SUBMIT_SM] = silent
         self.noted: Counter[str] = Counter()
         self.delivered: list[Pdu] = []
         self.room_told = 0
@@ -81,7 +80,7 @@ class Talk:
     @property
     def numbers(self) -> list[int]:
         """The sequence numbers of the submits that the far end has."""
-        return [each.pdu.sequence for each in self.smsc.told(pdu.SUBMIT_SM)]
+        return [each.pdu.sequence for each in self.smsc.told(protocol.SUBMIT_SM)]
 
     def _note(self, what: str) -> None:
         self.noted[what] += 1
@@ -115,8 +114,8 @@ async def turn() -> None:
 
 
 def answers(lot: SubmitGroup) -> list[SubmitResult]:
-    assert lot.has_all.done()
-    return lot.answers
+    assert lot.completed.done()
+    return lot.results
 
 
 # Binding.
@@ -126,12 +125,12 @@ def test_it_binds_with_its_first_number_and_is_open_then() -> None:
     async def scenario(talk: Talk) -> None:
         assert not talk.session.is_open
         await talk.begin()
-        assert talk.session.room == 0
+        assert talk.session.free_window == 0
         await talk.session.bound
 
-        assert (talk.session.is_open, talk.session.room) == (True, WINDOW)
+        assert (talk.session.is_open, talk.session.free_window) == (True, WINDOW)
         (heard,) = talk.smsc.heard
-        assert (heard.pdu.command, heard.pdu.sequence) == (pdu.BIND_TRANSCEIVER, 1)
+        assert (heard.pdu.command, heard.pdu.sequence) == (protocol.BIND_TRANSCEIVER, 1)
         assert pdu.decode_bind(heard.pdu.body)[:2] == ("pabal", PASSWORD)
 
     run_scenario(scenario, is_bound=False)
@@ -139,14 +138,14 @@ def test_it_binds_with_its_first_number_and_is_open_then() -> None:
 
 def test_silence_to_a_bind_ends_the_connection() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[pdu.BIND_TRANSCEIVER] = silent
+        talk.smsc.acts[protocol.BIND_TRANSCEIVER] = silent
         await talk.begin()
 
-        with pytest.raises(ConnectionLost, match="the bind was not answered"):
+        with pytest.raises(ConnectionLost, match="the SMSC does not answer the bind"):
             await talk.session.bound
 
-        assert now() == BIND_S
-        assert await talk.session.lost == "the bind was not answered"
+        assert now() == BIND_TIMEOUT_S
+        assert await talk.session.closed == "the SMSC does not answer the bind"
         await turn()
         assert not talk.line.is_up
 
@@ -155,7 +154,7 @@ def test_silence_to_a_bind_ends_the_connection() -> None:
 
 def nack(status: int) -> Handler:
     def act(line: SmscConnection, one: Pdu) -> None:
-        line.say(pdu.GENERIC_NACK, one.sequence, status=status)
+        line.say(protocol.GENERIC_NACK, one.sequence, status=status)
 
     return act
 
@@ -163,15 +162,15 @@ def nack(status: int) -> Handler:
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
-        (refuse(pdu.RINVPASWD), "the bind was refused: ESME_RINVPASWD"),
-        (refuse(0x4FF), "the bind was refused: 0x4ff"),
-        (nack(pdu.RINVCMDID), "the bind was refused: ESME_RINVCMDID"),
-        (nack(pdu.OK), "the bind was refused: ESME_RBINDFAIL"),
+        (refuse(protocol.RINVPASWD), "bind refused: ESME_RINVPASWD"),
+        (refuse(0x4FF), "bind refused: 0x4ff"),
+        (nack(protocol.RINVCMDID), "bind refused: ESME_RINVCMDID"),
+        (nack(protocol.OK), "bind refused: ESME_RBINDFAIL"),
     ],
 )
 def test_a_refused_bind_ends_the_connection_at_once_and_says_why(act: Handler, reason: str) -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[pdu.BIND_TRANSCEIVER] = act
+        talk.smsc.acts[protocol.BIND_TRANSCEIVER] = act
         await talk.begin()
 
         with pytest.raises(ConnectionLost) as lost:
@@ -186,10 +185,10 @@ def test_a_refused_bind_ends_the_connection_at_once_and_says_why(act: Handler, r
 
 def test_a_connection_that_hangs_up_before_the_bind_is_answered_says_so() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[pdu.BIND_TRANSCEIVER] = lambda line, _: line.pipe.close()
+        talk.smsc.acts[protocol.BIND_TRANSCEIVER] = lambda line, _: line.pipe.close()
         await talk.begin()
 
-        with pytest.raises(ConnectionLost, match="it hung up"):
+        with pytest.raises(ConnectionLost, match="closed by the SMSC"):
             await talk.session.bound
 
     run_scenario(scenario, is_bound=False)
@@ -197,18 +196,18 @@ def test_a_connection_that_hangs_up_before_the_bind_is_answered_says_so() -> Non
 
 def test_a_second_answer_to_the_bind_changes_nothing() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.line.say(pdu.BIND_TRANSCEIVER | pdu.RESPONSE, 1, b"\0", pdu.RINVPASWD)
+        talk.line.say(protocol.BIND_TRANSCEIVER | protocol.RESPONSE, 1, b"\0", protocol.RINVPASWD)
         await turn()
 
         assert talk.session.is_open
-        assert talk.noted == {"an answer of a kind we did not ask for": 1}
+        assert talk.noted == {"response without a request": 1}
 
     run_scenario(scenario)
 
 
 def test_the_password_is_not_in_what_a_bind_or_a_session_shows() -> None:
     async def scenario(talk: Talk) -> None:
-        bind = BindRequest(pdu.BIND_TRANSCEIVER, pdu.encode_bind("pabal", PASSWORD))
+        bind = BindRequest(protocol.BIND_TRANSCEIVER, pdu.encode_bind("pabal", PASSWORD))
 
         assert PASSWORD not in f"{bind!r} {bind} {[bind]} {talk.session!r}"
 
@@ -225,11 +224,11 @@ def test_each_submit_has_the_answer_to_its_own_number_whatever_the_order() -> No
         first, second, third = talk.numbers
         talk.line.say(SUBMIT_ANSWER, third, b"c\0")
         talk.line.say(SUBMIT_ANSWER, first, b"a\0")
-        talk.line.say(SUBMIT_ANSWER, second, status=pdu.RTHROTTLED)
+        talk.line.say(SUBMIT_ANSWER, second, status=protocol.RTHROTTLED)
         await turn()
 
-        assert answers(lot) == ["a", pdu.RTHROTTLED, "c"]
-        assert talk.session.room == WINDOW
+        assert answers(lot) == ["a", protocol.RTHROTTLED, "c"]
+        assert talk.session.free_window == WINDOW
 
     run_scenario(scenario)
 
@@ -241,9 +240,9 @@ def test_an_answer_with_a_wrong_number_is_noted_and_answers_nothing() -> None:
         talk.line.say(SUBMIT_ANSWER, talk.numbers[0] + 7, b"x\0")
         await turn()
 
-        assert (lot.answers, lot.has_all.done()) == ([None], False)
-        assert (talk.session.room, talk.session.is_open) == (WINDOW - 1, True)
-        assert talk.noted == {"an answer to nothing we asked": 1}
+        assert (lot.results, lot.completed.done()) == ([None], False)
+        assert (talk.session.free_window, talk.session.is_open) == (WINDOW - 1, True)
+        assert talk.noted == {"submit_sm_resp without a submit_sm": 1}
 
     run_scenario(scenario)
 
@@ -258,39 +257,39 @@ def test_of_repeated_answers_the_first_counts() -> None:
         await turn()
 
         assert answers(lot) == ["first", "other"]
-        assert talk.noted == {"an answer to nothing we asked": 2}
-        assert talk.session.room == WINDOW
+        assert talk.noted == {"submit_sm_resp without a submit_sm": 2}
+        assert talk.session.free_window == WINDOW
 
     run_scenario(scenario)
 
 
-@pytest.mark.parametrize("status", [pdu.RINVCMDID, pdu.OK])
+@pytest.mark.parametrize("status", [protocol.RINVCMDID, protocol.OK])
 def test_a_generic_nack_refuses_the_submit_of_its_number(status: int) -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit()
         await turn()
-        talk.line.say(pdu.GENERIC_NACK, talk.numbers[0], status=status)
+        talk.line.say(protocol.GENERIC_NACK, talk.numbers[0], status=status)
         await turn()
 
-        assert answers(lot) == [status or pdu.RUNKNOWNERR]
+        assert answers(lot) == [status or protocol.RUNKNOWNERR]
 
     run_scenario(scenario)
 
 
-@pytest.mark.parametrize("command", [SUBMIT_ANSWER, pdu.GENERIC_NACK])
+@pytest.mark.parametrize("command", [SUBMIT_ANSWER, protocol.GENERIC_NACK])
 def test_a_connection_that_says_we_are_not_bound_is_dropped_and_all_it_said_with_that_counts(command: int) -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(4)
         await turn()
         one, two, three, _ = talk.numbers
-        said = [(command, one, b"", pdu.RINVBNDSTS), (command, two, b"", pdu.RINVBNDSTS)]
-        delivery = (pdu.DELIVER_SM, 9, pdu.encode_deliver(receipt("7")), 0)
+        said = [(command, one, b"", protocol.RINVBNDSTS), (command, two, b"", protocol.RINVBNDSTS)]
+        delivery = (protocol.DELIVER_SM, 9, pdu.encode_short_message(receipt("7")), 0)
         talk.line.transport.write(frames([*said, (SUBMIT_ANSWER, three, b"three\0", 0), delivery]))
         await turn()
 
-        assert answers(lot) == [pdu.RINVBNDSTS, pdu.RINVBNDSTS, "three", None]
-        assert await talk.session.lost == "it says that we are not bound"
-        assert talk.noted == {"it says that we are not bound": 1}
+        assert answers(lot) == [protocol.RINVBNDSTS, protocol.RINVBNDSTS, "three", None]
+        assert await talk.session.closed == "the SMSC says that the session is not bound"
+        assert talk.noted == {"session not bound": 1}
         assert len(talk.delivered) == 1
         assert (talk.session.is_open, talk.line.is_up) == (False, False)
 
@@ -301,14 +300,14 @@ def test_a_connection_that_takes_its_leave_may_say_that_we_are_not_bound() -> No
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
-        talk.line.say(pdu.UNBIND, 77)
-        talk.line.say(SUBMIT_ANSWER, talk.numbers[1], status=pdu.RINVBNDSTS)
+        talk.line.say(protocol.UNBIND, 77)
+        talk.line.say(SUBMIT_ANSWER, talk.numbers[1], status=protocol.RINVBNDSTS)
         await turn()
         talk.line.say(SUBMIT_ANSWER, talk.numbers[0], b"one\0")
         await turn()
 
-        assert answers(lot) == ["one", pdu.RINVBNDSTS]
-        assert await talk.session.lost == "it took its leave"
+        assert answers(lot) == ["one", protocol.RINVBNDSTS]
+        assert await talk.session.closed == "unbound by the SMSC"
         assert talk.noted == {}
 
     run_scenario(scenario)
@@ -316,11 +315,11 @@ def test_a_connection_that_takes_its_leave_may_say_that_we_are_not_bound() -> No
 
 def test_a_generic_nack_for_nothing_is_noted() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.line.say(pdu.GENERIC_NACK, 0, status=pdu.RINVCMDLEN)
+        talk.line.say(protocol.GENERIC_NACK, 0, status=protocol.RINVCMDLEN)
         await turn()
 
         assert talk.session.is_open
-        assert talk.noted == {"a generic_nack for nothing we asked": 1}
+        assert talk.noted == {"generic_nack without a request": 1}
 
     run_scenario(scenario)
 
@@ -333,7 +332,7 @@ def test_pdus_may_come_octet_by_octet() -> None:
         octets = frames(
             [
                 (SUBMIT_ANSWER, first, b"one\0", 0),
-                (pdu.DELIVER_SM, 7, pdu.encode_deliver(receipt("one")), 0),
+                (protocol.DELIVER_SM, 7, pdu.encode_short_message(receipt("one")), 0),
                 (SUBMIT_ANSWER, second, b"two\0", 0),
             ]
         )
@@ -350,7 +349,7 @@ def test_pdus_may_come_octet_by_octet() -> None:
 def test_numbers_begin_anew_after_the_highest_and_leave_zero_out() -> None:
     async def scenario(talk: Talk) -> None:
         talk.session._sequence = 0x7FFFFFFE  # two thousand million submits would take a while
-        talk.smsc.acts[pdu.SUBMIT_SM] = take
+        talk.smsc.acts[protocol.SUBMIT_SM] = take
         lot = talk.submit(3)
         await turn()
 
@@ -365,21 +364,21 @@ def test_what_is_forgotten_makes_room_and_a_late_answer_to_it_is_noted() -> None
         kept, forgotten = talk.submit(1), talk.submit(4)
         await turn()
 
-        assert talk.session.forget(forgotten) == 4
-        assert (talk.session.room, talk.room_told) == (WINDOW - 1, 1)
+        assert talk.session.abandon(forgotten) == 4
+        assert (talk.session.free_window, talk.room_told) == (WINDOW - 1, 1)
         for number in talk.numbers:
             talk.line.say(SUBMIT_ANSWER, number, b"x\0")
         await turn()
         assert answers(kept) == ["x"]
-        assert forgotten.answers == [None] * 4
-        assert talk.noted == {"an answer to nothing we asked": 4}
+        assert forgotten.results == [None] * 4
+        assert talk.noted == {"submit_sm_resp without a submit_sm": 4}
 
     run_scenario(scenario)
 
 
 def test_a_lot_of_nothing_has_all_its_answers() -> None:
     async def scenario(talk: Talk) -> None:
-        assert SubmitGroup(0).has_all.done()
+        assert SubmitGroup(0).completed.done()
 
     run_scenario(scenario)
 
@@ -387,7 +386,7 @@ def test_a_lot_of_nothing_has_all_its_answers() -> None:
 # What cannot be read.
 
 
-@pytest.mark.parametrize("length", [0, 15, 2**32 - 1, pdu.MAX_PDU + 1])
+@pytest.mark.parametrize("length", [0, 15, 2**32 - 1, pdu.MAX_PDU_OCTETS + 1])
 @pytest.mark.parametrize("has_good_ones_before", [False, True])
 def test_a_length_that_no_pdu_has_ends_the_connection_but_what_came_before_it_counts(
     length: int, has_good_ones_before: bool
@@ -395,20 +394,20 @@ def test_a_length_that_no_pdu_has_ends_the_connection_but_what_came_before_it_co
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
-        good = [(SUBMIT_ANSWER, talk.numbers[0], b"good\0", 0), (pdu.DELIVER_SM, 5, b"", 0)]
+        good = [(SUBMIT_ANSWER, talk.numbers[0], b"good\0", 0), (protocol.DELIVER_SM, 5, b"", 0)]
         before = frames(good) if has_good_ones_before else b""
         talk.line.transport.write(before + length.to_bytes(4, "big") + bytes(20))
-        await talk.session.lost
+        await talk.session.closed
 
         assert answers(lot) == ["good" if has_good_ones_before else None, None]
         assert len(talk.delivered) == has_good_ones_before
-        assert await talk.session.lost == f"it sent a command_length {length}"
+        assert await talk.session.closed == f"the SMSC sent an invalid command_length {length}"
         assert not talk.session.is_open
-        (said,) = talk.smsc.told(pdu.GENERIC_NACK)
-        assert (said.pdu.sequence, said.pdu.status) == (0, pdu.RINVCMDLEN)
+        (said,) = talk.smsc.told(protocol.GENERIC_NACK)
+        assert (said.pdu.sequence, said.pdu.status) == (0, protocol.RINVCMDLEN)
         await turn()
         assert not talk.line.is_up
-        assert talk.noted == {"a length that no PDU has": 1}
+        assert talk.noted == {"invalid command_length": 1}
 
     run_scenario(scenario)
 
@@ -421,7 +420,7 @@ def test_a_length_that_no_pdu_has_is_seen_in_its_first_four_octets() -> None:
         talk.line.transport.write(bytes(1))
         await turn()
 
-        assert talk.session.lost.done()
+        assert talk.session.closed.done()
 
     run_scenario(scenario)
 
@@ -439,8 +438,8 @@ def test_a_reset_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
         await turn()
 
         assert answers(lot) == ["one", None]
-        assert await talk.session.lost == "the connection broke (ConnectionResetError)"
-        assert (talk.session.is_open, talk.session.room) == (False, 0)
+        assert await talk.session.closed == "connection broken (ConnectionResetError)"
+        assert (talk.session.is_open, talk.session.free_window) == (False, 0)
 
     run_scenario(scenario)
 
@@ -454,7 +453,7 @@ def test_an_end_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
         await turn()
 
         assert answers(lot) == [None]
-        assert await talk.session.lost == "it hung up"
+        assert await talk.session.closed == "closed by the SMSC"
 
     run_scenario(scenario)
 
@@ -465,16 +464,23 @@ def test_an_unknown_command_is_refused_and_the_connection_kept(command: int) -> 
         talk.line.say(command, 77, b"what is this")
         await turn()
 
-        (said,) = talk.smsc.told(pdu.GENERIC_NACK)
-        assert (said.pdu.sequence, said.pdu.status) == (77, pdu.RINVCMDID)
+        (said,) = talk.smsc.told(protocol.GENERIC_NACK)
+        assert (said.pdu.sequence, said.pdu.status) == (77, protocol.RINVCMDID)
         assert talk.session.is_open
-        assert talk.noted == {"a command we do not know": 1}
+        assert talk.noted == {"unknown command": 1}
 
     run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
-    "command", [0x80000003, 0x80000103, 0xFFFFFFFF, pdu.BIND_RECEIVER | pdu.RESPONSE, pdu.UNBIND | pdu.RESPONSE]
+    "command",
+    [
+        0x80000003,
+        0x80000103,
+        0xFFFFFFFF,
+        protocol.BIND_RECEIVER | protocol.RESPONSE,
+        protocol.UNBIND | protocol.RESPONSE,
+    ],
 )
 def test_an_unknown_answer_is_noted_and_not_answered(command: int) -> None:
     async def scenario(talk: Talk) -> None:
@@ -483,7 +489,7 @@ def test_an_unknown_answer_is_noted_and_not_answered(command: int) -> None:
 
         assert len(talk.smsc.heard) == 1, "only the bind"
         assert talk.session.is_open
-        assert talk.noted == {"an answer of a kind we did not ask for": 1}
+        assert talk.noted == {"response without a request": 1}
 
     run_scenario(scenario)
 
@@ -493,10 +499,10 @@ def test_an_unknown_answer_is_noted_and_not_answered(command: int) -> None:
 
 def test_an_enquire_link_is_answered_by_its_number() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.line.say(pdu.ENQUIRE_LINK, 4711)
+        talk.line.say(protocol.ENQUIRE_LINK, 4711)
         await turn()
 
-        (said,) = talk.smsc.told(pdu.ENQUIRE_LINK | pdu.RESPONSE)
+        (said,) = talk.smsc.told(protocol.ENQUIRE_LINK | protocol.RESPONSE)
         assert (said.pdu.sequence, said.pdu.status, said.pdu.body) == (4711, 0, b"")
 
     run_scenario(scenario)
@@ -506,7 +512,7 @@ def test_a_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
     async def scenario(talk: Talk) -> None:
         await asyncio.sleep(10 * ENQUIRE_S)
 
-        tested_at = [each.at for each in talk.smsc.told(pdu.ENQUIRE_LINK)]
+        tested_at = [each.at for each in talk.smsc.told(protocol.ENQUIRE_LINK)]
         assert 9 <= len(tested_at) <= 10
         assert all(ENQUIRE_S <= later - earlier <= ENQUIRE_S + 2 * TICK_S for earlier, later in pairwise(tested_at))
         assert talk.session.is_open
@@ -516,21 +522,21 @@ def test_a_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
 
 def test_a_quiet_connection_that_does_not_answer_is_dropped() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[pdu.ENQUIRE_LINK] = silent
+        talk.smsc.acts[protocol.ENQUIRE_LINK] = silent
 
-        assert await talk.session.lost == "it does not answer enquire_link"
-        assert ENQUIRE_S + ENQUIRE_ANSWER_S <= now() <= ENQUIRE_S + ENQUIRE_ANSWER_S + 2 * TICK_S
-        assert len(talk.smsc.told(pdu.ENQUIRE_LINK)) == 1
+        assert await talk.session.closed == "the SMSC does not answer enquire_link"
+        assert ENQUIRE_S + ENQUIRE_TIMEOUT_S <= now() <= ENQUIRE_S + ENQUIRE_TIMEOUT_S + 2 * TICK_S
+        assert len(talk.smsc.told(protocol.ENQUIRE_LINK)) == 1
 
     run_scenario(scenario)
 
 
 def test_any_word_shows_that_a_connection_lives() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[pdu.ENQUIRE_LINK] = silent
+        talk.smsc.acts[protocol.ENQUIRE_LINK] = silent
         for number in range(10):
             await asyncio.sleep(ENQUIRE_S + 5)
-            talk.line.say(pdu.ENQUIRE_LINK, number)
+            talk.line.say(protocol.ENQUIRE_LINK, number)
 
         assert talk.session.is_open
 
@@ -539,13 +545,13 @@ def test_any_word_shows_that_a_connection_lives() -> None:
 
 def test_submits_without_an_answer_have_the_connection_tested_soon_and_dropped() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[pdu.ENQUIRE_LINK] = silent
+        talk.smsc.acts[protocol.ENQUIRE_LINK] = silent
         lot = talk.submit(WINDOW)
-        await talk.session.lost
+        await talk.session.closed
 
-        (tested,) = talk.smsc.told(pdu.ENQUIRE_LINK)
-        assert QUIET_S <= tested.at <= QUIET_S + TICK_S
-        assert now() <= tested.at + ENQUIRE_ANSWER_S + TICK_S
+        (tested,) = talk.smsc.told(protocol.ENQUIRE_LINK)
+        assert SUBMIT_QUIET_S <= tested.at <= SUBMIT_QUIET_S + TICK_S
+        assert now() <= tested.at + ENQUIRE_TIMEOUT_S + TICK_S
         assert answers(lot) == [None] * WINDOW
 
     run_scenario(scenario)
@@ -553,12 +559,12 @@ def test_submits_without_an_answer_have_the_connection_tested_soon_and_dropped()
 
 def test_an_unbind_with_nothing_owed_is_answered_at_once() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.line.say(pdu.UNBIND, 9)
+        talk.line.say(protocol.UNBIND, 9)
         await turn()
 
-        (said,) = talk.smsc.told(pdu.UNBIND | pdu.RESPONSE)
+        (said,) = talk.smsc.told(protocol.UNBIND | protocol.RESPONSE)
         assert (said.pdu.sequence, said.pdu.status) == (9, 0)
-        assert await talk.session.lost == "it took its leave"
+        assert await talk.session.closed == "unbound by the SMSC"
         assert not talk.line.is_up
 
     run_scenario(scenario)
@@ -568,18 +574,20 @@ def test_after_an_unbind_with_a_full_window_the_answers_still_count_and_nothing_
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(WINDOW)
         await turn()
-        talk.line.say(pdu.UNBIND, 9)
+        talk.line.say(protocol.UNBIND, 9)
         await turn()
-        assert (talk.session.is_open, talk.session.room) == (False, 0)
-        assert talk.smsc.told(pdu.UNBIND | pdu.RESPONSE) == [], "many hang up as soon as they have the answer"
-        await asyncio.sleep(UNBIND_S / 2)
+        assert (talk.session.is_open, talk.session.free_window) == (False, 0)
+        assert talk.smsc.told(protocol.UNBIND | protocol.RESPONSE) == [], (
+            "many hang up as soon as they have the answer"
+        )
+        await asyncio.sleep(UNBIND_TIMEOUT_S / 2)
         for number in talk.numbers:
             talk.line.say(SUBMIT_ANSWER, number, b"%d\0" % number)
         await turn()
 
         assert answers(lot) == [str(number) for number in talk.numbers]
-        assert len(talk.smsc.told(pdu.UNBIND | pdu.RESPONSE)) == 1
-        assert await talk.session.lost == "it took its leave"
+        assert len(talk.smsc.told(protocol.UNBIND | protocol.RESPONSE)) == 1
+        assert await talk.session.closed == "unbound by the SMSC"
 
     run_scenario(scenario)
 
@@ -589,13 +597,13 @@ def test_after_an_unbind_what_is_not_answered_soon_is_unknown() -> None:
         lot = talk.submit(3)
         await turn()
         began = now()
-        talk.line.say(pdu.UNBIND, 9)
+        talk.line.say(protocol.UNBIND, 9)
         talk.line.say(SUBMIT_ANSWER, talk.numbers[1], b"mine\0")
-        await talk.session.lost
+        await talk.session.closed
 
         assert answers(lot) == [None, "mine", None]
-        assert now() - began == pytest.approx(UNBIND_S, abs=0.1)
-        assert len(talk.smsc.told(pdu.UNBIND | pdu.RESPONSE)) == 1
+        assert now() - began == pytest.approx(UNBIND_TIMEOUT_S, abs=0.1)
+        assert len(talk.smsc.told(protocol.UNBIND | protocol.RESPONSE)) == 1
 
     run_scenario(scenario)
 
@@ -605,9 +613,9 @@ def test_it_takes_its_leave_and_hears_what_is_still_owed() -> None:
         def answer_all_then_go(line: SmscConnection, one: Pdu) -> None:
             for number in list(line.owed):
                 line.say(SUBMIT_ANSWER, number, b"late\0")
-            line.say(pdu.UNBIND | pdu.RESPONSE, one.sequence)
+            line.say(protocol.UNBIND | protocol.RESPONSE, one.sequence)
 
-        talk.smsc.acts[pdu.UNBIND] = answer_all_then_go
+        talk.smsc.acts[protocol.UNBIND] = answer_all_then_go
         lot = talk.submit(2)
         await turn()
         began = now()
@@ -615,7 +623,7 @@ def test_it_takes_its_leave_and_hears_what_is_still_owed() -> None:
 
         assert answers(lot) == ["late", "late"]
         assert now() - began < 0.1
-        assert await talk.session.lost == "we took our leave"
+        assert await talk.session.closed == "unbound by us"
         await turn()
         assert not talk.line.is_up
 
@@ -624,12 +632,12 @@ def test_it_takes_its_leave_and_hears_what_is_still_owed() -> None:
 
 def test_it_leaves_all_the_same_where_its_leave_is_not_answered() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[pdu.UNBIND] = silent
+        talk.smsc.acts[protocol.UNBIND] = silent
         lot = talk.submit(2)
         await talk.session.unbind()
         await turn()
 
-        assert now() == pytest.approx(UNBIND_S, abs=0.1)
+        assert now() == pytest.approx(UNBIND_TIMEOUT_S, abs=0.1)
         assert answers(lot) == [None, None]
         assert not talk.line.is_up
 
@@ -653,19 +661,19 @@ def test_a_lost_connection_does_nothing_more() -> None:
         looks = talk.world.looks
         await asyncio.sleep(100)
 
-        assert (talk.session.lost.done(), talk.world.looks) == (True, looks)
+        assert (talk.session.closed.done(), talk.world.looks) == (True, looks)
 
     run_scenario(scenario)
 
 
 def test_who_is_not_bound_leaves_without_a_word() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[pdu.BIND_TRANSCEIVER] = silent
+        talk.smsc.acts[protocol.BIND_TRANSCEIVER] = silent
         await talk.begin()
         await talk.session.unbind()
         await turn()
 
-        assert [each.pdu.command for each in talk.smsc.heard] == [pdu.BIND_TRANSCEIVER]
+        assert [each.pdu.command for each in talk.smsc.heard] == [protocol.BIND_TRANSCEIVER]
         assert not talk.line.is_up
 
     run_scenario(scenario, is_bound=False)
@@ -684,9 +692,9 @@ def test_a_far_end_that_does_not_read_gets_no_submits_and_is_dropped() -> None:
         talk.line.transport.pause_reading()
         flooded(talk)
 
-        assert (talk.session.room, talk.session.is_open) == (0, True)
-        assert await talk.session.lost == "it does not read what we write"
-        assert ENQUIRE_ANSWER_S <= now() <= ENQUIRE_ANSWER_S + 2 * TICK_S
+        assert (talk.session.free_window, talk.session.is_open) == (0, True)
+        assert await talk.session.closed == "the SMSC does not read"
+        assert ENQUIRE_TIMEOUT_S <= now() <= ENQUIRE_TIMEOUT_S + 2 * TICK_S
 
     run_scenario(scenario)
 
@@ -695,13 +703,13 @@ def test_a_far_end_that_reads_on_gets_submits_again() -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.transport.pause_reading()
         flooded(talk)
-        await asyncio.sleep(ENQUIRE_ANSWER_S / 2)
+        await asyncio.sleep(ENQUIRE_TIMEOUT_S / 2)
         talk.line.transport.resume_reading()
         told = talk.room_told
         await turn()
 
-        assert (talk.session.room, talk.room_told) == (WINDOW, told + 1)
-        await asyncio.sleep(2 * ENQUIRE_ANSWER_S)
+        assert (talk.session.free_window, talk.room_told) == (WINDOW, told + 1)
+        await asyncio.sleep(2 * ENQUIRE_TIMEOUT_S)
         assert talk.session.is_open
 
     run_scenario(scenario)
@@ -712,27 +720,27 @@ def test_closing_does_not_wait_for_ever_for_a_far_end_that_does_not_read() -> No
         talk.line.transport.pause_reading()
         flooded(talk)
         talk.line.transport.write(bytes(4))
-        await talk.session.lost
+        await talk.session.closed
 
-        assert now() == pytest.approx(UNBIND_S, abs=0.1)
+        assert now() == pytest.approx(UNBIND_TIMEOUT_S, abs=0.1)
 
     run_scenario(scenario)
 
 
 def test_while_we_do_not_read_silence_is_our_own_fault() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[pdu.SUBMIT_SM] = take
+        talk.smsc.acts[protocol.SUBMIT_SM] = take
         talk.session.pause()
-        assert talk.session.room == 0
+        assert talk.session.free_window == 0
         lot = talk.submit()
         await asyncio.sleep(10 * ENQUIRE_S)
-        assert (talk.session.is_open, lot.has_all.done()) == (True, False)
+        assert (talk.session.is_open, lot.completed.done()) == (True, False)
         told = talk.room_told
         talk.session.resume()
         await turn()
 
         assert answers(lot) == ["1"]
-        assert talk.session.room == WINDOW
+        assert talk.session.free_window == WINDOW
         assert talk.room_told > told
 
     run_scenario(scenario)

@@ -12,13 +12,14 @@ import pytest
 import uvloop
 
 from pabal.carriers.base import Accepted, Receipt
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.message import Outcome
 from pabal.world import RealWorld
 from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, receipt, take
 from tests.fixtures.smpp import attempts, smpp_settings
+from tests.fixtures.verdicts import submit
 
 TLS = Path(__file__).parents[2] / "fixtures" / "tls"
 WITHIN_S = 30.0
@@ -84,18 +85,18 @@ async def sent_and_reported(smsc: ScriptedSmsc, port: int, **settings: Any) -> N
             has_all.set()
 
     carrier = SmppCarrier(smpp_settings(port=port, **settings), RealWorld(), lambda _: None)
-    smsc.acts[pdu.SUBMIT_SM] = take_and_report
+    smsc.acts[protocol.SUBMIT_SM] = take_and_report
     running = asyncio.create_task(carrier.run(hand_on))
     async with asyncio.timeout(WITHIN_S):
-        await logged("a connection is up")
-        verdicts = await carrier.send(attempts(COUNT))
+        await logged("SMPP connection bound")
+        verdicts = await submit(carrier, attempts(COUNT))
         await has_all.wait()
         running.cancel()
         await asyncio.wait([running])
 
     assert verdicts == [Accepted(str(number)) for number in range(1, COUNT + 1)]
     assert [each.outcome for each in kept] == [Outcome.DELIVERED] * COUNT
-    assert len(smsc.told(pdu.UNBIND)) == 1
+    assert len(smsc.told(protocol.UNBIND)) == 1
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
@@ -138,7 +139,7 @@ def test_who_cannot_prove_who_he_is_gets_no_password(loop: str, settings: dict[s
             carrier = SmppCarrier(smpp_settings(port=port, tls=True, **settings), RealWorld(), lambda _: None)
             running = asyncio.create_task(carrier.run(nobody))
             async with asyncio.timeout(WITHIN_S):
-                await logged("a connection is down")
+                await logged("SMPP connection lost; reconnecting")
             running.cancel()
             await asyncio.wait([running])
 

@@ -3,11 +3,12 @@
 from typing import Any
 
 from pabal.carriers.base import Accepted
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import pdu, protocol
 from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Product
 from tests.fakes.smsc.scripted import ScriptedSmsc
 from tests.fixtures.smpp import LONG, PARTS, PHONE, SENDER, attempt, kinds, running_carrier
+from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
 
 
@@ -17,7 +18,7 @@ def submitted(message: Attempt, **settings: Any) -> list[pdu.ShortMessage]:
     async def scenario() -> list[pdu.ShortMessage]:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, **settings) as here:
-            assert kinds(await here.carrier.send([message])) == [Accepted]
+            assert kinds(await submit(here.carrier, [message])) == [Accepted]
         return smsc.submits
 
     return run_in_virtual_time(scenario())
@@ -27,9 +28,9 @@ def test_a_message_goes_as_it_is() -> None:
     (submit,) = submitted(attempt())
 
     assert (submit.source, submit.destination) == ((0, 0, SENDER), (0, 0, PHONE))
-    assert submit.text.decode("utf-16-be") == "안녕하세요"
+    assert submit.user_data.decode("utf-16-be") == "안녕하세요"
     assert (submit.data_coding, submit.esm_class, submit.registered_delivery) == (8, 0, 1)
-    assert (submit.service_type, submit.validity, submit.schedule, dict(submit.options)) == ("", "", "", {})
+    assert (submit.service_type, submit.validity, submit.schedule, dict(submit.tlvs)) == ("", "", "", {})
 
 
 def test_what_an_operator_wants_otherwise_is_set() -> None:
@@ -49,30 +50,30 @@ def test_what_an_operator_wants_otherwise_is_set() -> None:
 
     assert (submit.source, submit.destination) == ((5, 8, SENDER), (1, 18, "821012345678"))
     assert (submit.service_type, submit.validity) == ("BULK", "000003040500000R")
-    assert (submit.registered_delivery, submit.data_coding, submit.text) == (0, 0x84, b"Hello")
+    assert (submit.registered_delivery, submit.data_coding, submit.user_data) == (0, 0x84, b"Hello")
 
 
 def test_a_subject_is_the_first_line() -> None:
     (submit,) = submitted(attempt(product=Product.LMS, subject="제목"))
 
-    assert submit.text.decode("utf-16-be") == "제목\n안녕하세요"
+    assert submit.user_data.decode("utf-16-be") == "제목\n안녕하세요"
 
 
 def test_only_what_may_be_held_in_doubt_has_a_mark() -> None:
     (held,) = submitted(attempt(), on_doubt="hold")
     (resent,) = submitted(attempt(), on_doubt="resend")
 
-    assert held.options == {
-        pdu.USER_MESSAGE_REFERENCE: identifiers.user_message_reference(attempt().message_id).to_bytes(2, "big")
+    assert held.tlvs == {
+        protocol.USER_MESSAGE_REFERENCE: identifiers.user_message_reference(attempt().message_id).to_bytes(2, "big")
     }
-    assert resent.options == {}
+    assert resent.tlvs == {}
 
 
 def test_a_long_text_goes_as_payload_in_one_submit() -> None:
     (submit,) = submitted(attempt(content=LONG))
 
     assert (submit.short_message, submit.esm_class) == (b"", 0)
-    assert submit.options[pdu.MESSAGE_PAYLOAD].decode("utf-16-be") == LONG
+    assert submit.tlvs[protocol.MESSAGE_PAYLOAD].decode("utf-16-be") == LONG
 
 
 def test_a_long_text_goes_in_parts_that_are_joined_by_a_header() -> None:
@@ -83,5 +84,5 @@ def test_a_long_text_goes_in_parts_that_are_joined_by_a_header() -> None:
     assert {head[:5] for head in heads} == {heads[0][:5]}
     assert [tuple(head[5:]) for head in heads] == [(PARTS, number) for number in range(1, PARTS + 1)]
     assert b"".join(part.short_message[7:] for part in parts).decode("utf-16-be") == LONG
-    assert {part.esm_class for part in parts} == {pdu.HAS_UDH}
+    assert {part.esm_class for part in parts} == {protocol.HAS_UDH}
     assert {part.registered_delivery for part in parts} == {1}

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import Accepted, NotSent, Unknown
-from pabal.carriers.smpp import pdu
-from pabal.carriers.smpp.carrier import ANSWER_S
+from pabal.carriers.smpp import protocol
+from pabal.carriers.smpp.carrier import TIMEOUT_S
 from pabal.carriers.smpp.pdu import Pdu
 from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, answer, each_in_turn, refuse, silent, take
 from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, kinds, now, running_carrier, wait_until
+from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
 
 
@@ -21,11 +22,11 @@ def test_a_pair_sends_on_the_transmitter_only() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, bind="pair", binds=2) as here:
             await wait_until(lambda: len(smsc.lines) == 4)
-            assert kinds(await here.carrier.send(attempts(50))) == [Accepted] * 50
+            assert kinds(await submit(here.carrier, attempts(50))) == [Accepted] * 50
 
-            transmitters = smsc.lines_bound_by(pdu.BIND_TRANSMITTER)
-            assert len(transmitters) == len(smsc.lines_bound_by(pdu.BIND_RECEIVER)) == 2
-            assert {each.line for each in smsc.told(pdu.SUBMIT_SM)} <= set(transmitters)
+            transmitters = smsc.lines_bound_by(protocol.BIND_TRANSMITTER)
+            assert len(transmitters) == len(smsc.lines_bound_by(protocol.BIND_RECEIVER)) == 2
+            assert {each.line for each in smsc.told(protocol.SUBMIT_SM)} <= set(transmitters)
 
     run_in_virtual_time(scenario())
 
@@ -33,17 +34,17 @@ def test_a_pair_sends_on_the_transmitter_only() -> None:
 def test_a_receiver_alone_is_no_connection_and_the_trouble_is_the_transmitters() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.BIND_TRANSMITTER] = refuse(pdu.RALYBND)
+        smsc.acts[protocol.BIND_TRANSMITTER] = refuse(protocol.RALYBND)
         async with running_carrier(smsc, is_up=False, bind="pair") as here:
             for _ in range(20):
                 await asyncio.sleep(1)
                 assert not here.carrier.is_connected
-                assert here.carrier.problem == "the bind was refused: ESME_RALYBND"
-            smsc.lines_bound_by(pdu.BIND_RECEIVER)[0].pipe.close()
+                assert here.carrier.problem == "bind refused: ESME_RALYBND"
+            smsc.lines_bound_by(protocol.BIND_RECEIVER)[0].pipe.close()
             for _ in range(100):
                 await asyncio.sleep(0.1)
-                assert here.carrier.problem == "the bind was refused: ESME_RALYBND"
-            assert kinds(await here.carrier.send([attempt()])) == [NotSent]
+                assert here.carrier.problem == "bind refused: ESME_RALYBND"
+            assert kinds(await submit(here.carrier, [attempt()])) == [NotSent]
 
     run_in_virtual_time(scenario())
 
@@ -51,13 +52,13 @@ def test_a_receiver_alone_is_no_connection_and_the_trouble_is_the_transmitters()
 def test_several_connections_share_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = silent
+        smsc.acts[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, binds=3, window=9) as here:
-            await wait_until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 3)
-            sending = asyncio.create_task(here.carrier.send(attempts(30)))
+            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 3)
+            sending = asyncio.create_task(submit(here.carrier, attempts(30)))
             await asyncio.sleep(1)
             assert [len(line.owed) for line in smsc.open_lines] == [3, 3, 3]
-            smsc.acts[pdu.SUBMIT_SM] = take
+            smsc.acts[protocol.SUBMIT_SM] = take
             smsc.answer_all()
 
             assert kinds(await sending) == [Accepted] * 30
@@ -69,12 +70,12 @@ def test_several_connections_share_the_window() -> None:
 def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = silent
+        smsc.acts[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, binds=5, window=2) as here:
-            await wait_until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 5)
-            sending = asyncio.create_task(here.carrier.send(attempts(10)))
+            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 5)
+            sending = asyncio.create_task(submit(here.carrier, attempts(10)))
             await asyncio.sleep(1)
-            smsc.acts[pdu.SUBMIT_SM] = take
+            smsc.acts[protocol.SUBMIT_SM] = take
             smsc.answer_all()
 
             assert kinds(await sending) == [Accepted] * 10
@@ -86,14 +87,14 @@ def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None
 def test_a_connection_that_comes_up_later_gives_room_to_what_waits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.BIND_TRANSCEIVER] = each_in_turn(answer, refuse(pdu.RALYBND), answer)
-        smsc.acts[pdu.SUBMIT_SM] = silent
+        smsc.acts[protocol.BIND_TRANSCEIVER] = each_in_turn(answer, refuse(protocol.RALYBND), answer)
+        smsc.acts[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, binds=2, window=2) as here:
-            sending = asyncio.create_task(here.carrier.send(attempts(2)))
+            sending = asyncio.create_task(submit(here.carrier, attempts(2)))
             await wait_until(lambda: len(smsc.submits) == 2)
 
             assert len(smsc.open_lines) == 2
-            assert smsc.submitted_at[1] - smsc.told(pdu.BIND_TRANSCEIVER)[2].at < 0.01
+            assert smsc.submitted_at[1] - smsc.told(protocol.BIND_TRANSCEIVER)[2].at < 0.01
             smsc.answer_all()
             assert kinds(await sending) == [Accepted] * 2
 
@@ -103,13 +104,13 @@ def test_a_connection_that_comes_up_later_gives_room_to_what_waits() -> None:
 def test_the_death_of_one_connection_hurts_only_its_own() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = silent
+        smsc.acts[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, binds=2, window=8) as here:
-            await wait_until(lambda: len(smsc.told(pdu.BIND_TRANSCEIVER)) == 2)
-            sending = asyncio.create_task(here.carrier.send(attempts(12)))
+            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 2)
+            sending = asyncio.create_task(submit(here.carrier, attempts(12)))
             await wait_until(lambda: len(smsc.submits) == 8)
             dying = smsc.open_lines[0]
-            smsc.acts[pdu.SUBMIT_SM] = take
+            smsc.acts[protocol.SUBMIT_SM] = take
             dying.pipe.reset()
             await asyncio.sleep(0.1)
             assert here.carrier.is_connected
@@ -133,10 +134,10 @@ def test_the_window_is_never_exceeded_however_much_is_handed_over_at_once(settin
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = late
+        smsc.acts[protocol.SUBMIT_SM] = late
         async with running_carrier(smsc, window=7, long_messages="parts", **settings) as here:
             batches = [attempts(5), [attempt(6, LONG)], attempts(20), [attempt(7, LONG), attempt(8)]]
-            verdicts = await asyncio.gather(*map(here.carrier.send, batches))
+            verdicts = await asyncio.gather(*(submit(here.carrier, batch) for batch in batches))
 
             assert [len(each) for each in verdicts] == [5, 1, 20, 2]
             assert {type(one) for each in verdicts for one in each} == {Accepted}
@@ -158,7 +159,7 @@ def test_the_rate_is_kept_and_used(rate: int) -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=rate, window=1000) as here:
             count = rate * 5
-            verdicts = await asyncio.gather(*(here.carrier.send(attempts(rate)) for _ in range(5)))
+            verdicts = await asyncio.gather(*(submit(here.carrier, attempts(rate)) for _ in range(5)))
 
             assert sum(map(len, verdicts)) == count
             at = smsc.submitted_at
@@ -173,7 +174,7 @@ def test_every_part_counts_towards_the_rate() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=10, long_messages="parts") as here:
-            await here.carrier.send([attempt(number, LONG) for number in range(1, 11)])
+            await submit(here.carrier, [attempt(number, LONG) for number in range(1, 11)])
 
             assert len(smsc.submits) == 10 * PARTS
             check_rate(smsc.submitted_at, 10)
@@ -185,9 +186,9 @@ def test_after_a_pause_there_is_no_burst() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=20) as here:
-            await here.carrier.send(attempts(20))
+            await submit(here.carrier, attempts(20))
             await asyncio.sleep(60)
-            await here.carrier.send(attempts(40))
+            await submit(here.carrier, attempts(40))
 
             check_rate(smsc.submitted_at, 20)
 
@@ -197,12 +198,12 @@ def test_after_a_pause_there_is_no_burst() -> None:
 def test_after_a_stalled_window_there_is_no_burst() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = silent
+        smsc.acts[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, rate=20, window=5) as here:
-            batches = [asyncio.create_task(here.carrier.send(attempts(20))) for _ in range(3)]
+            batches = [asyncio.create_task(submit(here.carrier, attempts(20))) for _ in range(3)]
             await asyncio.sleep(10)
             assert len(smsc.submits) == 5
-            smsc.acts[pdu.SUBMIT_SM] = take
+            smsc.acts[protocol.SUBMIT_SM] = take
             smsc.answer_all()
             await asyncio.wait(batches)
 
@@ -217,7 +218,7 @@ def test_it_says_how_long_what_it_has_will_take() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=10) as here:
             assert here.carrier.backlog_s == 0
-            batches = [asyncio.create_task(here.carrier.send(attempts(20))) for _ in range(3)]
+            batches = [asyncio.create_task(submit(here.carrier, attempts(20))) for _ in range(3)]
             await asyncio.sleep(1)
             assert 4.5 <= here.carrier.backlog_s <= 5.2
             await asyncio.wait(batches)
@@ -231,9 +232,9 @@ def test_more_than_goes_out_in_the_time_to_answer_stays_in_our_hands() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=1) as here:
             began = now()
-            verdicts = await here.carrier.send(attempts(100))
+            verdicts = await submit(here.carrier, attempts(100))
 
-            assert now() - began < ANSWER_S
+            assert now() - began < TIMEOUT_S
             sent = len(smsc.submits)
             assert 17 <= sent <= 20  # none is begun that would have no time to be answered
             assert kinds(verdicts) == [Accepted] * sent + [NotSent] * (100 - sent)
@@ -245,7 +246,7 @@ def test_what_waits_for_its_time_when_the_connection_breaks_stays_in_our_hands()
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=1) as here:
-            sending = asyncio.create_task(here.carrier.send(attempts(5)))
+            sending = asyncio.create_task(submit(here.carrier, attempts(5)))
             await asyncio.sleep(1.5)
             smsc.is_down = True
             smsc.line_up.pipe.reset()
@@ -259,9 +260,9 @@ def test_those_who_come_first_go_first() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=50) as here:
-            first = asyncio.create_task(here.carrier.send(attempts(10)))
+            first = asyncio.create_task(submit(here.carrier, attempts(10)))
             await asyncio.sleep(0)
-            second = asyncio.create_task(here.carrier.send([attempt(99, receiver="01099999999")]))
+            second = asyncio.create_task(submit(here.carrier, [attempt(99, receiver="01099999999")]))
             await asyncio.wait([first, second])
 
             assert smsc.submits[-1].destination.digits == "01099999999"
@@ -272,7 +273,7 @@ def test_those_who_come_first_go_first() -> None:
 def test_one_late_answer_holds_up_no_other() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(take, silent, take)
+        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, silent, take)
         async with running_carrier(smsc) as here:
             told: list[tuple[float, int, type]] = []
             began = now()
@@ -287,7 +288,7 @@ def test_one_late_answer_holds_up_no_other() -> None:
             assert early == [(number, Accepted) for number in (0, *range(2, 10))]
             (late,) = [each for each in told if each[0] >= 1]
             assert late[1:] == (1, Unknown)
-            assert late[0] < ANSWER_S
+            assert late[0] < TIMEOUT_S
 
     run_in_virtual_time(scenario())
 
@@ -296,7 +297,7 @@ def test_a_message_in_parts_is_not_begun_when_there_is_no_time_for_all_of_it() -
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=1, long_messages="parts") as here:
-            verdicts = await here.carrier.send([attempt(number, LONG) for number in range(1, 8)])
+            verdicts = await submit(here.carrier, [attempt(number, LONG) for number in range(1, 8)])
 
             begun = len(smsc.submits) // PARTS
             assert len(smsc.submits) == begun * PARTS
@@ -309,12 +310,12 @@ def test_a_message_in_parts_is_not_begun_when_there_is_no_time_for_all_of_it() -
 def test_a_pair_whose_receiver_is_locked_out_says_what_it_lacks() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[pdu.BIND_RECEIVER] = refuse(pdu.RINVPASWD)
+        smsc.acts[protocol.BIND_RECEIVER] = refuse(protocol.RINVPASWD)
         async with running_carrier(smsc, bind="pair") as here:
             await wait_until(lambda: "ESME_RINVPASWD" in here.carrier.problem)
 
             assert here.carrier.is_connected
-            assert here.carrier.problem == "1 of 2 connections are down: the bind was refused: ESME_RINVPASWD"
+            assert here.carrier.problem == "1 of 2 connections are down: bind refused: ESME_RINVPASWD"
 
     run_in_virtual_time(scenario())
 
@@ -322,14 +323,14 @@ def test_a_pair_whose_receiver_is_locked_out_says_what_it_lacks() -> None:
 def test_how_far_ahead_it_is_can_be_seen_as_soon_as_it_has_a_batch() -> None:
     async def scenario() -> None:
         async with running_carrier(ScriptedSmsc(), rate=50, long_messages="parts") as here:
-            sending = asyncio.create_task(here.carrier.send([attempt(1, LONG), attempt(2, LONG)]))
+            sending = asyncio.create_task(submit(here.carrier, [attempt(1, LONG), attempt(2, LONG)]))
             await asyncio.sleep(0)
 
             assert here.carrier.backlog_s == pytest.approx(2 * PARTS / 50)
             assert kinds(await sending) == [Accepted, Accepted]
             assert here.carrier.backlog_s == pytest.approx(0, abs=0.1)
 
-            sending = asyncio.create_task(here.carrier.send([attempt(3, LONG)]))
+            sending = asyncio.create_task(submit(here.carrier, [attempt(3, LONG)]))
             await asyncio.sleep(0)
             sending.cancel()
             await asyncio.wait([sending])

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.message import Outcome, Product, Status
@@ -94,7 +94,7 @@ def test_the_first_final_receipt_is_the_end_whenever_it_comes(
     tmp_path: Path, before_the_answer: bool, stats: list[str], end: Any
 ) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.acts[pdu.SUBMIT_SM] = report(*stats, before_the_answer=before_the_answer)
+        smsc.acts[protocol.SUBMIT_SM] = report(*stats, before_the_answer=before_the_answer)
         request = await send(env, sms())
         await env.wait(2)
         assert await outcomes_of(env, request) == [SENDING if before_the_answer else end]
@@ -153,7 +153,9 @@ def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
 
 def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.acts[pdu.SUBMIT_SM] = each_in_turn(refuse(pdu.RTHROTTLED), refuse(pdu.RMSGQFUL), report("DELIVRD"))
+        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(
+            refuse(protocol.RTHROTTLED), refuse(protocol.RMSGQFUL), report("DELIVRD")
+        )
         request = await send(env, sms())
         await env.wait(30)
 
@@ -171,7 +173,7 @@ def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> Non
         await env.wait(3600)
         assert smsc.submits == []
         smsc.is_down = False
-        smsc.acts[pdu.SUBMIT_SM] = report("DELIVRD")
+        smsc.acts[protocol.SUBMIT_SM] = report("DELIVRD")
         await env.wait(30)
 
         assert await outcomes_of(env, request) == [DONE]
@@ -182,10 +184,10 @@ def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> Non
 
 def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.acts[pdu.SUBMIT_SM] = silent
+        smsc.acts[protocol.SUBMIT_SM] = silent
         request = await send(env, sms())
         await wait_until(lambda: smsc.submits)
-        smsc.acts[pdu.SUBMIT_SM] = report("DELIVRD")
+        smsc.acts[protocol.SUBMIT_SM] = report("DELIVRD")
         smsc.line_up.pipe.reset()
         await env.wait(60)
 
@@ -198,12 +200,12 @@ def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("has_arrived", [True, False])
 def test_after_a_reset_what_is_held_in_doubt_is_never_sent_again(tmp_path: Path, has_arrived: bool) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.acts[pdu.SUBMIT_SM] = silent
+        smsc.acts[protocol.SUBMIT_SM] = silent
         request = await send(env, sms())
         await wait_until(lambda: smsc.submits)
         (submit,) = smsc.submits
-        mark = int.from_bytes(submit.options[pdu.USER_MESSAGE_REFERENCE], "big")
-        smsc.acts[pdu.SUBMIT_SM] = take
+        mark = int.from_bytes(submit.tlvs[protocol.USER_MESSAGE_REFERENCE], "big")
+        smsc.acts[protocol.SUBMIT_SM] = take
         smsc.line_up.pipe.reset()
         await env.wait(60)
         assert await outcomes_of(env, request) == [SENDING]

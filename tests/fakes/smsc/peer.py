@@ -27,7 +27,7 @@ class Peer:
     """One far end; what it says is kept over its deaths."""
 
     def __init__(self, kind: str, **options: Any) -> None:
-        self.options = {"system_id": "pabal", "password": "secret", **options}
+        self.tlvs = {"system_id": "pabal", "password": "secret", **options}
         self.port = 0
         self.all_events: list[PeerEvent] = []
         self._counts: Counter[str] = Counter()
@@ -39,11 +39,11 @@ class Peer:
 
     def start(self, **changes: Any) -> None:
         """Start it, with some options changed, on the port it had before, and return once it listens."""
-        self.options |= changes
+        self.tlvs |= changes
         seen = len(self.all_events)
         self._is_over = False
         self._process = subprocess.Popen(
-            [*_command(self._kind), str(self.port), json.dumps(self.options)],
+            [*_command(self._kind), str(self.port), json.dumps(self.tlvs)],
             env={**os.environ, "NODE_PATH": str(PACKAGES)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

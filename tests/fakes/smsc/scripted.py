@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import NamedTuple, cast
 
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Address, Pdu, ShortMessage
 from tests.fakes.pipes import Pipe, connect
 
-SUBMIT_ANSWER = pdu.SUBMIT_SM | pdu.RESPONSE
-DELIVER_ANSWER = pdu.DELIVER_SM | pdu.RESPONSE
+SUBMIT_ANSWER = protocol.SUBMIT_SM | protocol.RESPONSE
+DELIVER_ANSWER = protocol.DELIVER_SM | protocol.RESPONSE
 RECEIPT = 0x04
 INTERMEDIATE = 0x20
-BINDS = (pdu.BIND_TRANSCEIVER, pdu.BIND_TRANSMITTER, pdu.BIND_RECEIVER)
+BINDS = (protocol.BIND_TRANSCEIVER, protocol.BIND_TRANSMITTER, protocol.BIND_RECEIVER)
 
 Handler = Callable[["SmscConnection", Pdu], None]
 """What to do on a PDU."""
@@ -34,7 +34,7 @@ def silent(line: "SmscConnection", one: Pdu) -> None:
 
 def answer(line: "SmscConnection", one: Pdu) -> None:
     """Say yes."""
-    line.say(one.command | pdu.RESPONSE, one.sequence, b"\0" if one.command in BINDS else b"")
+    line.say(one.command | protocol.RESPONSE, one.sequence, b"\0" if one.command in BINDS else b"")
 
 
 def take(line: "SmscConnection", one: Pdu) -> None:
@@ -52,7 +52,7 @@ def refuse(status: int) -> Handler:
     """Say no, with a status."""
 
     def act(line: "SmscConnection", one: Pdu) -> None:
-        line.say(one.command | pdu.RESPONSE, one.sequence, status=status)
+        line.say(one.command | protocol.RESPONSE, one.sequence, status=status)
 
     return act
 
@@ -91,13 +91,13 @@ class SmscConnection(asyncio.Protocol):
 
     def say(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
         """Send a PDU."""
-        if command in (SUBMIT_ANSWER, pdu.GENERIC_NACK):
+        if command in (SUBMIT_ANSWER, protocol.GENERIC_NACK):
             self.owed.pop(sequence, None)
         self.transport.write(pdu.encode_pdu(command, sequence, body, status))
 
     def deliver(self, sequence: int, message: ShortMessage) -> None:
         """Send a deliver_sm."""
-        self.say(pdu.DELIVER_SM, sequence, pdu.encode_deliver(message))
+        self.say(protocol.DELIVER_SM, sequence, pdu.encode_short_message(message))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -120,9 +120,9 @@ class ScriptedSmsc:
     def __init__(self) -> None:
         self.acts: dict[int, Handler] = {
             **dict.fromkeys(BINDS, answer),
-            pdu.SUBMIT_SM: take,
-            pdu.ENQUIRE_LINK: answer,
-            pdu.UNBIND: let_go,
+            protocol.SUBMIT_SM: take,
+            protocol.ENQUIRE_LINK: answer,
+            protocol.UNBIND: let_go,
         }
         self.ids = count(1)
         self.refusal: Exception | None = None
@@ -162,7 +162,7 @@ class ScriptedSmsc:
     def hear(self, line: SmscConnection, one: Pdu) -> None:
         """Note a PDU, and do what is to be done."""
         self.heard.append(ReceivedPdu(asyncio.get_running_loop().time(), line, one))
-        if one.command == pdu.SUBMIT_SM:
+        if one.command == protocol.SUBMIT_SM:
             line.owed[one.sequence] = one
             self.most_owed = max(self.most_owed, sum(len(each.owed) for each in self.lines))
         act = self.acts.get(one.command)
@@ -184,12 +184,12 @@ class ScriptedSmsc:
     @property
     def submits(self) -> list[ShortMessage]:
         """Every submit_sm it heard, in order."""
-        return [pdu.decode_submit(each.pdu.body) for each in self.told(pdu.SUBMIT_SM)]
+        return [pdu.decode_short_message(each.pdu.body) for each in self.told(protocol.SUBMIT_SM)]
 
     @property
     def submitted_at(self) -> list[float]:
         """When it heard each submit_sm."""
-        return [each.at for each in self.told(pdu.SUBMIT_SM)]
+        return [each.at for each in self.told(protocol.SUBMIT_SM)]
 
     @property
     def acknowledged(self) -> list[tuple[int, int]]:
@@ -226,13 +226,13 @@ def receipt(
         f"id:{message_id} sub:001 dlvrd:001 submit date:2611151200 done date:2611151201"
         f" stat:{stat} err:{err} text:hello"
     )
-    options = {} if mark is None else {pdu.USER_MESSAGE_REFERENCE: mark.to_bytes(2, "big")}
+    options = {} if mark is None else {protocol.USER_MESSAGE_REFERENCE: mark.to_bytes(2, "big")}
     return ShortMessage(
         Address(0, 0, phone),
         Address(0, 0, "0212345678"),
         text.encode(),
         kind,
-        options=options,
+        tlvs=options,
     )
 
 

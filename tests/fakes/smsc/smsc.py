@@ -60,7 +60,7 @@ class Smsc:
     """What the sessions share: whom to let in, what was taken, and which receipts are owed."""
 
     def __init__(self, options: dict[str, Any]) -> None:
-        self.options = {"receipt": "text", "stat": "DELIVRD", "err": "000", **options}
+        self.tlvs = {"receipt": "text", "stat": "DELIVRD", "err": "000", **options}
         self.outputs = [1]
         self.owed: dict[str, Submit] = {}
         self.under_way: set[str] = set()
@@ -78,9 +78,9 @@ class Smsc:
             os.write(output, line)
 
     def _recall(self) -> None:
-        kept = Path(self.options["log"]).read_bytes()
+        kept = Path(self.tlvs["log"]).read_bytes()
         whole = kept[: kept.rfind(b"\n") + 1]  # a kill may have cut off what was being written
-        os.truncate(self.options["log"], len(whole))
+        os.truncate(self.tlvs["log"], len(whole))
         for line in whole.splitlines():
             said = json.loads(line)
             if said["event"] == "submit_sm":
@@ -89,7 +89,7 @@ class Smsc:
                 self.owed.pop(said["message_id"], None)
 
     def _owe(self, submit: Submit) -> None:
-        wanted = submit["registered_delivery"] & WANTS_RECEIPT and self.options["receipt"] != "none"
+        wanted = submit["registered_delivery"] & WANTS_RECEIPT and self.tlvs["receipt"] != "none"
         if submit["status"] == 0 and wanted:
             self.owed[submit["message_id"]] = submit
 
@@ -127,9 +127,9 @@ class Smsc:
 
     def _let_in(self, session: Session, bind: Any) -> None:
         status = consts.SMPP_ESME_ROK
-        if bind.system_id.decode() != self.options["system_id"]:
+        if bind.system_id.decode() != self.tlvs["system_id"]:
             status = consts.SMPP_ESME_RINVSYSID
-        elif bind.password.decode() != self.options["password"]:
+        elif bind.password.decode() != self.tlvs["password"]:
             status = consts.SMPP_ESME_RINVPASWD
         self.tell("bind", kind=bind.command, system_id=bind.system_id.decode(), status=status)
         session.answer(bind, status, system_id="smsc.py")
@@ -150,8 +150,8 @@ class Smsc:
         submit = {**described(pdu), "message_id": message_id, "status": status}
         self.tell("submit_sm", **submit)
         self._owe(submit)
-        wait_s = self.options.get("answer_after_ms", 0) / 1000
-        if self.options.get("receipt_first") and message_id:
+        wait_s = self.tlvs.get("answer_after_ms", 0) / 1000
+        if self.tlvs.get("receipt_first") and message_id:
             self._report(message_id)
             wait_s = RECEIPT_AFTER_S
         if wait_s:
@@ -161,7 +161,7 @@ class Smsc:
 
     def _answer(self, session: Session, pdu: Any, status: int, message_id: str | None) -> None:
         shown = message_id
-        if message_id and self.options.get("hex_ids"):
+        if message_id and self.tlvs.get("hex_ids"):
             shown = f"{int(message_id):x}"
         session.answer(pdu, status, message_id=shown)
         if message_id:
@@ -171,7 +171,7 @@ class Smsc:
         if session.kind in (None, "bind_receiver"):
             return int(consts.SMPP_ESME_RINVBNDSTS)
         self.submits += 1
-        every = self.options.get("throttle_every")
+        every = self.tlvs.get("throttle_every")
         return int(consts.SMPP_ESME_RTHROTTLED if every and self.submits % every == 0 else consts.SMPP_ESME_ROK)
 
     def report_all(self) -> None:
@@ -183,7 +183,7 @@ class Smsc:
         submit = self.owed.get(message_id)
         if not self.receivers or not submit or message_id in self.under_way:
             return
-        withheld = self.options.get("withhold_part")
+        withheld = self.tlvs.get("withhold_part")
         if withheld and part_number(submit) == withheld:
             return
         session = self.receivers[0]
@@ -192,22 +192,22 @@ class Smsc:
             esm_class=IS_RECEIPT,
             source_addr=submit["destination"],
             destination_addr=submit["source"],
-            user_message_reference=submit["reference"] if self.options.get("echo_reference") else None,
+            user_message_reference=submit["reference"] if self.tlvs.get("echo_reference") else None,
             **self._receipt(message_id),
         )
         session.reported[sequence] = message_id
         self.under_way.add(message_id)
 
     def _receipt(self, message_id: str) -> dict[str, Any]:
-        stat, err = self.options["stat"], self.options["err"]
-        if self.options["receipt"] == "tlv":
+        stat, err = self.tlvs["stat"], self.tlvs["err"]
+        if self.tlvs["receipt"] == "tlv":
             return {
                 "receipted_message_id": message_id,
                 "message_state": STATES[stat],
                 "network_error_code": b"\x03" + int(err).to_bytes(2, "big"),
             }
         at = time.strftime("%y%m%d%H%M", time.gmtime())
-        shown = message_id.zfill(DECIMAL_DIGITS) if self.options.get("hex_ids") else message_id
+        shown = message_id.zfill(DECIMAL_DIGITS) if self.tlvs.get("hex_ids") else message_id
         text = f"id:{shown} sub:001 dlvrd:001 submit date:{at} done date:{at} stat:{stat} err:{err} text:"
         return {"short_message": text.encode()}
 
@@ -231,7 +231,7 @@ class Smsc:
     def obey(self, word: str) -> None:
         """Do what a line of standard input says."""
         assert word == "release", word
-        self.options["withhold_part"] = None
+        self.tlvs["withhold_part"] = None
         self.report_all()
 
 

@@ -70,7 +70,6 @@ class Dependencies:
 class NhnCloudCarrier(Carrier):
     """NHN Cloud Notification."""
 
-    dedups = False
     can_look_up = True
     batch_size = MOST_RECIPIENTS
     timeout_s = ANSWER_S
@@ -125,13 +124,6 @@ class NhnCloudCarrier(Carrier):
     def set_rate_share(self, share: float) -> None:
         self._pacer.set_share(share)
 
-    async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
-        said: dict[bytes, Verdict] = {}
-        await self.submit(
-            attempts, lambda told: said.update((attempt.message_id, verdict) for attempt, verdict in told)
-        )
-        return [said[attempt.message_id] for attempt in attempts]
-
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         batch = Submission(on_verdicts, self._world, self._world.monotonic() + self.timeout_s - SETTLE_S)
         unsubscribe = self._settings.unsubscribe_number
@@ -175,7 +167,7 @@ class NhnCloudCarrier(Carrier):
     async def _give(self, call: SendCall, batch: Submission) -> None:
         """Make a call when its turn comes, and tell what it brought."""
         first = self._pacer.reserve(len(call.attempts))
-        await self._pacer.due(first, len(call.attempts) - 1, 1)  # it goes as one, when its last message may
+        await self._pacer.wait(first, len(call.attempts) - 1, 1)  # it goes as one, when its last message may
         turns = self._turns[call.endpoint.service]
         if not await turns.take(max(0.0, batch.left_s - LEAST_S), is_small=call.attempts[0].is_small):
             batch.say(call.attempts, NotSent())

@@ -1,78 +1,87 @@
-"""A batch on its way: which submits carry which message, and which messages have all their answers."""
+"""The submits of a batch of messages, and which messages have all their responses."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import accumulate
 
 from pabal.carriers.base import Busy
-from pabal.carriers.smpp.session import SubmitGroup, SubmitResult
-from pabal.carriers.smpp.verdict import refusal_of
+from pabal.carriers.smpp.submit_group import SubmitGroup, SubmitResult
+from pabal.carriers.smpp.verdict import verdict_for_status
 from pabal.domain.message import Attempt
 
 
 class SubmitBatch:
-    """Messages, each as one submit or as several."""
+    """Messages, each sent as one submit or as several segments.
 
-    def __init__(self, attempts: Sequence[Attempt], written: Sequence[Sequence[bytes]]) -> None:
+    A message is named by its index among the attempts, a submit by its position among all bodies.
+    """
+
+    def __init__(self, attempts: Sequence[Attempt], bodies: Sequence[Sequence[bytes]]) -> None:
         self.attempts = attempts
-        self.bodies = [body for each in written for body in each]
-        self.untold = set(range(len(attempts)))
-        self._owners = [number for number, each in enumerate(written) for _ in each]
-        self._counts = [len(each) for each in written]
+        self.bodies = [body for segments in bodies for body in segments]
+        self.unreported = set(range(len(attempts)))
+        """The messages whose verdict is not reported yet."""
+        self.results: list[SubmitResult] = [None] * len(self.bodies)
+        self.is_sent = [False] * len(self.bodies)
+        self._message_of = [index for index, segments in enumerate(bodies) for _ in segments]
+        self._counts = [len(segments) for segments in bodies]
         self._firsts = [0, *accumulate(self._counts)]
-        self._left = list(self._counts)
-        self.answers: list[SubmitResult] = [None] * len(self.bodies)
-        self.sent = [False] * len(self.bodies)
+        self._missing_counts = list(self._counts)
 
-    def places(self, number: int) -> range:
-        """Return the places of a message's submits."""
-        return range(self._firsts[number], self._firsts[number] + self._counts[number])
+    def positions(self, index: int) -> range:
+        """Return the positions of a message's submits."""
+        return range(self._firsts[index], self._firsts[index] + self._counts[index])
 
-    def begins(self, place: int) -> bool:
-        """Say whether a submit is the first of its message."""
-        return self._firsts[self._owners[place]] == place
+    def is_first_segment(self, position: int) -> bool:
+        """Return whether a submit is the first of its message."""
+        return self._firsts[self._message_of[position]] == position
 
-    def take_in(self, lot: SubmitGroup, places: Sequence[int]) -> list[int]:
-        """Take in what a lot has been answered since; return the messages that have all their answers now."""
-        fresh, lot.fresh = lot.fresh, []
-        whole = []
-        for index in fresh:
-            place = places[index]
-            self.answers[place] = lot.answers[index]
-            self.sent[place] = True
-            owner = self._owners[place]
-            self._left[owner] -= 1
-            if not self._left[owner]:
-                whole.append(owner)
-        return whole
+    def collect(self, group: SubmitGroup, positions: Sequence[int]) -> list[int]:
+        """Read the new results of a group; return the messages that have all their results now."""
+        unread, group.unread = group.unread, []
+        complete = []
+        for group_index in unread:
+            position = positions[group_index]
+            self.results[position] = group.results[group_index]
+            self.is_sent[position] = True
+            index = self._message_of[position]
+            self._missing_counts[index] -= 1
+            if not self._missing_counts[index]:
+                complete.append(index)
+        return complete
 
-    def give_up(self, lot: SubmitGroup, places: Sequence[int]) -> list[int]:
-        """Take in that no more answers will come to a lot; return its messages that lack some."""
-        for index in range(lot.sent):
-            self.sent[places[index]] = True
-        return [number for number in dict.fromkeys(self._owners[place] for place in places) if self._left[number]]
+    def close_group(self, group: SubmitGroup, positions: Sequence[int], retried: Container[int]) -> list[int]:
+        """Record that a group gets no more results; return its messages that lack some.
 
-    def stuck(self, numbers: Iterable[int]) -> list[int]:
-        """Return those messages of which all that is missing are parts that may be tried again."""
-        return [number for number in numbers if self._counts[number] > 1 and self._missing(number)]
+        The messages `retried` by another group are left to that group.
+        """
+        for position in positions[: group.sent]:
+            if self._message_of[position] not in retried:
+                self.is_sent[position] = True
+        indexes = dict.fromkeys(self._message_of[position] for position in positions)
+        return [index for index in indexes if self._missing_counts[index] and index not in retried]
 
-    def reopen(self, numbers: Iterable[int]) -> list[int]:
-        """Return the places of the missing parts of messages, which are to be submitted again."""
-        places = [place for number in numbers for place in self._missing(number)]
-        for place in places:
-            self.answers[place], self.sent[place] = None, False
-        for number in numbers:
-            self._left[number] = len(self._missing(number))
-        return places
+    def retryable(self, indexes: Iterable[int]) -> list[int]:
+        """Return the messages that only lack segments which may be submitted again."""
+        return [index for index in indexes if self._counts[index] > 1 and self._retryable_positions(index)]
 
-    def _missing(self, number: int) -> list[int]:
-        """Return the places of the parts that may be tried again, none where others than these are not taken."""
-        places = self.places(number)
-        missing = [place for place in places if not isinstance(self.answers[place], str)]
-        is_worth_it = len(missing) < len(places) and all(self._may_go_again(place) for place in missing)
-        return missing if is_worth_it else []
+    def reset(self, indexes: Iterable[int]) -> list[int]:
+        """Return the positions of the segments to submit again, and clear their results."""
+        positions = [position for index in indexes for position in self._retryable_positions(index)]
+        for position in positions:
+            self.results[position], self.is_sent[position] = None, False
+        for index in indexes:
+            self._missing_counts[index] = len(self._retryable_positions(index))
+        return positions
 
-    def _may_go_again(self, place: int) -> bool:
-        answer = self.answers[place]
-        if answer is None:
-            return not self.sent[place]
-        return isinstance(answer, int) and isinstance(refusal_of(answer), Busy)
+    def _retryable_positions(self, index: int) -> list[int]:
+        """Return the missing segments, if others were accepted and all missing ones may be submitted again."""
+        positions = self.positions(index)
+        missing = [position for position in positions if not isinstance(self.results[position], str)]
+        is_worthwhile = len(missing) < len(positions) and all(map(self._is_retryable, missing))
+        return missing if is_worthwhile else []
+
+    def _is_retryable(self, position: int) -> bool:
+        result = self.results[position]
+        if result is None:
+            return not self.is_sent[position]
+        return isinstance(result, int) and isinstance(verdict_for_status(result), Busy)

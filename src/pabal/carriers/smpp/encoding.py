@@ -1,15 +1,15 @@
-"""The text of a message as octets, in the alphabet its carrier takes and cut to the size of a short message."""
+"""Encodes texts in the alphabet a carrier accepts, and splits long ones into segments."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 Encoding = Literal["auto", "ucs2", "cp949"]
-"""How a carrier wants texts; auto: in GSM 7 where that has every character, else in UCS-2."""
+"""How a carrier accepts texts; auto: GSM 7 if it has every character, else UCS-2."""
 Alphabet = Literal["gsm7", "ucs2", "cp949"]
 
 SINGLE_SEPTETS = 160
 SINGLE_OCTETS = 140
-MAX_PARTS = 255
+MAX_SEGMENTS = 255
 
 DEFAULT_CODING = 0
 ASCII_CODING = 1
@@ -22,7 +22,7 @@ GSM_7 = (
     "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?"
     "¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
 )
-"""The default alphabet of GSM 03.38, in its order."""
+"""The default alphabet of GSM 03.38, by code."""
 GSM_7_EXTENSION: Mapping[str, int] = {
     "\f": 0x0A,
     "^": 0x14,
@@ -35,7 +35,7 @@ GSM_7_EXTENSION: Mapping[str, int] = {
     "|": 0x40,
     "€": 0x65,
 }
-"""What stands behind an escape."""
+"""The characters that follow an escape, with their codes."""
 
 _ESCAPE = "\x1b"
 _TO_GSM = {ord(c): chr(i) for i, c in enumerate(GSM_7)} | {
@@ -46,10 +46,10 @@ _FROM_GSM = dict(enumerate(GSM_7)) | dict.fromkeys(range(0x80, 0x100), "\ufffd")
 _FROM_EXTENSION = {chr(i): c for c, i in GSM_7_EXTENSION.items()}
 _NOT_ASCII = bytes(range(0x80, 0x100))
 
-_PART_HEADER = b"\x06\x08\x04"
+_CONCATENATION_HEADER = b"\x06\x08\x04"
 _HEADER_OCTETS = 7
 _HEADER_SEPTETS = 8
-_ROOM: Mapping[Alphabet, int] = {
+_SEGMENT_SIZE: Mapping[Alphabet, int] = {
     "gsm7": SINGLE_SEPTETS - _HEADER_SEPTETS,
     "ucs2": SINGLE_OCTETS - _HEADER_OCTETS - 1,
     "cp949": SINGLE_OCTETS - _HEADER_OCTETS,
@@ -57,28 +57,28 @@ _ROOM: Mapping[Alphabet, int] = {
 
 
 class UnencodableText(ValueError):
-    """A text that cannot be sent in the wanted encoding."""
+    """The text cannot be encoded as wanted."""
 
 
 class EncodedText(NamedTuple):
-    """A text as a carrier takes it; GSM 7 has one septet in an octet."""
+    """A text as octets; GSM 7 is unpacked, one septet in each octet."""
 
     data_coding: int
     octets: bytes
     alphabet: Alphabet
 
     @property
-    def fits_one(self) -> bool:
-        """Whether one short message holds it."""
+    def fits_one_segment(self) -> bool:
+        """Whether it fits into one short message."""
         return len(self.octets) <= (SINGLE_SEPTETS if self.alphabet == "gsm7" else SINGLE_OCTETS)
 
 
 def encode_text(text: str, encoding: Encoding, data_coding: int | None = None) -> EncodedText:
-    """Return `text` as octets.
+    """Return the encoded text.
 
-    `data_coding` is the number this operator gives to UCS-2 or CP949, where it is not the usual one.
+    `data_coding` overrides the usual data_coding of UCS-2 or CP949, for operators that use another.
 
-    Raises Unwordable for a character that the encoding does not have.
+    Raises UnencodableText for a character that the encoding does not have.
     """
     if encoding == "auto" and _GSM_CHARACTERS.issuperset(text):
         return EncodedText(DEFAULT_CODING, text.translate(_TO_GSM).encode("latin-1"), "gsm7")
@@ -92,84 +92,84 @@ def encode_text(text: str, encoding: Encoding, data_coding: int | None = None) -
         raise UnencodableText(f"{encoding} does not have U+{ord(text[error.start]):04X}") from None
 
 
-def split_segments(worded: EncodedText, reference: int) -> list[bytes]:
-    """Return the user data of each short message that the text takes.
+def split_segments(text: EncodedText, reference: int) -> list[bytes]:
+    """Return the user data of each segment.
 
-    More than one begin with a header that joins them by `reference`, of which 16 bits count.
+    If there are several, each begins with a concatenation header with the low 16 bits of `reference`.
 
-    Raises Unwordable for a text of too many parts.
+    Raises UnencodableText for a text with too many segments.
     """
-    if worded.fits_one:
-        return [worded.octets]
-    pieces = list(_pieces(worded))
-    if len(pieces) > MAX_PARTS:
-        raise UnencodableText(f"a text has at most {MAX_PARTS} parts, not {len(pieces)}")
-    head = _PART_HEADER + (reference & 0xFFFF).to_bytes(2, "big")
+    if text.fits_one_segment:
+        return [text.octets]
+    pieces = list(_split(text))
+    if len(pieces) > MAX_SEGMENTS:
+        raise UnencodableText(f"a text has at most {MAX_SEGMENTS} segments, not {len(pieces)}")
+    head = _CONCATENATION_HEADER + (reference & 0xFFFF).to_bytes(2, "big")
     return [head + bytes((len(pieces), number)) + piece for number, piece in enumerate(pieces, 1)]
 
 
 def decode_text(octets: bytes, data_coding: int, has_udh: bool) -> str:
-    """Return the text that user data holds, with U+FFFD for what cannot be read.
+    """Return the text of user data, with U+FFFD for what cannot be decoded.
 
-    A coding that the specification does not give a text is taken for an operator's number for CP949.
+    A data_coding that the specification does not define is taken for an operator's own number for CP949.
     """
     if has_udh:
         octets = octets[1 + octets[0] :] if octets else b""
-    return _READERS.get(data_coding, _read_cp949)(octets)
+    return _DECODERS.get(data_coding, _decode_cp949)(octets)
 
 
-def _pieces(worded: EncodedText) -> Iterator[bytes]:
-    octets, room = worded.octets, _ROOM[worded.alphabet]
+def _split(text: EncodedText) -> Iterator[bytes]:
+    octets, size = text.octets, _SEGMENT_SIZE[text.alphabet]
     at = 0
-    while len(octets) - at > room:
-        end = at + room
-        end -= _begun(octets[at:end], worded.alphabet)
+    while len(octets) - at > size:
+        end = at + size
+        end -= _incomplete_octets(octets[at:end], text.alphabet)
         yield octets[at:end]
         at = end
     yield octets[at:]
 
 
-def _begun(piece: bytes, alphabet: Alphabet) -> int:
-    """Return how many octets at the end of `piece` belong to a character that goes on behind it."""
+def _incomplete_octets(piece: bytes, alphabet: Alphabet) -> int:
+    """Return how many octets at the end of `piece` belong to a character that continues after it."""
     if alphabet == "gsm7":
         return int(piece.endswith(b"\x1b"))
     if alphabet == "ucs2":
         return 2 if piece[-2] & 0xFC == 0xD8 else 0
-    # The second octet of a pair may be ASCII, but what follows ASCII always begins a character.
+    # The second octet of a pair may be ASCII, but the octet after ASCII always begins a character.
     return (len(piece) - len(piece.rstrip(_NOT_ASCII))) % 2
 
 
-def _read_gsm(octets: bytes) -> str:
+def _decode_gsm(octets: bytes) -> str:
     plain, *escaped = octets.decode("latin-1").split(_ESCAPE)
-    return plain.translate(_FROM_GSM) + "".join(map(_read_escaped, escaped))
+    return plain.translate(_FROM_GSM) + "".join(map(_decode_escaped, escaped))
 
 
-def _read_escaped(septets: str) -> str:
+def _decode_escaped(septets: str) -> str:
     first, rest = septets[:1], septets[1:]
     return _FROM_EXTENSION.get(first, first.translate(_FROM_GSM)) + rest.translate(_FROM_GSM)
 
 
-def _read_ascii(octets: bytes) -> str:
+def _decode_ascii(octets: bytes) -> str:
     return octets.decode("ascii", "replace")
 
 
-def _read_latin_1(octets: bytes) -> str:
+def _decode_latin_1(octets: bytes) -> str:
     return octets.decode("latin-1")
 
 
-def _read_ucs2(octets: bytes) -> str:
+def _decode_ucs2(octets: bytes) -> str:
     return octets.decode("utf-16-be", "replace")
 
 
-def _read_cp949(octets: bytes) -> str:
+def _decode_cp949(octets: bytes) -> str:
     return octets.decode("cp949", "replace")
 
 
-_READERS: Mapping[int, Callable[[bytes], str]] = {
-    DEFAULT_CODING: _read_gsm,
-    ASCII_CODING: _read_ascii,
-    LATIN_1_CODING: _read_latin_1,
-    BINARY_CODING: _read_latin_1,
-    UCS2_CODING: _read_ucs2,
-    KS_C_5601_CODING: _read_cp949,
+_DECODERS: Mapping[int, Callable[[bytes], str]] = {
+    DEFAULT_CODING: _decode_gsm,
+    ASCII_CODING: _decode_ascii,
+    LATIN_1_CODING: _decode_latin_1,
+    BINARY_CODING: _decode_latin_1,
+    UCS2_CODING: _decode_ucs2,
+    KS_C_5601_CODING: _decode_cp949,
 }

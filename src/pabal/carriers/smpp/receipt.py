@@ -1,11 +1,11 @@
-"""What a deliver_sm says of a message that was handed over before."""
+"""Parses delivery receipts, which operators send as deliver_sm."""
 
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.encoding import LATIN_1_CODING, UCS2_CODING, decode_text
 from pabal.carriers.smpp.pdu import ShortMessage
 from pabal.domain.message import Outcome
@@ -21,7 +21,7 @@ OUTCOMES: Mapping[int, Outcome | None] = {
     7: Outcome.UNKNOWN,
     8: Outcome.UNDELIVERABLE,
 }
-"""What each message_state means; None, as for any other: it is still on its way."""
+"""The outcome for each message_state; None, as for any other state: not final."""
 
 STATES: Mapping[str, int] = {
     "SCHEDULED": 0,
@@ -39,15 +39,15 @@ STATES: Mapping[str, int] = {
     "REJECTD": 8,
     "REJECTED": 8,
 }
-"""The message_state for each word of `stat:`, as the specification and as operators spell it."""
+"""The message_state for each value of `stat:`, as the specification and operators spell it."""
 
 NO_ERRORS: Mapping[str, Outcome] = MappingProxyType({})
 Base = Literal["text", "hex", "decimal"]
 
 MAX_DIGITS = 128
-"""An id with more of them is no number."""
+"""An id with more digits is not taken for a number."""
 
-_KIND = 0x3C
+_TYPE_BITS = 0x3C
 _RECEIPT = 0x04
 _INTERMEDIATE = 0x20
 _UNMARKED = 0x00
@@ -57,58 +57,58 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 _WORD = r"[^\s\x00-\x1f\x7f:]+"
-_USUAL = re.compile(
+_STANDARD_FORM = re.compile(
     rf"id:({_WORD}) sub:{_WORD} dlvrd:{_WORD} submit date:{_WORD} done date:{_WORD}"
     rf" stat:({_WORD}) err:({_WORD})(?=\s)"
 )
-"""The form of the specification, which is read in a third of the time."""
+"""The form in the specification's appendix; parsing it takes a third of the time."""
 _HEX = re.compile(r"(?:0x)?([0-9a-f]+)", re.IGNORECASE | re.ASCII)
 _DECIMAL = re.compile(r"([0-9]+)", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class ParsedReceipt(NamedTuple):
-    """How a message, or a part of it, is getting on."""
+    """The state of a message, or of one segment, as a delivery receipt reports it."""
 
     message_id: str
     outcome: Outcome | None
-    """None: it is still on its way."""
-    mark: int | None
-    """Its user_message_reference, if it was sent with one."""
+    """None: not final."""
+    user_message_reference: int | None
+    """Set if the message was submitted with one."""
     phone: str
-    """The receiver's number, in national spelling."""
+    """The receiver's number in national format."""
 
 
 def parse_receipt(
-    deliver: ShortMessage, errors: Mapping[str, Outcome] = NO_ERRORS, *, believes_text: bool = False
+    deliver: ShortMessage, errors: Mapping[str, Outcome] = NO_ERRORS, *, accepts_unmarked: bool = False
 ) -> ParsedReceipt | None:
-    """Return what a delivery receipt says, None for a message that is no receipt.
+    """Return the parsed receipt; None if the deliver_sm is not one.
 
-    `errors` says what an operator's error numbers mean, for more than its states tell.
-    `believes_text`: also a message without the mark of a receipt is one if its text looks like it; anyone with
-    a phone can write such a text.
+    `errors` maps an operator's error codes to outcomes that are more precise than its states.
+    `accepts_unmarked`: a message whose esm_class does not mark it as a receipt counts as one if its text looks
+    like one. Anyone with a phone can write such a text.
     """
-    kind = deliver.esm_class & _KIND
+    kind = deliver.esm_class & _TYPE_BITS
     if kind not in (_RECEIPT, _INTERMEDIATE, _UNMARKED):
         return None
-    options = deliver.options
+    tlvs = deliver.tlvs
     fields = _fields(deliver)
-    told_id = pdu.decode_message_id(options.get(pdu.RECEIPTED_MESSAGE_ID, b"")).strip()
-    if kind == _UNMARKED and not told_id and not (believes_text and fields.keys() >= {"id", "stat"}):
+    tlv_id = pdu.decode_message_id(tlvs.get(protocol.RECEIPTED_MESSAGE_ID, b"")).strip()
+    if kind == _UNMARKED and not tlv_id and not (accepts_unmarked and fields.keys() >= {"id", "stat"}):
         return None
-    mark = options.get(pdu.USER_MESSAGE_REFERENCE)
+    reference = tlvs.get(protocol.USER_MESSAGE_REFERENCE)
     return ParsedReceipt(
-        told_id or fields.get("id", ""),
-        None if kind == _INTERMEDIATE else _outcome(options, fields, errors),
-        int.from_bytes(mark, "big") if mark else None,
-        _national(deliver.source.digits),
+        tlv_id or fields.get("id", ""),
+        None if kind == _INTERMEDIATE else _outcome(tlvs, fields, errors),
+        int.from_bytes(reference, "big") if reference else None,
+        _national_format(deliver.source.digits),
     )
 
 
 def normalize_message_id(message_id: str, base: Base) -> str:
-    """Return an id in the one spelling that responses and receipts share, where each may write it its own way.
+    """Return an id in a form that is the same for submit_sm_resp and receipt, which may use different bases.
 
-    An id that is no number of this base stays as it is, but for control characters: references are kept one a line.
+    An id that is not a number in `base` is returned without control characters: references are stored one a line.
     """
     if base == "text" and message_id.isalnum():
         return message_id
@@ -122,46 +122,44 @@ def normalize_message_id(message_id: str, base: Base) -> str:
 
 
 def _fields(deliver: ShortMessage) -> dict[str, str]:
-    """Return id, stat and err, as far as the text has them.
+    """Return id, stat and err as far as the text has them.
 
-    The first of each counts: the text that was sent comes last, and may say anything.
+    The first of each counts: the original text comes last and may contain anything.
     """
-    # Operators write ASCII and call it the default alphabet, which has other characters for _ and @.
+    # Operators send ASCII with data_coding 0, the default alphabet, which has other characters for _ and @.
     coding = UCS2_CODING if deliver.data_coding == UCS2_CODING else LATIN_1_CODING
-    text = decode_text(deliver.text, coding, bool(deliver.esm_class & pdu.HAS_UDH))
-    if usual := _USUAL.match(text):
-        return {"id": usual[1], "stat": usual[2], "err": usual[3]}
+    text = decode_text(deliver.user_data, coding, bool(deliver.esm_class & protocol.HAS_UDH))
+    if standard := _STANDARD_FORM.match(text):
+        return {"id": standard[1], "stat": standard[2], "err": standard[3]}
     fields: dict[str, str] = {}
     for name, value in _FIELD.findall(text):
         fields.setdefault(name.lower(), value)
     return fields
 
 
-def _outcome(
-    options: Mapping[int, bytes], fields: Mapping[str, str], errors: Mapping[str, Outcome]
-) -> Outcome | None:
-    told = options.get(pdu.MESSAGE_STATE)
-    state = told[0] if told else STATES.get(fields.get("stat", "").upper())
-    outcome = OUTCOMES.get(state) if state is not None else None  # after a state we do not know, the end may follow
+def _outcome(tlvs: Mapping[int, bytes], fields: Mapping[str, str], errors: Mapping[str, Outcome]) -> Outcome | None:
+    state_tlv = tlvs.get(protocol.MESSAGE_STATE)
+    state = state_tlv[0] if state_tlv else STATES.get(fields.get("stat", "").upper())
+    outcome = OUTCOMES.get(state) if state is not None else None  # a final state may follow one that we do not know
     if not errors or outcome is None or outcome is Outcome.DELIVERED:
         return outcome
-    return _told_by_error(options, fields, errors) or outcome
+    return _outcome_of_error(tlvs, fields, errors) or outcome
 
 
-def _told_by_error(
-    options: Mapping[int, bytes], fields: Mapping[str, str], errors: Mapping[str, Outcome]
+def _outcome_of_error(
+    tlvs: Mapping[int, bytes], fields: Mapping[str, str], errors: Mapping[str, Outcome]
 ) -> Outcome | None:
-    meanings = {_bare(word): outcome for word, outcome in errors.items()}
-    if "err" in fields and (meaning := meanings.get(_bare(fields["err"]))):
+    meanings = {_normalize_error(code): outcome for code, outcome in errors.items()}
+    if "err" in fields and (meaning := meanings.get(_normalize_error(fields["err"]))):
         return meaning
-    network = options.get(pdu.NETWORK_ERROR_CODE)
-    return meanings.get(_bare(str(int.from_bytes(network[-2:], "big")))) if network else None
+    network = tlvs.get(protocol.NETWORK_ERROR_CODE)
+    return meanings.get(_normalize_error(str(int.from_bytes(network[-2:], "big")))) if network else None
 
 
-def _bare(word: str) -> str:
-    return word.strip().upper().lstrip("0")
+def _normalize_error(code: str) -> str:
+    return code.strip().upper().lstrip("0")
 
 
-def _national(digits: str) -> str:
-    foreign = digits.removeprefix("+")
-    return "0" + foreign[2:].removeprefix("0") if foreign.startswith("82") else digits
+def _national_format(digits: str) -> str:
+    international = digits.removeprefix("+")
+    return "0" + international[2:].removeprefix("0") if international.startswith("82") else digits

@@ -1,367 +1,337 @@
-"""One SMPP connection: binds, submits within a window, answers what it is asked, and knows when it is dead."""
+"""One SMPP connection: binds, submits within its window, answers the SMSC, and detects a dead connection."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
 from pabal.carriers.base import OnAnomaly
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Pdu
+from pabal.carriers.smpp.submit_group import SubmitGroup
 from pabal.world import World
 
-BIND_S = 10.0
-"""How long a bind may take to be answered."""
-ENQUIRE_ANSWER_S = 10.0
-"""How long an enquire_link may take to be answered, or what we write to be read, before it counts as dead."""
-QUIET_S = 5.0
-"""How long it may be quiet while answers are owed, before the connection is tested."""
-UNBIND_S = 2.0
-"""How long the answers still owed are waited for after an unbind."""
+BIND_TIMEOUT_S = 10.0
+"""How long the response to a bind may take."""
+ENQUIRE_TIMEOUT_S = 10.0
+"""A connection is dead if an enquire_link is not answered, or what we write not read, for this long."""
+SUBMIT_QUIET_S = 5.0
+"""After this time without any PDU, while responses are missing, an enquire_link tests the connection."""
+UNBIND_TIMEOUT_S = 2.0
+"""How long missing responses are waited for after an unbind."""
 TICK_S = 1.0
+"""How often a connection is checked."""
 
-_SUBMIT_ANSWER = pdu.SUBMIT_SM | pdu.RESPONSE
-_DELIVER_ANSWER = pdu.DELIVER_SM | pdu.RESPONSE
+_SUBMIT_RESP = protocol.SUBMIT_SM | protocol.RESPONSE
+_DELIVER_RESP = protocol.DELIVER_SM | protocol.RESPONSE
 _MAX_SEQUENCE = 0x7FFFFFFF
-
-SubmitResult = str | int | None
-"""To a submit: the id it was given, the status it was refused with, or nothing."""
 
 
 class BindRequest(NamedTuple):
-    """How to begin: which bind, and its body, which holds the password."""
+    """The command and the body of a bind; the body contains the password."""
 
     command: int
     body: bytes
 
     @property
     def can_submit(self) -> bool:
-        return self.command != pdu.BIND_RECEIVER
+        """Whether the session may submit messages."""
+        return self.command != protocol.BIND_RECEIVER
 
     def __repr__(self) -> str:
-        return f"Bind({self.command})"
+        return f"BindRequest({self.command})"
 
 
 class ConnectionLost(Exception):
-    """The connection could not be made, or is no more; the message says why, without secrets."""
-
-
-class SubmitGroup:
-    """Submits that belong together, and what was answered to each."""
-
-    def __init__(self, count: int) -> None:
-        self.answers: list[SubmitResult] = [None] * count
-        self.fresh: list[int] = []
-        """Which have been answered since someone looked."""
-        self.sent = 0
-        """How many have been sent; they go in order."""
-        self.has_all: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._left = count
-        self.forgo(0)
-
-    @property
-    def unsent(self) -> int:
-        """How many are still to be sent."""
-        return len(self.answers) - self.sent
-
-    def answer(self, index: int, answer: SubmitResult) -> None:
-        """Note an answer; None for one that will never come."""
-        self.answers[index] = answer
-        self.fresh.append(index)
-        self._left -= 1
-        if not self._left and not self.has_all.done():
-            self.has_all.set_result(None)
-
-    def forgo(self, count: int) -> None:
-        """Wait for so many fewer answers: they were never asked for."""
-        self._left -= count
-        if not self._left and not self.has_all.done():
-            self.has_all.set_result(None)
+    """The connection could not be made, or is closed; the message gives the reason, without secrets."""
 
 
 class SmppSession(asyncio.Protocol):
-    """A connection to an SMSC, of use between `bound` and `lost`."""
+    """A connection to an SMSC, usable between `bound` and `closed`."""
 
     def __init__(
         self,
         bind: BindRequest,
         window: int,
-        enquire_s: float,
+        enquire_interval_s: float,
         world: World,
-        note: OnAnomaly,
+        on_anomaly: OnAnomaly,
         on_deliver: "Callable[[SmppSession, list[Pdu]], None]",
-        on_room: Callable[[], None],
+        on_free_window: Callable[[], None],
     ) -> None:
         self._bind = bind
         self._window = window
-        self._enquire_s = enquire_s
+        self._enquire_interval_s = enquire_interval_s
         self._world = world
-        self._note = note
+        self._on_anomaly = on_anomaly
         self._on_deliver = on_deliver
-        self._on_room = on_room
+        self._on_free_window = on_free_window
         loop = asyncio.get_running_loop()
         self.bound: asyncio.Future[None] = loop.create_future()
-        self.lost: asyncio.Future[str] = loop.create_future()
-        """Done when the connection is no more, with the reason."""
+        self.closed: asyncio.Future[str] = loop.create_future()
+        """Done when the connection is closed, with the reason."""
         self._is_bound = False
         self._transport: asyncio.Transport | None = None
-        self._rest = b""
+        self._unparsed = b""
         self._pending: dict[int, tuple[SubmitGroup, int]] = {}
+        """The submits without a response, by sequence_number."""
         self._sequence = 0
-        self._is_leaving = False
-        self._unbound_by: int | None = None
-        """The number of the other side's unbind, while it has no answer."""
+        self._is_unbinding = False
+        self._peer_unbind: int | None = None
+        """The sequence_number of the SMSC's unbind, until it is answered."""
         self._is_paused = False
-        self._reason = ""
-        self._heard_at = world.monotonic()
+        self._close_reason = ""
+        self._last_received_at = world.monotonic()
         self._enquired_at: float | None = None
-        self._clogged_at: float | None = None
-        """Since when the other side does not read what we write."""
+        self._write_blocked_at: float | None = None
+        """Since when the SMSC does not read what we write."""
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether it takes submits."""
+        """Whether it accepts submits."""
         return (
             self._bind.can_submit
             and self._is_bound
-            and not self._is_leaving
+            and not self._is_unbinding
             and self._transport is not None
             and not self._transport.is_closing()
         )
 
     @property
-    def room(self) -> int:
-        """How many more submits it takes now; none while either side does not read."""
-        if self._is_paused or self._clogged_at is not None or not self.is_open:
+    def free_window(self) -> int:
+        """How many more submits it accepts now; none while one side does not read."""
+        if self._is_paused or self._write_blocked_at is not None or not self.is_open:
             return 0
         return self._window - len(self._pending)
 
     @property
-    def owed(self) -> int:
-        """How many submits have no answer yet."""
+    def in_flight(self) -> int:
+        """How many submits have no response yet."""
         return len(self._pending)
 
-    def submit(self, bodies: Sequence[bytes], lot: SubmitGroup, first: int) -> None:
-        """Send submits, the answers to which go into the lot from `first` on."""
+    def submit(self, bodies: Sequence[bytes], group: SubmitGroup, first: int) -> None:
+        """Send submits whose results go into the group, from index `first` on."""
         assert self._transport is not None
-        frames = []
+        pdus = []
         sequence = self._sequence
-        lot.sent += len(bodies)
+        group.sent += len(bodies)
         for index, body in enumerate(bodies, first):
             sequence = sequence + 1 if sequence < _MAX_SEQUENCE else 1
-            self._pending[sequence] = (lot, index)
-            frames.append(pdu.encode_pdu(pdu.SUBMIT_SM, sequence, body))
+            self._pending[sequence] = (group, index)
+            pdus.append(pdu.encode_pdu(protocol.SUBMIT_SM, sequence, body))
         self._sequence = sequence
-        self._transport.write(b"".join(frames))
+        self._transport.write(b"".join(pdus))
 
-    def forget(self, lot: SubmitGroup) -> int:
-        """Wait no longer for the answers to a lot; return how many are missing."""
-        missing = [sequence for sequence, (one, _) in self._pending.items() if one is lot]
+    def abandon(self, group: SubmitGroup) -> int:
+        """Stop waiting for the responses to a group; return how many are missing."""
+        missing = [sequence for sequence, (waiting, _) in self._pending.items() if waiting is group]
         for sequence in missing:
             del self._pending[sequence]
         if missing:
-            self._on_room()
+            self._on_free_window()
         return len(missing)
 
     def acknowledge(self, delivers: Sequence[tuple[int, int]]) -> None:
-        """Answer deliver_sm's by sequence number and status."""
+        """Answer deliver_sm PDUs, given by sequence_number and status."""
         if self._transport and not self._transport.is_closing():
-            frames = [pdu.encode_pdu(_DELIVER_ANSWER, sequence, b"\0", status) for sequence, status in delivers]
-            self._transport.write(b"".join(frames))
+            pdus = [pdu.encode_pdu(_DELIVER_RESP, sequence, b"\0", status) for sequence, status in delivers]
+            self._transport.write(b"".join(pdus))
 
     def pause(self) -> None:
-        """Read no more for now."""
+        """Stop reading."""
         self._is_paused = True
         if self._transport and not self._transport.is_closing():
             self._transport.pause_reading()
 
     def resume(self) -> None:
-        """Read on."""
+        """Continue reading."""
         self._is_paused = False
         if self._transport and not self._transport.is_closing():
             self._transport.resume_reading()
-            self._on_room()
+            self._on_free_window()
 
     async def unbind(self) -> None:
-        """Take leave: return when the other side has answered, or has had time to."""
-        if self._transport is None or self.lost.done():
+        """Unbind and close; return when the SMSC has answered, or the timeout is over."""
+        if self._transport is None or self.closed.done():
             return
         if self._is_bound:
             self.resume()
-            self._is_leaving = True
-            self._send(pdu.UNBIND, self._next_sequence())
-            await asyncio.wait([self.lost], timeout=UNBIND_S)
-        self.drop("we took our leave")
+            self._is_unbinding = True
+            self._send(protocol.UNBIND, self._next_sequence())
+            await asyncio.wait([self.closed], timeout=UNBIND_TIMEOUT_S)
+        self.abort("unbound by us")
 
-    def drop(self, reason: str) -> None:
-        """Give the connection up, without more words."""
-        self._reason = self._reason or reason
+    def abort(self, reason: str) -> None:
+        """Close the connection at once."""
+        self._close_reason = self._close_reason or reason
         if self._transport:
             self._transport.abort()
 
-    # What the event loop tells us.
+    # Callbacks of the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._heard_at = self._world.monotonic()
+        self._last_received_at = self._world.monotonic()
         self._send(self._bind.command, self._next_sequence(), self._bind.body)
-        self._schedule(BIND_S, self._give_up_bind)
+        self._schedule(BIND_TIMEOUT_S, self._abort_bind)
 
     def data_received(self, data: bytes) -> None:
-        self._heard_at = self._world.monotonic()
+        self._last_received_at = self._world.monotonic()
         self._enquired_at = None
-        data = self._rest + data if self._rest else data
+        data = self._unparsed + data if self._unparsed else data
         try:
             pdus, used = pdu.split_pdus(data)
-            self._rest = data[used:]
-        except pdu.InvalidLength as bad:
-            self._take_in(bad.before)
-            self._note("a length that no PDU has")
-            self._send(pdu.GENERIC_NACK, 0, status=pdu.RINVCMDLEN)
-            self._hang_up(f"it sent a {bad}")
+            self._unparsed = data[used:]
+        except pdu.InvalidLength as error:
+            self._handle(error.preceding)
+            self._on_anomaly("invalid command_length")
+            self._send(protocol.GENERIC_NACK, 0, status=protocol.RINVCMDLEN)
+            self._close(f"the SMSC sent an invalid {error}")
             return
-        self._take_in(pdus)
+        self._handle(pdus)
 
     def eof_received(self) -> None:
-        self._reason = self._reason or "it hung up"
+        self._close_reason = self._close_reason or "closed by the SMSC"
 
     def pause_writing(self) -> None:
-        self._clogged_at = self._world.monotonic()
+        self._write_blocked_at = self._world.monotonic()
 
     def resume_writing(self) -> None:
-        self._clogged_at = None
-        self._on_room()
+        self._write_blocked_at = None
+        self._on_free_window()
 
     def connection_lost(self, error: Exception | None) -> None:
         if self._timer:
             self._timer.cancel()
-        reason = self._reason or (f"the connection broke ({type(error).__name__})" if error else "it hung up")
+        default = f"connection broken ({type(error).__name__})" if error else "closed by the SMSC"
+        reason = self._close_reason or default
         if not self.bound.done():
             self.bound.set_exception(ConnectionLost(reason))
-            self.bound.exception()  # who waits for it is told; if nobody does any more, that is well
-        if not self.lost.done():
-            self.lost.set_result(reason)
+            self.bound.exception()  # marks it as retrieved: there may be nobody who waits for it
+        if not self.closed.done():
+            self.closed.set_result(reason)
         pending, self._pending = self._pending, {}
-        for lot, index in pending.values():
-            lot.answer(index, None)
-        self._on_room()
+        for group, index in pending.values():
+            group.set_result(index, None)
+        self._on_free_window()
 
-    # What the other side says.
+    # PDUs from the SMSC.
 
-    def _take_in(self, pdus: list[Pdu]) -> None:
+    def _handle(self, pdus: list[Pdu]) -> None:
         delivers = []
         answered = 0
         is_bound = True
         pending = self._pending
-        for one in pdus:
-            command, status, sequence, body = one
-            if command == _SUBMIT_ANSWER or (command == pdu.GENERIC_NACK and sequence in pending):
+        for received in pdus:
+            command, status, sequence, body = received
+            if command == _SUBMIT_RESP or (command == protocol.GENERIC_NACK and sequence in pending):
                 waiting = pending.pop(sequence, None)
                 if waiting is None:
-                    self._note("an answer to nothing we asked")
+                    self._on_anomaly("submit_sm_resp without a submit_sm")
                     continue
-                lot, index = waiting
-                lot.answer(
-                    index, status or (pdu.decode_message_id(body) if command == _SUBMIT_ANSWER else pdu.RUNKNOWNERR)
-                )
+                group, index = waiting
+                is_response = command == _SUBMIT_RESP
+                result = status or (pdu.decode_message_id(body) if is_response else protocol.RUNKNOWNERR)
+                group.set_result(index, result)
                 answered += 1
-                is_bound = is_bound and status != pdu.RINVBNDSTS
-            elif command == pdu.DELIVER_SM:
-                delivers.append(one)
+                is_bound = is_bound and status != protocol.RINVBNDSTS
+            elif command == protocol.DELIVER_SM:
+                delivers.append(received)
             else:
-                self._take_in_rare(one)
-        if not is_bound and not self._is_leaving:
-            self._note("it says that we are not bound")
-            self.drop("it says that we are not bound")
+                self._handle_control(received)
+        if not is_bound and not self._is_unbinding:
+            self._on_anomaly("session not bound")
+            self.abort("the SMSC says that the session is not bound")
         if answered:
-            self._on_room()
-            if self._unbound_by is not None and not pending:
-                self._let_go()
+            self._on_free_window()
+            if self._peer_unbind is not None and not pending:
+                self._finish_peer_unbind()
         if delivers:
             self._on_deliver(self, delivers)
 
-    def _take_in_rare(self, one: Pdu) -> None:
-        command, status, sequence, _ = one
-        if command == pdu.ENQUIRE_LINK:
-            self._send(pdu.ENQUIRE_LINK | pdu.RESPONSE, sequence)
-        elif command == pdu.ENQUIRE_LINK | pdu.RESPONSE:
-            pass  # that anything came is all it has to say
-        elif command == self._bind.command | pdu.RESPONSE:
-            self._take_in_bind(status)
-        elif command == pdu.UNBIND:
-            self._take_in_unbind(sequence)
-        elif command == pdu.UNBIND | pdu.RESPONSE and self._is_leaving:
-            self._hang_up("we took our leave")
-        elif command == pdu.GENERIC_NACK and not self.bound.done():
-            self._take_in_bind(status or pdu.RBINDFAIL)
-        elif command == pdu.GENERIC_NACK:
-            self._note("a generic_nack for nothing we asked")
-        elif command & pdu.RESPONSE:
-            self._note("an answer of a kind we did not ask for")
+    def _handle_control(self, received: Pdu) -> None:
+        """Handle a PDU that is about the session, not about messages."""
+        command, status, sequence, _ = received
+        if command == protocol.ENQUIRE_LINK:
+            self._send(protocol.ENQUIRE_LINK | protocol.RESPONSE, sequence)
+        elif command == protocol.ENQUIRE_LINK | protocol.RESPONSE:
+            pass  # any PDU shows that the connection is alive
+        elif command == self._bind.command | protocol.RESPONSE:
+            self._handle_bind_resp(status)
+        elif command == protocol.UNBIND:
+            self._handle_unbind(sequence)
+        elif command == protocol.UNBIND | protocol.RESPONSE and self._is_unbinding:
+            self._close("unbound by us")
+        elif command == protocol.GENERIC_NACK and not self.bound.done():
+            self._handle_bind_resp(status or protocol.RBINDFAIL)
+        elif command == protocol.GENERIC_NACK:
+            self._on_anomaly("generic_nack without a request")
+        elif command & protocol.RESPONSE:
+            self._on_anomaly("response without a request")
         else:
-            self._note("a command we do not know")
-            self._send(pdu.GENERIC_NACK, sequence, status=pdu.RINVCMDID)
+            self._on_anomaly("unknown command")
+            self._send(protocol.GENERIC_NACK, sequence, status=protocol.RINVCMDID)
 
-    def _take_in_bind(self, status: int) -> None:
+    def _handle_bind_resp(self, status: int) -> None:
         if self.bound.done():
-            self._note("an answer of a kind we did not ask for")
+            self._on_anomaly("response without a request")
         elif status:
-            self.drop(f"the bind was refused: {pdu.STATUS_NAMES.get(status, hex(status))}")
+            self.abort(f"bind refused: {protocol.STATUS_NAMES.get(status, hex(status))}")
         else:
             self.bound.set_result(None)
             self._is_bound = True
             self._schedule(TICK_S, self._tick)
 
-    def _take_in_unbind(self, sequence: int) -> None:
-        """Let it go when it has answered what it owes: many hang up as soon as they have our answer."""
-        self._is_leaving = True
-        self._unbound_by = sequence
+    def _handle_unbind(self, sequence: int) -> None:
+        """Answer the SMSC's unbind after the missing responses: many close as soon as they have our answer."""
+        self._is_unbinding = True
+        self._peer_unbind = sequence
         if self._pending:
-            self._schedule(UNBIND_S, self._let_go)
+            self._schedule(UNBIND_TIMEOUT_S, self._finish_peer_unbind)
         else:
-            self._let_go()
+            self._finish_peer_unbind()
 
-    def _let_go(self) -> None:
-        if self._unbound_by is not None:
-            self._send(pdu.UNBIND | pdu.RESPONSE, self._unbound_by)
-            self._unbound_by = None
-        self._hang_up("it took its leave")
+    def _finish_peer_unbind(self) -> None:
+        if self._peer_unbind is not None:
+            self._send(protocol.UNBIND | protocol.RESPONSE, self._peer_unbind)
+            self._peer_unbind = None
+        self._close("unbound by the SMSC")
 
-    # What time says.
+    # Timers.
 
     def _tick(self) -> None:
-        """Test a connection that has been quiet, and give it up where that is not answered."""
+        """Test a quiet connection, and close it if the SMSC does not answer."""
         self._schedule(TICK_S, self._tick)
         now = self._world.monotonic()
         if self._is_paused:
-            self._heard_at, self._enquired_at = now, None  # it is we who do not listen
-        quiet_s = now - self._heard_at
-        if self._clogged_at is not None and now - self._clogged_at >= ENQUIRE_ANSWER_S:
-            self.drop("it does not read what we write")
+            self._last_received_at, self._enquired_at = now, None  # we are the one who does not read
+        quiet_s = now - self._last_received_at
+        if self._write_blocked_at is not None and now - self._write_blocked_at >= ENQUIRE_TIMEOUT_S:
+            self.abort("the SMSC does not read")
         elif self._enquired_at is not None:
-            if now - self._enquired_at >= ENQUIRE_ANSWER_S:
-                self.drop("it does not answer enquire_link")
-        elif quiet_s >= self._enquire_s or (self._pending and quiet_s >= QUIET_S):
+            if now - self._enquired_at >= ENQUIRE_TIMEOUT_S:
+                self.abort("the SMSC does not answer enquire_link")
+        elif quiet_s >= self._enquire_interval_s or (self._pending and quiet_s >= SUBMIT_QUIET_S):
             self._enquired_at = now
-            self._send(pdu.ENQUIRE_LINK, self._next_sequence())
+            self._send(protocol.ENQUIRE_LINK, self._next_sequence())
 
-    def _give_up_bind(self) -> None:
-        self.drop("the bind was not answered")
+    def _abort_bind(self) -> None:
+        self.abort("the SMSC does not answer the bind")
 
-    def _hang_up(self, reason: str) -> None:
-        """Close when all is written, but do not wait for ever for that."""
-        self._reason = self._reason or reason
+    def _close(self, reason: str) -> None:
+        """Close when everything is written, within a time limit."""
+        self._close_reason = self._close_reason or reason
         if self._transport:
             self._transport.close()
-            self._schedule(UNBIND_S, self._give_up_closing)
+            self._schedule(UNBIND_TIMEOUT_S, self._abort_close)
 
-    def _give_up_closing(self) -> None:
-        self.drop(self._reason)
+    def _abort_close(self) -> None:
+        self.abort(self._close_reason)
 
-    def _schedule(self, seconds: float, work: Callable[[], None]) -> None:
+    def _schedule(self, seconds: float, callback: Callable[[], None]) -> None:
         if self._timer:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, work)
+        self._timer = asyncio.get_running_loop().call_later(seconds, callback)
 
     def _next_sequence(self) -> int:
         self._sequence = self._sequence + 1 if self._sequence < _MAX_SEQUENCE else 1

@@ -1,69 +1,73 @@
-"""From a message in our hands to the submits that carry it, as one operator wants them."""
+"""Makes the submit_sm bodies of a message, by the settings of an operator."""
 
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.encoding import EncodedText, encode_text, split_segments
 from pabal.carriers.smpp.pdu import Address, ShortMessage
 from pabal.domain import identifiers
 from pabal.domain.message import Attempt
 from pabal.settings.carriers import SmppSettings
 
-_MINUTES_A_DAY = 24 * 60
+_MINUTES_PER_DAY = 24 * 60
 
 
 class SubmitWriter:
-    """Writes submits by the settings of a carrier."""
+    """Writes submit_sm bodies by the settings of a carrier."""
 
     def __init__(self, settings: SmppSettings) -> None:
-        """Raises ValueError for settings that SMPP has no room for."""
+        """Raises ValueError for settings that do not fit their fields."""
         self._settings = settings
-        self._validity = _relative(settings.validity_minutes)
-        self._registered = int(settings.receipts)
-        self._is_marked = settings.on_doubt == "hold"
-        nobody = Address(0, 0, "")
-        pdu.encode_submit(ShortMessage(nobody, nobody, b"", service_type=settings.service_type))
+        self._validity = _relative_time(settings.validity_minutes)
+        self._registered_delivery = int(settings.receipts)
+        self._sends_reference = settings.on_doubt == "hold"
+        no_address = Address(0, 0, "")
+        pdu.encode_short_message(ShortMessage(no_address, no_address, b"", service_type=settings.service_type))
 
     def bodies(self, attempt: Attempt) -> list[bytes]:
-        """Return the bodies of the submits that carry a message; none where it cannot be written."""
+        """Return one body for each segment; none if the message cannot be encoded."""
         settings = self._settings
         text = f"{attempt.subject}\n{attempt.content}" if attempt.subject else attempt.content
         try:
-            words = encode_text(
+            encoded = encode_text(
                 text, settings.encoding, settings.data_coding if settings.encoding == "cp949" else None
             )
-            is_payload = not words.fits_one and settings.long_messages == "payload"
-            if words.fits_one or is_payload:
-                return [self._body(attempt, words, words.octets, is_payload=is_payload, is_marked=self._is_marked)]
-            parts = split_segments(words, identifiers.user_message_reference(attempt.message_id))
-            return [self._body(attempt, words, part, esm_class=pdu.HAS_UDH) for part in parts]
-        except ValueError:  # also of a number: one message must not fail its whole batch
+            is_payload = not encoded.fits_one_segment and settings.long_messages == "payload"
+            if encoded.fits_one_segment or is_payload:
+                return [
+                    self._body(
+                        attempt, encoded, encoded.octets, is_payload=is_payload, has_reference=self._sends_reference
+                    )
+                ]
+            segments = split_segments(encoded, identifiers.user_message_reference(attempt.message_id))
+            return [self._body(attempt, encoded, each, esm_class=protocol.HAS_UDH) for each in segments]
+        except ValueError:  # also for a phone number: one bad message must not fail its batch
             return []
 
     def _body(
         self,
         attempt: Attempt,
-        words: EncodedText,
+        encoded: EncodedText,
         octets: bytes,
         *,
         esm_class: int = 0,
         is_payload: bool = False,
-        is_marked: bool = False,
+        has_reference: bool = False,
     ) -> bytes:
         settings = self._settings
-        options: dict[int, bytes] = {}
-        if is_marked:
-            options[pdu.USER_MESSAGE_REFERENCE] = identifiers.user_message_reference(attempt.message_id).to_bytes(
+        tlvs: dict[int, bytes] = {}
+        if has_reference:
+            tlvs[protocol.USER_MESSAGE_REFERENCE] = identifiers.user_message_reference(attempt.message_id).to_bytes(
                 2, "big"
             )
         if is_payload:
-            options[pdu.MESSAGE_PAYLOAD] = octets
-        return pdu.encode_submit(
+            tlvs[protocol.MESSAGE_PAYLOAD] = octets
+        return pdu.encode_short_message(
             ShortMessage(
                 Address(settings.source_ton, settings.source_npi, attempt.sender),
                 Address(settings.dest_ton, settings.dest_npi, self._receiver(attempt.receiver)),
                 b"" if is_payload else octets,
                 esm_class,
-                words.data_coding,
-                self._registered,
+                encoded.data_coding,
+                self._registered_delivery,
                 settings.service_type,
                 0,
                 0,
@@ -71,7 +75,7 @@ class SubmitWriter:
                 self._validity,
                 0,
                 0,
-                options,
+                tlvs,
             )
         )
 
@@ -79,10 +83,10 @@ class SubmitWriter:
         return f"82{digits[1:]}" if self._settings.numbers == "international" else digits
 
 
-def _relative(minutes: int) -> str:
-    """Return a period as the protocol writes it, empty for none."""
+def _relative_time(minutes: int) -> str:
+    """Return a relative time in SMPP format; empty for none."""
     if not minutes:
         return ""
-    days, rest = divmod(minutes, _MINUTES_A_DAY)
+    days, rest = divmod(minutes, _MINUTES_PER_DAY)
     hours, minutes = divmod(rest, 60)
     return f"0000{days:02}{hours:02}{minutes:02}00000R"

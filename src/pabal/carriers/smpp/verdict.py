@@ -1,35 +1,35 @@
-"""What the status of a submit_sm_resp says of the message."""
+"""Maps the command_status of a submit_sm_resp to a verdict."""
 
 from collections.abc import Mapping
 
 from pabal.carriers.base import Busy, Declined, Rejected
-from pabal.carriers.smpp import pdu
+from pabal.carriers.smpp import protocol
 from pabal.domain.message import Outcome
 
 Refusal = Rejected | Declined | Busy
 
 VERDICTS: Mapping[int, Refusal] = {
-    pdu.RINVBNDSTS: Busy(),
-    pdu.RALYBND: Busy(),
-    pdu.RBINDFAIL: Busy(),
-    pdu.RINVPASWD: Busy(),
-    pdu.RINVSYSID: Busy(),
-    pdu.RSYSERR: Busy(),
-    pdu.RMSGQFUL: Busy(),
-    pdu.RSUBMITFAIL: Busy(),
-    pdu.RTHROTTLED: Busy(),
-    pdu.RX_T_APPN: Busy(),
-    pdu.RUNKNOWNERR: Busy(),
-    pdu.RINVDSTADR: Rejected(Outcome.NUMBER_NOT_ASSIGNED),
-    pdu.RX_P_APPN: Rejected(Outcome.UNDELIVERABLE),
-    pdu.RX_R_APPN: Rejected(Outcome.UNDELIVERABLE),
-    pdu.RDELIVERYFAILURE: Rejected(Outcome.UNDELIVERABLE),
+    protocol.RINVBNDSTS: Busy(),
+    protocol.RALYBND: Busy(),
+    protocol.RBINDFAIL: Busy(),
+    protocol.RINVPASWD: Busy(),
+    protocol.RINVSYSID: Busy(),
+    protocol.RSYSERR: Busy(),
+    protocol.RMSGQFUL: Busy(),
+    protocol.RSUBMITFAIL: Busy(),
+    protocol.RTHROTTLED: Busy(),
+    protocol.RX_T_APPN: Busy(),
+    protocol.RUNKNOWNERR: Busy(),
+    protocol.RINVDSTADR: Rejected(Outcome.NUMBER_NOT_ASSIGNED),
+    protocol.RX_P_APPN: Rejected(Outcome.UNDELIVERABLE),
+    protocol.RX_R_APPN: Rejected(Outcome.UNDELIVERABLE),
+    protocol.RDELIVERYFAILURE: Rejected(Outcome.UNDELIVERABLE),
 }
-"""What is about the session or the load passes; what is about the receiver holds with any operator."""
-OTHERWISE = Declined(Outcome.UNDELIVERABLE)
-"""All else is between us and this operator, such as its rules on senders, lengths and options."""
+"""Errors of the session or the load are temporary; errors of the receiver apply to any operator."""
+DEFAULT_VERDICT = Declined(Outcome.UNDELIVERABLE)
+"""For all others, which concern this operator only, such as its rules on senders, lengths and TLVs."""
 
 
-def refusal_of(status: int) -> Refusal:
-    """Return the verdict on a message whose submit_sm_resp has this status, any but 0."""
-    return VERDICTS.get(status, OTHERWISE)
+def verdict_for_status(status: int) -> Refusal:
+    """Return the verdict for a status other than 0."""
+    return VERDICTS.get(status, DEFAULT_VERDICT)

@@ -1,0 +1,81 @@
+"""Stores the delivery receipts that arrive, and acknowledges each once it is durable."""
+
+import asyncio
+
+from pabal.carriers.base import OnAnomaly, OnReceipts, Receipt
+from pabal.carriers.smpp import pdu, protocol
+from pabal.carriers.smpp.pdu import Pdu
+from pabal.carriers.smpp.receipt import normalize_message_id, parse_receipt
+from pabal.carriers.smpp.session import SmppSession
+from pabal.domain import identifiers
+from pabal.settings.carriers import SmppSettings
+
+MAX_RECEIPTS_PER_BATCH = 1000
+BATCH_DELAY_S = 0.1
+"""Pause before receipts are stored, so that they are stored in batches."""
+MAX_WAITING_DELIVERS = 5000
+"""With more deliver_sm waiting than this, their sessions stop reading."""
+
+
+class ReceiptQueue:
+    """The deliver_sm PDUs that are not acknowledged yet."""
+
+    def __init__(self, settings: SmppSettings, on_anomaly: OnAnomaly) -> None:
+        self._settings = settings
+        self._on_anomaly = on_anomaly
+        self._waiting: list[tuple[SmppSession, Pdu]] = []
+        self._has_waiting = asyncio.Event()
+        self._paused: set[SmppSession] = set()
+
+    def add(self, session: SmppSession, delivers: list[Pdu]) -> None:
+        """Add deliver_sm PDUs of a session."""
+        self._waiting += [(session, deliver) for deliver in delivers]
+        self._has_waiting.set()
+        if len(self._waiting) > MAX_WAITING_DELIVERS:
+            session.pause()
+            self._paused.add(session)
+
+    async def run(self, on_receipts: OnReceipts) -> None:
+        """Store receipts and acknowledge them, until cancelled."""
+        while True:
+            await self._has_waiting.wait()
+            await asyncio.sleep(BATCH_DELAY_S)
+            batch = self._waiting[:MAX_RECEIPTS_PER_BATCH]
+            parsed = [(session, deliver.sequence, *self._parse(deliver)) for session, deliver in batch]
+            receipts = [receipt for _, _, receipt, _ in parsed if receipt]
+            if receipts:
+                await on_receipts(receipts)
+            for session in {session for session, _, _, _ in parsed}:
+                session.acknowledge(
+                    [(sequence, status) for owner, sequence, _, status in parsed if owner is session]
+                )
+            del self._waiting[: len(batch)]
+            if not self._waiting:
+                self._has_waiting.clear()
+            if len(self._waiting) <= MAX_RECEIPTS_PER_BATCH:
+                while self._paused:
+                    self._paused.pop().resume()
+
+    def _parse(self, deliver: Pdu) -> tuple[Receipt | None, int]:
+        """Return the receipt in a deliver_sm, if it is a final one, and the status to answer with."""
+        try:
+            message = pdu.decode_short_message(deliver.body)
+            parsed = parse_receipt(
+                message, self._settings.errors, accepts_unmarked=self._settings.unmarked_receipts
+            )
+        except pdu.InvalidPdu:
+            self._on_anomaly("invalid deliver_sm")
+            return None, protocol.RINVMSGLEN
+        if parsed is None:
+            self._on_anomaly("deliver_sm that is not a receipt")
+            return None, protocol.OK
+        if parsed.outcome is None:
+            return None, protocol.OK
+        in_doubt_reference = None
+        if parsed.user_message_reference is not None:
+            in_doubt_reference = identifiers.in_doubt_reference(parsed.user_message_reference, parsed.phone)
+        reference = normalize_message_id(parsed.message_id, self._settings.receipt_ids) or in_doubt_reference
+        if reference is None:
+            self._on_anomaly("receipt without a message_id")
+            return None, protocol.OK
+        return Receipt(reference, parsed.outcome, in_doubt_reference), protocol.OK

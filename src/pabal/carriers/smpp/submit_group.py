@@ -1,0 +1,38 @@
+"""A group of submit_sm and the responses to them."""
+
+import asyncio
+
+SubmitResult = str | int | None
+"""The response to a submit_sm: its message_id, the status it was refused with, or nothing."""
+
+
+class SubmitGroup:
+    """Collects the results of submits that are sent in order."""
+
+    def __init__(self, count: int) -> None:
+        self.results: list[SubmitResult] = [None] * count
+        self.unread: list[int] = []
+        """The indexes of results that arrived since this list was last emptied."""
+        self.sent = 0
+        """How many have been sent."""
+        self.completed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done when no more results are expected."""
+        self._expected = count
+        self.expect_fewer(0)
+
+    @property
+    def unsent(self) -> int:
+        """How many are still to be sent."""
+        return len(self.results) - self.sent
+
+    def set_result(self, index: int, result: SubmitResult) -> None:
+        """Set a result; None if it will never arrive."""
+        self.results[index] = result
+        self.unread.append(index)
+        self.expect_fewer(1)
+
+    def expect_fewer(self, count: int) -> None:
+        """Expect fewer results: these submits were not sent."""
+        self._expected -= count
+        if not self._expected and not self.completed.done():
+            self.completed.set_result(None)
