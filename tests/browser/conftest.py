@@ -19,7 +19,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def house(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserEnvironment]:
+def env(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserEnvironment]:
     """A fresh service with the simulator, and a user of each role."""
     with serving(tmp_path_factory.mktemp("console") / "data", key_rate=0) as live:
         yield BrowserEnvironment(live, browser)

@@ -44,9 +44,9 @@ def upload(page: Page, path: Path) -> None:
 
 @in_each_way
 def test_a_file_with_bad_rows_is_uploaded_sent_and_watched_until_it_has_ended(
-    house: BrowserEnvironment, tmp_path: Path, language: str, screen: str
+    env: BrowserEnvironment, tmp_path: Path, language: str, screen: str
 ) -> None:
-    with house.signed_in(language=language, screen=screen) as page:
+    with env.signed_in(language=language, screen=screen) as page:
         write_message(page)
         check_page(page, f"upload-draft-{language}-{screen}")
         upload(page, written(tmp_path, 1500))
@@ -69,8 +69,8 @@ def test_a_file_with_bad_rows_is_uploaded_sent_and_watched_until_it_has_ended(
         check_page(page, f"requests-{language}-{screen}")
 
 
-def test_a_scheduled_campaign_is_cancelled_after_a_question(house: BrowserEnvironment, tmp_path: Path) -> None:
-    with house.signed_in() as page:
+def test_a_scheduled_campaign_is_cancelled_after_a_question(env: BrowserEnvironment, tmp_path: Path) -> None:
+    with env.signed_in() as page:
         write_message(page)
         upload(page, written(tmp_path, 30, ""))
         page.locator("[name=later]").check()
@@ -85,8 +85,8 @@ def test_a_scheduled_campaign_is_cancelled_after_a_question(house: BrowserEnviro
         expect(page.locator("form[action$='/cancel']")).to_have_count(0)
 
 
-def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(house: BrowserEnvironment, tmp_path: Path) -> None:
-    with house.signed_in() as page:
+def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(env: BrowserEnvironment, tmp_path: Path) -> None:
+    with env.signed_in() as page:
         write_message(page)
         wrong = tmp_path / "wrong.csv"
         wrong.write_text("휴대폰번호\n010-1111-2222\n", encoding="utf-8")
@@ -103,8 +103,8 @@ def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(house: BrowserE
         upload(page, written(tmp_path, 3, ""))
 
 
-def test_it_is_dark_where_the_system_is(house: BrowserEnvironment, tmp_path: Path) -> None:
-    with house.signed_in(color_scheme="dark") as page:
+def test_it_is_dark_where_the_system_is(env: BrowserEnvironment, tmp_path: Path) -> None:
+    with env.signed_in(color_scheme="dark") as page:
         write_message(page)
         upload(page, written(tmp_path, 3))
         check_page(page, "upload-dark")
@@ -112,8 +112,8 @@ def test_it_is_dark_where_the_system_is(house: BrowserEnvironment, tmp_path: Pat
         check_page(page, "requests-dark")
 
 
-def test_a_viewer_follows_without_buttons(house: BrowserEnvironment) -> None:
-    with house.signed_in(Role.VIEWER) as page:
+def test_a_viewer_follows_without_buttons(env: BrowserEnvironment) -> None:
+    with env.signed_in(Role.VIEWER) as page:
         page.goto("/console/requests")
         page.locator("tbody a").first.click()
         expect(page.locator("#progress")).to_be_visible()

@@ -20,17 +20,17 @@ FIRST_PAGE_BYTES = 100_000
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 
-def send(house: BrowserEnvironment, *numbers: str, **changes: object) -> str:
+def send(env: BrowserEnvironment, *numbers: str, **changes: object) -> str:
     """Send an SMS and return its request's id when it has ended."""
-    request_id = str(house.call("message/sendSMS", sms_body(*numbers, **changes))["item"]["requestId"])
-    house.wait_until_final(request_id)
+    request_id = str(env.call("message/sendSMS", sms_body(*numbers, **changes))["item"]["requestId"])
+    env.wait_until_final(request_id)
     return request_id
 
 
 @in_each_language_and_screen
-def test_signing_in_and_out(house: BrowserEnvironment, language: str, screen: str) -> None:
-    name = house.user(Role.OWNER)
-    with house.open_page(language=language, screen=screen) as page:
+def test_signing_in_and_out(env: BrowserEnvironment, language: str, screen: str) -> None:
+    name = env.user(Role.OWNER)
+    with env.open_page(language=language, screen=screen) as page:
         page.goto("/console/history?status=fail")
         expect(page).to_have_url(re.compile("/console/login"))
         check_page(page, f"sign-in-{language}-{screen}")
@@ -40,7 +40,7 @@ def test_signing_in_and_out(house: BrowserEnvironment, language: str, screen: st
         expect(page.get_by_role("alert")).to_be_visible()
         expect(page.locator("[name=name]")).to_have_value(name)
         check_page(page, f"sign-in-wrong-{language}-{screen}")
-        page.locator("[name=password]").fill(house.password(name))
+        page.locator("[name=password]").fill(env.password(name))
         page.keyboard.press("Enter")
         expect(page).to_have_url(re.compile(r"/console/history\?status=fail"))
         page.locator("form[action='/console/logout'] button").click()
@@ -49,8 +49,8 @@ def test_signing_in_and_out(house: BrowserEnvironment, language: str, screen: st
         expect(page).to_have_url(re.compile("/console/login"))
 
 
-def test_the_language_is_changed_where_one_is_and_stays_changed(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_the_language_is_changed_where_one_is_and_stays_changed(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         page.goto("/console/history?status=fail")
         page.get_by_role("button", name="English").click()
         expect(page).to_have_url(re.compile(r"/console/history\?status=fail"))
@@ -62,20 +62,20 @@ def test_the_language_is_changed_where_one_is_and_stays_changed(house: BrowserEn
 
 @in_each_language_and_screen
 def test_messages_arrive_on_the_phone_while_one_watches(
-    house: BrowserEnvironment, language: str, screen: str
+    env: BrowserEnvironment, language: str, screen: str
 ) -> None:
     number = f"010-7777-{['ko', 'en'].index(language)}{['desk', 'phone'].index(screen)}00"
-    with house.signed_in(language=language, screen=screen) as page:
+    with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/phone")
         page.locator("[name=number]").fill(number)
         page.keyboard.press("Enter")
         expect(page.locator(".screen .empty")).to_be_visible()
 
-        house.call("message/sendSMS", sms_body(number, content=f"첫째 {HOSTILE[:30]}"))
+        env.call("message/sendSMS", sms_body(number, content=f"첫째 {HOSTILE[:30]}"))
         expect(page.locator(".bubble")).to_have_count(1)
-        house.call("message/sendLMS", sms_body(number, content="둘째 줄\n셋째 줄", subject="제목"))
+        env.call("message/sendLMS", sms_body(number, content="둘째 줄\n셋째 줄", subject="제목"))
         expect(page.locator(".bubble")).to_have_count(2)
-        house.call("sender/create", channel_body(channelId=f"@{language}{screen}", cellphone=number))
+        env.call("sender/create", channel_body(channelId=f"@{language}{screen}", cellphone=number))
         expect(page.locator(".bubble.token")).to_have_count(1)
 
         expect(page.locator("#news")).not_to_be_empty()
@@ -84,11 +84,11 @@ def test_messages_arrive_on_the_phone_while_one_watches(
 
 @in_each_language_and_screen
 def test_a_message_is_found_in_the_history_with_its_reason_and_what_to_do(
-    house: BrowserEnvironment, language: str, screen: str
+    env: BrowserEnvironment, language: str, screen: str
 ) -> None:
-    send(house, "010-1111-2222", content="무사히 도착")
-    send(house, "010-0000-0001", content="없는 번호로")
-    with house.signed_in(language=language, screen=screen) as page:
+    send(env, "010-1111-2222", content="무사히 도착")
+    send(env, "010-0000-0001", content="없는 번호로")
+    with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/history")
         page.locator("[name=status]").select_option("fail")
         page.locator("button.main").click()
@@ -101,9 +101,9 @@ def test_a_message_is_found_in_the_history_with_its_reason_and_what_to_do(
         check_page(page, f"message-{language}-{screen}")
 
 
-def test_the_history_is_exported_as_it_was_searched(house: BrowserEnvironment) -> None:
-    send(house, "010-3333-4444", content="=HYPERLINK(1)")
-    with house.signed_in() as page:
+def test_the_history_is_exported_as_it_was_searched(env: BrowserEnvironment) -> None:
+    send(env, "010-3333-4444", content="=HYPERLINK(1)")
+    with env.signed_in() as page:
         page.goto("/console/history?receiver=010-3333-4444")
         with page.expect_download() as download:
             page.get_by_role("link", name="CSV").click()
@@ -114,9 +114,9 @@ def test_the_history_is_exported_as_it_was_searched(house: BrowserEnvironment) -
     assert "'=HYPERLINK(1)" in text
 
 
-def test_the_history_is_exported_to_excel(house: BrowserEnvironment) -> None:
-    send(house, "010-3333-5555", content="=HYPERLINK(1)")
-    with house.signed_in() as page:
+def test_the_history_is_exported_to_excel(env: BrowserEnvironment) -> None:
+    send(env, "010-3333-5555", content="=HYPERLINK(1)")
+    with env.signed_in() as page:
         page.goto("/console/history?receiver=010-3333-5555")
         with page.expect_download() as download:
             page.locator("a[href^='/console/history.xlsx']").click()
@@ -126,11 +126,11 @@ def test_the_history_is_exported_to_excel(house: BrowserEnvironment) -> None:
     assert "=HYPERLINK(1)" in row
 
 
-def test_nothing_that_someone_wrote_runs_as_a_script(house: BrowserEnvironment) -> None:
+def test_nothing_that_someone_wrote_runs_as_a_script(env: BrowserEnvironment) -> None:
     hostile = receivers_of("010-5555-6666", reference=HOSTILE)
-    request_id = send(house, content=HOSTILE, receivers=hostile)
+    request_id = send(env, content=HOSTILE, receivers=hostile)
     dialogs: list[str] = []
-    with house.signed_in() as page:
+    with env.signed_in() as page:
         page.on("dialog", lambda dialog: dialogs.append(dialog.message))
         for path in ("/console/phone?number=010-5555-6666", f"/console/history?request={request_id}"):
             page.goto(path)
@@ -143,8 +143,8 @@ def test_nothing_that_someone_wrote_runs_as_a_script(house: BrowserEnvironment) 
     assert dialogs == []
 
 
-def test_a_keyboard_is_enough(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_a_keyboard_is_enough(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         page.goto("/console/history")
         page.keyboard.press("Tab")
         assert _focused(page) == "#content"
@@ -153,18 +153,18 @@ def test_a_keyboard_is_enough(house: BrowserEnvironment) -> None:
         assert page.evaluate("document.activeElement.name") == "receiver"
 
 
-def test_it_is_dark_where_the_system_is(house: BrowserEnvironment) -> None:
-    with house.signed_in(color_scheme="dark") as page:
+def test_it_is_dark_where_the_system_is(env: BrowserEnvironment) -> None:
+    with env.signed_in(color_scheme="dark") as page:
         page.goto("/console/history")
         check_page(page, "history-dark")
         page.goto("/console/phone")
         check_page(page, "phone-dark")
 
 
-def test_an_operator_chooses_the_account_to_look_at(house: BrowserEnvironment) -> None:
-    house.user(Role.VIEWER, "second")
-    send(house, "010-1111-2222")
-    with house.signed_in(Role.OPERATOR) as page:
+def test_an_operator_chooses_the_account_to_look_at(env: BrowserEnvironment) -> None:
+    env.user(Role.VIEWER, "second")
+    send(env, "010-1111-2222")
+    with env.signed_in(Role.OPERATOR) as page:
         page.goto("/console/history")
         expect(page.locator("tbody tr").first).to_be_visible()
         page.locator(".whose a").click()
@@ -175,22 +175,22 @@ def test_an_operator_chooses_the_account_to_look_at(house: BrowserEnvironment) -
         expect(page.locator("tbody tr")).to_have_count(0)
 
 
-def test_a_viewer_sees_no_whole_number(house: BrowserEnvironment) -> None:
-    send(house, "010-1111-2222")
-    with house.signed_in(Role.VIEWER) as page:
+def test_a_viewer_sees_no_whole_number(env: BrowserEnvironment) -> None:
+    send(env, "010-1111-2222")
+    with env.signed_in(Role.VIEWER) as page:
         page.goto("/console/history?receiver=010-1111-2222")
         expect(page.locator("tbody tr").first).to_contain_text("010-****-2222")
         assert "1111-2222" not in page.locator("table").inner_text()
         expect(page.locator("a[href='/console/phone']")).to_have_count(0)
 
 
-def test_the_first_page_is_light(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_the_first_page_is_light(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         cookies = {each["name"]: each["value"] for each in page.context.cookies()}
 
-    assert downloaded_bytes(house.live, "/console/login", {}) < FIRST_PAGE_BYTES
-    assert downloaded_bytes(house.live, "/console", cookies) < FIRST_PAGE_BYTES
-    assert downloaded_bytes(house.live, "/console/history", cookies) < FIRST_PAGE_BYTES
+    assert downloaded_bytes(env.live, "/console/login", {}) < FIRST_PAGE_BYTES
+    assert downloaded_bytes(env.live, "/console", cookies) < FIRST_PAGE_BYTES
+    assert downloaded_bytes(env.live, "/console/history", cookies) < FIRST_PAGE_BYTES
 
 
 def _focused(page: Page) -> str:
@@ -199,11 +199,11 @@ def _focused(page: Page) -> str:
 
 @in_each_language_and_screen
 def test_a_template_is_written_with_a_preview_reviewed_and_approved(
-    house: BrowserEnvironment, language: str, screen: str
+    env: BrowserEnvironment, language: str, screen: str
 ) -> None:
-    house.approve_channel("@templates", "010-8888-0000")
+    env.approve_channel("@templates", "010-8888-0000")
     code = f"T-{language}-{screen}"
-    with house.signed_in(Role.SENDER, language=language, screen=screen) as page:
+    with env.signed_in(Role.SENDER, language=language, screen=screen) as page:
         page.goto("/console/templates/new")
         page.locator("[name=templateCode]").fill(code)
         page.locator("[name=name]").fill("보류: 배송 안내")
@@ -224,7 +224,7 @@ def test_a_template_is_written_with_a_preview_reviewed_and_approved(
         expect(page.locator(".state.inspecting")).to_be_visible()
         address = page.url
         check_page(page, f"template-{language}-{screen}")
-    with house.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
+    with env.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
         page.goto(address)
         check_page(page, f"template-review-{language}-{screen}")
         page.locator("[value=approve]").click()
@@ -236,10 +236,10 @@ def test_a_template_is_written_with_a_preview_reviewed_and_approved(
 
 @in_each_language_and_screen
 def test_a_picture_is_seen_while_it_is_chosen_and_after_it_is_saved(
-    house: BrowserEnvironment, language: str, screen: str, tmp_path: Path
+    env: BrowserEnvironment, language: str, screen: str, tmp_path: Path
 ) -> None:
-    house.approve_channel("@pictures", "010-8888-1111")
-    with house.signed_in(Role.SENDER, language=language, screen=screen) as page:
+    env.approve_channel("@pictures", "010-8888-1111")
+    with env.signed_in(Role.SENDER, language=language, screen=screen) as page:
         page.goto("/console/templates/new")
         file = tmp_path / "picture.jpg"
         file.write_bytes(page.locator("h1").screenshot(type="jpeg", quality=50))
@@ -265,8 +265,8 @@ def test_a_picture_is_seen_while_it_is_chosen_and_after_it_is_saved(
 
 
 @in_each_language_and_screen
-def test_who_did_what_is_looked_up(house: BrowserEnvironment, language: str, screen: str) -> None:
-    with house.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
+def test_who_did_what_is_looked_up(env: BrowserEnvironment, language: str, screen: str) -> None:
+    with env.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
         if screen == "phone":
             expect(page.locator(".menu")).to_be_hidden()
             page.locator(".to-menu").click()

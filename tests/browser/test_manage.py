@@ -18,11 +18,11 @@ NO_SUCH = "010-0000-0001"
 
 @in_each_language_and_screen
 def test_a_profile_is_registered_with_the_token_from_the_simulated_phone(
-    house: BrowserEnvironment, language: str, screen: str
+    env: BrowserEnvironment, language: str, screen: str
 ) -> None:
     channel = f"@{language}-{screen}-channel"
     number = f"010-6666-{['ko', 'en'].index(language)}{['desk', 'phone'].index(screen)}11"
-    with house.signed_in(language=language, screen=screen) as page:
+    with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/profiles")
         check_page(page, f"profiles-none-{language}-{screen}")
         page.locator("a.main").click()
@@ -64,8 +64,8 @@ def test_a_profile_is_registered_with_the_token_from_the_simulated_phone(
         expect(page.get_by_text(channel)).to_have_count(0)
 
 
-def test_the_countdown_runs_and_says_when_the_time_is_up(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_the_countdown_runs_and_says_when_the_time_is_up(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         page.clock.install()
         page.goto("/console/profiles/new?major=건강&minor=병원&category=00100010001")
         page.locator("[name=channelId]").fill("@countdown")
@@ -80,8 +80,8 @@ def test_the_countdown_runs_and_says_when_the_time_is_up(house: BrowserEnvironme
 
 
 @in_each_language_and_screen
-def test_a_key_is_made_and_used_with_a_real_request(house: BrowserEnvironment, language: str, screen: str) -> None:
-    with house.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
+def test_a_key_is_made_and_used_with_a_real_request(env: BrowserEnvironment, language: str, screen: str) -> None:
+    with env.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
         page.goto("/console/operate")
         check_page(page, f"operate-{language}-{screen}")
         page.goto("/console/operate/accounts")
@@ -98,7 +98,7 @@ def test_a_key_is_made_and_used_with_a_real_request(house: BrowserEnvironment, l
         key = page.locator(".secret").inner_text()
         check_page(page, f"operate-key-{language}-{screen}")
 
-        with httpx.Client(base_url=house.live.base_url, headers={"apiKey": key}) as client:
+        with httpx.Client(base_url=env.live.base_url, headers={"apiKey": key}) as client:
             sent = client.post("/api/message/sendSMS.v1.0", json=sms_body(PHONE)).json()
         assert sent["result"] == "SUCCESS"
 
@@ -115,10 +115,10 @@ def test_a_key_is_made_and_used_with_a_real_request(house: BrowserEnvironment, l
 
 @in_each_language_and_screen
 def test_numbers_are_registered_and_the_overview_shows_what_was_sent(
-    house: BrowserEnvironment, language: str, screen: str
+    env: BrowserEnvironment, language: str, screen: str
 ) -> None:
-    send(house, PHONE, "010-2222-3333", NO_SUCH)
-    with house.signed_in(language=language, screen=screen) as page:
+    send(env, PHONE, "010-2222-3333", NO_SUCH)
+    with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/numbers")
         page.locator("[name=number]").fill("02-123-4567")
         page.locator("button.main").click()
@@ -135,9 +135,9 @@ def test_numbers_are_registered_and_the_overview_shows_what_was_sent(
         check_page(page, f"overview-{language}-{screen}")
 
 
-def test_all_of_it_is_dark_where_the_system_is(house: BrowserEnvironment) -> None:
-    send(house, PHONE, NO_SUCH)
-    with house.signed_in(Role.OPERATOR, color_scheme="dark") as page:
+def test_all_of_it_is_dark_where_the_system_is(env: BrowserEnvironment) -> None:
+    send(env, PHONE, NO_SUCH)
+    with env.signed_in(Role.OPERATOR, color_scheme="dark") as page:
         for path in ("", "/profiles", "/profiles/new", "/numbers", "/operate", "/operate/accounts/1"):
             page.goto(f"/console{path}")
             check_page(page, f"dark{path.replace('/', '-')}")

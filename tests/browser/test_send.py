@@ -16,17 +16,17 @@ HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 
 @pytest.fixture(scope="module")
-def shop(house: BrowserEnvironment) -> str:
+def shop(env: BrowserEnvironment) -> str:
     """A channel with an approved template, and its sender key."""
-    house.call("sender/create", channel_body())
-    held = house.call("simulator/phone", phoneNumber="010-9999-0000")["items"]
+    env.call("sender/create", channel_body())
+    held = env.call("simulator/phone", phoneNumber="010-9999-0000")["items"]
     (token,) = re.findall(r"[0-9]{6}", held[0]["content"])
-    house.call("sender/auth", {"channelId": "@shop", "token": token})
-    key = str(house.call("sender/list", channelId="@shop")["items"][0]["senderKey"])
+    env.call("sender/auth", {"channelId": "@shop", "token": token})
+    key = str(env.call("sender/list", channelId="@shop")["items"][0]["senderKey"])
     link = {"buttonType": "webLink", "name": "조회", "mobileUrl": "https://shop.example/#{번호}"}
     design = template_body(key, content="#{이름}님, 배송이 시작되었습니다.", buttons=[link])
-    house.call("template/create", {**design, "emphasisType": "text", "emphasisTitle": "배송 시작"})
-    house.call("template/request", {"senderKey": key, "templateCode": "T1"})
+    env.call("template/create", {**design, "emphasisType": "text", "emphasisTitle": "배송 시작"})
+    env.call("template/request", {"senderKey": key, "templateCode": "T1"})
     return key
 
 
@@ -68,9 +68,9 @@ def arrived(page: Page, number: str) -> None:
 
 
 @in_both_ways
-def test_an_sms_that_grows_into_an_lms(house: BrowserEnvironment, language: str, screen: str) -> None:
+def test_an_sms_that_grows_into_an_lms(env: BrowserEnvironment, language: str, screen: str) -> None:
     number = {"ko": "010-2000-0001", "en": "010-2000-0002"}[language]
-    with house.signed_in(language=language, screen=screen) as page:
+    with env.signed_in(language=language, screen=screen) as page:
         begin(page, "sms", f"{number}, 홍길동\n010-12, 김\n{number}, 이")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("#{이름}님 😀 " + "가" * 45)
@@ -98,8 +98,8 @@ def test_an_sms_that_grows_into_an_lms(house: BrowserEnvironment, language: str,
         expect(page.locator(".bubble .text")).to_have_text("홍길동님 " + "가" * 45)
 
 
-def test_an_sms_with_the_keyboard_alone(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_an_sms_with_the_keyboard_alone(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         page.goto("/console/send")
         page.locator("[name=sender]").focus()
         page.keyboard.type(SENDER)
@@ -122,9 +122,9 @@ def test_an_sms_with_the_keyboard_alone(house: BrowserEnvironment) -> None:
 
 
 @in_both_ways
-def test_an_mms_with_its_picture(house: BrowserEnvironment, language: str, screen: str) -> None:
+def test_an_mms_with_its_picture(env: BrowserEnvironment, language: str, screen: str) -> None:
     number = {"ko": "010-2000-0011", "en": "010-2000-0012"}[language]
-    with house.signed_in(language=language, screen=screen) as page:
+    with env.signed_in(language=language, screen=screen) as page:
         begin(page, "mms", number)
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("사진입니다")
@@ -146,8 +146,8 @@ def test_an_mms_with_its_picture(house: BrowserEnvironment, language: str, scree
 
 
 @in_both_ways
-def test_an_alimtalk_whose_fallback_goes(house: BrowserEnvironment, shop: str, language: str, screen: str) -> None:
-    with house.signed_in(language=language, screen=screen) as page:
+def test_an_alimtalk_whose_fallback_goes(env: BrowserEnvironment, shop: str, language: str, screen: str) -> None:
+    with env.signed_in(language=language, screen=screen) as page:
         begin(page, "alimtalk", f"{NO_USER}, 홍길동, 77")
         page.locator("[name=templateCode]").select_option("T1")
         expect(page.locator("#arriving")).to_have_text("홍길동님, 배송이 시작되었습니다.")
@@ -164,10 +164,10 @@ def test_an_alimtalk_whose_fallback_goes(house: BrowserEnvironment, shop: str, l
 
 @in_both_ways
 def test_a_friend_talk_with_picture_and_buttons(
-    house: BrowserEnvironment, shop: str, language: str, screen: str
+    env: BrowserEnvironment, shop: str, language: str, screen: str
 ) -> None:
     number = {"ko": "010-2000-0021", "en": "010-2000-0022"}[language]
-    with house.signed_in(language=language, screen=screen) as page:
+    with env.signed_in(language=language, screen=screen) as page:
         begin(page, "friendtalk", number)
         page.locator("[name=messageType]").select_option("friendTalkImage")
         page.locator("input[type=file]").set_input_files(picture(page))
@@ -193,9 +193,9 @@ def test_a_friend_talk_with_picture_and_buttons(
 
 
 def test_one_goes_on_where_something_came_or_went_and_the_page_stays_where_it_is(
-    house: BrowserEnvironment, shop: str
+    env: BrowserEnvironment, shop: str
 ) -> None:
-    with house.signed_in() as page:
+    with env.signed_in() as page:
         begin(page, "friendtalk", "010-2000-0025")
         page.locator("#button-add").press("Enter")
         expect(page.locator("#button-type-0")).to_be_focused()
@@ -215,9 +215,9 @@ def test_one_goes_on_where_something_came_or_went_and_the_page_stays_where_it_is
 
 
 @pytest.mark.parametrize("type", ["friendTalkText", "friendTalkWideImage"])
-def test_a_friend_talk_of_the_other_types(house: BrowserEnvironment, shop: str, type: str) -> None:
+def test_a_friend_talk_of_the_other_types(env: BrowserEnvironment, shop: str, type: str) -> None:
     number = {"friendTalkText": "010-2000-0031", "friendTalkWideImage": "010-2000-0032"}[type]
-    with house.signed_in() as page:
+    with env.signed_in() as page:
         begin(page, "friendtalk", number)
         if type != "friendTalkText":
             page.locator("[name=messageType]").select_option(type)
@@ -228,8 +228,8 @@ def test_a_friend_talk_of_the_other_types(house: BrowserEnvironment, shop: str, 
         arrived(page, number)
 
 
-def test_a_schedule_is_picked_and_given_up(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_a_schedule_is_picked_and_given_up(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         begin(page, "sms", "010-2000-0041")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("나중에")
@@ -242,8 +242,8 @@ def test_a_schedule_is_picked_and_given_up(house: BrowserEnvironment) -> None:
         expect(page.locator("#wrong-sendDate")).to_be_empty()
 
 
-def test_a_test_goes_to_one_s_own_phone(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_a_test_goes_to_one_s_own_phone(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         begin(page, "sms", "010-2000-0051, 홍길동")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("#{이름}님께 시험")
@@ -258,8 +258,8 @@ def test_a_test_goes_to_one_s_own_phone(house: BrowserEnvironment) -> None:
         expect(page.locator("[name=own_number]")).to_have_value("010-2000-0052")
 
 
-def test_the_tab_that_is_open_asks_for_nothing_and_so_takes_nothing_away(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_the_tab_that_is_open_asks_for_nothing_and_so_takes_nothing_away(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url) if "/send/form" in request.url else None)
         begin(page, "sms", "010-2000-0055")
@@ -270,8 +270,8 @@ def test_the_tab_that_is_open_asks_for_nothing_and_so_takes_nothing_away(house: 
         assert len(asked) == 1
 
 
-def test_what_is_typed_while_another_tab_comes_is_not_lost(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_what_is_typed_while_another_tab_comes_is_not_lost(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         begin(page, "sms", "010-2000-0056")
         page.locator("[name=content]").fill("처음")
         expect(page.locator(".size")).to_have_attribute("data-size", "4")
@@ -291,8 +291,8 @@ def test_what_is_typed_while_another_tab_comes_is_not_lost(house: BrowserEnviron
         expect(page.locator(".size")).to_have_attribute("data-size", "12")
 
 
-def test_a_double_click_sends_once(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_a_double_click_sends_once(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         begin(page, "sms", "010-2000-0061")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("한 번만")
@@ -305,8 +305,8 @@ def test_a_double_click_sends_once(house: BrowserEnvironment) -> None:
         expect(page.locator("tbody tr")).to_have_count(1)
 
 
-def test_who_types_on_after_the_last_look_looks_it_over_again(house: BrowserEnvironment) -> None:
-    with house.signed_in() as page:
+def test_who_types_on_after_the_last_look_looks_it_over_again(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
         begin(page, "sms", "010-2000-0071")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("처음")
@@ -316,8 +316,8 @@ def test_who_types_on_after_the_last_look_looks_it_over_again(house: BrowserEnvi
         expect(page.locator("#send-it")).to_have_count(0)
 
 
-def test_it_works_without_scripts(house: BrowserEnvironment) -> None:
-    with house.signed_in(java_script_enabled=False) as page:
+def test_it_works_without_scripts(env: BrowserEnvironment) -> None:
+    with env.signed_in(java_script_enabled=False) as page:
         page.goto("/console/send?kind=lms")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=subject]").fill("제목")
@@ -328,13 +328,13 @@ def test_it_works_without_scripts(house: BrowserEnvironment) -> None:
         page.locator(".writing > .actions button.main").click()
         page.locator("#send-it").click()
         expect(page).to_have_url(re.compile("/console/send/done/"))
-        house.wait_until_final(page.url.rpartition("/")[2])
+        env.wait_until_final(page.url.rpartition("/")[2])
         arrived(page, "010-2000-0081")
 
 
-def test_nothing_that_is_typed_runs_as_a_script(house: BrowserEnvironment, shop: str) -> None:
+def test_nothing_that_is_typed_runs_as_a_script(env: BrowserEnvironment, shop: str) -> None:
     dialogs: list[str] = []
-    with house.signed_in() as page:
+    with env.signed_in() as page:
         page.on("dialog", lambda dialog: dialogs.append(dialog.message))
         begin(page, "friendtalk", f"010-2000-0091, {HOSTILE}\n{HOSTILE}")
         page.locator("[name=content]").fill(HOSTILE + "#{" + "<b>" + "}")
@@ -349,8 +349,8 @@ def test_nothing_that_is_typed_runs_as_a_script(house: BrowserEnvironment, shop:
     assert dialogs == []
 
 
-def test_it_is_dark_where_the_system_is(house: BrowserEnvironment) -> None:
-    with house.signed_in(color_scheme="dark") as page:
+def test_it_is_dark_where_the_system_is(env: BrowserEnvironment) -> None:
+    with env.signed_in(color_scheme="dark") as page:
         begin(page, "sms", "010-12\n010-2000-0099")
         page.locator("[name=content]").fill("어둠 속에서 😀")
         expect(page.locator("#arriving mark.lost")).to_be_visible()
