@@ -92,7 +92,7 @@ def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
             one = message(world, product)._replace(number=2, tries=1, is_in_doubt=True)
             assert await word(carrier, one) == Unknown()
             await asyncio.sleep(pause_s)
-            scenery.relay.inject_fault("lose request", "DEFAULT_CARRIER")
+            scenery.relay.inject_fault("lose request", "POST")
             assert await word(carrier, message(world, Product.SMS, 2)) == Unknown()
 
             assert isinstance(await word(carrier, one._replace(number=3)), Accepted)
@@ -122,7 +122,7 @@ def test_a_list_is_believed_by_when_it_was_asked_not_by_when_all_were(tmp_path: 
                 )
                 for number in range(1, 60)
             ]
-            scenery.relay.inject_fault("slow to take", "DEFAULT_CARRIER", seconds=15)
+            scenery.relay.inject_fault("slow to take", "POST", seconds=15)
             await submit(carrier, many)
             await asyncio.sleep(1)
             scenery.relay.inject_fault(
