@@ -8,7 +8,7 @@ from msgspec import Struct
 from pabal.checks.call import ApiCall
 from pabal.domain.codes import Code
 from pabal.models import answers, bodies
-from pabal.web import looking_up, managing, sending
+from pabal.web import history, profiles, sending, templates
 
 InputSource = Literal["body", "query", "anywhere"]
 
@@ -102,7 +102,7 @@ ENDPOINTS = (
         input_source="body",
         body=bodies.NoFields,
         answer=answers.CategoriesAnswer,
-        handler=managing.list_sender_categories,
+        handler=profiles.list_sender_categories,
         own_codes=(),
     ),
     Endpoint(
@@ -115,7 +115,7 @@ ENDPOINTS = (
         input_source="body",
         body=bodies.CreateSender,
         answer=answers.SenderAnswer,
-        handler=managing.create_sender,
+        handler=profiles.create_sender,
         own_codes=(
             *_FIELD_CODES,
             Code.INVALID_PHONE_NUMBER,
@@ -134,7 +134,7 @@ ENDPOINTS = (
         input_source="body",
         body=bodies.DeleteSender,
         answer=answers.EnvelopeOnly,
-        handler=managing.delete_sender,
+        handler=profiles.delete_sender,
         own_codes=(*_FIELD_CODES, *_PROFILE_CODES),
     ),
     Endpoint(
@@ -147,7 +147,7 @@ ENDPOINTS = (
         input_source="body",
         body=bodies.AuthSender,
         answer=answers.EnvelopeOnly,
-        handler=managing.authenticate_sender,
+        handler=profiles.authenticate_sender,
         own_codes=(
             *_FIELD_CODES,
             Code.SENDER_NOT_FOUND,
@@ -169,7 +169,7 @@ ENDPOINTS = (
         input_source="query",
         body=bodies.ListSenders,
         answer=answers.SendersAnswer,
-        handler=managing.list_senders,
+        handler=profiles.list_senders,
         own_codes=(Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER),
     ),
     Endpoint(
@@ -259,7 +259,7 @@ ENDPOINTS = (
         input_source="anywhere",
         body=bodies.ListMessages,
         answer=answers.MessagesAnswer,
-        handler=looking_up.list_messages,
+        handler=history.list_messages,
         own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.INVALID_DATE),
     ),
     Endpoint(
@@ -285,7 +285,7 @@ ENDPOINTS = (
         input_source="query",
         body=bodies.GetRequest,
         answer=answers.RequestAnswer,
-        handler=looking_up.get_request,
+        handler=history.get_request,
         own_codes=(*_FIELD_CODES, Code.REQUEST_NOT_FOUND),
     ),
     Endpoint(
@@ -298,7 +298,7 @@ ENDPOINTS = (
         input_source="query",
         body=bodies.NoFields,
         answer=answers.TemplateCategoriesAnswer,
-        handler=managing.list_template_categories,
+        handler=templates.list_template_categories,
         own_codes=(),
     ),
     Endpoint(
@@ -311,7 +311,7 @@ ENDPOINTS = (
         input_source="body",
         body=bodies.WriteTemplate,
         answer=answers.TemplateAnswer,
-        handler=managing.create_template,
+        handler=templates.create_template,
         own_codes=(*_TEMPLATE_WRITE_CODES, Code.DUPLICATE),
     ),
     Endpoint(
@@ -324,7 +324,7 @@ ENDPOINTS = (
         input_source="body",
         body=bodies.WriteTemplate,
         answer=answers.TemplateAnswer,
-        handler=managing.update_template,
+        handler=templates.update_template,
         own_codes=(*_TEMPLATE_WRITE_CODES, Code.TEMPLATE_NOT_FOUND, Code.INVALID_STATE),
     ),
     Endpoint(
@@ -337,7 +337,7 @@ ENDPOINTS = (
         input_source="body",
         body=bodies.TemplateKey,
         answer=answers.EnvelopeOnly,
-        handler=managing.delete_template,
+        handler=templates.delete_template,
         own_codes=(*_TEMPLATE_CODES, Code.INVALID_STATE, Code.SENDER_NOT_APPROVED),
     ),
     Endpoint(
@@ -350,7 +350,7 @@ ENDPOINTS = (
         input_source="body",
         body=bodies.TemplateKey,
         answer=answers.TemplateAnswer,
-        handler=managing.request_template_review,
+        handler=templates.request_template_review,
         own_codes=(
             *_TEMPLATE_CODES,
             Code.INVALID_STATE,
@@ -373,7 +373,7 @@ ENDPOINTS = (
         input_source="query",
         body=bodies.ListTemplates,
         answer=answers.TemplatesAnswer,
-        handler=managing.list_templates,
+        handler=templates.list_templates,
         own_codes=(Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER),
     ),
     Endpoint(
@@ -386,7 +386,7 @@ ENDPOINTS = (
         input_source="query",
         body=bodies.ListPhoneMessages,
         answer=answers.PhoneAnswer,
-        handler=looking_up.list_phone_messages,
+        handler=history.list_phone_messages,
         own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.NOT_FOUND),
     ),
 )

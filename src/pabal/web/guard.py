@@ -1,16 +1,12 @@
 """Who may pass: key, address, scope and rate."""
 
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
+from pabal.checks.addresses import IpNetwork, get_caller_address, is_in_networks
 from pabal.domain.codes import Code, Refused, Text
 from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, RateLimitResult, SharedRateLimiter
 from pabal.store.accounts import ApiKey
-
-IpAddress = IPv4Address | IPv6Address
-IpNetwork = IPv4Network | IPv6Network
-MAX_PROXY_HOPS = 20
 
 
 class ApiGuard:
@@ -50,26 +46,3 @@ class ApiGuard:
         if isinstance(self._limiter, RateLimiter):
             return self._limiter.take(key.id, key.rate)
         return await self._limiter.take(key.id, key.rate)
-
-
-def get_caller_address(peer: str | None, forwarded_for: str, trusted: Sequence[IpNetwork]) -> IpAddress | None:
-    """Return whom a request comes from: the nearest address that is not a trusted proxy's."""
-    address = _parse_address(peer or "")
-    hops = [hop.strip() for hop in forwarded_for.split(",")][-MAX_PROXY_HOPS:] if forwarded_for else []
-    while hops and address is not None and is_in_networks(address, trusted):
-        address = _parse_address(hops.pop())
-    return address
-
-
-def is_in_networks(address: IpAddress, networks: Sequence[IpNetwork]) -> bool:
-    """Say whether an address lies in one of the networks."""
-    return any(address.version == network.version and address in network for network in networks)
-
-
-def _parse_address(text: str) -> IpAddress | None:
-    try:
-        address = ip_address(text.strip("[]"))
-    except ValueError:
-        return None
-    mapped = getattr(address, "ipv4_mapped", None)
-    return mapped or address

@@ -2,15 +2,17 @@
 
 from typing import Any
 
-from pabal.checks import sends
+from pabal.checks.alimtalk import check_alimtalk
 from pabal.checks.call import ApiCall
+from pabal.checks.friendtalk import check_friendtalk
+from pabal.checks.text_messages import check_text_message
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Product
 from pabal.domain.sending import Sending
 from pabal.models.answers import AcceptedItem, CancelItem
 from pabal.service.sending import cancel
-from pabal.service.sending.accept import accept, find_accepted, get_usable_profile, get_usable_template
+from pabal.service.sending.accept import accept, find_accepted
 
 
 async def send_sms(call: ApiCall) -> dict[str, Any]:
@@ -44,30 +46,6 @@ async def send_friendtalk(call: ApiCall) -> dict[str, Any]:
     return await _accept(call, await check_friendtalk(call))
 
 
-async def check_alimtalk(call: ApiCall) -> Sending:
-    """Return the checked send of an Alimtalk.
-
-    Raises Refused.
-    """
-    context = call.context
-    form = sends.check_alimtalk_fields(call.form, context.policy, call.now)
-    profile = await get_usable_profile(context, call.account_id, form.sender_key)
-    template = await get_usable_template(context, profile, form.template_code)
-    return form.complete(profile, template)
-
-
-async def check_friendtalk(call: ApiCall) -> Sending:
-    """Return the checked send of a friend talk.
-
-    Raises Refused.
-    """
-    context = call.context
-    sending = sends.check_friendtalk_fields(call.form, context.policy, call.now)
-    profile = await get_usable_profile(context, call.account_id, call.form.body.senderKey)
-    sending = sends.check_ad_hours(sending, context.policy, call.now)
-    return sending._replace(profile_id=profile.id)
-
-
 async def cancel_request(call: ApiCall) -> dict[str, Any]:
     """Cancel what still waits of a send."""
     request_word = call.form.read("requestId", str)
@@ -85,7 +63,7 @@ async def cancel_request(call: ApiCall) -> dict[str, Any]:
 async def _send_text_message(call: ApiCall, product: Product) -> dict[str, Any]:
     if call.idempotency_key and (before := await _find_earlier_answer(call)):
         return before
-    sending = sends.check_text_message(product, call.form, call.context.policy, call.now)
+    sending = check_text_message(product, call.form, call.context.policy, call.now)
     return _build_answer(await accept(call.context, call.account_id, sending, call.idempotency_key))
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
+from pabal.checks.choices import one_of
 from pabal.checks.locale import Locale
 from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Problem, Refused
 from pabal.domain.dates import Period
 from pabal.domain.message import PRODUCT_BY_WORD, STATUS_BY_WORD
 from pabal.store.history import MessageFilter
-from pabal.web.looking_up import one_of
 
 T = TypeVar("T")
 

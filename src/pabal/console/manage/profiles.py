@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from pabal.checks.profiles import authenticate_profile
+from pabal.checks.profiles import register_profile as register_checked_profile
 from pabal.console.manage.category_steps import CategoryChoices, category_choices, split_levels
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import profile as profiles_are
@@ -17,7 +19,6 @@ from pabal.models.bodies import AuthSender, CreateSender
 from pabal.service.relay import categories, profiles
 from pabal.store import profiles as kept_profiles
 from pabal.store.engine.base import Tx
-from pabal.web import managing
 
 PROFILES_PATH = "/console/profiles"
 PAGE_SIZE = 50
@@ -80,10 +81,10 @@ async def register_profile(request: PageRequest) -> Response:
     fields = {name: request.field(name) for name in ("category", "channelId", "cellphone")}
     deed = request.audit_entry("profile.register", _normalized_channel(fields["channelId"]))
     try:
-        made = await managing.create_sender(request.api_call(CreateSender, fields, deed))
+        made = await register_checked_profile(request.api_call(CreateSender, fields, deed))
     except Refused as refused:
         return await _render_registration(request, refused)
-    return request.redirect(_token_url(str(made["item"].channelId)))
+    return request.redirect(_token_url(made.channel_id))
 
 
 async def show_token_form(request: PageRequest) -> Response:
@@ -106,7 +107,7 @@ async def verify_token(request: PageRequest) -> Response:
     channel_id = waiting.profile.channel_id
     fields = {"channelId": channel_id, "token": request.field("token")}
     try:
-        await managing.authenticate_sender(
+        await authenticate_profile(
             request.api_call(AuthSender, fields, request.audit_entry("profile.approve", channel_id))
         )
     except Refused as refused:

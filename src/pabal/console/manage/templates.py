@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from pabal.checks import templates as template_checks
 from pabal.console.manage import template_form
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.button import DEFAULT_NAMES, MAX_BUTTONS
@@ -26,7 +27,6 @@ from pabal.service.relay import categories, templates
 from pabal.store import audit_log
 from pabal.store import profiles as kept_profiles
 from pabal.store import templates as kept_templates
-from pabal.web import managing
 
 PAGE_SIZE = 50
 MAX_PROFILES = 1000
@@ -87,10 +87,10 @@ async def create_template(request: PageRequest) -> Response:
     deed = request.audit_entry("template.create", fields["templateCode"].strip())
     try:
         body = template_form.build_body(fields, await _read_image(request, fields))
-        made = await managing.create_template(request.api_call(WriteTemplate, body, deed))
+        made = await template_checks.create_template(request.api_call(WriteTemplate, body, deed))
     except Refused as refused:
         return await _render_form(request, fields, refused)
-    return request.redirect(f"{TEMPLATES_PATH}/{made['item'].id}")
+    return request.redirect(f"{TEMPLATES_PATH}/{made.id}")
 
 
 async def show_edit_form(request: PageRequest) -> Response:
@@ -110,7 +110,7 @@ async def update_template(request: PageRequest) -> Response:
         if not is_editable(template):
             raise Refused(Code.INVALID_STATE, "content")
         body = template_form.build_body(fields, await _read_image(request, fields))
-        await managing.update_template(
+        await template_checks.update_template(
             request.api_call(WriteTemplate, body, request.audit_entry("template.update", template.code))
         )
     except Refused as refused:
@@ -123,7 +123,7 @@ async def request_review(request: PageRequest) -> Response:
     template = await _requested_template(request)
     deed = request.audit_entry("template.request", template.code)
     try:
-        await managing.request_template_review(request.api_call(TemplateKey, _template_key(template), deed))
+        await template_checks.request_review(request.api_call(TemplateKey, _template_key(template), deed))
     except Refused as refused:
         return await _render_template(request, template, refused)
     return request.redirect(f"{TEMPLATES_PATH}/{template.id}")
@@ -134,7 +134,7 @@ async def delete_template(request: PageRequest) -> Response:
     template = await _requested_template(request)
     deed = request.audit_entry("template.delete", template.code)
     try:
-        await managing.delete_template(request.api_call(TemplateKey, _template_key(template), deed))
+        await template_checks.delete_template(request.api_call(TemplateKey, _template_key(template), deed))
     except Refused as refused:
         return await _render_template(request, template, refused)
     return request.redirect(TEMPLATES_PATH)

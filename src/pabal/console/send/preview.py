@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from pabal.checks.alimtalk import make_talk_checker
 from pabal.checks.buttons import parse_buttons
 from pabal.checks.receivers import CheckedText, accept_unchanged
-from pabal.checks.sends import make_cleaner, make_talk_checker, make_text_checker
+from pabal.checks.text_messages import make_cleaner, make_text_checker
 from pabal.console.send.draft import ALIMTALK, MessageDraft
 from pabal.domain import button, sending, text, variables
 from pabal.domain.button import Button

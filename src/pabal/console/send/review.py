@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.checks import sends
+from pabal.checks.alimtalk import check_alimtalk, check_alimtalk_fields
 from pabal.checks.call import ApiCall
 from pabal.checks.forms import Form
+from pabal.checks.friendtalk import check_ad_hours, check_friendtalk, check_friendtalk_fields
 from pabal.checks.receivers import check_receivers
+from pabal.checks.text_messages import check_text_message
 from pabal.console.send import preview, typed_receivers
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK, MessageDraft
 from pabal.console.send.preview import ComposedMessage, MessagePreview
@@ -19,7 +21,6 @@ from pabal.domain.sending import Sending
 from pabal.domain.template import TemplateContent
 from pabal.models import bodies
 from pabal.service.sending.accept import get_usable_profile, get_usable_template
-from pabal.web import sending
 
 MAX_TYPED_RECEIVERS = 1000
 """As many are looked at again whenever someone stops typing, within some 20 ms."""
@@ -100,12 +101,12 @@ async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Se
     """
     call = _api_call(request, draft, receivers)
     if draft.kind.word == ALIMTALK:
-        return await sending.check_alimtalk(call)
+        return await check_alimtalk(call)
     if draft.kind.word == FRIENDTALK:
-        return await sending.check_friendtalk(call)
+        return await check_friendtalk(call)
     policy = request.context.policy
-    found = sends.check_text_message(draft.product, call.form, policy, call.now)
-    return sends.check_ad_hours(found._replace(is_ad=draft.is_ad), policy, call.now)
+    found = check_text_message(draft.product, call.form, policy, call.now)
+    return check_ad_hours(found._replace(is_ad=draft.is_ad), policy, call.now)
 
 
 def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
@@ -163,11 +164,11 @@ def _field_problems(draft: MessageDraft, call: ApiCall) -> Sequence[Problem]:
     policy, now = call.context.policy, call.now
     try:
         if draft.product.is_text:
-            sends.check_text_message(draft.product, call.form, policy, now)
+            check_text_message(draft.product, call.form, policy, now)
         elif draft.kind.word == ALIMTALK:
-            sends.check_alimtalk_fields(call.form, policy, now)
+            check_alimtalk_fields(call.form, policy, now)
         else:
-            sends.check_friendtalk_fields(call.form, policy, now)
+            check_friendtalk_fields(call.form, policy, now)
     except Refused as refused:
         is_unseen = bool(draft.texts["image_name"]) and not draft.texts["image_body"]
         skipped = ("receivers", "image.") if is_unseen else ("receivers",)

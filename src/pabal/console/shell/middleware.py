@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from pabal.checks.addresses import IpNetwork, get_caller_address, is_in_networks
 from pabal.checks.locale import Locale
 from pabal.console.shell import cookies, multipart
 from pabal.console.shell.page import Page
@@ -20,7 +21,6 @@ from pabal.service.access.sign_in import IpAddress, new_secret
 from pabal.service.errors import describe_error
 from pabal.store.engine.base import StoreUnavailable
 from pabal.store.sessions import ConsoleSession
-from pabal.web.guard import IpNetwork, get_caller_address, is_in_networks
 
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"

@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pabal.checks import forms, sends
+from pabal.checks import forms
+from pabal.checks.alimtalk import check_alimtalk_fields
 from pabal.checks.buttons import API_LINK_FIELDS
 from pabal.checks.forms import Form
+from pabal.checks.friendtalk import FRIENDTALK_TYPES, check_friendtalk_fields
+from pabal.checks.text_messages import check_text_message
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK, KINDS, MessageDraft
 from pabal.console.upload import sheet
 from pabal.console.upload.sheet import Columns, SheetRow
@@ -92,7 +95,7 @@ class RowValidator:
     def product(self) -> Product:
         """The kind of message that each receiver gets."""
         if self._message.kind == FRIENDTALK:
-            return sends.FRIENDTALK_TYPES.get(self._body.messageType or "", Product.FRIENDTALK_TEXT)
+            return FRIENDTALK_TYPES.get(self._body.messageType or "", Product.FRIENDTALK_TEXT)
         return KINDS[self._message.kind].product
 
     @property
@@ -111,11 +114,11 @@ class RowValidator:
         if kind == ALIMTALK:
             assert self._profile is not None
             assert self._design is not None
-            return sends.check_alimtalk_fields(form, policy, now).complete(self._profile, self._design)
+            return check_alimtalk_fields(form, policy, now).complete(self._profile, self._design)
         if kind == FRIENDTALK:
             assert self._profile is not None
-            return sends.check_friendtalk_fields(form, policy, now)._replace(profile_id=self._profile.id)
-        return sends.check_text_message(KINDS[kind].product, form, policy, now)._replace(is_ad=self._message.is_ad)
+            return check_friendtalk_fields(form, policy, now)._replace(profile_id=self._profile.id)
+        return check_text_message(KINDS[kind].product, form, policy, now)._replace(is_ad=self._message.is_ad)
 
     def check_message(self) -> None:
         """Raises Refused for what is wrong with the message itself, whoever receives it."""

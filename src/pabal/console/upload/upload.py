@@ -8,7 +8,7 @@ from typing import IO
 
 from starlette.responses import Response, StreamingResponse
 
-from pabal.checks import sends
+from pabal.checks.friendtalk import check_ad_hours
 from pabal.console.history import export
 from pabal.console.send import draft as drafts
 from pabal.console.send import send as send_page
@@ -158,7 +158,7 @@ async def _send_time(request: PageRequest, campaign: Campaign) -> Instant | None
     if shared is None:
         raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
     sending = decode_shared(shared)._replace(scheduled_at=at)
-    sending = sends.check_ad_hours(sending, policy, now)
+    sending = check_ad_hours(sending, policy, now)
     await choose_carrier(request.context, request.account_id, sending)
     return sending.scheduled_at
 

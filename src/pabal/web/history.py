@@ -1,12 +1,12 @@
 """The endpoints that look things up: the history, one send, a simulated phone."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from pabal.checks.call import ApiCall, read_paging
+from pabal.checks.choices import one_of
 from pabal.checks.forms import Form
 from pabal.domain import dates, identifiers, phone, profile, text
-from pabal.domain.codes import Code, Problem, Refused, Text
+from pabal.domain.codes import Code, Problem, Text
 from pabal.domain.dates import Period
 from pabal.domain.message import PRODUCT_BY_WORD, STATUS_BY_WORD
 from pabal.models import answers
@@ -15,8 +15,6 @@ from pabal.service.history import history
 from pabal.store import simulator
 from pabal.store.history import MessageFilter, MessagePage
 from pabal.web import envelope, records
-
-T = TypeVar("T")
 
 
 async def list_messages(call: ApiCall) -> dict[str, Any]:
@@ -55,19 +53,6 @@ async def list_phone_messages(call: ApiCall) -> dict[str, Any]:
     return envelope.page_fields(
         total, page, page_size, [records.build_phone_item(each, call.locale) for each in found]
     )
-
-
-def one_of(choices: dict[str, T]) -> Callable[[str], T]:
-    """Return a parser of words that may only be one of some."""
-
-    def parse(word: str) -> T:
-        if word not in choices:
-            allowed = ", ".join(choices)
-            detail = Text(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")
-            raise Refused(Code.INVALID_PARAMETER, detail=detail)
-        return choices[word]
-
-    return parse
 
 
 def _build_items(call: ApiCall, page: MessagePage) -> list[answers.MessageItem]:

@@ -1,0 +1,105 @@
+"""From the body of an Alimtalk to a checked `Sending`."""
+
+from collections.abc import Callable, Sequence
+
+from pabal.checks.call import ApiCall
+from pabal.checks.fields import clean, read_fallback, read_send_date
+from pabal.checks.forms import Form
+from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
+from pabal.domain import button, text, variables
+from pabal.domain.button import Button
+from pabal.domain.dates import Instant
+from pabal.domain.message import Product
+from pabal.domain.profile import Profile
+from pabal.domain.sending import Fallback, Sending, check_text, fill_buttons, fill_text
+from pabal.domain.template import MAX_EMPHASIS_CHARACTERS, TemplateContent
+from pabal.models import bodies
+from pabal.service.policy import Policy
+from pabal.service.sending.accept import get_usable_profile, get_usable_template
+
+
+async def check_alimtalk(call: ApiCall) -> Sending:
+    """Return the checked send of an Alimtalk.
+
+    Raises Refused.
+    """
+    fields = check_alimtalk_fields(call.form, call.context.policy, call.now)
+    profile = await get_usable_profile(call.context, call.account_id, fields.sender_key)
+    template = await get_usable_template(call.context, profile, fields.template_code)
+    return fields.complete(profile, template)
+
+
+def check_alimtalk_fields(form: Form[bodies.SendAlimtalk], policy: Policy, now: Instant) -> "AlimtalkFields":
+    """Return an Alimtalk checked as far as possible without its profile and template.
+
+    Raises Refused.
+    """
+    form.read("senderKey", text.normalize)
+    code = form.read("templateCode", text.normalize)
+    scheduled_at = read_send_date(form, policy, now)
+    fallback = read_fallback(form)
+    read_receivers(form, policy)
+    form.raise_problems()
+    check_receivers(form, form.body.receivers, accept_unchanged)
+    return AlimtalkFields(form, code, scheduled_at, fallback)
+
+
+class AlimtalkFields:
+    """The checked fields of an Alimtalk; `complete` adds profile and template."""
+
+    def __init__(
+        self,
+        form: Form[bodies.SendAlimtalk],
+        template_code: str,
+        scheduled_at: Instant | None,
+        fallback: Fallback | None,
+    ) -> None:
+        self.sender_key = form.body.senderKey
+        self.template_code = template_code
+        self._form = form
+        self._scheduled_at = scheduled_at
+        self._fallback = fallback
+
+    def complete(self, profile: Profile, template: TemplateContent) -> Sending:
+        """Return the send of a template's text.
+
+        Raises Refused: MISSING_VARIABLE, CONTENT_TOO_LONG, INVALID_BUTTON.
+        """
+        buttons = template.buttons
+        fallback_content = self._fallback.content if self._fallback else None
+        title = template.title
+        names = variables.find_names(title, template.content, *button.links_of(buttons), fallback_content)
+        check = (
+            make_talk_checker(Product.ALIMTALK, template.content, buttons, names, title)
+            if names
+            else accept_unchanged
+        )
+        receivers = check_receivers(self._form, self._form.body.receivers, check)
+        return Sending(
+            Product.ALIMTALK,
+            template.content,
+            receivers,
+            self._scheduled_at,
+            subject=title,
+            buttons=buttons,
+            fallback=self._fallback,
+            profile_id=profile.id,
+            template_code=self.template_code,
+            variables=names,
+        )
+
+
+def make_talk_checker(
+    product: Product, content: str, buttons: Sequence[Button], names: Sequence[str], title: str | None = None
+) -> Callable[[bodies.ReceiverBody], CheckedText]:
+    """Return a function that reads a receiver's values and refuses them if a text or link is then invalid."""
+
+    def check(receiver: bodies.ReceiverBody) -> CheckedText:
+        values = read_values(receiver, names, clean)
+        if title:
+            text.check_characters(fill_text(title, names, values), MAX_EMPHASIS_CHARACTERS)
+        check_text(product, fill_text(content, names, values))
+        fill_buttons(buttons, names, values)
+        return values, None
+
+    return check

@@ -1,0 +1,92 @@
+"""Readers of the fields that several bodies share: dates, fallbacks, images, buttons, links and texts."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pabal.checks.buttons import parse_buttons
+from pabal.checks.forms import Form
+from pabal.domain import button, dates, phone, text
+from pabal.domain.button import Button
+from pabal.domain.codes import Code, Problem, Refused, Text
+from pabal.domain.dates import Instant
+from pabal.domain.image import Image, parse_image
+from pabal.domain.sending import Fallback
+from pabal.models import bodies
+from pabal.service.policy import Policy
+
+
+def read_send_date(form: Form[Any], policy: Policy, now: Instant) -> Instant | None:
+    """Return when to send, None for now."""
+    return form.read_optional(
+        "sendDate", lambda spelling: dates.parse_send_date(spelling, now, policy.zone, policy.max_days_ahead)
+    )
+
+
+def read_fallback(form: Form[Any]) -> Fallback | None:
+    """Return the text message to send when this one fails, if the caller wants one."""
+    number = form.read_optional("resendPhoneNumber", phone.parse_sender) if form.body.resendPhoneNumber else None
+    content = form.read_optional("resendContent", clean)
+    if not form.body.resend:
+        return None
+    if not form.body.resendPhoneNumber:
+        form.add(Problem(Code.MISSING_PARAMETER, "resendPhoneNumber"))
+    return Fallback(number or "", content or None)
+
+
+def read_image_field(form: Form[Any]) -> Image | None:
+    """Return the image of a form, if it has one; `raise_problems` reports what is wrong with it."""
+    given: bodies.ImageBody | None = form.body.image
+    if given is None or any(problem.field.startswith("image") for problem in form.problems):
+        return None
+    absent = [field for field in ("contentType", "fileName", "body") if not getattr(given, field)]
+    for field in absent:
+        form.add(Problem(Code.MISSING_PARAMETER, f"image.{field}"))
+    if absent:
+        return None
+    return form.read_optional("image", lambda _: parse_image(given.contentType, given.fileName, given.body))
+
+
+def read_buttons(form: Form[Any], given: Sequence[bodies.ButtonBody], limit: int) -> tuple[Button, ...]:
+    """Return the buttons of a form; none if some have the wrong type.
+
+    Raises Refused(INVALID_BUTTON).
+    """
+    if any(problem.field.startswith("buttons") for problem in form.problems):
+        return ()
+    return parse_buttons(
+        [{field: getattr(each, field) for field in each.__struct_fields__} for each in given], limit
+    )
+
+
+def parse_web_link(link: str) -> str:
+    """Return a link that a browser opens.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    if not button.is_web_link(link) or len(link) > button.MAX_LINK_CHARACTERS:
+        limit = button.MAX_LINK_CHARACTERS
+        detail = Text(
+            f"http:// 또는 https://로 시작하는 {limit:,}자 이하의 주소를 입력하세요.",
+            f"Use a link of at most {limit:,} characters that starts with http:// or https://.",
+        )
+        raise Refused(Code.INVALID_PARAMETER, detail=detail)
+    return link
+
+
+def check_shared_text(form: Form[Any], shared_text: str | None, check: Callable[[str], None], field: str) -> None:
+    """Check a text without variables once, for all receivers."""
+    if shared_text is None:
+        return
+    try:
+        check(shared_text)
+    except Refused as refusal:
+        form.add_refusal(refusal, field)
+
+
+def clean(given: str) -> str:
+    """Return a normalized text.
+
+    Raises Refused: CONTENT_TOO_LONG for one that exceeds every limit, UNSUPPORTED_CHARACTER.
+    """
+    text.check_characters(given, text.MAX_INPUT_CHARACTERS)
+    return text.normalize(given)

@@ -1,0 +1,138 @@
+"""Creates, updates, submits and deletes templates from the body of a call."""
+
+from pabal.checks.call import ApiCall
+from pabal.checks.choices import one_of
+from pabal.checks.fields import parse_web_link, read_buttons, read_image_field
+from pabal.checks.forms import Form
+from pabal.domain import button, text
+from pabal.domain.codes import Code, Problem, Refused, Text
+from pabal.domain.image import Image
+from pabal.domain.template import (
+    EMPHASIS_TYPES,
+    MAX_CODE_CHARACTERS,
+    MAX_CONTENT_CHARACTERS,
+    MAX_EMPHASIS_CHARACTERS,
+    MAX_MORE_INFO_CHARACTERS,
+    MAX_NAME_CHARACTERS,
+    MESSAGE_TYPES,
+    Template,
+    TemplateContent,
+)
+from pabal.models.bodies import WriteTemplate
+from pabal.service.relay import templates
+from pabal.service.relay.templates import TemplateRef
+
+_parse_message_type = one_of({word: word for word in MESSAGE_TYPES})
+_parse_emphasis_type = one_of({word: word for word in EMPHASIS_TYPES})
+
+
+async def create_template(call: ApiCall) -> Template:
+    """Store a new template.
+
+    Raises Refused.
+    """
+    ref, content, image = _read_template(call)
+    return await templates.create(call.context, ref, content, image, call.audit_entry)
+
+
+async def update_template(call: ApiCall) -> Template:
+    """Replace a template's text; an approved text stays in use until the new one is approved.
+
+    Raises Refused.
+    """
+    ref, content, image = _read_template(call)
+    return await templates.update(call.context, ref, content, image, call.audit_entry)
+
+
+async def request_review(call: ApiCall) -> Template:
+    """Submit a template for review.
+
+    Raises Refused.
+    """
+    return await templates.request_review(call.context, _read_ref(call), call.audit_entry)
+
+
+async def delete_template(call: ApiCall) -> None:
+    """Delete a template.
+
+    Raises Refused.
+    """
+    await templates.delete(call.context, _read_ref(call), call.audit_entry)
+
+
+def _read_ref(call: ApiCall) -> TemplateRef:
+    sender_key = call.form.read("senderKey", str)
+    code = call.form.read("templateCode", text.normalize)
+    call.form.raise_problems()
+    return TemplateRef(call.account_id, sender_key, code)
+
+
+def _read_template(call: ApiCall) -> tuple[TemplateRef, TemplateContent, Image | None]:
+    """Return which template is written, its content and its image.
+
+    Raises Refused.
+    """
+    form: Form[WriteTemplate] = call.form
+    sender_key = form.read("senderKey", str)
+    code = form.read("templateCode", lambda given: _parse_short_text(given, MAX_CODE_CHARACTERS))
+    name = form.read("name", lambda given: _parse_short_text(given, MAX_NAME_CHARACTERS))
+    content = form.read("content", _parse_content)
+    category = form.read("category", str)
+    message_type = form.read_optional("messageType", _parse_message_type) or "basic"
+    emphasis_type = form.read_optional("emphasisType", _parse_emphasis_type) or "none"
+    title = form.read_optional("emphasisTitle", _parse_emphasis)
+    phrase = form.read_optional("emphasisAssistPhrase", _parse_emphasis)
+    more_info = form.read_optional("moreInfo", lambda given: _parse_short_text(given, MAX_MORE_INFO_CHARACTERS))
+    _check_required_by_type(form, message_type, emphasis_type)
+    image = read_image_field(form)
+    image_link = form.read_optional("imageLink", parse_web_link)
+    buttons = form.read_optional("buttons", lambda given: read_buttons(form, given, button.MAX_BUTTONS)) or ()
+    form.raise_problems()
+    template_content = TemplateContent(
+        name=name,
+        content=content,
+        category=category,
+        message_type=message_type,
+        emphasis_type=emphasis_type,
+        emphasis_title=title,
+        emphasis_assist_phrase=phrase,
+        more_info=more_info,
+        image_name=image.file_name if image else None,
+        image_link=image_link,
+        is_security_template=bool(form.body.securityTemplate),
+        buttons=buttons,
+    )
+    return TemplateRef(call.account_id, sender_key, code), template_content, image
+
+
+def _check_required_by_type(form: Form[WriteTemplate], message_type: str, emphasis_type: str) -> None:
+    """Add a problem for each field that the types require and the body does not have."""
+    body = form.body
+    is_missing = {
+        "emphasisTitle": emphasis_type == "text" and not body.emphasisTitle,
+        "moreInfo": message_type in ("extraInfo", "mixed") and not body.moreInfo,
+        "image": emphasis_type == "image" and body.image is None,
+    }
+    for field in (field for field, missing in is_missing.items() if missing):
+        form.add(Problem(Code.MISSING_PARAMETER, field))
+
+
+def _parse_content(given: str) -> str:
+    normalized = text.normalize(given)
+    text.check_characters(normalized, MAX_CONTENT_CHARACTERS)
+    return normalized
+
+
+def _parse_emphasis(given: str) -> str:
+    return _parse_short_text(given, MAX_EMPHASIS_CHARACTERS)
+
+
+def _parse_short_text(given: str, limit: int) -> str:
+    normalized = text.normalize(given)
+    if len(normalized) > limit:
+        detail = Text(
+            f"{limit:,}자까지 쓸 수 있는데 {len(normalized):,}자입니다.",
+            f"It has {len(normalized):,} characters; the limit is {limit:,}.",
+        )
+        raise Refused(Code.INVALID_PARAMETER, detail=detail)
+    return normalized

@@ -1,0 +1,110 @@
+"""From the body of an SMS, LMS or MMS to a checked `Sending`."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from pabal.checks.fields import check_shared_text, clean, read_image_field, read_send_date
+from pabal.checks.forms import Form
+from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
+from pabal.domain import phone, text, variables
+from pabal.domain.dates import Instant
+from pabal.domain.message import Product
+from pabal.domain.sending import MAX_BYTES, LengthChecker, Sending, check_text, fill_text
+from pabal.models import bodies
+from pabal.service.policy import Policy
+
+MIN_RECEIVERS_TO_PREMEASURE = 4
+"""Measuring the text around the variables once pays off from this many receivers."""
+
+
+def check_text_message(product: Product, form: Form[Any], policy: Policy, now: Instant) -> Sending:
+    """Return the checked send of an SMS, LMS or MMS.
+
+    Raises Refused.
+    """
+    clean_text = make_cleaner(product, policy)
+    subject = form.read_optional("subject", clean_text) if product is not Product.SMS else None
+    content = form.read("content", clean_text)
+    scheduled_at = read_send_date(form, policy, now)
+    sender = form.read("sender", phone.parse_sender)
+    image = read_image_field(form) if product is Product.MMS else None
+    given = read_receivers(form, policy)
+    names = variables.find_names(content, subject)
+    if not names:
+        check_shared_text(form, content, partial(check_text, product), "content")
+        check_shared_text(form, subject, _check_subject, "subject")
+    form.raise_problems()
+
+    check = (
+        make_text_checker(product, content, subject, names, clean_text, len(given)) if names else accept_unchanged
+    )
+    receivers = check_receivers(form, given, check)
+    return Sending(
+        product,
+        content,
+        receivers,
+        scheduled_at,
+        sender,
+        subject or None,
+        image,
+        variables=names,
+    )
+
+
+def make_cleaner(product: Product, policy: Policy) -> Callable[[str], str]:
+    """Return the function that normalizes the texts of a product and refuses forbidden characters."""
+    return _clean_and_replace if product.is_text and policy.replaces_unsupported_characters else clean
+
+
+def make_text_checker(
+    product: Product,
+    content: str,
+    subject: str | None,
+    names: Sequence[str],
+    clean_text: Callable[[str], str],
+    receiver_count: int,
+) -> Callable[[bodies.ReceiverBody], CheckedText]:
+    """Return a function that reads a receiver's values and refuses them if the filled-in text is too long."""
+    make = _make_plain_checker if receiver_count < MIN_RECEIVERS_TO_PREMEASURE else _make_premeasured_checker
+    return make(product, content, subject, names, clean_text)
+
+
+def _make_plain_checker(
+    product: Product, content: str, subject: str | None, names: Sequence[str], clean_text: Callable[[str], str]
+) -> Callable[[bodies.ReceiverBody], CheckedText]:
+    """Return a checker that fills in each receiver's whole text."""
+
+    def check(receiver: bodies.ReceiverBody) -> CheckedText:
+        values = read_values(receiver, names, clean_text)
+        check_text(product, fill_text(content, names, values))
+        if subject is not None:
+            _check_subject(fill_text(subject, names, values))
+        return values, None
+
+    return check
+
+
+def _make_premeasured_checker(
+    product: Product, content: str, subject: str | None, names: Sequence[str], clean_text: Callable[[str], str]
+) -> Callable[[bodies.ReceiverBody], CheckedText]:
+    """Return the same as `_make_plain_checker`, faster for many receivers."""
+    length_checkers = [LengthChecker(content, names, partial(check_text, product), MAX_BYTES[product])]
+    if subject is not None:
+        length_checkers.append(LengthChecker(subject, names, _check_subject, text.SUBJECT_MAX_BYTES))
+
+    def check(receiver: bodies.ReceiverBody) -> CheckedText:
+        values = read_values(receiver, names, clean_text)
+        for length_checker in length_checkers:
+            length_checker.check(values)
+        return values, None
+
+    return check
+
+
+def _clean_and_replace(given: str) -> str:
+    return text.replace_unsupported(clean(given))
+
+
+def _check_subject(subject: str) -> None:
+    text.check_fits(subject, text.SUBJECT_MAX_BYTES)
