@@ -9,7 +9,7 @@ import pytest
 
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest
-from pabal.store.engine.base import StoreUnavailable, Tx, takes_its_time
+from pabal.store.engine.base import StoreUnavailable, Tx, transaction
 from pabal.store.engine.group_commit import CLOSE_TIMEOUT_S
 from pabal.store.engine.postgres import PostgresStore
 from tests.faults.clients import wait_until
@@ -123,8 +123,8 @@ def test_more_than_may_wait_for_a_silent_server_are_told_at_once(server: Dedicat
     run_scenario(server.store, scenario, writers=1, max_waiting=5, timeout_s=0.3)
 
 
-def test_a_work_that_takes_its_time_is_waited_for(server: DedicatedServer) -> None:
-    @takes_its_time
+def test_slow_transaction_has_no_timeout(server: DedicatedServer) -> None:
+    @transaction(slow=True)
     def sleep(tx: Tx) -> str:
         tx.fetch_all("select pg_sleep(0.5)")
         return "done"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Concatenate, NamedTuple
 
 from pabal.domain.dates import Instant
-from pabal.store.engine.base import P, T, Tx, done_alone
+from pabal.store.engine.base import P, T, Tx, transaction
 
 NO_WORKER = b""
 """Never among the workers: a slot in its hands is an orphan."""
@@ -49,7 +49,7 @@ def ensure_slots(tx: Tx, count: int) -> int:
     return count_slots(tx)
 
 
-@done_alone
+@transaction(exclusive=True)
 def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     """Let a worker be one of them, if it is not yet."""
     tx.execute(
@@ -58,7 +58,7 @@ def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     )
 
 
-@done_alone
+@transaction(exclusive=True)
 def heartbeat(
     tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], unprepared: Collection[int] = ()
 ) -> SlotAssignment | None:
@@ -89,7 +89,7 @@ def heartbeat(
     )
 
 
-@done_alone
+@transaction(exclusive=True)
 def unregister(tx: Tx, worker: bytes, unprepared: Collection[int] = ()) -> None:
     """Let a worker go, and its slots be free; those that are still in disorder stay orphans."""
     _assign(tx, NO_WORKER, [slot for slot in unprepared if is_held(tx, slot, worker)])

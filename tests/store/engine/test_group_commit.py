@@ -13,9 +13,9 @@ from pabal.store.engine.base import (
     StoreUnavailable,
     Tx,
     chunks,
-    done_alone,
     expand_placeholders,
     to_dialect,
+    transaction,
 )
 from pabal.store.engine.group_commit import MAX_WRITES_PER_COMMIT, CommitStats, GroupCommitStore
 from pabal.store.engine.postgres_tx import DIALECT as POSTGRES_WORDS
@@ -404,7 +404,7 @@ def test_a_work_that_is_done_alone_shares_its_transaction_with_nobody(tmp_path: 
     modes = StoreMode(tmp_path / "kept.db", INLINE)  # in threads, who comes together is chance
     batches: list[CommitStats] = []
 
-    @done_alone
+    @transaction(exclusive=True)
     def alone(tx: Tx) -> int:
         return add_word(tx, "alone")
 

@@ -10,7 +10,7 @@ import pytest
 
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest, NewRequest
-from pabal.store.engine.base import StoreUnavailable, Tx, knows_itself
+from pabal.store.engine.base import StoreUnavailable, Tx, transaction
 from pabal.store.engine.postgres import PostgresStore
 from pabal.world import RealWorld
 from tests.fixtures import postgres
@@ -117,7 +117,7 @@ def test_a_send_that_was_delivered_before_it_was_answered_is_not_sent_again(
 
     async def scenario(store: PostgresStore) -> None:
         cutter.cuts.append(Cut.AFTER)
-        assert await store.write(knows_itself(deliver_first), new_request(1)) == AcceptedRequest(
+        assert await store.write(transaction(retryable=True)(deliver_first), new_request(1)) == AcceptedRequest(
             request_id(1), True
         )
 

@@ -19,7 +19,7 @@ from pabal.service.upkeep import housekeeping
 from pabal.settings.settings import load
 from pabal.store import accounts, simulator
 from pabal.store import profiles as kept_profiles
-from pabal.store.engine.base import StoreUnavailable, Tx, knows_itself
+from pabal.store.engine.base import StoreUnavailable, Tx, transaction
 from pabal.store.engine.migrate import migrate, pending
 from pabal.store.engine.postgres import PostgresStore, connect
 from pabal.store.engine.postgres_tx import PostgresTx
@@ -115,7 +115,9 @@ ENDED = "select m.status, count(*), (select count(*) from jobs) from messages m 
 CASES = {
     "accept": Case(
         accepted,
-        knows_itself(lambda tx: accept.store_request(tx, new_request(2, "k1")._replace(keys_valid_since=NOON + 1))),
+        transaction(retryable=True)(
+            lambda tx: accept.store_request(tx, new_request(2, "k1")._replace(keys_valid_since=NOON + 1))
+        ),
         touch("idempotency_keys", "created_at"),
         "select (select count(*) from requests), count(*), (select count(*) from jobs) from messages",
         [(2, 4, 4)],

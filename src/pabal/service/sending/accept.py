@@ -14,7 +14,7 @@ from pabal.domain.template import TemplateContent
 from pabal.service.context import Context
 from pabal.store import accounts, audit_log, idempotency_keys, messages, profiles, queue, requests, templates
 from pabal.store.audit_log import AuditEntry
-from pabal.store.engine.base import Tx, Value, done_together_by, knows_itself
+from pabal.store.engine.base import Tx, Value, transaction
 from pabal.store.idempotency_keys import KeyedRequest
 from pabal.world import new_request_id
 
@@ -151,10 +151,9 @@ def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[Acce
     return kept
 
 
-@knows_itself
-@done_together_by(store_requests)
+@transaction(retryable=True, batched_by=store_requests)
 def store_request(tx: Tx, request: NewRequest) -> AcceptedRequest:
-    """Keep one request; many at once are kept by keep_all."""
+    """Keep one request; many at once are kept by store_requests."""
     return store_requests(tx, [request])[0]
 
 

@@ -9,7 +9,7 @@ from pabal.domain.dates import Instant
 from pabal.service.delivery.claim import hold_doubtful
 from pabal.service.policy import Policy
 from pabal.store import campaigns, messages, queue, restored_queue
-from pabal.store.engine.base import Tx, takes_its_time
+from pabal.store.engine.base import Tx, transaction
 
 BATCH = 500
 HALT_REASON = Text(
@@ -27,7 +27,7 @@ class CancelAfterRestoreResult(NamedTuple):
     """How many campaigns are not made into requests any further until someone says so."""
 
 
-@takes_its_time
+@transaction(slow=True)
 def cancel_after_restore(tx: Tx, policy: Policy, now: Instant) -> CancelAfterRestoreResult:
     """Hand over none of what is due or had begun: it may have been, by whoever had the queue since.
 

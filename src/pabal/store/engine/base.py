@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from functools import lru_cache, partial
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 Value = bytes | str | int | float | None
 Row = tuple[Any, ...]
@@ -72,71 +72,64 @@ class Store(Protocol):
         """Finish what is under way, then let go of everything."""
 
 
-_knowing: set[Any] = set()
+BatchFunction = Callable[[Tx, Sequence[Any]], Sequence[Any]]
+"""Does many calls of a work at once: takes the argument of each, and returns the result of each."""
 
 
-def knows_itself(work: T) -> T:
-    """Mark a work that may be run again when nobody knows whether it was kept.
+class TransactionOptions(NamedTuple):
+    """How the store may run a work."""
 
-    Where `Tx.is_again`, it looks for what it left behind, and answers as it would have then.
-    """
-    _knowing.add(work)
-    return work
-
-
-def may_run_again(work: Any) -> bool:
-    """Say whether a work is marked with `knows_itself`."""
-    return work in _knowing
+    retryable: bool = False
+    exclusive: bool = False
+    slow: bool = False
+    batched_by: BatchFunction | None = None
+    work: Any = None
+    """The function that was decorated: wrappers share its options, but not its batch function."""
 
 
-_long: set[Any] = set()
+_DEFAULT_OPTIONS = TransactionOptions()
+_OPTIONS_ATTRIBUTE = "_transaction_options"
 
 
-def takes_its_time(work: T) -> T:
-    """Mark a work that is waited for however long it takes, even where the engine seems to have fallen silent."""
-    _long.add(work)
-    return work
+def transaction(
+    *,
+    retryable: bool = False,
+    exclusive: bool = False,
+    slow: bool = False,
+    batched_by: BatchFunction | None = None,
+) -> Callable[[T], T]:
+    """Return a decorator that states how the store may run a work.
 
-
-def may_take_long(work: Any) -> bool:
-    """Say whether a work is marked with `takes_its_time`."""
-    return work in _long
-
-
-_alone: set[Any] = set()
-
-
-def done_alone(work: T) -> T:
-    """Mark a work that may wait for others, or fail for them: it gets a transaction of its own."""
-    _alone.add(work)
-    return work
-
-
-def is_done_alone(work: Any) -> bool:
-    """Say whether a work is marked with `done_alone`."""
-    return work in _alone
-
-
-Together = Callable[[Tx, Sequence[Any]], Sequence[Any]]
-_together: dict[Any, Together] = {}
-
-
-def done_together_by(together: Together) -> Callable[[T], T]:
-    """Mark a work of one argument whose calls `together` can do in one go, given all their arguments.
-
-    It returns an answer for each, and raises where any of them would.
+    - `retryable`: it may run again when nobody knows whether its commit succeeded. Where `Tx.is_retry`, the work
+      looks for the rows of its first run, and returns what that run would have returned.
+    - `exclusive`: it gets a transaction of its own, because it may wait for others, or fail because of them.
+    - `slow`: its caller waits for as long as it takes, without a timeout.
+    - `batched_by`: does many calls of this work, which takes one argument, at once. It raises where any of the
+      calls would raise; then each call runs by itself.
     """
 
-    def mark(work: T) -> T:
-        _together[work] = together
+    def decorate(work: T) -> T:
+        options = TransactionOptions(retryable, exclusive, slow, batched_by, work)
+        setattr(work, _OPTIONS_ATTRIBUTE, options)
         return work
 
-    return mark
+    return decorate
 
 
-def together_of(work: Any) -> Together | None:
-    """Return what does many calls of a work in one go, if there is such a thing."""
-    return _together.get(work)
+def options_of(work: Any) -> TransactionOptions:
+    """Return the options of a work, also through `functools.partial` and `functools.wraps`.
+
+    A batch function is called in place of the work itself, so a wrapper, which would be left out, has none.
+    """
+    inner = work
+    options: TransactionOptions | None = None
+    while options is None:
+        options = getattr(inner, _OPTIONS_ATTRIBUTE, None)
+        if options is None:
+            inner = inner.func if isinstance(inner, partial) else getattr(inner, "__wrapped__", None)
+            if inner is None:
+                return _DEFAULT_OPTIONS
+    return options if options.work is work else options._replace(batched_by=None)
 
 
 def chunks(rows: Iterable[Sequence[Value]], size: int = MAX_ROWS_PER_STATEMENT) -> Iterator[list[Sequence[Value]]]:

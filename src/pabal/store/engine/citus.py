@@ -1,6 +1,6 @@
 """Citus: spreads what follows from a request over its workers, by slot; all else stays on the coordinator."""
 
-from pabal.store.engine.base import Tx, done_alone, takes_its_time
+from pabal.store.engine.base import Tx, transaction
 
 DISTRIBUTED_TABLES = ("requests", "images", "messages", "attempts", "jobs", "idempotency_keys")
 """Tables whose rows name their slot, with those of one slot side by side on one worker."""
@@ -12,8 +12,7 @@ class NoCitus(Exception):
     """The database is not that of a Citus coordinator with workers; says what to do."""
 
 
-@done_alone
-@takes_its_time
+@transaction(exclusive=True, slow=True)
 def distribute(tx: Tx) -> list[str]:
     """Distribute the tables that are not yet, with what they hold, and return their names.
 

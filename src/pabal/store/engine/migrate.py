@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.store.engine import partitions
-from pabal.store.engine.base import Tx, knows_itself, takes_its_time
+from pabal.store.engine.base import Tx, transaction
 
 SCHEMA_FOLDERS: list[Traversable] = [resources.files("pabal.store.engine").joinpath("schema")]
 """Where the numbered SQL files are; tests add a folder with a migration of their own."""
@@ -36,8 +36,7 @@ def all_migrations() -> list[Migration]:
     return sorted(found)
 
 
-@knows_itself  # whatever was kept is missing no more
-@takes_its_time
+@transaction(retryable=True, slow=True)  # a retry finds the migrations applied
 def migrate(tx: Tx, now: Instant) -> list[str]:
     """Apply what is missing and return its names; make the months ahead, where the engine has such.
 

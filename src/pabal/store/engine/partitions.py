@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND, Instant
-from pabal.store.engine.base import Tx, done_alone, takes_its_time
+from pabal.store.engine.base import Tx, transaction
 
 PARTITION_KEYS = {"requests": "id", "images": "request_id", "messages": "id", "attempts": "message_id"}
 """The tables that are kept by month, each with the id that says which."""
@@ -84,7 +84,7 @@ def missing_months(tx: Tx, now: Instant) -> list[int]:
     return [month for month in wanted if not _exists(tx, f"messages_{month}")]
 
 
-@done_alone
+@transaction(exclusive=True)
 def create_ahead(tx: Tx, now: Instant) -> list[int]:
     """Make this month and those ahead, where they are missing, and return them; SQLite has none.
 
@@ -128,8 +128,7 @@ def expired_months(tx: Tx, before: Instant) -> list[int]:
     return [month for month in made if month_start(next_month(month)) <= before]
 
 
-@done_alone
-@takes_its_time
+@transaction(exclusive=True, slow=True)
 def drop_month(tx: Tx, month: int) -> bool:
     """Drop a month, whatever it held, and keep how many messages ended how.
 

@@ -12,7 +12,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from pabal.store.engine.base import P, StoreUnavailable, T, may_run_again
+from pabal.store.engine.base import P, StoreUnavailable, T
 from pabal.store.engine.group_commit import (
     CommitStats,
     GroupCommitStore,
@@ -317,15 +317,15 @@ class PostgresStore(GroupCommitStore):
             return taken, []
         if connection.is_lost and connection.is_committing:
             connection.is_retry = True
-            again = [call for call in taken if may_run_again(call.work)]
-            return again, [call for call in taken if not may_run_again(call.work)]
+            again = [call for call in taken if call.options.retryable]
+            return again, [call for call in taken if not call.options.retryable]
         was_lost = connection.is_lost and connection.has_begun
         return (taken, []) if was_lost or isinstance(error, CONFLICTS) else ([], taken)
 
 
 def _unavailable(calls: list[PendingWrite], error: Exception) -> list[WriteResult]:
     away = StoreUnavailable(type(error).__name__)
-    return [(call, None, away) for call in calls]
+    return [WriteResult(call, None, away) for call in calls]
 
 
 def connect(address: str) -> Connection:

@@ -182,7 +182,7 @@ class SqliteStore(GroupCommitStore):
     ) -> list[WriteResult]:
         self._writer.abandon()
         away = StoreUnavailable(type(error).__name__)
-        return [(call, None, away) for call in taken]
+        return [WriteResult(call, None, away) for call in taken]
 
 
 def _use_wal(connection: apsw.Connection) -> None:

@@ -1,4 +1,4 @@
-"""Patience: whoever waits for too long is told that there is no answer, with one timer for all of them."""
+"""Timeouts of many futures, with one timer for all of them."""
 
 import asyncio
 from collections import deque
@@ -9,11 +9,11 @@ from pabal.world import World
 
 TIMED_OUT = "no answer in time"
 CHECKS_PER_TIMEOUT = 20
-"""How often it is looked who waits for too long, within the time that they wait."""
+"""How often futures are checked within one timeout."""
 
 
 class Timeouts:
-    """Watches futures of one event loop, each for the same time."""
+    """Fails futures of one event loop that are not resolved in time; all have the same timeout."""
 
     def __init__(self, timeout_s: float, world: World) -> None:
         self._timeout_s = timeout_s
@@ -22,7 +22,7 @@ class Timeouts:
         self._is_checking = False
 
     def add(self, loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]") -> None:
-        """Let a future be given up when nobody has resolved it in time."""
+        """Fail a future with StoreUnavailable unless it is resolved in time."""
         self._waiting.append((self._world.monotonic() + self._timeout_s, future))
         if not self._is_checking:
             self._is_checking = True
