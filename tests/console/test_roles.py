@@ -47,7 +47,7 @@ async def campaign(env: Environment) -> str:
     )
     assert begun.status == 303, begun
     file = f"phone,{SECRET}\n{RECEIVER},{SECRET}\n123,{SECRET}\n".encode()
-    assert (await uploader.upload(f"{begun.location}/file", file)).status == 204
+    assert (await uploader.upload(f"{begun.location}/file", file)).status == 303
     return begun.location.rpartition("/")[2]
 
 

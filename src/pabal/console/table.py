@@ -9,7 +9,7 @@ from pabal.console.requests import requests
 from pabal.console.send import send
 from pabal.console.shell.page import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
 from pabal.console.sign_in import sign_in
-from pabal.console.upload import upload
+from pabal.console.upload import campaign_file, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
@@ -53,9 +53,15 @@ PAGES = (
     Page("/console/send/upload", upload.create_campaign, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload/{campaign}", upload.show_campaign, SENDERS),
     Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_polled=True),
-    Page("/console/send/upload/{campaign}/template.csv", upload.download_template, SENDERS),
-    Page("/console/send/upload/{campaign}/bad.csv", upload.download_invalid_rows, SENDERS),
-    Page("/console/send/upload/{campaign}/file", upload.receive_file, SENDERS, "POST", takes_file=True),
+    Page("/console/send/upload/{campaign}/template.csv", campaign_file.download_template, SENDERS),
+    Page("/console/send/upload/{campaign}/bad.csv", campaign_file.download_invalid_rows, SENDERS),
+    Page(
+        "/console/send/upload/{campaign}/file",
+        campaign_file.receive_file,
+        SENDERS,
+        "POST",
+        max_body_bytes=campaign_file.MAX_FORM_BYTES,
+    ),
     Page("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS, "POST"),
     Page("/console/requests", requests.list_requests, EVERYONE, menu="menu.requests"),
     Page("/console/requests/progress", requests.show_progress, EVERYONE, is_polled=True),

@@ -1,11 +1,13 @@
-"""How a fault is told in the log: where it happened, never what it said."""
+"""Errors: the one that callers of the store handle, and how the log describes the others."""
 
 import traceback
 from typing import Any
 
+from pabal.store.engine.base import StoreUnavailable as StoreUnavailable  # for layers that do not import the store
+
 
 def describe_error(error: BaseException) -> dict[str, Any]:
-    """Return where a fault happened, without its words: they might hold what no log may."""
+    """Return where an error was raised, without its message: that may hold personal data."""
     frames = traceback.extract_tb(error.__traceback__)
     return {
         "error": type(error).__name__,

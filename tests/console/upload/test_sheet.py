@@ -26,7 +26,8 @@ def path(tmp_path: Path) -> Path:
 
 def read(path: Path, body: bytes) -> list[SheetRow]:
     path.write_bytes(body)
-    return list(sheet.limit_rows(sheet.read_rows(path)))
+    with path.open("rb") as file:
+        return list(sheet.limit_rows(sheet.read_rows(file)))
 
 
 def refusal(path: Path, body: bytes) -> Refused:

@@ -5,18 +5,17 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS, REQUESTS_PATH, UPLOAD_PATH
+from pabal.console.upload.campaign_message import REQUESTS_PATH, UPLOAD_PATH
+from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS
 from pabal.domain import identifiers
 from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Status
-from pabal.domain.sending import decode_shared
-from pabal.service.sending import campaigns, send_now
-from pabal.service.sending import progress as follow
+from pabal.domain.sending import Sending
+from pabal.service.sending import campaign_files, campaigns, send_now
+from pabal.service.sending import progress as progress_service
 from pabal.service.sending.cancel import cancel_request
-from pabal.service.sending.progress import AFTER_NEWEST_ID, SentItem
-from pabal.store import campaigns as kept
-from pabal.store.campaign_requests import CampaignProgress
+from pabal.service.sending.progress import AFTER_NEWEST_ID, CampaignProgress, Request, SentItem
 
 PAGE_SIZE = 20
 MAX_POLLED = 20
@@ -60,7 +59,9 @@ class RequestEntry(NamedTuple):
 async def list_requests(request: PageRequest) -> Response:
     """Show what was sent, newest first."""
     before = identifiers.parse_request_id(request.field("before"))
-    listed = await follow.list_sent(request.context, request.account_id, before or AFTER_NEWEST_ID, PAGE_SIZE)
+    listed = await progress_service.list_sent(
+        request.context, request.account_id, before or AFTER_NEWEST_ID, PAGE_SIZE
+    )
     return request.render(
         "requests/requests.html",
         entries=[_entry(request, each) for each in listed.items],
@@ -74,7 +75,7 @@ async def show_progress(request: PageRequest) -> Response:
     """Answer with how far those are that the page watches."""
     words = request.field("ids").split(",")[:MAX_POLLED]
     found = [
-        await follow.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
+        await progress_service.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
         for word in words
     ]
     is_one = bool(request.field("one"))
@@ -137,7 +138,7 @@ async def resume_campaign(request: PageRequest) -> Response:
 
 async def _get_progress(request: PageRequest) -> SentItem:
     word = str(request.http.path_params["request"])
-    found = await follow.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
+    found = await progress_service.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
     if found is None:
         raise Refused(Code.NOT_FOUND)
     return found
@@ -145,16 +146,16 @@ async def _get_progress(request: PageRequest) -> SentItem:
 
 async def _render_request(request: PageRequest, sent: SentItem, refused: Refused | None = None) -> Response:
     campaign, send_request = sent.campaign, sent.request
-    parts = await follow.campaign_parts(request.context, campaign) if campaign else []
-    above = await follow.campaign_of_request(request.context, sent.id) if send_request else None
-    shared = await request.context.store.read(kept.get_sending, sent.id) if campaign else None
+    parts = await progress_service.campaign_parts(request.context, campaign) if campaign else []
+    above = await progress_service.campaign_of_request(request.context, sent.id) if send_request else None
+    sending = await campaign_files.get_sending(request.context, sent.id) if campaign else None
     return request.render(
         "requests/request.html",
         refused.code.http_status if refused else 200,
         entry=_entry(request, sent),
         campaign=campaign,
         send_request=send_request,
-        content=send_request.content if send_request else _content(shared),
+        content=_content(send_request, sending),
         told=[each.message(request.locale.language) for each in refused.problems] if refused else [],
         reason=request.pick_language(campaign.reason) if campaign else [],
         is_halted=campaign is not None and campaign.state is CampaignState.HALTED,
@@ -165,8 +166,10 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
     )
 
 
-def _content(shared: str | None) -> str:
-    return decode_shared(shared).content if shared else ""
+def _content(send_request: Request | None, sending: Sending | None) -> str:
+    if send_request:
+        return send_request.content
+    return sending.content if sending else ""
 
 
 def _entry(request: PageRequest, sent: SentItem) -> RequestEntry:

@@ -26,17 +26,15 @@ from pabal.domain import identifiers, phone
 from pabal.domain.codes import Refused
 from pabal.domain.image import MAX_IMAGE_BYTES
 from pabal.domain.message import Status
-from pabal.domain.profile import AuthStatus, Profile
+from pabal.domain.profile import Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Template
 from pabal.service.access.sign_in import new_secret
 from pabal.service.history import history
-from pabal.service.sending import compose
+from pabal.service.sending import choices, compose
 from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
-from pabal.store import accounts, profiles, templates, users
 
 SEND_PATH = "/console/send"
-MAX_CHOICES = 1000
 KEY_CHARACTERS = 64
 _TIME_DIGITS = 12
 
@@ -124,7 +122,7 @@ async def send_test(request: PageRequest) -> Response:
     draft = replace(draft, checkboxes={**draft.checkboxes, "later": False})
     try:
         number = phone.parse_mobile(request.field("own_number"))
-        await request.context.store.write(users.set_test_number, request.user.id, number)
+        await choices.set_test_number(request.context, request.user.id, number)
         review = await review_draft(request, draft)
         values = {name: f"#{{{name}}}" for name in review.message.variables} | first_values(review.receivers)
         found = await validate_send(request, draft, [TypedReceiver(1, number, values)])
@@ -186,38 +184,31 @@ async def _render_form(
 
 
 async def _load_choices(request: PageRequest, draft: MessageDraft) -> FormChoices:
-    read, account_id = request.context.store.read, request.account_id
-    numbers = [number for number, _ in await read(accounts.list_numbers_by_account, account_id)]
-    kept = await read(users.get_test_number, request.user.id)
-    own_number = request.field("own_number") or (phone.hyphenate(kept) if kept else "")
+    context, account_id = request.context, request.account_id
+    numbers = await choices.list_sender_numbers(context, account_id)
+    stored_number = await choices.get_test_number(context, request.user.id)
+    test_number = request.field("own_number") or (phone.hyphenate(stored_number) if stored_number else "")
     if draft.product.is_text:
-        return FormChoices([], [], numbers, own_number)
-    written: list[Template] = []
+        return FormChoices([], [], numbers, test_number)
+    profiles = await choices.list_usable_profiles(context, account_id)
+    templates: list[Template] = []
     if draft.kind.word == ALIMTALK and draft.texts["senderKey"]:
-        of_profile = templates.TemplateFilter(account_id, draft.texts["senderKey"])
-        _, written = await read(templates.find, of_profile, 1, MAX_CHOICES)
-    usable = [each for each in written if each.approved and each.is_enabled and each.suspension is None]
-    return FormChoices(await _usable_profiles(request), usable, numbers, own_number)
-
-
-async def _usable_profiles(request: PageRequest) -> list[Profile]:
-    """Return the profiles that can be sent under."""
-    approved = profiles.ProfileFilter(request.account_id, status=AuthStatus.APPROVAL)
-    _, found = await request.context.store.read(profiles.find, approved, 1, MAX_CHOICES)
-    return [each for each in found if each.is_usable]
+        templates = await choices.list_usable_templates(context, account_id, draft.texts["senderKey"])
+    return FormChoices(profiles, templates, numbers, test_number)
 
 
 async def _with_default_sender(request: PageRequest, draft: MessageDraft) -> MessageDraft:
-    """Return the draft with the first sender of those there are, if none has been chosen."""
+    """Return the draft with the first available sender, if none has been chosen."""
+    context, account_id = request.context, request.account_id
     if draft.product.is_text:
-        registered = await request.context.store.read(accounts.list_numbers_by_account, request.account_id)
-        field, found = "sender", [number for number, _ in registered]
+        field, senders = "sender", await choices.list_sender_numbers(context, account_id)
     else:
-        field, found = "senderKey", [each.sender_key or "" for each in await _usable_profiles(request)]
-    if draft.texts[field] or not found:
+        profiles = await choices.list_usable_profiles(context, account_id)
+        field, senders = "senderKey", [profile.sender_key or "" for profile in profiles]
+    if draft.texts[field] or not senders:
         return draft
-    shown = phone.hyphenate(found[0]) if field == "sender" else found[0]
-    return replace(draft, texts={**draft.texts, field: shown})
+    sender = phone.hyphenate(senders[0]) if field == "sender" else senders[0]
+    return replace(draft, texts={**draft.texts, field: sender})
 
 
 async def _accept(request: PageRequest, sending: Sending, repeatable: IdempotencyKey, action: str) -> bytes:

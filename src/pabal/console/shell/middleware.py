@@ -3,7 +3,7 @@
 import dataclasses
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
@@ -17,10 +17,8 @@ from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, local_p
 from pabal.console.shell.site import Site
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.access import sign_in
-from pabal.service.access.sign_in import IpAddress, new_secret
-from pabal.service.errors import describe_error
-from pabal.store.engine.base import StoreUnavailable
-from pabal.store.sessions import ConsoleSession
+from pabal.service.access.sign_in import ConsoleSession, IpAddress, new_secret
+from pabal.service.errors import StoreUnavailable, describe_error
 
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
@@ -86,11 +84,14 @@ class Middleware:
                 return request.render("shell/no_account.html", 404)
         if page.method == "GET":
             return await page.handle(request)
-        if not page.takes_file:
-            request = await self._with_form(page, request)
-        if not _has_csrf_token(request):
-            return request.render("shell/stale.html", 403)
-        return await page.handle(request)
+        request = await self._with_form(page, request)
+        try:
+            if not _has_csrf_token(request):
+                return request.render("shell/stale.html", 403)
+            return await page.handle(request)
+        finally:
+            for file in request.files.values():
+                file.content.close()
 
     def _client(self, http: Request) -> tuple[IpAddress | None, bool]:
         """Return where a request comes from, and whether over TLS; a trusted proxy's word counts for both."""
@@ -131,14 +132,11 @@ class Middleware:
         Raises Refused: PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_PARAMETER.
         """
         media_type = request.http.headers.get("content-type", "").partition(";")[0].strip().lower()
-        body = bytearray()
-        async for chunk in request.http.stream():
-            body += chunk
-            if len(body) > page.max_body_bytes:
-                raise Refused(Code.PAYLOAD_TOO_LARGE)
+        stream = _limited_stream(request.http, page.max_body_bytes)
         if media_type == multipart.FORM_TYPE:
-            pairs, files = await multipart.parse_form(request.http.headers, bytes(body), MAX_FIELDS)
-            return dataclasses.replace(request, fields=_by_name(pairs), files=files)
+            form = await multipart.parse_form(request.http.headers, stream, MAX_FIELDS, page.max_body_bytes)
+            return dataclasses.replace(request, fields=_by_name(form.fields), files=form.files)
+        body = b"".join([chunk async for chunk in stream])
         if body and media_type != FORM_TYPE:
             raise Refused(Code.UNSUPPORTED_MEDIA_TYPE)
         return dataclasses.replace(request, fields=_parse_fields(body.decode("latin-1")))
@@ -183,6 +181,19 @@ def _has_csrf_token(request: PageRequest) -> bool:
         return False
     token = request.http.headers.get(CSRF_HEADER) or request.fields.get(CSRF_FIELD, "")
     return sign_in.secrets_equal(token, request.csrf)
+
+
+async def _limited_stream(http: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
+    """Yield the body as it arrives.
+
+    Raises Refused(PAYLOAD_TOO_LARGE).
+    """
+    size = 0
+    async for chunk in http.stream():
+        size += len(chunk)
+        if size > max_bytes:
+            raise Refused(Code.PAYLOAD_TOO_LARGE)
+        yield chunk
 
 
 def _parse_fields(encoded: str) -> dict[str, str]:

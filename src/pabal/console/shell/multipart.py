@@ -1,9 +1,9 @@
-"""Parses a form that has a file."""
+"""Parses a multipart form as it arrives; its file goes to memory or, beyond 1 MiB, to a temporary file."""
 
 from collections.abc import AsyncGenerator
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
-from starlette.datastructures import Headers, UploadFile
+from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from pabal.domain.codes import Code, Refused
@@ -17,37 +17,53 @@ class File(NamedTuple):
 
     name: str
     content_type: str
-    body: bytes
+    size_bytes: int
+    content: BinaryIO
+    """Open while the request is handled."""
+
+    @property
+    def body(self) -> bytes:
+        """The whole file; only for pages that accept small files."""
+        self.content.seek(0)
+        return self.content.read()
+
+
+class ParsedForm(NamedTuple):
+    """The fields of a form in their order, and its files by field."""
+
+    fields: list[tuple[str, str]]
+    files: dict[str, File]
 
 
 async def parse_form(
-    headers: Headers, body: bytes, max_fields: int
-) -> tuple[list[tuple[str, str]], dict[str, File]]:
-    """Return the fields of a form, and its files by field; a file field that is left empty has none.
+    headers: Headers, stream: AsyncGenerator[bytes, None], max_fields: int, max_field_bytes: int
+) -> ParsedForm:
+    """Return the fields and files of a form; a file field that is left empty has no file.
 
+    The caller limits the stream, and closes the files.
     Raises Refused(INVALID_PARAMETER).
     """
-
-    async def stream() -> AsyncGenerator[bytes, None]:
-        yield body
-
     parser = MultiPartParser(
-        headers, stream(), max_files=MAX_FILES, max_fields=max_fields, max_part_size=len(body) + 1
+        headers, stream, max_files=MAX_FILES, max_fields=max_fields, max_part_size=max_field_bytes
     )
     try:
         form = await parser.parse()
     except (MultiPartException, KeyError, UnicodeError):
         raise Refused(Code.INVALID_PARAMETER) from None
-    fields, files = [], {}
+    return _split_form(form)
+
+
+def _split_form(form: FormData) -> ParsedForm:
+    parsed = ParsedForm([], {})
     for name, value in form.multi_items():
         if isinstance(value, str):
-            fields.append((name, value))
-        elif file := await _read_file(value):
-            files[name] = file
-    await form.close()
-    return fields, files
+            parsed.fields.append((name, value))
+        elif value.filename or value.size:
+            parsed.files[name] = _to_file(value)
+        else:
+            value.file.close()
+    return parsed
 
 
-async def _read_file(upload: UploadFile) -> File | None:
-    body = await upload.read()
-    return File(upload.filename or "", upload.content_type or "", body) if upload.filename or body else None
+def _to_file(upload: UploadFile) -> File:
+    return File(upload.filename or "", upload.content_type or "", upload.size or 0, upload.file)

@@ -34,8 +34,6 @@ class Page:
     is_polled: bool = False
     """Whether open pages request it again and again: that does not keep a session alive."""
     max_body_bytes: int = 256 * 1024
-    takes_file: bool = False
-    """The body is a file, which the handler reads; fields are in the address, the CSRF token in a header."""
 
 
 def roles_by_page(pages: Iterable[Page]) -> dict[tuple[str, str], Roles]:

@@ -18,10 +18,9 @@ from pabal.domain import phone
 from pabal.domain.codes import LANGUAGES, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import User
-from pabal.service.access.sign_in import IpAddress
+from pabal.service.access.audit import Actor, AuditEntry
+from pabal.service.access.sign_in import ConsoleSession, IpAddress
 from pabal.service.context import Context
-from pabal.store.audit_log import Actor, AuditEntry
-from pabal.store.sessions import ConsoleSession
 
 HOME = "/console"
 SIGN_IN = "/console/login"

@@ -6,7 +6,6 @@ from pabal.console.shell import cookies
 from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, local_path
 from pabal.domain.codes import LANGUAGES, Code, Refused
 from pabal.service.access import sign_in
-from pabal.store import accounts
 
 STATUS_WRONG = 401
 STATUS_THROTTLED = 429
@@ -60,7 +59,7 @@ async def choose_language(request: PageRequest) -> Response:
 
 async def show_accounts(request: PageRequest) -> Response:
     """Show an operator all accounts, to choose one to look at."""
-    found = await request.context.store.read(accounts.list_accounts)
+    found = await sign_in.list_accounts(request.context)
     return request.render("sign_in/accounts.html", accounts=found)
 
 

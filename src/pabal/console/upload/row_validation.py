@@ -30,7 +30,7 @@ from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending import campaigns as service
 from pabal.service.sending.accept import get_usable_profile, get_usable_template
-from pabal.store.campaigns import FileFindings, InvalidRow, ReceiverBlock
+from pabal.service.sending.campaign_files import FileFindings, InvalidRow, ReceiverBlock
 
 _RECEIVER_FIELD = "receivers["
 _PLACEHOLDER_NUMBER = "01000000000"
@@ -176,10 +176,10 @@ async def create_validator(context: Context, account_id: int, message: CampaignM
 class FileValidation:
     """A file that is being read and checked, a part at a time."""
 
-    def __init__(self, rows: Iterator[SheetRow], checker: RowValidator, *, is_once: bool) -> None:
+    def __init__(self, rows: Iterator[SheetRow], validator: RowValidator, *, skips_duplicates: bool) -> None:
         self._rows = sheet.limit_rows(rows)
-        self._checker = checker
-        self._is_once = is_once
+        self._validator = validator
+        self._skips_duplicates = skips_duplicates
         self._seen: dict[int, int] = {}
         self._blocks = 0
         self.columns: Columns | None = None
@@ -199,8 +199,8 @@ class FileValidation:
                     "file",
                     Text("빈 파일입니다. 내용을 넣어 올리세요.", "The file is empty: fill it in."),
                 )
-            self.columns = sheet.find_columns(first, self._checker.variables)
-        rows = list(itertools.islice(self._rows, self._checker.block_size))
+            self.columns = sheet.find_columns(first, self._validator.variables)
+        rows = list(itertools.islice(self._rows, self._validator.block_size))
         if not rows:
             return None
         receivers, faults = self._validate_rows(rows, self.columns)
@@ -211,7 +211,7 @@ class FileValidation:
         self, rows: Sequence[SheetRow], columns: Columns
     ) -> tuple[dict[int, Receiver], list[InvalidRow]]:
         """Return the receivers that can be sent to, by their place, and why others cannot."""
-        given = {place: self._checker.row_to_receiver(row, columns) for place, row in enumerate(rows)}
+        given = {place: self._validator.row_to_receiver(row, columns) for place, row in enumerate(rows)}
         faults: list[InvalidRow] = []
         for place, row in enumerate(rows):
             if error := columns.formula_error(row):
@@ -221,7 +221,7 @@ class FileValidation:
         while given:
             order = list(given)
             try:
-                sending = self._checker.validate_receivers(list(given.values()))
+                sending = self._validator.validate_receivers(list(given.values()))
             except Refused as refused:
                 for index, problems in _problems_by_receiver(refused.problems).items():
                     row = rows[order[index]]
@@ -243,7 +243,7 @@ class FileValidation:
             first = self._seen.setdefault(int(receiver.phone), row.number)
             if first != row.number:
                 duplicates += 1
-                if self._is_once:
+                if self._skips_duplicates:
                     words = Text(f"{first}행과 같은 번호입니다.", f"The same number is in row {first}.")
                     invalid_rows.append(InvalidRow(row.number, row.cells, tuple(words)))
                     continue

@@ -3,6 +3,7 @@
 import codecs
 import csv
 import datetime
+import io
 import itertools
 import lzma
 import re
@@ -10,8 +11,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from xml.etree.ElementTree import ParseError
 
 from pabal.console.upload.xlsx_limits import LimitedZipFile
@@ -87,19 +87,19 @@ class Columns(NamedTuple):
         return next((cell for cell in cells if cell in FORMULA_ERRORS), "")
 
 
-def read_rows(path: Path) -> Iterator[SheetRow]:
+def read_rows(file: BinaryIO) -> Iterator[SheetRow]:
     """Return the rows of a file that are not empty, as they are read.
 
     Raises Refused(INVALID_PARAMETER), saying what to do, as soon as something cannot be read.
     """
-    with path.open("rb") as file:
-        begin = file.read(4)
+    file.seek(0)
+    begin = file.read(4)
     if begin == _OLD_EXCEL:
         raise _refusal(
             "예전 Excel 형식(.xls)이거나 암호가 걸려 있습니다. Excel에서 암호 없이 .xlsx나 CSV로 저장해 올리세요.",
             "It is of the old Excel format (.xls) or has a password: save it as .xlsx or CSV, without a password.",
         )
-    found = _read_excel(path) if begin == _ZIP else _read_csv(path)
+    found = _read_excel(file) if begin == _ZIP else _read_csv(file)
     return (row for row in found if any(row.cells))
 
 
@@ -166,32 +166,33 @@ def _is_phone_number(cell: str) -> bool:
     return True
 
 
-def _read_csv(path: Path) -> Iterator[SheetRow]:
-    encoding = _detect_encoding(path)
-    with path.open(encoding=encoding, newline="") as file:
-        first = file.readline()
-        delimiter = max(_DELIMITERS, key=first.count)
-        file.seek(0)
-        reader = csv.reader(file, delimiter=delimiter)
-        try:
-            for number, cells in enumerate(reader, 1):
-                yield _check_row(number, cells)
-        except csv.Error:
-            raise _refusal(
-                f"{reader.line_num}번째 줄을 읽을 수 없습니다. CSV로 다시 저장해 올리세요.",
-                f"Line {reader.line_num} cannot be read: save it as CSV again, and upload that.",
-            ) from None
+def _read_csv(file: BinaryIO) -> Iterator[SheetRow]:
+    text = io.TextIOWrapper(file, encoding=_detect_encoding(file), newline="")
+    text.seek(0)
+    first = text.readline()
+    text.seek(0)
+    reader = csv.reader(text, delimiter=max(_DELIMITERS, key=first.count))
+    try:
+        for number, cells in enumerate(reader, 1):
+            yield _check_row(number, cells)
+    except csv.Error:
+        raise _refusal(
+            f"{reader.line_num}번째 줄을 읽을 수 없습니다. CSV로 다시 저장해 올리세요.",
+            f"Line {reader.line_num} cannot be read: save it as CSV again, and upload that.",
+        ) from None
+    finally:
+        text.detach()  # whoever opened the file closes it
 
 
-def _detect_encoding(path: Path) -> str:
+def _detect_encoding(file: BinaryIO) -> str:
     """Return how a text is encoded: UTF-8, or what Excel in Korea writes.
 
     Raises Refused(INVALID_PARAMETER).
     """
-    with path.open("rb") as file:
-        is_marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    file.seek(0)
+    is_marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     for encoding in ("utf-16",) if is_marked else ("utf-8-sig", "cp949"):
-        if _is_encoded_as(path, encoding):
+        if _is_encoded_as(file, encoding):
             return encoding
     raise _refusal(
         "글자를 읽을 수 없습니다. Excel 파일(.xlsx)이나 UTF-8 CSV로 저장해 올리세요.",
@@ -199,34 +200,33 @@ def _detect_encoding(path: Path) -> str:
     )
 
 
-def _is_encoded_as(path: Path, encoding: str) -> bool:
+def _is_encoded_as(file: BinaryIO, encoding: str) -> bool:
     decoder = codecs.getincrementaldecoder(encoding)()
-    with path.open("rb") as file:
-        try:
-            while piece := file.read(_CHUNK_BYTES):
-                decoder.decode(piece)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return False
+    file.seek(0)
+    try:
+        while chunk := file.read(_CHUNK_BYTES):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
     return True
 
 
-def _read_excel(path: Path) -> Iterator[SheetRow]:
+def _read_excel(file: BinaryIO) -> Iterator[SheetRow]:
     from openpyxl.reader.excel import ExcelReader  # costs the console's start 0.2 s
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
-        with path.open("rb") as file:  # a name would have to end in .xlsx
-            reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
-            reader.archive = LimitedZipFile(file)
-            reader.read()
-            reader.archive.is_for_rows = True
-            sheet = reader.wb.worksheets[0]
-            sheet.reset_dimensions()  # some programs write wrong ones
-            for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
-                if number > MAX_ROW_NUMBER:
-                    raise _too_many()
-                yield _check_row(number, [_cell_text(cell) for cell in itertools.islice(cells, MAX_COLUMNS + 1)])
+        reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
+        reader.archive = LimitedZipFile(file)
+        reader.read()
+        reader.archive.is_for_rows = True
+        sheet = reader.wb.worksheets[0]
+        sheet.reset_dimensions()  # some programs write wrong ones
+        for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
+            if number > MAX_ROW_NUMBER:
+                raise _too_many()
+            yield _check_row(number, [_cell_text(cell) for cell in itertools.islice(cells, MAX_COLUMNS + 1)])
     except (*_EXCEL_ERRORS, IndexError, InvalidFileException):
         raise _refusal(
             "Excel 파일을 읽을 수 없습니다. 암호를 풀고 .xlsx로 다시 저장하거나 CSV로 올리세요.",

@@ -13,9 +13,10 @@ from pabal.service.access import passwords
 from pabal.service.access.passwords import HashingThreads
 from pabal.service.context import Context
 from pabal.store import accounts, audit_log, sessions, sign_in_attempts, users
+from pabal.store.accounts import Account
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.sessions import ConsoleSession
+from pabal.store.sessions import ConsoleSession as ConsoleSession  # for pages, which do not import the store
 from pabal.store.sign_in_attempts import Subject
 from pabal.world import World
 
@@ -104,6 +105,11 @@ async def switch_account(context: Context, token: str, session: ConsoleSession, 
     return await context.store.write(
         _switch_account, hash_token(token), session.user, account_id, context.world.now()
     )
+
+
+async def list_accounts(context: Context) -> list[Account]:
+    """Return all accounts, for an operator to choose from."""
+    return await context.store.read(accounts.list_accounts)
 
 
 def secrets_equal(given: str, expected: str) -> bool:

@@ -9,10 +9,11 @@ from pabal.domain.message import PRODUCT_BY_WORD, Product
 from pabal.service.context import Context
 from pabal.service.sending import campaigns as verbs
 from pabal.store import campaign_requests, campaigns, requests
-from pabal.store.campaign_requests import CampaignProgress, CampaignRequest
+from pabal.store.campaign_requests import CampaignProgress as CampaignProgress  # for pages
+from pabal.store.campaign_requests import CampaignRequest
 from pabal.store.campaigns import Campaign
 from pabal.store.engine.base import Tx
-from pabal.store.requests import Request
+from pabal.store.requests import Request as Request
 
 AFTER_NEWEST_ID = b"\xff" * identifiers.REQUEST_ID_BYTES
 SCAN_BATCH_REQUESTS = 200

@@ -1,0 +1,128 @@
+"""The file of a campaign: it is uploaded, validated row by row, and its invalid rows can be downloaded."""
+
+from collections.abc import AsyncIterator
+from typing import BinaryIO
+
+from starlette.responses import Response, StreamingResponse
+
+from pabal.console.history import export
+from pabal.console.shell.page_request import PageRequest
+from pabal.console.upload import sheet
+from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
+from pabal.console.upload.row_validation import FileValidation, RowValidator
+from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.dates import MINUTE, Instant
+from pabal.service.sending import campaign_files
+from pabal.service.sending.campaign_files import Campaign, FileSummary, InvalidRow
+
+STALE_AFTER = 1 * MINUTE
+"""The reading of a file that has not advanced for so long was interrupted: by a restart, or without the store."""
+INVALID_ROWS_PER_READ = 1000
+MAX_FILE_NAME_CHARACTERS = 120
+MAX_FORM_BYTES = sheet.MAX_FILE_BYTES + 64 * 1024
+"""A form with the largest file."""
+FILE_REFUSED = Text(
+    "다른 파일을 확인하고 있거나 이미 보낸 캠페인입니다. 화면을 새로 고치세요.",
+    "Another file is being checked, or the campaign has already been sent. Reload the page.",
+)
+_TOO_LARGE = Text(
+    f"파일은 {sheet.MAX_FILE_BYTES // (1024 * 1024)} MB까지 올릴 수 있습니다.",
+    f"A file can have up to {sheet.MAX_FILE_BYTES // (1024 * 1024)} MB.",
+)
+
+
+async def receive_file(request: PageRequest) -> Response:
+    """Validate the uploaded file to its end, then show the campaign.
+
+    Raises Refused: NOT_FOUND, PAYLOAD_TOO_LARGE, INVALID_STATE, MISSING_PARAMETER.
+    """
+    campaign = await get_campaign(request)
+    validator = await load_validator(request, campaign)
+    file = request.files.get("file")
+    if file is None:
+        raise Refused(Code.MISSING_PARAMETER, "file")
+    if file.size_bytes > sheet.MAX_FILE_BYTES:
+        raise Refused(Code.PAYLOAD_TOO_LARGE, "file", _TOO_LARGE)
+    await _validate_file(request, campaign, validator, file.name, file.content)
+    return request.redirect(f"{UPLOAD_PATH}/{campaign.id.hex()}")
+
+
+async def download_template(request: PageRequest) -> Response:
+    """Answer with an empty CSV file that has the columns which the message needs."""
+    validator = await load_validator(request, await get_campaign(request))
+    head = export.BOM + export.csv_line([sheet.PHONE_NAMES[0], *validator.variables])
+    return Response(
+        head.encode(), media_type="text/csv; charset=utf-8", headers=_attachment_headers("pabal-template.csv")
+    )
+
+
+async def download_invalid_rows(request: PageRequest) -> Response:
+    """Answer with a CSV file of the rows that cannot be sent to, as they were, and the reason of each."""
+    campaign = await get_campaign(request)
+    return StreamingResponse(
+        _invalid_row_chunks(request, campaign),
+        media_type="text/csv; charset=utf-8",
+        headers=_attachment_headers("pabal-bad-rows.csv"),
+    )
+
+
+def is_stale(campaign: Campaign, now: Instant) -> bool:
+    """Return whether the reading of its file was interrupted, if it is still being read."""
+    return campaign.changed_at < now - STALE_AFTER
+
+
+async def _validate_file(
+    request: PageRequest, campaign: Campaign, validator: RowValidator, name: str, content: BinaryIO
+) -> None:
+    """Read a file to its end, storing the result part by part."""
+    context, threads = request.context, request.site.threads
+    skips_duplicates = bool(request.field("once"))
+    started_at = await campaign_files.begin_reading(
+        context,
+        campaign,
+        name[:MAX_FILE_NAME_CHARACTERS],
+        skips_duplicates,
+        request.now - STALE_AFTER,
+        campaign_audit_entry(request, campaign, "file"),
+    )
+    if started_at is None:
+        raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
+    changed_at = started_at
+
+    def next_change() -> Instant:
+        return max(request.now, changed_at + 1)
+
+    try:
+        rows = await threads.run(sheet.read_rows, content)
+        validation = FileValidation(rows, validator, skips_duplicates=skips_duplicates)
+        while findings := await threads.run(validation.validate_next_rows):
+            now = next_change()
+            if not await campaign_files.add_findings(context, campaign, findings, changed_at, now):
+                raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
+            changed_at = now
+        columns = validation.columns
+        summary = FileSummary(
+            validation.shared, columns.names if columns else (), columns.unused if columns else ()
+        )
+        await campaign_files.end_reading(context, campaign, summary, changed_at, next_change())
+    except Refused as refused:
+        await campaign_files.refuse_file(context, campaign, refused.problems, changed_at, next_change())
+
+
+async def _invalid_row_chunks(request: PageRequest, campaign: Campaign) -> AsyncIterator[bytes]:
+    width = len(campaign.columns)
+    head = [request.t("upload.row"), *campaign.columns, request.t("upload.reason")]
+    yield (export.BOM + export.csv_line(head)).encode()
+    after = 0
+    while rows := await campaign_files.list_invalid_rows(request.context, campaign, after, INVALID_ROWS_PER_READ):
+        after = rows[-1].number
+        yield "".join(export.csv_line(_invalid_row_cells(request, row, width)) for row in rows).encode()
+
+
+def _invalid_row_cells(request: PageRequest, row: InvalidRow, width: int) -> list[str]:
+    cells = [*row.cells, *[""] * width][: max(width, len(row.cells))]
+    return [str(row.number), *cells, " ".join(request.pick_language(row.reason))]
+
+
+def _attachment_headers(name: str) -> dict[str, str]:
+    return {"content-disposition": f'attachment; filename="{name}"'}

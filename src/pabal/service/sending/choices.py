@@ -1,0 +1,38 @@
+"""What someone who writes a message can choose from: sender numbers, sender profiles, templates."""
+
+from pabal.domain.profile import AuthStatus, Profile
+from pabal.domain.template import Template
+from pabal.service.context import Context
+from pabal.store import accounts, profiles, templates, users
+from pabal.store.profiles import ProfileFilter
+from pabal.store.templates import TemplateFilter
+
+MAX_CHOICES = 1000
+
+
+async def list_sender_numbers(context: Context, account_id: int) -> list[str]:
+    """Return the registered sender numbers of an account."""
+    return [number for number, _ in await context.store.read(accounts.list_numbers_by_account, account_id)]
+
+
+async def list_usable_profiles(context: Context, account_id: int) -> list[Profile]:
+    """Return the profiles of an account that messages can be sent from."""
+    approved = ProfileFilter(account_id, status=AuthStatus.APPROVAL)
+    _, found = await context.store.read(profiles.find, approved, 1, MAX_CHOICES)
+    return [profile for profile in found if profile.is_usable]
+
+
+async def list_usable_templates(context: Context, account_id: int, sender_key: str) -> list[Template]:
+    """Return the templates of a profile that messages can be sent with."""
+    _, found = await context.store.read(templates.find, TemplateFilter(account_id, sender_key), 1, MAX_CHOICES)
+    return [each for each in found if each.approved and each.is_enabled and each.suspension is None]
+
+
+async def get_test_number(context: Context, user_id: int) -> str:
+    """Return the number that a user last sent a test to, empty if none."""
+    return await context.store.read(users.get_test_number, user_id)
+
+
+async def set_test_number(context: Context, user_id: int, number: str) -> None:
+    """Store the number that a user sends tests to."""
+    await context.store.write(users.set_test_number, user_id, number)
