@@ -447,7 +447,7 @@ def _default(each: "dataclasses.Field[Any]") -> str:
 
 def _limits(shape: type, name: str) -> str:
     hint, metadata = get_type_hints(shape)[name], fields(shape)[name].metadata
-    least, most, longest = metadata["least"], metadata["most"], metadata["longest"]
+    least, most, longest = metadata["min_value"], metadata["max_value"], metadata["max_length"]
     if get_origin(hint) is Literal:
         return f" One of {', '.join(f'`{word}`' for word in get_args(hint))}."
     if longest is not None:

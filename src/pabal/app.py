@@ -1,4 +1,4 @@
-"""Wires everything together: the only place, with the command line, that knows every part."""
+"""Wires everything together: store, carriers, service, interface and console."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ from pabal.web.pages import ServicePages
 from pabal.world import RealWorld, World
 
 SWITCH_INTERVAL_S = 0.0005
-"""How long a thread may keep the interpreter: the store's writer asks for it after every statement."""
+"""How long a thread may hold the interpreter lock; the store's writer needs it after every statement."""
 
 CONSOLE_PATH = "/console"
 
@@ -45,7 +45,7 @@ log = logging.getLogger("pabal")
 
 
 class AlreadyRunning(Exception):
-    """Another process uses this embedded store."""
+    """Another process uses this SQLite store."""
 
 
 class NotMigrated(Exception):
@@ -53,15 +53,15 @@ class NotMigrated(Exception):
 
 
 def open_store(settings: Settings, world: World, metrics: Metrics | None = None) -> Store:
-    """Open the store that the settings name; a file is made if new.
+    """Open the store that the settings name; a SQLite file is created if it does not exist.
 
-    Raises BadSetting for a data directory that cannot be used, StoreAway for a file or a database that cannot.
+    Raises BadSetting if the data directory cannot be used, StoreUnavailable if the store cannot be opened.
     """
 
-    def note(batch: CommitStats) -> None:
+    def observe_commit(stats: CommitStats) -> None:
         if metrics:
-            metrics.commit_seconds.observe(batch.duration_s)
-            metrics.commit_writes.observe(batch.writes)
+            metrics.commit_seconds.observe(stats.duration_s)
+            metrics.commit_writes.observe(stats.writes)
 
     if settings.is_on_postgresql:
         from pabal.store.engine.postgres import PostgresStore  # costs the start of the embedded store 0.2 s
@@ -72,7 +72,7 @@ def open_store(settings: Settings, world: World, metrics: Metrics | None = None)
             readers=settings.read_connections,
             writers=settings.write_connections,
             max_waiting=settings.max_waiting_writes,
-            on_commit=note,
+            on_commit=observe_commit,
         )
     _create_folder(settings.store_path.parent)
     return SqliteStore(
@@ -80,20 +80,20 @@ def open_store(settings: Settings, world: World, metrics: Metrics | None = None)
         world,
         readers=settings.read_connections,
         max_waiting=settings.max_waiting_writes,
-        on_commit=note,
+        on_commit=observe_commit,
     )
 
 
 async def apply_migrations(store: Store, settings: Settings, world: World) -> list[str]:
     """Apply missing migrations and return their names.
 
-    Raises NotMigrated where the settings forbid it.
+    Raises NotMigrated if migrations are missing and the settings forbid applying them.
     """
     if settings.migrate:
         return await store.write(migrate, world.now())
     missing = await store.read(pending)
     if missing:
-        raise NotMigrated(f"the schema lacks {', '.join(missing)}: run `pabal migrate` first")
+        raise NotMigrated(f"missing migrations: {', '.join(missing)}; run `pabal migrate` first")
     return []
 
 
@@ -105,9 +105,9 @@ def build_context(
     carriers: Mapping[str, Carrier] | None = None,
     slots: Slots | None = None,
 ) -> Context:
-    """Return the context that the settings describe; `carriers` stand in for those of the settings.
+    """Return the context that the settings describe; `carriers`, if given, replace those of the settings.
 
-    Raises BadSetting for a table of categories that cannot be read.
+    Raises BadSetting if a table of categories cannot be read.
     """
     slots = slots or Slots()
     if carriers is None:
@@ -147,7 +147,7 @@ def _build_carrier(
 
 
 class ConsoleOrPages:
-    """What is not under /api/: the console, made when it is first asked for, and all other pages."""
+    """Serves everything outside /api/: the console, built at its first request, and the other pages."""
 
     def __init__(self, context: Context, settings: Settings, pages: AsgiApp) -> None:
         self._context = context
@@ -176,7 +176,7 @@ class ConsoleOrPages:
 
 
 class Service:
-    """The service in one process: an ASGI application, to be started before it is asked anything."""
+    """The service in one process: an ASGI application; call start() before the first request."""
 
     def __init__(self, settings: Settings, context: Context, *, delivers: bool = True) -> None:
         self._settings = settings
@@ -200,13 +200,13 @@ class Service:
         return self._api(scope, receive, send)
 
     async def start(self) -> None:
-        """Begin to work, and be ready to be asked."""
+        """Start delivery and become ready for requests."""
         if self._work:
             await self._work.start()
         self.pages.is_ready = True
 
     async def stop(self) -> None:
-        """Accept nothing more, finish what is in hand, and leave the rest for the next start."""
+        """Refuse new requests, finish what is in flight, and leave the rest to the next start."""
         self._api.is_stopping = True
         self.pages.is_ready = False
         if self._work:
@@ -216,9 +216,9 @@ class Service:
 
 @contextlib.contextmanager
 def process_lock(settings: Settings) -> Any:
-    """Hold the lock that the one process of an embedded store has; PostgreSQL serves any number of them.
+    """Hold the lock that lets only one process use a SQLite store; PostgreSQL needs none.
 
-    Raises AlreadyRunning; BadSetting for a data directory that cannot be used.
+    Raises AlreadyRunning, or BadSetting if the data directory cannot be used.
     """
     if settings.is_on_postgresql:
         yield
@@ -230,16 +230,18 @@ def process_lock(settings: Settings) -> Any:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise AlreadyRunning(f"another pabal runs on {path.parent}; stop it, or use another --data") from None
+            raise AlreadyRunning(
+                f"another pabal is running on {path.parent}; stop it, or choose another directory with --data"
+            ) from None
         yield
 
 
 async def build_service(
     settings: Settings, world: World | None = None, *, delivers: bool = True, worker: str = ""
 ) -> Service:
-    """Open the store, bring it up to date, and return the service on it.
+    """Open the store, migrate it, and return the service on it.
 
-    `worker` is what the process is called among those that deliver from one store.
+    `worker` is the name of this process among the workers of one store.
     """
     world = world or RealWorld()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -247,7 +249,7 @@ async def build_service(
     store = open_store(settings, world, metrics)
     try:
         for name in await apply_migrations(store, settings, world):
-            log.info("migrated", extra={"step": name})
+            log.info("migration applied", extra={"migration": name})
         total = await store.write(kept_slots.ensure_slots, settings.store_slots)
         slots = Slots(total, worker=worker if settings.is_on_postgresql else "")
         context = build_context(settings, store, world, metrics, slots=slots)
@@ -261,7 +263,9 @@ def _create_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise BadSetting(f"data: {folder} cannot be used ({error.strerror}); choose another with --data") from None
+        raise BadSetting(
+            f"data: {folder} cannot be used ({error.strerror}); choose another directory with --data"
+        ) from None
 
 
 def _load_categories(path: Path | None, shipped: str) -> dict[str, Category]:

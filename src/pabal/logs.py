@@ -1,4 +1,4 @@
-"""How the service logs: one event a line, for people on a terminal, as JSON elsewhere."""
+"""Log format: one event per line, as text on a terminal and as JSON elsewhere."""
 
 import json
 import logging
@@ -13,7 +13,7 @@ _STANDARD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asc
 
 
 class _LineFormatter(logging.Formatter):
-    """Formats a record and the fields that came with it."""
+    """Formats a record with its extra fields."""
 
     def __init__(self, zone: ZoneInfo, is_json: bool) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class _LineFormatter(logging.Formatter):
 
 
 def configure_logging(line_format: str, zone: ZoneInfo, stream: TextIO = sys.stderr) -> None:
-    """Send every log line to `stream`: as text, as json, or by whether it is a terminal."""
+    """Log to `stream` as `text`, as `json`, or `auto`: text if it is a terminal, else JSON."""
     is_json = line_format == "json" or (line_format == "auto" and not stream.isatty())
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_LineFormatter(zone, is_json))

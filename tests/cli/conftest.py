@@ -1,5 +1,7 @@
-"""What tests of the command line share."""
+"""Fixtures of the command line's tests."""
 
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,25 @@ from tests.fixtures.second_step import second_step
 __all__ = ["command_line", "second_step"]
 
 
+@pytest.fixture(autouse=True)
+def _restore_logging() -> Iterator[None]:
+    """Undo the logging set-up of a service that a test started."""
+    root, ours = logging.getLogger(), logging.getLogger("pabal")
+    before = root.handlers, root.level, ours.level
+    yield
+    root.handlers = before[0]
+    root.setLevel(before[1])
+    ours.setLevel(before[2])
+
+
 @pytest.fixture
-def command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    """A store with an account and a key."""
-    made = CommandLine(tmp_path / "data", capsys)
-    made("key", "create", "--account", "acme")
-    return made
+def new_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """A command line without a data directory yet."""
+    return CommandLine(tmp_path / "data", capsys)
+
+
+@pytest.fixture
+def command_line(new_command_line: CommandLine) -> CommandLine:
+    """A command line whose store has an account and a key."""
+    new_command_line("key", "create", "--account", "acme")
+    return new_command_line

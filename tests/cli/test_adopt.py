@@ -10,8 +10,8 @@ import pytest
 from pabal.domain.suspension import Suspension
 from pabal.service.context import Context
 from pabal.store import profiles
-from tests.cli.test_cli import Ran, Shell
 from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
+from tests.fixtures.cli import CommandLine, CommandResult
 from tests.fixtures.virtual import NOON
 
 OTHER = """
@@ -44,11 +44,11 @@ def relay() -> Iterator[FakeNhnCloudServer]:
     loop.close()
 
 
-class Office:
-    """A shell whose settings name the server as a carrier."""
+class RelayCommandLine:
+    """A command line whose settings name the fake relay as a carrier."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str], relay: FakeNhnCloudServer) -> None:
-        self.shell = Shell(folder / "data", capsys)
+        self.run = CommandLine(folder / "data", capsys)
         self.config = folder / "pabal.toml"
         self.config.write_text(
             f"""
@@ -59,59 +59,63 @@ talk_secret_key = "{relay.talk_secret_key}"
 talk_address = "{relay.address}"
 """
         )
-        self.shell("key", "create", "--account", "acme")
+        self.run("key", "create", "--account", "acme")
 
-    def adopt(self, *words: str) -> Ran:
-        return self.shell("profile", "adopt", *words, "--config", str(self.config))
+    def adopt(self, *words: str) -> CommandResult:
+        return self.run("profile", "adopt", *words, "--config", str(self.config))
 
 
 @pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], relay: FakeNhnCloudServer) -> Office:
-    return Office(tmp_path, capsys, relay)
+def command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], relay: FakeNhnCloudServer) -> RelayCommandLine:
+    return RelayCommandLine(tmp_path, capsys, relay)
 
 
-def test_a_profile_of_the_relays_console_is_given_to_an_account(office: Office, relay: FakeNhnCloudServer) -> None:
+def test_a_profile_of_the_relays_console_is_given_to_an_account(
+    command_line: RelayCommandLine, relay: FakeNhnCloudServer
+) -> None:
     key = relay.add_profile("@shop").sender_key
 
-    adopted = office.adopt("shop", "--account", "acme")
+    adopted = command_line.adopt("shop", "--account", "acme")
 
     assert (adopted.status, adopted.err) == (0, "")
-    assert adopted.out == "@shop is profile 1 of acme; its templates follow within a minute\n"
-    ((_, name, channel, status, use, _, carrier),) = office.shell("profile", "list").rows
+    assert adopted.out == "@shop is profile 1 of acme; its templates appear within a minute\n"
+    ((_, name, channel, status, use, _, carrier),) = command_line.run("profile", "list").rows
     assert (name, channel, status, use, carrier) == ("acme", "@shop", "approval", "in use", "relay")
-    kept = office.shell.at_work(lambda context: context.store.read(profiles.get_by_any_sender_key, key))
+    kept = command_line.run.run_in_context(lambda context: context.store.read(profiles.get_by_any_sender_key, key))
     assert kept.carrier == "relay"
 
 
-def test_what_cannot_be_adopted_is_told_with_what_to_do(office: Office, relay: FakeNhnCloudServer) -> None:
+def test_what_cannot_be_adopted_is_told_with_what_to_do(
+    command_line: RelayCommandLine, relay: FakeNhnCloudServer
+) -> None:
     relay.add_profile("@shop")
 
     for words, says in (
         (("@nothing", "--account", "acme"), "no approved profile of this channel"),
         (("@shop", "--account", "nobody"), "pabal account list"),
-        (("@shop", "--account", "acme", "--carrier", "telco"), "these do: relay"),
+        (("@shop", "--account", "acme", "--carrier", "telco"), "these are: relay"),
         (("with space", "--account", "acme"), "search id of a channel"),
     ):
-        refused = office.adopt(*words)
+        refused = command_line.adopt(*words)
         assert refused.status != 0
         assert says in refused.err
-    assert office.shell("profile", "list").rows == []
+    assert command_line.run("profile", "list").rows == []
 
-    office.config.write_text(office.config.read_text() + OTHER)
-    assert "name one: relay, relay2" in office.adopt("@shop", "--account", "acme").err
-    assert office.adopt("@shop", "--account", "acme", "--carrier", "relay").status == 0
-    without = office.shell("profile", "adopt", "@shop", "--account", "acme")
+    command_line.config.write_text(command_line.config.read_text() + OTHER)
+    assert "name one: relay, relay2" in command_line.adopt("@shop", "--account", "acme").err
+    assert command_line.adopt("@shop", "--account", "acme", "--carrier", "relay").status == 0
+    without = command_line.run("profile", "adopt", "@shop", "--account", "acme")
     assert 'kind = "nhncloud"' in without.err
 
 
-def test_lists_say_why_something_is_out_of_use(office: Office, relay: FakeNhnCloudServer) -> None:
+def test_lists_say_why_something_is_out_of_use(command_line: RelayCommandLine, relay: FakeNhnCloudServer) -> None:
     relay.add_profile("@shop")
-    office.adopt("@shop", "--account", "acme")
+    command_line.adopt("@shop", "--account", "acme")
 
     async def block(context: Context) -> None:
         await context.store.write(profiles.apply_remote, 1, "00100010001", Suspension.BLOCKED, NOON)
 
-    office.shell.at_work(block)
+    command_line.run.run_in_context(block)
 
-    use = office.shell("profile", "list").rows[0][4]
+    use = command_line.run("profile", "list").rows[0][4]
     assert use == "out of use (blocked): The relay or Kakao has blocked it."

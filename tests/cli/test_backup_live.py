@@ -62,4 +62,4 @@ def test_nothing_is_restored_over_a_running_service(tmp_path: Path) -> None:
 
     assert made.returncode == 0, made.stderr
     assert refused.returncode == 2
-    assert "another pabal runs on" in refused.stderr
+    assert "another pabal is running on" in refused.stderr

@@ -60,7 +60,7 @@ def test_what_the_page_says_of_sqlite_works_as_written(tmp_path: Path) -> None:
         key = live.key
         assert live.stop() == 0
     assert "is a sound copy" in said
-    assert "what was there before is" in carry_out(restore, places, tmp_path)
+    assert "the previous store is" in carry_out(restore, places, tmp_path)
     with serving(data) as live, live.client(key) as client:
         found = client.post("/api/message/list.v1.0", json={"receivers": "010-1234-5678"}).json()
 
@@ -99,5 +99,5 @@ def test_what_the_page_says_of_a_dump_works_as_written(tmp_path: Path) -> None:
 
     assert umask == "umask 077"
     assert said[2] == "the schema is up to date\n"
-    assert said[3].startswith("0 messages may have been sent since the backup (its newest request is of ")
+    assert said[3].startswith("0 messages may have been sent since the backup (newest request: ")
     assert found["totalCount"] == 1

@@ -71,7 +71,7 @@ def test_a_store_that_cannot_be_read_is_neither_up_to_date_nor_missing_anything(
     checked = command_line("migrate", "--check")
 
     assert checked.status == 2
-    assert "see `pabal doctor`" in checked.err
+    assert "run `pabal doctor`" in checked.err
 
 
 def test_on_postgresql_too_nothing_is_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,7 +52,7 @@ def test_the_doctor_looks_at_the_database_and_at_how_its_server_is_set_up(
 
     assert "ok    the database postgresql://pabal:…@/worker_" in found
     assert "can be reached and its schema is up to date" in found
-    assert "ok    delivering: no process now" in found
+    assert "ok    workers: none running" in found
     assert "WRONG PostgreSQL has fsync = off" in found
     assert "WRONG there is no live key" in found
     assert "server_encoding" not in found
@@ -65,7 +65,7 @@ def test_a_database_that_cannot_be_reached_is_said_to_be_so(
 
     assert "WRONG the database postgresql://pabal:…@/absent_" in said(capsys, "doctor", "--config", str(config))
     refused = said(capsys, "key", "list", "--config", str(config))
-    assert re.fullmatch(r"pabal: the store cannot be used \(.*does not exist\); see `pabal doctor`\n", refused)
+    assert re.fullmatch(r"pabal: the store is not available \(.*does not exist\); run `pabal doctor`\n", refused)
 
 
 @pytest.mark.slow
@@ -78,18 +78,18 @@ def test_several_processes_share_a_database_and_the_doctor_names_those_that_deli
         serving(tmp_path / "three", store=store) as third,
     ):
         found = run("doctor", data=tmp_path, store=store).stdout
-        refused = run("stand-down", data=tmp_path, store=store)
+        refused = run("cancel-after-restore", data=tmp_path, store=store)
         for live in (first, second, third):
             with live.client(first.key) as client:
                 assert client.get("/readyz").status_code == 200
             assert live.stop() == 0
             assert SECRET not in live.log.read_text(encoding="utf-8")
 
-    assert re.search(r"ok    delivering: \S+:[0-9]+ \([0-9] slots\), \S+:[0-9]+ \([0-9] slots\)\n", found), found
+    assert re.search(r"ok    workers: \S+:[0-9]+ \([0-9] slots\), \S+:[0-9]+ \([0-9] slots\)\n", found), found
     assert refused.returncode == 2
     assert "this cannot be done while processes deliver; stop " in refused.stderr
-    assert run("stand-down", data=tmp_path, store=store).returncode == 0
-    assert "ok    delivering: no process now" in run("doctor", data=tmp_path, store=store).stdout
+    assert run("cancel-after-restore", data=tmp_path, store=store).returncode == 0
+    assert "ok    workers: none running" in run("doctor", data=tmp_path, store=store).stdout
     assert not (tmp_path / "one").exists(), "nothing is kept there"
 
 

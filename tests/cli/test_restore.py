@@ -59,7 +59,7 @@ def test_a_backup_takes_the_place_of_the_store_which_is_kept_aside(command_line:
     assert done.status == 0
     assert sqlite_backup.read_file(command_line.store, names) == ["acme"]
     assert sqlite_backup.read_file(aside(command_line), names) == ["acme", "late"]
-    assert f"what was there before is {aside(command_line)}" in done.out
+    assert f"the previous store is {aside(command_line)}" in done.out
     assert command_line.store.stat().st_mode & 0o777 == 0o600
     assert "acme" in command_line("account", "list").out
 
@@ -93,7 +93,7 @@ def test_nothing_is_restored_under_a_running_service(command_line: CommandLine, 
         refused = command_line("restore", backup)
 
     assert refused.status == 2
-    assert "another pabal runs on" in refused.err
+    assert "another pabal is running on" in refused.err
     assert untouched(command_line)
 
 
@@ -151,7 +151,7 @@ def test_neither_the_store_itself_nor_what_is_not_there_is_restored(
 
     assert (itself.status, absent.status) == (2, 2)
     assert "is the store itself" in itself.err
-    assert "there is no file" in absent.err
+    assert "does not exist" in absent.err
     assert untouched(command_line)
 
 
@@ -178,7 +178,7 @@ def test_a_damaged_backup_is_not_restored(command_line: CommandLine, backup: Pat
     refused = command_line("restore", backup)
 
     assert refused.status == 2
-    assert "take another backup" in refused.err
+    assert "use another backup" in refused.err
     assert untouched(command_line)
 
 
@@ -229,7 +229,7 @@ def test_what_may_have_been_sent_since_is_asked_about_first(command_line: Comman
     asked = command_line("restore", busy)
 
     assert asked.status == 2
-    assert "holds 3 messages" in asked.err
+    assert "has 3 due messages" in asked.err
     assert "--due send" in asked.err
     assert "--due cancel" in asked.err
     assert command_line.files() == {"pabal.db", "pabal.lock"}
@@ -241,7 +241,7 @@ def test_what_may_have_been_sent_since_is_sent_if_so_asked(command_line: Command
 
     assert done.status == 0
     assert "3 messages will be sent at the next start" in done.out
-    assert "1 messages are for later, 1 wait for their receipts" in done.out
+    assert "1 messages are scheduled for later, 1 await their receipts" in done.out
     assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 3), (SENDING, 2)]
     assert sqlite_backup.read_file(command_line.store, lambda tx: tx.fetch_one("select count(*) from jobs")) == (5,)
 
@@ -252,8 +252,8 @@ def test_what_may_have_been_sent_since_is_cancelled_or_waits_for_its_receipt(
     done = command_line("restore", busy, "--due", "cancel")
 
     assert done.status == 0
-    assert "2 messages that may have been sent since are cancelled" in done.out
-    assert "1 that were being sent then wait for their receipts" in done.out
+    assert "cancelled 2 messages that may have been sent since the backup" in done.out
+    assert "1 messages were in flight: each awaits its receipt" in done.out
     assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
     due_tomorrow = command_line.run_in_store(lambda tx: job_queue.find_due(tx, 0, CARRIER, NOW + 48 * HOUR, 10))
     assert due_tomorrow == [message_id(4, at=NOW - HOUR)], "nothing but what is for later is ever handed over"
@@ -292,7 +292,7 @@ def test_an_older_backup_is_restored_as_it_is(command_line: CommandLine, older: 
     done = command_line("restore", older, "--due", "send")
 
     assert done.status == 0
-    assert f"{LABEL}: `pabal migrate`, or the next start, applies it" in done.out
+    assert f"{LABEL}; `pabal migrate` or the next start applies them" in done.out
     assert sqlite_backup.read_file(command_line.store, sqlite_backup.schema_version) == 1
 
 
@@ -308,21 +308,21 @@ def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelle
 
 
 def test_what_was_restored_otherwise_is_stood_down_by_itself(command_line: CommandLine, busy: Path) -> None:
-    counted = command_line("stand-down", "--check")
+    counted = command_line("cancel-after-restore", "--check")
     before = sqlite_backup.read_file(command_line.store, count_by_status)
 
-    done = command_line("stand-down")
+    done = command_line("cancel-after-restore")
 
-    assert counted.out.startswith("3 messages may have been sent since the backup (its newest request is of ")
+    assert counted.out.startswith("3 messages may have been sent since the backup (newest request: ")
     assert before == [(WAITING, 3), (SENDING, 2)]
-    assert "2 messages that may have been sent since are cancelled" in done.out
+    assert "cancelled 2 messages that may have been sent since the backup" in done.out
     assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
 
 
 def test_nothing_is_stood_down_under_a_running_service(command_line: CommandLine, busy: Path) -> None:
     with process_lock(load({}, data=command_line.data)):
-        refused = command_line("stand-down")
+        refused = command_line("cancel-after-restore")
 
     assert refused.status == 2
-    assert "another pabal runs on" in refused.err
+    assert "another pabal is running on" in refused.err
     assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 3), (SENDING, 2)]

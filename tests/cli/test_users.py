@@ -24,7 +24,7 @@ def test_a_password_is_printed_alone_and_is_right(command_line: CommandLine) -> 
 
     assert made.status == 0
     assert PASSWORD.fullmatch(made.out)
-    assert "only this once" in made.err
+    assert "only once" in made.err
     assert passwords.verify(hash_of(command_line, "kim"), made.out.strip())
     name, account, role, _, state = command_line("user", "list").out.strip().split("\t")
     assert (name, account, role, state) == ("kim", "acme", "sender", "live")
@@ -39,7 +39,7 @@ def create_with(command_line: CommandLine, password: str) -> "subprocess.Complet
 def test_a_password_can_be_given(command_line: CommandLine) -> None:
     made = create_with(command_line, "correct horse battery")
 
-    assert (made.returncode, made.stdout, made.stderr) == (0, "user op is made\n", "")
+    assert (made.returncode, made.stdout, made.stderr) == (0, "user op is created\n", "")
     assert passwords.verify(hash_of(command_line, "op"), "correct horse battery")
     assert "all accounts" in command_line("user", "list").out
 
@@ -61,7 +61,7 @@ def test_a_user_gets_another_password_and_is_disabled_and_enabled(command_line: 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["create", "kim"], "--account: whose user"),
+        (["create", "kim"], "--account: is required"),
         (["create", "op", "--account", "acme", "--role", "operator"], "leave it out"),
         (["create", "a b", "--account", "acme"], "letters, digits"),
         (["create", "lee", "--account", "acme"], "such a user already"),

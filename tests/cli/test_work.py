@@ -15,7 +15,7 @@ from tests.fixtures.live import LiveService, run, serving, wait_until, working
 
 pytestmark = pytest.mark.slow
 BODY = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
-GREETING = re.compile(r"Pabal delivers as \S+:[0-9]+\. Stop with Ctrl-C\.\n")
+GREETING = re.compile(r"Pabal worker \S+:[0-9]+ is running\. Stop with Ctrl-C\.\n")
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_delivery_alone_delivers_what_an_interface_accepted_and_stops_when_told(
 
         assert work.stop() == 0
         assert web.stop() == 0
-    assert "ok    delivering: no process now" in run("doctor", data=tmp_path, store=store).stdout
+    assert "ok    workers: none running" in run("doctor", data=tmp_path, store=store).stdout
 
 
 def test_delivery_alone_tells_on_its_port_how_it_does_and_nothing_else(
@@ -107,7 +107,7 @@ def test_the_work_of_one_that_is_killed_is_done_by_another(tmp_path: Path, store
         working(tmp_path / "one", store=store) as one,
         working(tmp_path / "two", store=store) as two,
     ):
-        both = re.compile(r"delivering: \S+ \(4 slots\), \S+ \(4 slots\)")
+        both = re.compile(r"workers: \S+ \(4 slots\), \S+ \(4 slots\)")
         wait_until(lambda: run("doctor", data=tmp_path, store=store).stdout, lambda said: bool(both.search(said)))
         one.process.send_signal(signal.SIGKILL)
         one.process.wait()
@@ -115,7 +115,7 @@ def test_the_work_of_one_that_is_killed_is_done_by_another(tmp_path: Path, store
         deliver(web, 30)
 
         found = run("doctor", data=tmp_path, store=store).stdout
-        assert re.search(rf"delivering: \S+:{two.process.pid} \(8 slots\)\n", found), found
+        assert re.search(rf"workers: \S+:{two.process.pid} \(8 slots\)\n", found), found
         assert two.stop() == 0
 
 

@@ -25,12 +25,12 @@ SPELLINGS: dict[str, dict[str, tuple[str, Any]]] = {
     "simulator": {
         "window": ("7", 7),
         "rate": ("50", 50),
-        "patience_seconds": ("5", 5),
+        "failover_seconds": ("5", 5),
     },
     "smpp": {
         "window": ("7", 7),
         "rate": ("50", 50),
-        "patience_seconds": ("5", 5),
+        "failover_seconds": ("5", 5),
         "host": ('"10.0.0.9"', "10.0.0.9"),
         "port": ("2776", 2776),
         "tls": ("true", True),
@@ -61,7 +61,7 @@ SPELLINGS: dict[str, dict[str, tuple[str, Any]]] = {
     "nhncloud": {
         "window": ("7", 7),
         "rate": ("50", 50),
-        "patience_seconds": ("5", 5),
+        "failover_seconds": ("5", 5),
         "sms_app_key": ('"another"', "another"),
         "sms_secret_key": (f'"{SECRET}"', SECRET),
         "talk_app_key": ('"another"', "another"),
@@ -70,7 +70,7 @@ SPELLINGS: dict[str, dict[str, tuple[str, Any]]] = {
         "talk_address": ('"http://127.0.0.1:7080"', "http://127.0.0.1:7080"),
         "tls_ca": ('"/etc/ssl/relay.pem"', Path("/etc/ssl/relay.pem")),
         "calls": ("3", 3),
-        "answer_seconds": ("3", 3),
+        "timeout_seconds": ("3", 3),
         "poll_seconds": ("30", 30),
         "webhook_signature": (f'"{LONG_SECRET}"', LONG_SECRET),
         "unsubscribe_number": ('"0801234567"', "0801234567"),
@@ -212,29 +212,29 @@ def test_a_value_of_the_wrong_type_is_refused_with_what_is_expected(
 
 
 LIMITS = [
-    (kind, name, side, each.metadata[side])
+    (kind, name, bound, each.metadata[bound])
     for kind, shape in CARRIER_KINDS.items()
     for name, each in fields(shape).items()
-    for side in ("least", "most")
-    if each.metadata[side] is not None
+    for bound in ("min_value", "max_value")
+    if each.metadata[bound] is not None
 ]
 
 
-@pytest.mark.parametrize(("kind", "name", "side", "limit"), LIMITS)
+@pytest.mark.parametrize(("kind", "name", "bound", "limit"), LIMITS)
 def test_numbers_have_limits_which_are_allowed_themselves(
-    tmp_path: Path, kind: str, name: str, side: str, limit: int
+    tmp_path: Path, kind: str, name: str, bound: str, limit: int
 ) -> None:
-    beyond = limit + 1 if side == "most" else limit - 1
+    beyond, words = (limit + 1, "at most") if bound == "max_value" else (limit - 1, "at least")
 
     assert getattr(telco(tmp_path, table(kind, **{name: str(limit)})), name) == limit
     said = refusal(tmp_path, table(kind, **{name: str(beyond)}))
-    assert said == f"carriers.telco.{name}: at {side} {limit}"
+    assert said == f"carriers.telco.{name}: {words} {limit}"
 
 
 LENGTHS = [
-    (name, each.metadata["longest"])
+    (name, each.metadata["max_length"])
     for name, each in fields(SmppSettings).items()
-    if each.metadata["longest"] is not None
+    if each.metadata["max_length"] is not None
 ]
 
 

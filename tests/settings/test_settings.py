@@ -199,8 +199,8 @@ def test_numbers_have_limits(tmp_path: Path, name: str, value: int, said: str) -
 
 def test_the_limits_themselves_are_allowed() -> None:
     for name, each in FIELDS.items():
-        for side in ("least", "most"):
-            limit = each.metadata[side]
+        for bound in ("min_value", "max_value"):
+            limit = each.metadata[bound]
             if limit is not None and name != "retention_days":  # which depends on others
                 environment = {"PABAL_RETENTION_DAYS": "1000", f"PABAL_{name.upper()}": str(limit)}
                 assert getattr(load(environment), name) == limit

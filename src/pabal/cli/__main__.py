@@ -1,4 +1,4 @@
-"""`python -m pabal.cli`: the command line without its installed script."""
+"""Runs the command line as `python -m pabal.cli`."""
 
 import sys
 

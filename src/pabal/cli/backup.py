@@ -1,4 +1,4 @@
-"""`pabal backup`: a copy of the embedded store, made while the service runs."""
+"""The command that copies the SQLite store to a file while the service runs."""
 
 import argparse
 import sys
@@ -12,23 +12,26 @@ from pabal.store.engine.base import StoreUnavailable
 
 BACKUP_GUIDE = "docs/how-to/backup.md"
 PROGRESS_INTERVAL_S = 5.0
+"""How often a long copy prints its progress."""
 
 
 def add_commands(subparsers: Any) -> None:
-    """Declare the command of this file."""
-    one = add_command(subparsers, "backup", _backup, "Copy the SQLite store to a file; the service may run.")
-    one.add_argument("file", type=Path, metavar="FILE", help="where to; it must not exist")
-    one.add_argument("--force", action="store_true", help="replace the file if it exists")
+    """Add `backup`."""
+    parser = add_command(
+        subparsers, "backup", _backup, "Copy the SQLite store to a file, also while the service runs."
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="the file to write; it must not exist")
+    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
 
 
 def require_sqlite(settings: Settings, alternative: str) -> None:
-    """Raises Stop where the store is not a file of ours to copy."""
+    """Raise CommandError unless the store is SQLite; `alternative` is what to use instead."""
     if settings.is_on_postgresql:
-        raise CommandError(f"the store is in PostgreSQL: use {alternative}, as {BACKUP_GUIDE} shows")
+        raise CommandError(f"the store is PostgreSQL: use {alternative}; see {BACKUP_GUIDE}")
 
 
 class Progress:
-    """Says how far a long copy has come, on standard error."""
+    """Prints the progress of a long copy to standard error."""
 
     def __init__(self) -> None:
         self._reported_at = WORLD.monotonic()
@@ -48,21 +51,21 @@ def _backup(settings: Settings, given: argparse.Namespace) -> None:
             schema = sqlite_backup.read_file(part, sqlite_backup.schema_version)
             size = part.stat().st_size
             sqlite_backup.install(part, file)
-    except sqlite_backup.NotAStore as no:
-        raise CommandError(f"{store} was not copied: {no}; see `pabal doctor`") from None
+    except sqlite_backup.NotAStore as error:
+        raise CommandError(f"{store} was not copied: {error}; run `pabal doctor`") from None
     except (OSError, StoreUnavailable) as error:
-        raise CommandError(f"{store} could not be copied to {file}: {error}; nothing is left there") from None
-    print(f"{file} is a sound copy of {store}: schema {schema}, {size / 1024**2:,.1f} MiB")
+        raise CommandError(f"{store} was not copied to {file}: {error}; no file was left there") from None
+    print(f"copied {store} to {file} and verified it: schema {schema}, {size / 1024**2:,.1f} MiB")
 
 
 def _check_target(store: Path, file: Path, *, is_forced: bool) -> None:
     if not store.exists():
-        raise CommandError(f"there is no store at {store}; name the service's own with --data or --config")
+        raise CommandError(f"there is no store at {store}; name the service's directory with --data or --config")
     if file.is_dir():
         raise CommandError(f"{file} is a directory; name a file in it")
     if file.resolve() in {
         each.resolve() for each in (*sqlite_backup.store_files(store), store.with_suffix(".lock"))
     }:
-        raise CommandError(f"{file} is the store's own, or belongs to it; choose another name")
+        raise CommandError(f"{file} belongs to the store; choose another name")
     if file.exists() and not is_forced:
         raise CommandError(f"{file} exists; choose another name, or replace it with --force")

@@ -1,4 +1,4 @@
-"""What the commands of the command line share: how each is declared, how it gets at the store, how it stops."""
+"""What all commands share: declaration, access to the store, and errors."""
 
 import argparse
 import asyncio
@@ -16,11 +16,11 @@ WORLD = RealWorld()
 
 
 class CommandError(Exception):
-    """The command cannot be done; the message says why and what to do."""
+    """A command cannot do its work; the message says why and what to do."""
 
 
 def add_group(subparsers: Any, name: str, help: str) -> Any:
-    """Declare a word that has words of its own, and return where to declare those."""
+    """Add a command that has subcommands, such as `pabal key`, and return where to add those."""
     parser = subparsers.add_parser(name, help=help, description=help)
     parser.set_defaults(parser=parser)
     return parser.add_subparsers(metavar="COMMAND")
@@ -29,16 +29,16 @@ def add_group(subparsers: Any, name: str, help: str) -> Any:
 def add_command(
     subparsers: Any, name: str, run: Callable[[Settings, argparse.Namespace], int | None], help: str
 ) -> argparse.ArgumentParser:
-    """Declare a command and return its parser, for the options that only it has."""
+    """Add a command with the options that all commands have, and return its parser."""
     parser: argparse.ArgumentParser = subparsers.add_parser(name, help=help, description=help)
-    parser.add_argument("--data", type=Path, metavar="DIR", help="data directory (default ./data)")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="data directory (default: ./data)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="TOML file with settings")
     parser.set_defaults(run=run)
     return parser
 
 
 def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
-    """Open the store, brought up to date, do the work, close it."""
+    """Open the store, migrate it if the settings allow that, run `work` and close the store."""
 
     async def run() -> T:
         store = open_store(settings, WORLD)

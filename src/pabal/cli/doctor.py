@@ -1,4 +1,4 @@
-"""Says what is wrong with the set-up and how to mend it."""
+"""Checks an installation and says how to fix what is wrong."""
 
 import shutil
 from ipaddress import ip_address
@@ -18,16 +18,19 @@ from pabal.store.engine.migrate import SchemaTooNew, all_migrations, pending
 from pabal.world import World
 
 MIN_FREE_BYTES = 1024**3
+"""With less free space on its disk, the embedded store is reported."""
+CARRIER_WORDS = {CarrierStatus.CIRCUIT_OPEN.value: "failing (circuit open)"}
+"""How a state is shown where its stored word is not clear."""
 CARRIER_REMEDIES = {
     CarrierStatus.DOWN.value: "Its messages wait. Check that it can be reached and that its settings are right.",
     CarrierStatus.CIRCUIT_OPEN.value: "Its messages go to the next carrier of their route, or wait."
     " Check that it can be reached, and ask its operator.",
-    CarrierStatus.UP.value: "It works, but not with all that it should have: see that its settings are right.",
+    CarrierStatus.UP.value: "It works only in part. Check that its settings are right.",
 }
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     is_ok: bool
     message: str
@@ -35,17 +38,20 @@ class Finding(NamedTuple):
 
 
 async def diagnose(settings: Settings, world: World) -> list[Finding]:
-    """Return what was found, without changing anything but an absent data directory or file."""
-    found = [] if settings.is_on_postgresql else _check_directory(settings)
-    if all(each.is_ok for each in found):
-        found += await _check_store(settings, world)
-    return [*found, *_check_routes(settings), *_check_address(settings)]
+    """Run all checks and return their results.
+
+    Creates the data directory and the store's file if they do not exist; changes nothing else.
+    """
+    findings = [] if settings.is_on_postgresql else _check_directory(settings)
+    if all(finding.is_ok for finding in findings):
+        findings += await _check_store(settings, world)
+    return [*findings, *_check_routes(settings), *_check_address(settings)]
 
 
 async def pending_migrations(settings: Settings, world: World) -> list[str]:
-    """Return the steps that the schema lacks, without changing anything, nor making a file that is not there.
+    """Return the migrations that the schema lacks; change nothing and create no file.
 
-    Raises SchemaTooNew; StoreAway where the store cannot be read.
+    Raises SchemaTooNew, or StoreUnavailable if the store cannot be read.
     """
     if settings.is_on_postgresql:
         store = open_store(settings, world)
@@ -69,77 +75,75 @@ def _check_directory(settings: Settings) -> list[Finding]:
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
-        return [Finding(False, f"the data directory {folder} cannot be written ({error.strerror})", "Use --data.")]
-    found = [Finding(True, f"the data directory {folder} can be written")]
+        remedy = "Fix its permissions, or choose another directory with --data."
+        return [Finding(False, f"the data directory {folder} is not writable ({error.strerror})", remedy)]
+    found = [Finding(True, f"the data directory {folder} is writable")]
     free = shutil.disk_usage(folder).free
     if free < MIN_FREE_BYTES:
-        found.append(Finding(False, f"only {free // 1024**2} MiB are free on its disk", "Make room."))
+        found.append(Finding(False, f"its disk has only {free // 1024**2} MiB free", "Free some disk space."))
     try:
         with process_lock(settings):
-            found.append(Finding(True, "no service runs on it now"))
+            found.append(Finding(True, "no service is running on it"))
     except AlreadyRunning:
-        found.append(Finding(True, "a service runs on it now"))
+        found.append(Finding(True, "a service is running on it"))
     return found
 
 
 async def _check_store(settings: Settings, world: World) -> list[Finding]:
     try:
         store = open_store(settings, world)
-    except StoreUnavailable as away:
-        return [_unreachable(settings, away)]
+    except StoreUnavailable as error:
+        return [_unreachable(settings, error)]
     try:
         missing = await store.read(pending)
         if missing:
-            how = "Start `pabal serve`, or run `pabal migrate`." if settings.migrate else "Run `pabal migrate`."
-            return [Finding(settings.migrate, f"the schema lacks {', '.join(missing)}", how)]
+            remedy = "Start `pabal serve`, or run `pabal migrate`." if settings.migrate else "Run `pabal migrate`."
+            return [Finding(settings.migrate, f"missing migrations: {', '.join(missing)}", remedy)]
         return [
             *await (_check_server(store, settings) if settings.is_on_postgresql else _check_file(store)),
             *await _check_keys(store),
             *await _check_queue(store, settings, world),
             *await _check_carriers(store, settings),
         ]
-    except SchemaTooNew as no:
-        return [Finding(False, str(no))]
-    except StoreUnavailable as away:
-        return [_unreachable(settings, away)]
-    except BadSetting as no:
-        return [Finding(False, str(no), "Mend the settings.")]
+    except SchemaTooNew as error:
+        return [Finding(False, str(error))]
+    except StoreUnavailable as error:
+        return [_unreachable(settings, error)]
+    except BadSetting as error:
+        return [Finding(False, str(error), "Fix this setting.")]
     finally:
         await store.close()
 
 
-def _unreachable(settings: Settings, away: StoreUnavailable) -> Finding:
+def _unreachable(settings: Settings, error: StoreUnavailable) -> Finding:
     if not settings.is_on_postgresql:
-        return Finding(False, f"the store {settings.store_path} cannot be read ({away})", "Restore a backup.")
-    how = "See that it runs, and that `store` names host, database, user and password rightly."
-    return Finding(False, f"the database {settings.redacted_store} cannot be reached ({away})", how)
+        return Finding(False, f"the store {settings.store_path} cannot be read ({error})", "Restore a backup.")
+    remedy = "Check that it is running, and that `store` has the right host, database, user and password."
+    return Finding(False, f"the database {settings.redacted_store} cannot be reached ({error})", remedy)
 
 
 async def _check_file(store: Store) -> list[Finding]:
-    said = await store.read(_quick_check)
-    if said == "ok":
-        return [Finding(True, "the store is sound and its schema up to date")]
-    return [Finding(False, f"the store is damaged: {said}", "Restore a backup.")]
+    result = await store.read(_quick_check)
+    if result == "ok":
+        return [Finding(True, "the store is intact and its schema is up to date")]
+    return [Finding(False, f"the store is damaged: {result}", "Restore a backup.")]
 
 
 async def _check_server(store: Store, settings: Settings) -> list[Finding]:
-    """Look at what PostgreSQL must be like for our promises to hold, and at who works on it."""
+    """Check the version and the settings of PostgreSQL, and list the workers."""
     found = [Finding(True, f"the database {settings.redacted_store} can be reached and its schema is up to date")]
-    working = [f"{worker.name} ({held} slots)" for worker, held in await store.read(slots.list_workers)]
-    found.append(Finding(True, f"delivering: {', '.join(working) or 'no process now'}"))
+    workers = [f"{worker.name} ({held} slots)" for worker, held in await store.read(slots.list_workers)]
+    found.append(Finding(True, f"workers: {', '.join(workers) or 'none running'}"))
     version = await store.read(requirements.server_version)
     if version < requirements.MIN_VERSION:
         found.append(
-            Finding(False, f"PostgreSQL is of version {version}", f"Use {requirements.MIN_VERSION} or later.")
+            Finding(False, f"PostgreSQL has version {version}", f"Use {requirements.MIN_VERSION} or later.")
         )
     for name, value in (await store.read(requirements.current_settings)).items():
         if value not in requirements.REQUIRED_SETTINGS[name]:
-            needed = " or ".join(requirements.REQUIRED_SETTINGS[name])
-            found.append(
-                Finding(
-                    False, f"PostgreSQL has {name} = {value}", f"Set it to {needed}, or what is kept may be lost."
-                )
-            )
+            required = " or ".join(requirements.REQUIRED_SETTINGS[name])
+            remedy = f"Set it to {required}; otherwise stored data may be lost."
+            found.append(Finding(False, f"PostgreSQL has {name} = {value}", remedy))
     return found
 
 
@@ -147,7 +151,7 @@ async def _check_keys(store: Store) -> list[Finding]:
     live = [key for key in await store.read(accounts.list_keys) if key.is_live]
     if live:
         return [Finding(True, f"{len(live)} live keys")]
-    return [Finding(False, "there is no live key", "Make one: pabal key create --account NAME")]
+    return [Finding(False, "there is no live key", "Create one: pabal key create --account NAME")]
 
 
 async def _check_queue(store: Store, settings: Settings, world: World) -> list[Finding]:
@@ -157,20 +161,21 @@ async def _check_queue(store: Store, settings: Settings, world: World) -> list[F
     names = {name for slot in range(total) for name in await store.read(queue.carriers_with_jobs, slot)}
     for name in sorted(names):
         if name not in context.carriers:
-            how = "The next start of `pabal serve` gives them to other carriers."
-            found.append(Finding(False, f"jobs wait for the carrier {name}, which is not configured", how))
+            remedy = "The next start of `pabal serve` assigns them to other carriers."
+            found.append(Finding(False, f"messages wait for the carrier {name}, which is not configured", remedy))
     return found
 
 
 async def _check_carriers(store: Store, settings: Settings) -> list[Finding]:
     found = []
-    for each in await store.read(carrier_states.list_all):
-        if each.name in settings.carriers and (each.reason or each.state != CarrierStatus.UP.value):
-            since = dates.format_timestamp(each.since, settings.zone)
-            why = f": {each.reason}" if each.reason else ""
-            seen = f" as {each.worker} sees it" if each.worker else ""
-            what = f"the carrier {each.name} has been {each.state} since {since}{seen}{why}"
-            found.append(Finding(False, what, CARRIER_REMEDIES[each.state]))
+    for carrier in await store.read(carrier_states.list_all):
+        if carrier.name in settings.carriers and (carrier.reason or carrier.state != CarrierStatus.UP.value):
+            word = CARRIER_WORDS.get(carrier.state, carrier.state)
+            since = dates.format_timestamp(carrier.since, settings.zone)
+            worker = f", reported by {carrier.worker}" if carrier.worker else ""
+            reason = f": {carrier.reason}" if carrier.reason else ""
+            message = f"the carrier {carrier.name} has been {word} since {since}{worker}{reason}"
+            found.append(Finding(False, message, CARRIER_REMEDIES[carrier.state]))
     return found
 
 
@@ -178,8 +183,8 @@ def _check_routes(settings: Settings) -> list[Finding]:
     missing = [product.word for product in SENDABLE if product.word not in settings.routes]
     if not missing:
         return [Finding(True, "every product has a route")]
-    how = "Callers get PRODUCT_NOT_AVAILABLE; add them to [routes] if they are wanted."
-    return [Finding(True, f"no route for {', '.join(missing)}", how)]
+    remedy = "Callers get PRODUCT_NOT_AVAILABLE; add routes in [routes] if you want to send these."
+    return [Finding(True, f"no route for {', '.join(missing)}", remedy)]
 
 
 def _check_address(settings: Settings) -> list[Finding]:
@@ -189,8 +194,8 @@ def _check_address(settings: Settings) -> list[Finding]:
         is_local = settings.host == "localhost"
     if is_local or settings.trusted_proxies:
         return [Finding(True, f"listens on {settings.host}:{settings.port}")]
-    how = "Put a proxy with TLS before it, and name it in trusted_proxies."
-    return [Finding(True, f"listens on {settings.host}:{settings.port}, beyond this machine", how)]
+    remedy = "Put a TLS proxy in front of it, and name the proxy in trusted_proxies."
+    return [Finding(True, f"listens on {settings.host}:{settings.port}, reachable from other machines", remedy)]
 
 
 def _quick_check(tx: Tx) -> str:

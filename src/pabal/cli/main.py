@@ -1,4 +1,4 @@
-"""The command line: `pabal serve` runs the service, the other words manage what it knows."""
+"""The command line: parses the arguments and runs one command."""
 
 import argparse
 import asyncio
@@ -27,51 +27,53 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     parser = _parser()
     given = parser.parse_args(argv)
-    os.umask(0o077)  # what is kept is for this user alone
+    os.umask(0o077)  # files are readable by this user only
     if not hasattr(given, "run"):
         given.parser.print_help()
         return 2
     try:
         settings = load(file=given.config, data=given.data, **_overrides(given))
         return given.run(settings, given) or 0
-    except (BadSetting, CommandError, NotMigrated, SchemaTooNew, citus.NoCitus, serve.CannotServe) as no:
-        print(f"pabal: {no}", file=sys.stderr)
+    except (BadSetting, CommandError, NotMigrated, SchemaTooNew, citus.NoCitus, serve.CannotServe) as error:
+        print(f"pabal: {error}", file=sys.stderr)
         return 2
     except Refused as refused:
         first = refused.problems[0]
         print(f"pabal: {first.message('en')} {first.code.remedy.en}", file=sys.stderr)
         return 1
-    except StoreUnavailable as away:
-        print(f"pabal: the store cannot be used ({away}); see `pabal doctor`", file=sys.stderr)
+    except StoreUnavailable as error:
+        print(f"pabal: the store is not available ({error}); run `pabal doctor`", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("pabal", description="A messaging service that you run yourself.")
+    parser = argparse.ArgumentParser("pabal", description="A self-hosted messaging service.")
     parser.add_argument("--version", action="version", version=f"pabal {__version__}")
     parser.set_defaults(parser=parser)
-    words = parser.add_subparsers(metavar="COMMAND")
-
-    one = add_command(words, "serve", _serve, "Run the service: interface and delivery in one process.")
-    one.add_argument("--host", help="address to listen on (default 127.0.0.1)")
-    one.add_argument("--port", type=int, help="port to listen on (default 8080)")
-    one.add_argument("--no-deliver", action="store_true", help="interface alone; `pabal work` delivers")
-    one = add_command(words, "work", _work, "Deliver alone: one of any number of processes, on PostgreSQL.")
-    one.add_argument("--host", help="address to listen on (default 127.0.0.1)")
-    one.add_argument("--port", type=int, dest="work_port", help="port for health and figures (default: none)")
-    one = add_command(words, "migrate", _migrate, "Bring the store's schema up to date.")
-    one.add_argument("--check", action="store_true", help="change nothing; fail if anything is missing")
-    one.add_argument("--citus", action="store_true", help="then distribute its tables over the workers of Citus")
-    add_command(words, "settings", _settings, "List every setting, its value in force and its meaning.")
-    add_command(words, "doctor", _doctor, "Say what is wrong with the set-up and how to mend it.")
-
-    backup.add_commands(words)
-    restore.add_commands(words)
-    manage.add_commands(words)
-    users.add_commands(words)
+    subparsers = parser.add_subparsers(metavar="COMMAND")
+    _add_service_commands(subparsers)
+    backup.add_commands(subparsers)
+    restore.add_commands(subparsers)
+    manage.add_commands(subparsers)
+    users.add_commands(subparsers)
     return parser
+
+
+def _add_service_commands(subparsers: Any) -> None:
+    parser = add_command(subparsers, "serve", _serve, "Run the service: HTTP interface, console and delivery.")
+    parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port to listen on (default: 8080)")
+    parser.add_argument("--no-deliver", action="store_true", help="do not deliver; `pabal work` does it")
+    parser = add_command(subparsers, "work", _work, "Run a worker that only delivers; needs PostgreSQL.")
+    parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, dest="work_port", help="port for health and metrics (default: none)")
+    parser = add_command(subparsers, "migrate", _migrate, "Apply missing migrations to the store's schema.")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a migration is missing")
+    parser.add_argument("--citus", action="store_true", help="then distribute the tables over the Citus workers")
+    add_command(subparsers, "settings", _settings, "List every setting with its value and meaning.")
+    add_command(subparsers, "doctor", _doctor, "Check the installation, and say how to fix what is wrong.")
 
 
 def _overrides(given: argparse.Namespace) -> dict[str, Any]:
@@ -88,19 +90,17 @@ def _work(settings: Settings, given: argparse.Namespace) -> int:
 
 def _migrate(settings: Settings, given: argparse.Namespace) -> int:
     if given.citus and not settings.is_on_postgresql:
-        raise CommandError(
-            "--citus: the store must be a database of PostgreSQL with Citus; set `store` to its address"
-        )
+        raise CommandError("--citus needs a PostgreSQL database with Citus; set `store` to its address")
     if given.check:
         return _check_schema(settings)
 
     async def run() -> list[str]:
         store = open_store(settings, WORLD)
         try:
-            done = [f"applied {name}" for name in await store.write(migrate, WORLD.now())]
+            lines = [f"applied {name}" for name in await store.write(migrate, WORLD.now())]
             await store.write(slots.ensure_slots, settings.store_slots)
-            spread = await store.write(citus.distribute) if given.citus else []
-            return done + [f"distributed {table}" for table in spread]
+            tables = await store.write(citus.distribute) if given.citus else []
+            return lines + [f"distributed {table}" for table in tables]
         finally:
             await store.close()
 
@@ -109,11 +109,14 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _check_schema(settings: Settings) -> int:
-    """Say what `pabal migrate` would do; 1 if anything, 2 (as Stop) if nobody knows."""
+    """Print the missing migrations; return 1 if there are any.
+
+    Raises CommandError if the store cannot be read.
+    """
     try:
         missing = asyncio.run(pending_migrations(settings, WORLD))
-    except StoreUnavailable as away:
-        raise CommandError(f"the store cannot be read ({away}); see `pabal doctor`") from None
+    except StoreUnavailable as error:
+        raise CommandError(f"the store cannot be read ({error}); run `pabal doctor`") from None
     print("\n".join(f"missing {name}" for name in missing) or UP_TO_DATE)
     return 1 if missing else 0
 

@@ -1,4 +1,4 @@
-"""The commands that manage what the service knows: keys, accounts, numbers, profiles and templates."""
+"""Commands that manage keys, accounts, sender numbers, profiles and templates."""
 
 import argparse
 from ipaddress import ip_network
@@ -18,67 +18,76 @@ from pabal.service.relay import templates
 from pabal.service.relay.profiles import adopt
 from pabal.settings.settings import Settings
 from pabal.store import accounts, profiles
-from pabal.store import templates as kept_templates
+from pabal.store import templates as template_store
 from pabal.store.engine.base import Store
 
 
 def add_commands(subparsers: Any) -> None:
-    """Declare the commands of this file."""
-    inner = add_group(subparsers, "key", "API keys.")
-    one = add_command(inner, "create", _create_key, "Issue a key; it is printed once and never again.")
-    one.add_argument("--account", required=True, help="whose key it is; made if new")
-    one.add_argument("--name", default="", help="what it is for")
-    one.add_argument("--expires", help="last moment, yyyy-MM-dd or yyyy-MM-dd HH:mm (default: never)")
-    one.add_argument("--scope", action="append", choices=keys.SCOPES, help="what it may do (default: all)")
-    one.add_argument("--allow", action="append", metavar="CIDR", help="network it may be used from (default: any)")
-    one.add_argument("--rate", type=int, help="requests a second; 0: no limit")
-    add_command(inner, "list", _list_keys, "List all keys, but not the keys themselves.")
-    one = add_command(inner, "revoke", _revoke_key, "Revoke a key; it stops working within a second.")
-    one.add_argument("id", type=int)
+    """Add `key`, `account`, `number`, `profile` and `template`."""
+    _add_key_commands(add_group(subparsers, "key", "Manage API keys."))
+    _add_account_commands(add_group(subparsers, "account", "Manage accounts."))
+    _add_number_commands(add_group(subparsers, "number", "Manage the registered sender numbers."))
+    _add_profile_commands(add_group(subparsers, "profile", "Manage sender profiles."))
+    _add_template_commands(add_group(subparsers, "template", "Manage Alimtalk templates."))
 
-    inner = add_group(subparsers, "account", "Accounts.")
-    add_command(inner, "list", _list_accounts, "List all accounts.")
-    for word, does in (
-        ("disable", "Stop an account's keys; accepted messages still go out."),
-        ("enable", "Let them work again."),
+
+def _add_key_commands(group: Any) -> None:
+    parser = add_command(group, "create", _create_key, "Create a key. It is printed only once.")
+    parser.add_argument("--account", required=True, help="the account of the key; created if it does not exist")
+    parser.add_argument("--name", default="", help="what the key is for")
+    parser.add_argument("--expires", help="when it expires, yyyy-MM-dd or yyyy-MM-dd HH:mm (default: never)")
+    parser.add_argument("--scope", action="append", choices=keys.SCOPES, help="what it may do (default: all)")
+    parser.add_argument("--allow", action="append", metavar="CIDR", help="network that may use it (default: any)")
+    parser.add_argument("--rate", type=int, help="requests per second; 0: no limit")
+    add_command(group, "list", _list_keys, "List all keys, without their secrets.")
+    parser = add_command(group, "revoke", _revoke_key, "Revoke a key. It stops working within a second.")
+    parser.add_argument("id", type=int, help="the key's id; see `pabal key list`")
+
+
+def _add_account_commands(group: Any) -> None:
+    add_command(group, "list", _list_accounts, "List all accounts.")
+    for name, help in (
+        ("disable", "Disable the keys of an account. Accepted messages are still sent."),
+        ("enable", "Enable the keys of an account again."),
     ):
-        one = add_command(inner, word, _set_account, does)
-        one.add_argument("name")
-        one.set_defaults(is_enabled=word == "enable")
+        parser = add_command(group, name, _set_account, help)
+        parser.add_argument("name", help="the account's name")
+        parser.set_defaults(is_enabled=name == "enable")
 
-    inner = add_group(subparsers, "number", "Sender numbers that accounts have registered.")
-    add_command(inner, "list", _list_numbers, "List all sender numbers.")
-    for word, run, does in (
-        ("add", _add_number, "Register a sender number."),
-        ("remove", _remove_number, "Take a sender number off the list."),
+
+def _add_number_commands(group: Any) -> None:
+    add_command(group, "list", _list_numbers, "List all sender numbers.")
+    for name, run, help in (
+        ("add", _add_number, "Register a sender number for an account."),
+        ("remove", _remove_number, "Remove a sender number from an account."),
     ):
-        one = add_command(inner, word, run, does)
-        one.add_argument("number")
-        one.add_argument("--account", required=True)
+        parser = add_command(group, name, run, help)
+        parser.add_argument("number", help="the number, with or without hyphens")
+        parser.add_argument("--account", required=True, help="the account's name")
 
-    inner = add_group(subparsers, "profile", "Sender profiles.")
-    add_command(inner, "list", _list_profiles, "List all sender profiles.")
-    for word, does in (("disable", "Put a profile out of use."), ("enable", "Put it in use again.")):
-        one = add_command(inner, word, _set_profile, does)
-        one.add_argument("id", type=int)
-        one.set_defaults(is_enabled=word == "enable")
-    one = add_command(
-        inner, "adopt", _adopt_profile, "Give an account a profile that a carrier's relay has already."
-    )
-    one.add_argument("channel", help="search id of its channel, with or without @")
-    one.add_argument("--account", required=True)
-    one.add_argument("--carrier", help="whose relay has it (default: the only one there is)")
 
-    inner = add_group(subparsers, "template", "Alimtalk templates.")
-    add_command(inner, "list", _list_templates, "List all templates.")
-    for word, does in (
-        ("approve", "Approve a template under review."),
-        ("reject", "Reject a template under review."),
+def _add_profile_commands(group: Any) -> None:
+    add_command(group, "list", _list_profiles, "List all sender profiles.")
+    for name, help in (("disable", "Disable a profile."), ("enable", "Enable a profile again.")):
+        parser = add_command(group, name, _set_profile, help)
+        parser.add_argument("id", type=int, help="the profile's id; see `pabal profile list`")
+        parser.set_defaults(is_enabled=name == "enable")
+    parser = add_command(group, "adopt", _adopt_profile, "Give an account a profile that a relay already has.")
+    parser.add_argument("channel", help="search id of its channel, with or without @")
+    parser.add_argument("--account", required=True, help="the account's name")
+    parser.add_argument("--carrier", help="the relay that has the profile (default: the only relay)")
+
+
+def _add_template_commands(group: Any) -> None:
+    add_command(group, "list", _list_templates, "List all templates.")
+    for name, help in (
+        ("approve", "Approve a template that is under review."),
+        ("reject", "Reject a template that is under review."),
     ):
-        one = add_command(inner, word, _review_template, does)
-        one.add_argument("id", type=int)
-        one.add_argument("--comment", help="the reviewer's word to the author")
-        one.set_defaults(is_approved=word == "approve")
+        parser = add_command(group, name, _review_template, help)
+        parser.add_argument("id", type=int, help="the template's id; see `pabal template list`")
+        parser.add_argument("--comment", help="the reviewer's comment to the author")
+        parser.set_defaults(is_approved=name == "approve")
 
 
 def _create_key(settings: Settings, given: argparse.Namespace) -> None:
@@ -88,9 +97,9 @@ def _create_key(settings: Settings, given: argparse.Namespace) -> None:
         except ValueError as error:
             raise CommandError(f"--allow {network}: {error}") from None
     if given.rate is not None and given.rate < 0:
-        raise CommandError("--rate: 0 or more")
+        raise CommandError("--rate: must be 0 or more")
     if not given.account.strip():
-        raise CommandError("--account: a name is needed")
+        raise CommandError("--account: must not be empty")
     expires_at = _expiry(given.expires, settings) if given.expires else None
 
     async def work(store: Store) -> str:
@@ -111,7 +120,7 @@ def _create_key(settings: Settings, given: argparse.Namespace) -> None:
 def _expiry(spelling: str, settings: Settings) -> Instant:
     end = dates.parse_period(spelling, settings.zone).end
     if end is None or end <= WORLD.now():
-        raise CommandError("--expires: must lie ahead")
+        raise CommandError("--expires: must be in the future")
     return end
 
 
@@ -124,8 +133,8 @@ def _list_keys(settings: Settings, given: argparse.Namespace) -> None:
                 state = f"expired {ends}" if key.expires_at <= WORLD.now() else f"until {ends}"
             allow = " ".join(map(str, key.allow)) or "any address"
             scopes = ",".join(sorted(key.scopes))
-            made = dates.format_timestamp(key.created_at, settings.zone)
-            print(f"{key.id}\t{key.account}\t{key.name}\t{scopes}\t{allow}\t{key.rate}/s\t{made}\t{state}")
+            created = dates.format_timestamp(key.created_at, settings.zone)
+            print(f"{key.id}\t{key.account}\t{key.name}\t{scopes}\t{allow}\t{key.rate}/s\t{created}\t{state}")
 
     with_store(settings, work)
 
@@ -184,7 +193,9 @@ def _remove_number(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
         account_id = await _account_id(store, given.account)
         if not await store.write(accounts.remove_number, account_id, number):
-            raise CommandError(f"{phone.hyphenate(number)} is not registered for {given.account}")
+            raise CommandError(
+                f"{phone.hyphenate(number)} is not registered for {given.account}; see `pabal number list`"
+            )
 
     with_store(settings, work)
     print(f"{phone.hyphenate(number)} is no longer registered for {given.account}")
@@ -201,15 +212,15 @@ def _list_profiles(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
         for account, each in await store.read(profiles.list_all):
             use = _use(each.is_enabled, each.suspension)
-            made = dates.format_timestamp(each.created_at, settings.zone)
+            created = dates.format_timestamp(each.created_at, settings.zone)
             place = f"\t{each.carrier}" if each.carrier else ""
-            print(f"{each.id}\t{account}\t{each.channel_id}\t{each.status.word}\t{use}\t{made}{place}")
+            print(f"{each.id}\t{account}\t{each.channel_id}\t{each.status.word}\t{use}\t{created}{place}")
 
     with_store(settings, work)
 
 
 def _use(is_enabled: bool, bar: Suspension | None) -> str:
-    """Return whether something is in use, and if not, why."""
+    """Return whether a profile or template can be used, and if not, why."""
     if not is_enabled:
         return "disabled"
     return f"out of use ({bar.word}): {bar.label.en}" if bar else "in use"
@@ -227,17 +238,17 @@ def _adopt_profile(settings: Settings, given: argparse.Namespace) -> None:
             await context.relay_of(carrier).close()
 
     profile = with_store(settings, work)
-    print(f"{profile.channel_id} is profile {profile.id} of {given.account}; its templates follow within a minute")
+    print(f"{profile.channel_id} is profile {profile.id} of {given.account}; its templates appear within a minute")
 
 
 def _relay_named(name: str | None, context: Context) -> str:
     known = sorted(context.relays)
     if not known:
-        raise CommandError('no carrier of the settings keeps profiles: kind = "nhncloud" with a talk_app_key does')
+        raise CommandError('no relay is configured: add a carrier with kind = "nhncloud" and a talk_app_key')
     if name is not None and name not in known:
-        raise CommandError(f"--carrier {name}: keeps no profiles; these do: {', '.join(known)}")
+        raise CommandError(f"--carrier {name}: is not a relay; these are: {', '.join(known)}")
     if name is None and len(known) > 1:
-        raise CommandError(f"--carrier: several keep profiles, name one: {', '.join(known)}")
+        raise CommandError(f"--carrier: there are several relays; name one: {', '.join(known)}")
     return name or known[0]
 
 
@@ -252,7 +263,7 @@ def _set_profile(settings: Settings, given: argparse.Namespace) -> None:
 
 def _list_templates(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
-        for each in await store.read(kept_templates.list_all):
+        for each in await store.read(template_store.list_all):
             use = _use(each.is_enabled, each.suspension)
             print(f"{each.id}\t{each.channel_id}\t{each.code}\t{each.status.word}\t{each.latest.name}\t{use}")
 

@@ -1,4 +1,4 @@
-"""Runs the service behind its HTTP server, or delivery alone, and greets whoever starts it."""
+"""Runs the service behind its HTTP server, or as a worker that only delivers."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ from pabal.domain.user import Role
 from pabal.service.access import keys, passwords, users
 from pabal.settings.settings import Settings
 from pabal.store import accounts
-from pabal.store import users as kept_users
+from pabal.store import users as user_store
 from pabal.store.engine.base import Store, Tx
 from pabal.web.protocol import HttpProtocol
 from pabal.world import RealWorld, new_password
@@ -26,7 +26,9 @@ from pabal.world import RealWorld, new_password
 FIRST_ACCOUNT = "first"
 FIRST_USER = "admin"
 LISTEN_BACKLOG = 2048
+"""Connections that the system queues before the server accepts them."""
 GC_THRESHOLD = 10_000
+"""New objects before a garbage collection; Python's own limit runs it far more often."""
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _GREETING = """
@@ -34,14 +36,14 @@ Pabal is running at {base}
 
   account   {account}
   apiKey    {key}
-            (shown only this once; `pabal key create` makes more)
+            (shown only once; `pabal key create` creates more)
   docs      {base}/docs
 """
 _CONSOLE_LOGIN = """
   console   {base}/console
   user      {user}
   password  {password}
-            (shown only this once; `pabal user create` makes more users)
+            (shown only once; `pabal user create` creates more users)
 """
 _TRY_IT = """
 Try it:
@@ -52,10 +54,10 @@ Try it:
 
   curl -s '{base}/api/simulator/phone.v1.0?phoneNumber=010-1234-5678' -H 'apiKey: {key}'
 
-Nothing leaves this machine: the simulator plays every phone. Stop with Ctrl-C.
+Nothing leaves this machine: the simulator receives every message. Stop with Ctrl-C.
 """
 _REAL_CARRIERS = """
-What is sent goes out by: {carriers}. See that they do: `pabal doctor`. Stop with Ctrl-C.
+Messages are sent through: {carriers}. Check them with `pabal doctor`. Stop with Ctrl-C.
 """
 
 
@@ -64,19 +66,19 @@ class CannotServe(Exception):
 
 
 def serve(settings: Settings, *, delivers: bool = True) -> int:
-    """Run the interface, and delivery unless that is others' work, until told to stop; return the exit status."""
+    """Run the HTTP interface, and delivery if `delivers`, until a stop signal; return the exit status."""
     if not delivers:
         _require_postgresql(settings, "serve --no-deliver")
     logs.configure_logging(settings.log_format, settings.zone)
     try:
         with process_lock(settings), _listen(settings.host, settings.port) as listener:
             return _run(_serve(settings, listener, delivers=delivers))
-    except AlreadyRunning as no:
-        raise CannotServe(str(no)) from None
+    except AlreadyRunning as error:
+        raise CannotServe(str(error)) from None
 
 
 def work(settings: Settings) -> int:
-    """Deliver, one of any number of processes, until told to stop; return the exit status."""
+    """Run a worker, one of any number, until a stop signal; return the exit status."""
     _require_postgresql(settings, "work")
     logs.configure_logging(settings.log_format, settings.zone)
     if not settings.work_port:
@@ -101,7 +103,7 @@ async def _serve(settings: Settings, listener: socket.socket, *, delivers: bool)
 async def _work(settings: Settings, listener: socket.socket | None) -> int:
     name = _worker_name()
     service = await build_service(settings, worker=name)
-    greeting = f"Pabal delivers as {name}. Stop with Ctrl-C."
+    greeting = f"Pabal worker {name} is running. Stop with Ctrl-C."
     if listener:
         server = _Server(_server_config(service.pages.app, settings), greeting)
         await _run_service(service, server.serve(sockets=[listener]))
@@ -110,22 +112,22 @@ async def _work(settings: Settings, listener: socket.socket | None) -> int:
     return 0
 
 
-async def _run_service(service: Service, until: Awaitable[None]) -> None:
+async def _run_service(service: Service, stopped: Awaitable[None]) -> None:
     await service.start()
     _tune_garbage_collection()
     try:
-        await until
+        await stopped
     finally:
         await service.stop()
 
 
 async def _wait_for_stop_signal(greeting: str) -> None:
-    is_told = asyncio.Event()
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for each in _STOP_SIGNALS:
-        loop.add_signal_handler(each, is_told.set)
+    for number in _STOP_SIGNALS:
+        loop.add_signal_handler(number, stop.set)
     print(greeting, flush=True)
-    await is_told.wait()
+    await stop.wait()
 
 
 def _server_config(app: Any, settings: Settings) -> uvicorn.Config:
@@ -147,18 +149,18 @@ def _server_config(app: Any, settings: Settings) -> uvicorn.Config:
 def _require_postgresql(settings: Settings, command: str) -> None:
     if not settings.is_on_postgresql:
         raise CannotServe(
-            f"`pabal {command}` needs PostgreSQL, where several processes share the work: set `store` to"
-            " postgresql://…; with the embedded store, `pabal serve` does everything in one process"
+            f"`pabal {command}` needs PostgreSQL, where several processes can share the work: set `store` to"
+            " postgresql://…; with SQLite, `pabal serve` does everything in one process"
         )
 
 
 def _worker_name() -> str:
-    """Return what this process is called among the workers."""
+    """Return the name of this process among the workers."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 class _Server(uvicorn.Server):
-    """A server that says so when it is up."""
+    """A server that prints a greeting when it is ready."""
 
     def __init__(self, config: uvicorn.Config, greeting: str) -> None:
         super().__init__(config)
@@ -166,13 +168,13 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop at a signal, and then end with status 0: being told to stop is no failure."""
+        """Stop at a signal and then exit with status 0: a requested stop is no failure."""
         loop = asyncio.get_running_loop()
-        for each in _STOP_SIGNALS:
-            loop.add_signal_handler(each, self.handle_exit, each, None)
+        for number in _STOP_SIGNALS:
+            loop.add_signal_handler(number, self.handle_exit, number, None)
         yield
-        for each in _STOP_SIGNALS:
-            loop.remove_signal_handler(each)
+        for number in _STOP_SIGNALS:
+            loop.remove_signal_handler(number)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -194,14 +196,14 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 class FirstCredentials(NamedTuple):
-    """What a first start makes: a key to call with, and a password to sign in with unless someone can already."""
+    """What the first start creates: an API key, and a console password if there is no user yet."""
 
     key: str
     password: str | None
 
 
 async def _ensure_first_account(store: Store, settings: Settings) -> FirstCredentials | None:
-    """Return the key and the password of a first account and a first user, made where there is no account yet."""
+    """Create the first account and user if there is no account yet; return their credentials."""
     if await store.read(accounts.list_accounts):
         return None
     password = new_password(RealWorld())
@@ -211,36 +213,34 @@ async def _ensure_first_account(store: Store, settings: Settings) -> FirstCreden
 
 
 def _create_first_account(tx: Tx, settings: Settings, password: str, hash: str) -> FirstCredentials | None:
-    """Return what was made; None where somebody else was faster."""
+    """Create the first account and user; return None if another process was faster."""
     if accounts.list_accounts(tx):
         return None
     world = RealWorld()
-    is_nobody_there = kept_users.is_empty(tx)
-    if is_nobody_there:
+    has_no_user = user_store.is_empty(tx)
+    if has_no_user:
         users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
-    key = keys.issue(tx, world, FIRST_ACCOUNT, "made at the first start", rate=settings.key_rate)
-    return FirstCredentials(key, password if is_nobody_there else None)
+    key = keys.issue(tx, world, FIRST_ACCOUNT, "created at the first start", rate=settings.key_rate)
+    return FirstCredentials(key, password if has_no_user else None)
 
 
 def _greeting(settings: Settings, listener: socket.socket, first: FirstCredentials | None) -> str:
     host, port = listener.getsockname()[:2]
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
-    base = f"http://{shown}:{port}"
+    visible_host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    base = f"http://{visible_host}:{port}"
     if first is None:
         return (
-            f"Pabal is running at {base}, its console at {base}/console, its documentation at {base}/docs."
+            f"Pabal is running at {base}, the console at {base}/console, the API documentation at {base}/docs."
             " Stop with Ctrl-C."
         )
-    signing_in = (
-        _CONSOLE_LOGIN.format(base=base, user=FIRST_USER, password=first.password) if first.password else ""
-    )
+    login = _CONSOLE_LOGIN.format(base=base, user=FIRST_USER, password=first.password) if first.password else ""
     rest = _REAL_CARRIERS if settings.has_real_carriers else _TRY_IT
-    told = {"base": base, "account": FIRST_ACCOUNT, "key": first.key, "carriers": ", ".join(settings.carriers)}
-    return _GREETING.format(**told) + signing_in + rest.format(**told)
+    values = {"base": base, "account": FIRST_ACCOUNT, "key": first.key, "carriers": ", ".join(settings.carriers)}
+    return _GREETING.format(**values) + login + rest.format(**values)
 
 
 def _tune_garbage_collection() -> None:
-    """Let the collector of garbage pass over what was there at the start, and look less often at the rest."""
+    """Exempt start-up objects from garbage collection, and collect less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD)

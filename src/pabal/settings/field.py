@@ -27,7 +27,13 @@ def setting(
     is_secret: bool = False,
 ) -> Any:
     """Declare a setting: its default, what it means, its limits; `...` for one that must be given."""
-    metadata = {"help": help, "least": min_value, "most": max_value, "longest": max_length, "is_secret": is_secret}
+    metadata = {
+        "help": help,
+        "min_value": min_value,
+        "max_value": max_value,
+        "max_length": max_length,
+        "is_secret": is_secret,
+    }
     if isinstance(default, (list, dict)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     if default is ...:
@@ -59,12 +65,12 @@ def check_limits(settings_type: type, name: str, label: str, value: Any) -> None
     """Raises BadSetting for a number or a text beyond the limits of its setting."""
     metadata = fields(settings_type)[name].metadata
     if isinstance(value, int):
-        if metadata["least"] is not None and value < metadata["least"]:
-            raise BadSetting(f"{label}: at least {metadata['least']}")
-        if metadata["most"] is not None and value > metadata["most"]:
-            raise BadSetting(f"{label}: at most {metadata['most']}")
-    if isinstance(value, str) and metadata["longest"] is not None and len(value) > metadata["longest"]:
-        raise BadSetting(f"{label}: at most {metadata['longest']} characters")
+        if metadata["min_value"] is not None and value < metadata["min_value"]:
+            raise BadSetting(f"{label}: at least {metadata['min_value']}")
+        if metadata["max_value"] is not None and value > metadata["max_value"]:
+            raise BadSetting(f"{label}: at most {metadata['max_value']}")
+    if isinstance(value, str) and metadata["max_length"] is not None and len(value) > metadata["max_length"]:
+        raise BadSetting(f"{label}: at most {metadata['max_length']} characters")
 
 
 def suggest(name: str, known: Iterable[str], default: str = "") -> str:

@@ -344,7 +344,7 @@ def test_one_in_doubt_waits_for_the_relay_while_the_others_go_by_the_next_carrie
         assert len(telco.submitted) == 1
 
     telco = FakeCarrier("telco")
-    run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": [RELAY, "telco"]}, patience_seconds=60)
+    run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
 
 
 def test_throttling_slows_a_campaign_down_and_ends_it_all_the_same(tmp_path: Path) -> None:

@@ -1,0 +1,180 @@
+"""What holds for every command: options, help, errors, and no secret in the output."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pabal import __version__
+from pabal.settings.settings import FIELDS
+from pabal.world import RealWorld
+from tests.fixtures.cli import CommandLine
+
+WORLD = RealWorld()
+
+
+COMMANDS = [
+    ["migrate"],
+    ["migrate", "--check"],
+    ["backup", "absent/copy.db"],
+    ["restore", "absent/copy.db"],
+    ["cancel-after-restore"],
+    ["settings"],
+    ["doctor"],
+    ["key", "create", "--account", "acme"],
+    ["key", "list"],
+    ["key", "revoke", "1"],
+    ["account", "list"],
+    ["account", "disable", "acme"],
+    ["account", "enable", "acme"],
+    ["number", "list"],
+    ["number", "add", "02-1234-5678", "--account", "acme"],
+    ["number", "remove", "02-1234-5678", "--account", "acme"],
+    ["profile", "list"],
+    ["profile", "disable", "1"],
+    ["profile", "enable", "1"],
+    ["profile", "adopt", "@shop", "--account", "acme"],
+    ["template", "list"],
+    ["template", "approve", "1"],
+    ["template", "reject", "1"],
+    ["user", "create", "KIM", "--account", "acme"],
+    ["user", "list"],
+    ["user", "disable", "KIM"],
+    ["user", "enable", "KIM"],
+    ["user", "password", "KIM"],
+]
+
+
+MAKING_NO_STORE = [
+    ["settings"],
+    ["migrate", "--check"],
+    ["backup", "absent/copy.db"],
+    ["restore", "absent/copy.db"],
+    ["cancel-after-restore"],
+]
+
+
+def test_settings_lists_every_setting_with_value_and_meaning(new_command_line: CommandLine) -> None:
+    listed = new_command_line("settings")
+
+    assert listed.status == 0
+    names = re.findall(r"^(\w+) = ", listed.out, re.MULTILINE)
+    assert names == list(FIELDS)
+    assert f"data = {new_command_line.data}\n" in listed.out
+    assert "port = 8080\n    Port to listen on.\n" in listed.out
+
+
+def test_no_command_tells_the_password_of_a_carrier(new_command_line: CommandLine, tmp_path: Path) -> None:
+    config = tmp_path / "pabal.toml"
+    table = '[carriers.telco]\nkind = "smpp"\nhost = "smsc.example"\nsystem_id = "pabal"\n'
+    config.write_text(f'{table}password = "hunter2!"\n[routes]\nsms = ["telco"]\n')
+    new_command_line("key", "create", "--account", "acme")
+
+    shown, found = (
+        new_command_line("settings", "--config", str(config)),
+        new_command_line("doctor", "--config", str(config)),
+    )
+
+    assert (shown.status, found.status) == (0, 0)
+    assert "carriers.telco.password = (set)\n" in shown.out
+    for said in (*shown[1:], *found[1:]):
+        assert "hunter2" not in said
+
+
+def test_a_password_that_is_refused_is_not_told(new_command_line: CommandLine, tmp_path: Path) -> None:
+    config = tmp_path / "pabal.toml"
+    table = '[carriers.telco]\nkind = "smpp"\nhost = "smsc.example"\nsystem_id = "pabal"\n'
+    config.write_text(f'{table}password = "correct horse battery"\n')
+
+    for words in (["settings"], ["doctor"], ["serve"]):
+        refused = new_command_line(*words, "--config", str(config))
+        assert refused.status == 2
+        assert "carriers.telco.password: at most 8 characters" in refused.err
+        assert "horse" not in refused.out + refused.err
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_an_unknown_setting_is_refused_by_every_command(
+    new_command_line: CommandLine, tmp_path: Path, words: list[str]
+) -> None:
+    config = tmp_path / "pabal.toml"
+    config.write_text("prot = 1")
+
+    refused = new_command_line(*words, "--config", str(config))
+
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err == "pabal: prot: no such setting; did you mean port?\n"
+    assert not new_command_line.data.exists()
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_takes_data_and_config_after_its_words(
+    new_command_line: CommandLine, tmp_path: Path, words: list[str]
+) -> None:
+    config = tmp_path / "pabal.toml"
+    config.write_text('data = "overridden"\nkey_rate = 5')
+
+    ran = new_command_line.run(*words, "--config", str(config), "--data", str(new_command_line.data))
+
+    assert "usage" not in ran.err
+    assert ran.status in (0, 1, 2)
+    assert words in MAKING_NO_STORE or new_command_line.data.is_dir()
+    assert not Path("overridden").exists()
+
+
+def test_settings_of_the_file_count(new_command_line: CommandLine, tmp_path: Path) -> None:
+    config = tmp_path / "pabal.toml"
+    config.write_text(f'data = "{new_command_line.data}"\nkey_rate = 5')
+
+    new_command_line.run("key", "create", "--account", "acme", "--config", str(config))
+
+    assert new_command_line("key", "list").rows[0][5] == "5/s"
+
+
+@pytest.mark.parametrize("words", [["key", "list"], ["migrate"], ["account", "list"], ["serve"]])
+def test_a_data_directory_that_cannot_be_used_is_said_in_words(
+    new_command_line: CommandLine, words: list[str]
+) -> None:
+    new_command_line.data.write_text("a file is no directory")
+
+    refused = new_command_line(*words)
+
+    assert refused.status == 2
+    assert "choose another directory with --data" in refused.err
+
+
+@pytest.mark.parametrize("words", [["key", "list"], ["migrate"]])
+def test_a_store_that_cannot_be_read_is_said_in_words(new_command_line: CommandLine, words: list[str]) -> None:
+    new_command_line.data.mkdir()
+    (new_command_line.data / "pabal.db").write_bytes(b"not a database at all" * 500)
+
+    refused = new_command_line(*words)
+
+    assert refused.status == 1
+    assert "run `pabal doctor`" in refused.err
+
+
+@pytest.mark.parametrize("words", [[], ["key"], ["account"], ["number"], ["profile"], ["template"]])
+def test_without_a_command_there_is_help(new_command_line: CommandLine, words: list[str]) -> None:
+    helped = new_command_line.run(*words)
+
+    assert helped.status == 2
+    assert "usage: pabal" in helped.out
+
+
+def test_every_command_explains_itself(new_command_line: CommandLine) -> None:
+    for words in COMMANDS:
+        helped = new_command_line.run(
+            *[word for word in words if re.fullmatch("[a-z][a-z-]+", word) and word != "acme"], "--help"
+        )
+        assert helped.status == 0
+        assert "--data DIR" in helped.out
+        assert "--config FILE" in helped.out
+
+
+def test_the_version_is_told(new_command_line: CommandLine) -> None:
+    assert new_command_line.run("--version").out == f"pabal {__version__}\n"
+
+
+def test_an_unknown_command_is_refused(new_command_line: CommandLine) -> None:
+    assert new_command_line.run("fly").status == 2

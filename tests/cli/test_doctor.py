@@ -1,0 +1,162 @@
+"""`pabal doctor` finds what is wrong and says how to fix it."""
+
+from pathlib import Path
+
+import pytest
+
+from pabal.app import process_lock
+from pabal.settings.settings import load
+from pabal.store import carrier_states, queue
+from pabal.store.carrier_states import CarrierState
+from pabal.store.engine.migrate import all_migrations
+from pabal.world import RealWorld
+from tests.fixtures.cli import CommandLine
+from tests.fixtures.virtual import NOON
+
+WORLD = RealWorld()
+
+
+def seen(new_command_line: CommandLine, state: CarrierState) -> None:
+    """Keep a state of a carrier as a running service does."""
+    new_command_line.run_in_context(lambda context: context.store.write(carrier_states.save, state))
+
+
+def test_doctor_finds_nothing_wrong_with_a_good_set_up(new_command_line: CommandLine) -> None:
+    new_command_line("key", "create", "--account", "acme")
+
+    found = new_command_line("doctor")
+
+    assert found.status == 0
+    assert "WRONG" not in found.out
+    for said in (
+        "is writable",
+        "no service is running on it",
+        "intact",
+        "1 live keys",
+        "every product has a route",
+    ):
+        assert said in found.out
+
+
+def test_doctor_says_how_to_mend_what_is_wrong(new_command_line: CommandLine) -> None:
+    new_command_line("migrate")
+    found = new_command_line("doctor")
+    assert found.status == 1
+    assert "WRONG there is no live key\n      Create one: pabal key create --account NAME" in found.out
+
+
+def test_doctor_looks_at_a_fresh_directory_without_complaint(new_command_line: CommandLine) -> None:
+    found = new_command_line("doctor")
+
+    assert found.status == 0
+    assert f"ok    missing migrations: {all_migrations()[0].number:04} {all_migrations()[0].name}" in found.out
+
+
+def test_doctor_complains_of_a_schema_that_no_start_brings_up_to_date(
+    new_command_line: CommandLine, tmp_path: Path
+) -> None:
+    config = tmp_path / "pabal.toml"
+    config.write_text("migrate = false")
+
+    found = new_command_line("doctor", "--config", str(config))
+
+    assert found.status == 1
+    assert "WRONG missing migrations: 0001 initial" in found.out
+    assert "Run `pabal migrate`." in found.out
+
+
+def test_doctor_says_which_store_cannot_be_read(new_command_line: CommandLine) -> None:
+    new_command_line.data.mkdir()
+    (new_command_line.data / "pabal.db").write_bytes(b"not a database at all" * 500)
+
+    found = new_command_line("doctor")
+
+    assert found.status == 1
+    assert "WRONG the store" in found.out
+    assert "Restore a backup." in found.out
+
+
+def test_doctor_says_that_the_data_directory_cannot_be_used(new_command_line: CommandLine) -> None:
+    new_command_line.data.write_text("a file is no directory")
+
+    found = new_command_line("doctor")
+
+    assert found.status == 1
+    assert f"WRONG the data directory {new_command_line.data} is not writable" in found.out
+
+
+def test_doctor_says_that_a_service_runs(new_command_line: CommandLine) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    with process_lock(load({}, data=new_command_line.data)):
+        found = new_command_line("doctor")
+
+    assert found.status == 0
+    assert "a service is running on it" in found.out
+
+
+def test_doctor_says_which_jobs_have_no_carrier(new_command_line: CommandLine) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    new_command_line.run_in_context(lambda context: context.store.write(queue.add, bytes(16), "gone", 0, 0))
+
+    found = new_command_line("doctor")
+
+    assert found.status == 1
+    assert "WRONG messages wait for the carrier gone, which is not configured" in found.out
+
+
+@pytest.mark.parametrize(("state", "word"), [("down", "down"), ("aside", "failing (circuit open)")])
+def test_doctor_says_which_carrier_is_in_trouble_since_when_and_why(
+    new_command_line: CommandLine, tmp_path: Path, state: str, word: str
+) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    config = tmp_path / "pabal.toml"
+    config.write_text('zone = "Europe/Berlin"')
+    for name in ("simulator", "gone"):  # the second is configured no more
+        seen(new_command_line, CarrierState(name, state, NOON, "connection refused"))
+
+    found = new_command_line("doctor", "--config", str(config))
+
+    assert found.status == 1
+    said = f"WRONG the carrier simulator has been {word} since 2026-11-15 04:00:00: connection refused\n"
+    assert f"{said}      Its messages " in found.out
+    assert "gone" not in found.out
+
+
+def test_doctor_says_nothing_of_a_carrier_that_does_its_work(new_command_line: CommandLine) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    seen(new_command_line, CarrierState("simulator", "down", NOON, ""))
+    assert new_command_line("doctor").status == 1
+
+    seen(new_command_line, CarrierState("simulator", "up", NOON, ""))
+
+    found = new_command_line("doctor")
+    assert found.status == 0
+    assert "WRONG" not in found.out
+
+
+def test_doctor_says_which_products_have_no_route_and_what_listens_beyond_this_machine(
+    new_command_line: CommandLine, tmp_path: Path
+) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    config = tmp_path / "pabal.toml"
+    config.write_text('host = "0.0.0.0"\n[routes]\nsms = ["simulator"]')
+
+    found = new_command_line("doctor", "--config", str(config))
+
+    assert found.status == 0
+    assert "no route for lms, mms, alimTalk" in found.out
+    assert "reachable from other machines" in found.out
+
+
+def test_doctor_says_which_table_of_categories_cannot_be_used(
+    new_command_line: CommandLine, tmp_path: Path
+) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    (tmp_path / "bad.csv").write_text("code,name\n1,\n")
+    config = tmp_path / "pabal.toml"
+    config.write_text(f'sender_categories = "{tmp_path / "bad.csv"}"')
+
+    found = new_command_line("doctor", "--config", str(config))
+
+    assert found.status == 1
+    assert "bad.csv: line 2" in found.out

@@ -1,0 +1,74 @@
+"""`pabal key` creates, lists and revokes API keys."""
+
+import re
+
+import pytest
+
+from pabal.service.access.keys import hash_key
+from pabal.store import accounts
+from pabal.world import RealWorld
+from tests.fixtures.cli import CommandLine
+
+WORLD = RealWorld()
+
+
+KEY = re.compile(r"pb_[0-9A-Za-z]{40}\n")
+
+
+def test_a_key_is_printed_alone_and_works(new_command_line: CommandLine) -> None:
+    made = new_command_line("key", "create", "--account", "acme", "--name", "for the shop")
+
+    assert (made.status, made.err) == (0, "")
+    assert KEY.fullmatch(made.out)
+    known_key = new_command_line.run_in_context(
+        lambda context: context.store.read(accounts.key_by_hash, hash_key(made.out.strip()))
+    )
+    assert (known_key.account, known_key.name, known_key.rate) == ("acme", "for the shop", 1000)
+    assert known_key.scopes == {"send", "read", "manage"}
+
+
+def test_a_key_can_be_limited(new_command_line: CommandLine) -> None:
+    made = new_command_line(
+        *("key", "create", "--account", "acme", "--expires", "2999-01-01", "--rate", "7"),
+        *("--scope", "send", "--scope", "read", "--allow", "10.0.0.0/8", "--allow", "::1"),
+    )
+
+    assert made.status == 0
+    ((_, name, _, scopes, allow, rate, _, state),) = new_command_line("key", "list").rows
+    assert (name, scopes, allow, rate) == ("acme", "read,send", "10.0.0.0/8 ::1/128", "7/s")
+    assert state == "until 2999-01-02 00:00:00"
+    assert made.out.strip() not in new_command_line("key", "list").out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--account", " "], "--account: must not be empty"),
+        (["--account", "acme", "--allow", "10.0.0.1/8"], "--allow 10.0.0.1/8"),
+        (["--account", "acme", "--allow", "home"], "--allow home"),
+        (["--account", "acme", "--rate", "-1"], "--rate: must be 0 or more"),
+        (["--account", "acme", "--expires", "2020-01-01"], "--expires: must be in the future"),
+        (["--account", "acme", "--expires", "2999-01-01~"], "--expires: must be in the future"),
+        (["--account", "acme", "--expires", "tomorrow"], "Write it as yyyy-MM-dd HH:mm"),
+        (["--account", "acme", "--scope", "everything"], "invalid choice"),
+        (["--account", "acme", "--rate", "fast"], "invalid int value"),
+        ([], "--account"),
+    ],
+)
+def test_a_key_that_makes_no_sense_is_not_made(new_command_line: CommandLine, words: list[str], said: str) -> None:
+    refused = new_command_line("key", "create", *words)
+
+    assert refused.status in (1, 2)
+    assert said in refused.err
+    assert refused.out == ""
+    assert new_command_line("key", "list").out == ""
+
+
+def test_a_revoked_key_is_shown_as_such_and_cannot_be_revoked_again(new_command_line: CommandLine) -> None:
+    new_command_line("key", "create", "--account", "acme")
+
+    assert new_command_line("key", "revoke", "1").status == 0
+    assert new_command_line("key", "list").rows[0][-1] == "revoked"
+    again = new_command_line("key", "revoke", "1")
+    assert again.status == 2
+    assert "pabal key list" in again.err
