@@ -39,7 +39,7 @@ def test_the_page_tells_every_code_of_a_result_that_means_something_of_its_own()
         for is_text, words in ((True, texts), (False, talks)):
             told[is_text] |= {code: OUTCOME_BY_NUMBER[int(number)] for code in re.findall(r"\w+", words)}
 
-    assert told == {True: codes._SMS_ENDS, False: codes._TALK_ENDS}
+    assert told == {True: codes._SMS_OUTCOMES, False: codes._TALK_OUTCOMES}
 
 
 def test_every_code_of_a_refusal_that_the_page_names_is_known() -> None:

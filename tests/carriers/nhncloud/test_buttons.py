@@ -20,11 +20,11 @@ KEPT: list[Button] = [
 
 @pytest.mark.parametrize("button", KEPT, ids=lambda button: button.type)
 def test_a_button_comes_back_as_it_went(button: Button) -> None:
-    assert buttons.from_relay(buttons.to_relay(button)) == button
+    assert buttons.from_remote(buttons.to_remote(button)) == button
 
 
 def test_every_type_we_know_has_a_word_there() -> None:
-    words = {buttons.to_relay(Button(ours, "이름"))["type"] for ours in DEFAULT_NAMES}
+    words = {buttons.to_remote(Button(ours, "이름"))["type"] for ours in DEFAULT_NAMES}
 
     assert words == {"WL", "AL", "DS", "BK", "MD", "BC", "BT", "AC"}
 
@@ -35,14 +35,14 @@ def test_buttons_are_numbered_as_they_are_shown_and_our_own_order_stays_here() -
         Button("botKeyword", "둘", order_number=9),
     ]
 
-    assert buttons.all_to_relay(given) == [
+    assert buttons.all_to_remote(given) == [
         {"ordering": 1, "type": "BK", "name": "하나"},
         {"ordering": 2, "type": "BK", "name": "둘"},
     ]
 
 
 def test_a_button_that_adds_the_channel_has_the_one_name_it_may_have() -> None:
-    assert buttons.to_relay(Button("channelAddition", "친구하기"))["name"] == "채널 추가"
+    assert buttons.to_remote(Button("channelAddition", "친구하기"))["name"] == "채널 추가"
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_a_button_that_adds_the_channel_has_the_one_name_it_may_have() -> None:
     ],
 )
 def test_a_button_of_a_kind_that_we_do_not_carry_is_said_to_be_so(theirs: dict[str, object]) -> None:
-    assert buttons.from_relay(theirs) is None
+    assert buttons.from_remote(theirs) is None

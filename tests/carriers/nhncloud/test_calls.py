@@ -6,12 +6,12 @@ import pytest
 
 from pabal.carriers.nhncloud.calls import (
     IDEMPOTENCY_HEADER,
-    MOST_BYTES_TITLE,
-    MOST_RECIPIENTS,
+    MAX_RECIPIENTS,
+    MAX_TITLE_BYTES,
     ProductEndpoint,
     SendCall,
-    calls_of,
-    door_of,
+    endpoint_of,
+    group_into_calls,
 )
 from pabal.domain.button import Button
 from pabal.domain.message import Attempt, Product
@@ -36,12 +36,12 @@ def friendtalk(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
 
 
 def only(*attempts: Attempt) -> SendCall:
-    (call,) = calls_of(attempts, UNSUBSCRIBE)
+    (call,) = group_into_calls(attempts, UNSUBSCRIBE)
     return call
 
 
 def sizes(attempts: list[Attempt]) -> list[int]:
-    return [len(call.attempts) for call in calls_of(attempts, UNSUBSCRIBE)]
+    return [len(call.attempts) for call in group_into_calls(attempts, UNSUBSCRIBE)]
 
 
 def name(attempt: Attempt) -> str:
@@ -52,7 +52,7 @@ def name(attempt: Attempt) -> str:
 
 
 def test_nothing_is_no_call() -> None:
-    assert calls_of([], UNSUBSCRIBE) == []
+    assert group_into_calls([], UNSUBSCRIBE) == []
 
 
 @pytest.mark.parametrize("make", [message, alimtalk, friendtalk])
@@ -61,14 +61,14 @@ def test_nothing_is_no_call() -> None:
 )
 def test_a_call_has_a_thousand_recipients_at_most(make: Any, count: int, expected: list[int]) -> None:
     assert sizes([make(number) for number in range(1, count + 1)]) == expected
-    assert MOST_RECIPIENTS == 1000
+    assert MAX_RECIPIENTS == 1000
 
 
 def test_every_message_is_in_one_call_in_order() -> None:
     attempts = [make(number, request) for request in range(1, 5) for number in range(1, 9) for make in (message,)]
     attempts += [alimtalk(number, request) for request in range(5, 9) for number in range(1, 9)]
 
-    calls = calls_of(attempts, UNSUBSCRIBE)
+    calls = group_into_calls(attempts, UNSUBSCRIBE)
 
     assert sorted(each.message_id for call in calls for each in call.attempts) == [
         each.message_id for each in attempts
@@ -106,7 +106,7 @@ def test_requests_share_a_call_only_where_each_has_one_message_in_it() -> None:
     single = [alimtalk(1, request) for request in range(1, 11)]
     several = [alimtalk(number, request) for request in (20, 21) for number in (1, 2, 3)]
 
-    calls = calls_of([*single, *several], UNSUBSCRIBE)
+    calls = group_into_calls([*single, *several], UNSUBSCRIBE)
 
     assert [len(call.attempts) for call in calls] == [10, 3, 3]
     assert [call.body(None).get("senderGroupingKey") for call in calls] == [
@@ -262,7 +262,7 @@ def test_a_text_without_a_subject_gets_a_title_that_fits(content: str, title: st
     body = only(message(product=Product.LMS, content=content)).body(None)
 
     assert body["title"] == title
-    assert len(title.encode("cp949")) <= MOST_BYTES_TITLE
+    assert len(title.encode("cp949")) <= MAX_TITLE_BYTES
     assert only(message(product=Product.LMS, content=content, subject="제목")).body(None)["title"] == "제목"
 
 
@@ -286,19 +286,19 @@ def test_an_advertisement_that_says_it_already_is_left_as_it_is(number: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("content", "door"),
+    ("content", "endpoint"),
     [("가" * 35, ProductEndpoint.SMS), ("가" * 34 + "a", ProductEndpoint.SMS), ("가" * 36, ProductEndpoint.MMS)],
 )
-def test_an_advertisement_that_grows_beyond_an_sms_goes_as_an_lms(content: str, door: ProductEndpoint) -> None:
+def test_an_advertisement_that_grows_beyond_an_sms_goes_as_an_lms(content: str, endpoint: ProductEndpoint) -> None:
     added = len("\n무료거부 0801234567".encode("cp949"))
     one = message(is_ad=True, content=content)
 
-    assert (len(content.encode("cp949")) + added <= 90) is (door is ProductEndpoint.SMS)
-    assert door_of(one, UNSUBSCRIBE) is door
-    assert only(one).path.endswith("/ad-sms" if door is ProductEndpoint.SMS else "/ad-mms")
-    assert ("title" in only(one).body(None)) is (door is ProductEndpoint.MMS)
+    assert (len(content.encode("cp949")) + added <= 90) is (endpoint is ProductEndpoint.SMS)
+    assert endpoint_of(one, UNSUBSCRIBE) is endpoint
+    assert only(one).path.endswith("/ad-sms" if endpoint is ProductEndpoint.SMS else "/ad-mms")
+    assert ("title" in only(one).body(None)) is (endpoint is ProductEndpoint.MMS)
 
 
 def test_what_is_no_advertisement_is_left_as_it_is() -> None:
     assert only(message(content="가" * 45)).body(None)["body"] == "가" * 45
-    assert door_of(message(content="가" * 45), UNSUBSCRIBE) is ProductEndpoint.SMS
+    assert endpoint_of(message(content="가" * 45), UNSUBSCRIBE) is ProductEndpoint.SMS

@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.nhncloud.client import MOST_WORDS, NhnCloudClient, NoAnswer, NotReached, Said, Throttled
+from pabal.carriers.nhncloud.client import (
+    MAX_MESSAGE_CHARACTERS,
+    ErrorResponse,
+    NhnCloudClient,
+    NoResponse,
+    Throttled,
+    Unreachable,
+)
 from pabal.settings.field import BadSetting
 from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 
@@ -22,8 +29,8 @@ SECRETS = ("smsAppKey0123456", "smsSecret")
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-async def ask(client: NhnCloudClient, path: str = PATH, within_s: float = 10.0, **more: Any) -> dict[str, Any]:
-    return await client.ask("GET", path, within_s=within_s, **more)
+async def ask(client: NhnCloudClient, path: str = PATH, timeout_s: float = 10.0, **more: Any) -> dict[str, Any]:
+    return await client.request("GET", path, timeout_s=timeout_s, **more)
 
 
 @asynccontextmanager
@@ -35,7 +42,7 @@ async def calling(**changes: str) -> AsyncIterator[tuple[FakeNhnCloudServer, Nhn
             "app_key": relay.sms_app_key,
             "secret_key": relay.sms_secret_key,
         } | changes
-        client = NhnCloudClient(**keys, authority=AUTHORITY)
+        client = NhnCloudClient(**keys, ca_file=AUTHORITY)
         try:
             yield relay, client
         finally:
@@ -44,7 +51,7 @@ async def calling(**changes: str) -> AsyncIterator[tuple[FakeNhnCloudServer, Nhn
 
 async def failure(client: NhnCloudClient, **more: Any) -> Exception:
     """Return how a call failed, after a look for secrets in everything that it tells."""
-    with pytest.raises((NotReached, NoAnswer, Throttled, Said)) as caught:
+    with pytest.raises((Unreachable, NoResponse, Throttled, ErrorResponse)) as caught:
         await ask(client, **more)
     error = caught.value
     for told in (str(error), repr(error), repr(error.args), repr(client), str(error.__cause__)):
@@ -68,7 +75,7 @@ def test_where_nobody_listens_the_call_has_not_left() -> None:
         async with calling() as (relay, client):
             await relay.gone()
             error = await failure(client)
-            assert (type(error), str(error)) == (NotReached, "Connection refused")
+            assert (type(error), str(error)) == (Unreachable, "Connection refused")
             await relay.back()
             await ask(client)
 
@@ -90,7 +97,7 @@ def test_a_host_that_nobody_knows_is_not_reached() -> None:
     async def main() -> None:
         async with calling(address="https://nobody.invalid") as (_, client):
             error = await failure(client)
-            assert isinstance(error, NotReached)
+            assert isinstance(error, Unreachable)
             assert "the connection failed" not in str(error)  # but what the resolver says, in its words
 
     asyncio.run(main())
@@ -111,23 +118,23 @@ def test_connections_that_the_far_end_closed_meanwhile_cost_no_call() -> None:
 @pytest.mark.parametrize(
     ("kind", "more", "error", "words"),
     [
-        ("lose request", {}, NoAnswer, "the connection failed (RemoteProtocolError)"),
-        ("lose answer", {}, NoAnswer, "the connection failed (RemoteProtocolError)"),
-        ("slow", {"seconds": 60}, NoAnswer, "no answer in time"),
-        ("slow to take", {"seconds": 60}, NoAnswer, "no answer in time"),
+        ("lose request", {}, NoResponse, "the connection failed (RemoteProtocolError)"),
+        ("lose answer", {}, NoResponse, "the connection failed (RemoteProtocolError)"),
+        ("slow", {"seconds": 60}, NoResponse, "no response in time"),
+        ("slow to take", {"seconds": 60}, NoResponse, "no response in time"),
         ("throttle", {}, Throttled, ""),
-        ("html 502", {}, NoAnswer, "an answer that is none (HTTP 502)"),
-        ("html 502 taken", {}, NoAnswer, "an answer that is none (HTTP 502)"),
-        ("garbage", {}, NoAnswer, "an answer that is none (HTTP 200)"),
-        ("twice", {}, NoAnswer, "an answer that is none (HTTP 200)"),
-        ("system error", {}, Said, "-9999 System error. Please inquire at support@toast.com."),
+        ("html 502", {}, NoResponse, "invalid response (HTTP 502)"),
+        ("html 502 taken", {}, NoResponse, "invalid response (HTTP 502)"),
+        ("garbage", {}, NoResponse, "invalid response (HTTP 200)"),
+        ("twice", {}, NoResponse, "invalid response (HTTP 200)"),
+        ("system error", {}, ErrorResponse, "-9999 System error. Please inquire at support@toast.com."),
     ],
 )
 def test_each_way_to_fail_is_told_apart(kind: str, more: dict[str, Any], error: type, words: str) -> None:
     async def main() -> None:
         async with calling() as (relay, client):
             relay.inject_fault(kind, **more)
-            found = await failure(client, within_s=0.5)
+            found = await failure(client, timeout_s=0.5)
             assert (type(found), str(found)) == (error, words)
             await ask(client)
 
@@ -138,7 +145,7 @@ def test_what_is_not_the_interface_took_nothing() -> None:
     async def main() -> None:
         async with calling() as (_, client):
             error = await failure(client, path="/elsewhere")
-            assert (type(error), str(error)) == (NotReached, "HTTP 404")
+            assert (type(error), str(error)) == (Unreachable, "HTTP 404")
 
     asyncio.run(main())
 
@@ -150,7 +157,7 @@ def test_a_wrong_key_is_said(key: str, words: str) -> None:
     async def main() -> None:
         async with calling(**{key: "wrong-and-secret"}) as (_, client):
             error = await failure(client)
-            assert (type(error), str(error)) == (Said, words)
+            assert (type(error), str(error)) == (ErrorResponse, words)
 
     asyncio.run(main())
 
@@ -186,19 +193,19 @@ def whole(body: bytes, status: str = "200 OK") -> bytes:
 @pytest.mark.parametrize(
     ("raw", "error"),
     [
-        (whole(b"[]"), NoAnswer),
-        (whole(b'{"header": null}'), NoAnswer),
-        (whole(b'{"header": []}'), NoAnswer),
-        (whole(b'{"header": {"isSuccessful": true}}'), NoAnswer),
-        (whole(b'{"header": {"isSuccessful": true, "resultCode": "x"}}'), NoAnswer),
-        (whole(b"\xff\xfe"), NoAnswer),
-        (whole(b"", "204 No Content"), NoAnswer),
-        (whole(b"moved", "302 Found"), NoAnswer),
-        (whole(b"no", "403 Forbidden"), NotReached),
-        (whole(b"later", "503 Service Unavailable"), NoAnswer),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", NoAnswer),
-        (b"SSH-2.0-OpenSSH_9.2\r\n", NoAnswer),
-        (b"", NoAnswer),
+        (whole(b"[]"), NoResponse),
+        (whole(b'{"header": null}'), NoResponse),
+        (whole(b'{"header": []}'), NoResponse),
+        (whole(b'{"header": {"isSuccessful": true}}'), NoResponse),
+        (whole(b'{"header": {"isSuccessful": true, "resultCode": "x"}}'), NoResponse),
+        (whole(b"\xff\xfe"), NoResponse),
+        (whole(b"", "204 No Content"), NoResponse),
+        (whole(b"moved", "302 Found"), NoResponse),
+        (whole(b"no", "403 Forbidden"), Unreachable),
+        (whole(b"later", "503 Service Unavailable"), NoResponse),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", NoResponse),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", NoResponse),
+        (b"", NoResponse),
     ],
 )
 def test_whatever_is_answered_is_an_answer_or_one_of_those(raw: bytes, error: type) -> None:
@@ -219,9 +226,9 @@ def test_what_it_says_is_told_in_one_line_cut_short_and_without_our_keys() -> No
         async with answering(whole(body)) as port:
             client = NhnCloudClient(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
             error = await failure(client)
-            assert isinstance(error, Said)
+            assert isinstance(error, ErrorResponse)
             assert error.message.startswith("Unknown … with … xxx")
-            assert len(error.message) == MOST_WORDS
+            assert len(error.message) == MAX_MESSAGE_CHARACTERS
             await client.close()
 
     asyncio.run(main())
@@ -241,7 +248,7 @@ def test_a_certificate_that_is_not_its_own_is_told_in_words(host: str, authority
         async with answering(whole(b""), context) as port:
             client = NhnCloudClient(f"https://{host}:{port}", *SECRETS, TLS / authority)
             error = await failure(client)
-            assert isinstance(error, NotReached)
+            assert isinstance(error, Unreachable)
             assert str(error).startswith(words)
             await client.close()
 
@@ -266,7 +273,7 @@ def test_tls_where_none_is_spoken_is_not_reached() -> None:
     async def main() -> None:
         async with answering(b"HTTP/1.1 400 Bad Request\r\n\r\n", until=b"\x16\x03") as port:
             client = NhnCloudClient(f"https://127.0.0.1:{port}", *SECRETS, AUTHORITY)
-            assert isinstance(await failure(client), NotReached)
+            assert isinstance(await failure(client), Unreachable)
             await client.close()
 
     asyncio.run(main())

@@ -4,14 +4,14 @@ import pytest
 
 from pabal.carriers.base import Busy, Declined, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud import codes
-from pabal.carriers.nhncloud.codes import ErrorKind, outcome_of, refusal_of, verdict_of
+from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of, verdict_for
 from pabal.domain.message import Outcome
 
 NO_NUMBER = Rejected(Outcome.NUMBER_NOT_ASSIGNED)
 REFUSED = Rejected(Outcome.REFUSED_BY_RECEIVER)
 SPAM = Rejected(Outcome.SPAM)
 DIFFERS = Rejected(Outcome.DIFFERS_FROM_TEMPLATE)
-NOT_HERE = Declined(Outcome.UNDELIVERABLE)
+CALL_NOT_SUPPORTED = Declined(Outcome.UNDELIVERABLE)
 ODD = Declined(Outcome.CARRIER_ERROR)
 
 TEXTS: dict[int, Verdict] = {
@@ -20,8 +20,10 @@ TEXTS: dict[int, Verdict] = {
     **dict.fromkeys((-2021, -9999), Unknown()),
     **dict.fromkeys((-2018, -2019), NO_NUMBER),
     -6001: REFUSED,
-    **dict.fromkeys((-2002, -2003, -2004, -2005, -2014, -2015, -2023, -2024, -2044, -2045, -2046), NOT_HERE),
-    **dict.fromkeys((-2312, -2313, -6000, -6003, -6004), NOT_HERE),
+    **dict.fromkeys(
+        (-2002, -2003, -2004, -2005, -2014, -2015, -2023, -2024, -2044, -2045, -2046), CALL_NOT_SUPPORTED
+    ),
+    **dict.fromkeys((-2312, -2313, -6000, -6003, -6004), CALL_NOT_SUPPORTED),
     **dict.fromkeys((4, -1005, -1006, -2000, -2001, -2016, -9996, -9997, -9998, -12345), ODD),
 }
 TALKS: dict[int, Verdict] = {
@@ -32,12 +34,12 @@ TALKS: dict[int, Verdict] = {
     -3301: REFUSED,
     -8008: SPAM,
     **dict.fromkeys((-3010, -3011, -3033, -3042, -3043, -3046, -3049), DIFFERS),
-    **dict.fromkeys((-1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004), NOT_HERE),
-    **dict.fromkeys((-1006, -1014, -1024, -1027, -2017, -3003, -3005), NOT_HERE),
-    **dict.fromkeys((-4007, -4009, -8001, -8002, -8005, -9992), NOT_HERE),
+    **dict.fromkeys((-1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((-1006, -1014, -1024, -1027, -2017, -3003, -3005), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((-4007, -4009, -8001, -8002, -8005, -9992), CALL_NOT_SUPPORTED),
     **dict.fromkeys((4, -1031, -2000, -2004, -3002, -9996, -9998, -12345), ODD),
 }
-CLOSED = {
+ACCOUNT_CLOSED = {
     True: (-1000, -1001, -1002, -1003, -1004, -1007, -1008, -9995),
     False: (-1000, -1001, -1030, -4004, -4005),
 }
@@ -54,7 +56,7 @@ ALONE = {True: (-2018, -2019, -6001), False: (-4019, -5000, -3301, -8008, -3010,
     [(code, True, each) for code, each in TEXTS.items()] + [(code, False, each) for code, each in TALKS.items()],
 )
 def test_a_refusal_becomes_the_verdict_that_it_means(code: int, is_text: bool, verdict: Verdict) -> None:
-    assert verdict_of(refusal_of(code, is_text=is_text)) == verdict
+    assert verdict_for(error_kind_of(code, is_text=is_text)) == verdict
 
 
 def test_every_code_of_the_tables_is_tried_here() -> None:
@@ -66,20 +68,20 @@ def test_every_code_of_the_tables_is_tried_here() -> None:
 def test_an_account_that_is_not_served_is_told_from_one_that_is_busy(is_text: bool) -> None:
     known = TEXTS if is_text else TALKS
 
-    closed = {code for code in known if refusal_of(code, is_text=is_text) is ErrorKind.CLOSED}
+    closed = {code for code in known if error_kind_of(code, is_text=is_text) is ErrorKind.ACCOUNT_CLOSED}
 
-    assert closed == set(CLOSED[is_text])
+    assert closed == set(ACCOUNT_CLOSED[is_text])
 
 
 @pytest.mark.parametrize("is_text", [True, False])
 def test_a_call_is_split_only_for_what_one_message_may_be_alone_in(is_text: bool) -> None:
-    assert not any(refusal_of(code, is_text=is_text).is_about_one for code in SHARED[is_text])
-    assert all(refusal_of(code, is_text=is_text).is_about_one for code in ALONE[is_text])
+    assert not any(error_kind_of(code, is_text=is_text).concerns_one_message for code in SHARED[is_text])
+    assert all(error_kind_of(code, is_text=is_text).concerns_one_message for code in ALONE[is_text])
 
 
 @pytest.mark.parametrize("refusal", ErrorKind)
 def test_every_refusal_has_a_verdict_and_keeps_its_name(refusal: ErrorKind) -> None:
-    assert isinstance(verdict_of(refusal), Busy | Unknown | Declined | Rejected)
+    assert isinstance(verdict_for(refusal), Busy | Unknown | Declined | Rejected)
     assert ErrorKind[refusal.name] is refusal
 
 
@@ -127,7 +129,7 @@ def test_a_result_becomes_the_outcome_that_it_means(is_text: bool) -> None:
     ends = SMS_ENDS if is_text else TALK_ENDS
 
     assert {code: outcome_of(code, is_text=is_text) for code in ends} == ends
-    assert set(ends) == set(codes._SMS_ENDS if is_text else codes._TALK_ENDS)
+    assert set(ends) == set(codes._SMS_OUTCOMES if is_text else codes._TALK_OUTCOMES)
 
 
 @pytest.mark.parametrize("is_text", [True, False])

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Receipt, Unknown, Verdict
-from pabal.carriers.nhncloud.carrier import LAG_S, NhnCloudCarrier
+from pabal.carriers.nhncloud.carrier import NhnCloudCarrier
+from pabal.carriers.nhncloud.in_doubt import LIST_LAG_S
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
 from pabal.domain.message import Attempt, Product
@@ -68,7 +69,7 @@ def test_what_another_process_handed_over_just_now_is_not_handed_over_again(
             again = one._replace(number=2, tries=1, is_in_doubt=True)
 
             assert await word(here, again) == Unknown()
-            await asyncio.sleep(LAG_S + 1)
+            await asyncio.sleep(LIST_LAG_S + 1)
             assert await word(here, again._replace(number=3)) == taken
             assert (len(scenery.taken), scenery.relay.duplicates()) == (1, {})
         await store.close()
@@ -77,7 +78,7 @@ def test_what_another_process_handed_over_just_now_is_not_handed_over_again(
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
-@pytest.mark.parametrize("pause_s", [LAG_S + 1, MAX_DELAY_MS / SECOND])
+@pytest.mark.parametrize("pause_s", [LIST_LAG_S + 1, MAX_DELAY_MS / SECOND])
 def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
     tmp_path: Path, product: Product, pause_s: float
 ) -> None:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from pabal.carriers.nhncloud.client import NhnCloudClient
-from pabal.carriers.nhncloud.provider import MOST_PAGES, NhnCloudProvider
+from pabal.carriers.nhncloud.provider import MAX_PAGES, NhnCloudProvider
 from pabal.carriers.provider import ProviderOutcomeUnknown, RemoteProfile
 
 FINE = {"resultCode": 0, "resultMessage": "SUCCESS", "isSuccessful": True}
@@ -54,7 +54,7 @@ def test_a_list_is_read_to_its_end(count: int, is_counted: bool) -> None:
         lambda page: {"senders": [], "totalCount": 1},
         lambda page: {"totalCount": 1},
         lambda page: {"senders": [sender(1), sender(2)] if page == 1 else [], "totalCount": 3},
-        lambda page: {"senders": [sender(page), sender(-page)], "totalCount": 2 * MOST_PAGES + 1},
+        lambda page: {"senders": [sender(page), sender(-page)], "totalCount": 2 * MAX_PAGES + 1},
         lambda page: {"senders": [{"plusFriendId": None}], "totalCount": 1},
         lambda page: {"senders": {"plusFriendId": "@1"}, "totalCount": 1},
         lambda page: {"senders": ["@1"], "totalCount": 1},

@@ -141,7 +141,7 @@ def test_results_of_messages_that_others_sent_are_no_matter(tmp_path: Path) -> N
             "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=relay.transport()
         )
         body = {"body": "남의 글", "sendNo": SENDER, "recipientList": [{"recipientNo": "01012341234"}]}
-        await someone.ask("POST", "/sms/v3.0/appKeys/{appkey}/sender/sms", body=body, within_s=1)
+        await someone.request("POST", "/sms/v3.0/appKeys/{appkey}/sender/sms", body=body, timeout_s=1)
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(20)
 

@@ -251,7 +251,7 @@ def test_what_is_cancelled_in_time_is_never_handed_over(tmp_path: Path) -> None:
 TROUBLES = {
     "lost on the way": ("lose request", {}),
     "answer lost": ("lose answer", {}),
-    "no answer in time": ("slow", {"seconds": 300}),
+    "no response in time": ("slow", {"seconds": 300}),
     "taken late": ("slow to take", {"seconds": 15}),
     "answered twice": ("twice", {}),
     "garbage": ("garbage", {}),

@@ -425,7 +425,7 @@ def test_a_relay_that_refuses_our_keys_is_the_operators_to_mend(
         assert (await get_sender(call))["senderKey"] == key
         told_of = [each for each in caplog.records if each.name == "pabal.relay_sync"]
         assert [(each.getMessage(), each.__dict__["reason"]) for each in told_of] == [
-            ("a relay does not show its profiles", "it refuses the keys of the settings (code -1001)")
+            ("a relay does not show its profiles", "the configured keys are not accepted (code -1001)")
         ]
 
     with caplog.at_level("WARNING"):

@@ -11,12 +11,14 @@ def build(settings: NhnCloudSettings, dependencies: Dependencies) -> NhnCloudCar
 
     Raises BadSetting.
     """
-    texts = talk = None
+    sms_client = talk_client = None
     if settings.sms_app_key:
-        texts = NhnCloudClient(settings.sms_address, settings.sms_app_key, settings.sms_secret_key, settings.tls_ca)
+        sms_client = NhnCloudClient(
+            settings.sms_address, settings.sms_app_key, settings.sms_secret_key, settings.tls_ca
+        )
     if settings.talk_app_key:
-        talk = NhnCloudClient(
+        talk_client = NhnCloudClient(
             settings.talk_address, settings.talk_app_key, settings.talk_secret_key, settings.tls_ca
         )
-    desk = NhnCloudProvider(talk, settings.timeout_seconds) if talk is not None else None
-    return NhnCloudCarrier(settings, dependencies, texts, talk, desk)
+    provider = NhnCloudProvider(talk_client, settings.timeout_seconds) if talk_client is not None else None
+    return NhnCloudCarrier(settings, dependencies, sms_client, talk_client, provider)

@@ -1,4 +1,4 @@
-"""Buttons in NHN Cloud's words, and back."""
+"""Converts buttons to NHN Cloud's format and back."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ _TYPES = {
     "botConversion": "BT",
     "channelAddition": "AC",
 }
-_OUR_TYPES = {theirs: ours for ours, theirs in _TYPES.items()}
+_OUR_TYPES = {remote: ours for ours, remote in _TYPES.items()}
 _FIELDS = {
     "name": "name",
     "mobile_url": "linkMo",
@@ -26,30 +26,32 @@ _FIELDS = {
     "chat_event": "chatEvent",
     "target": "target",
 }
-_BEYOND_US = ("bizFormId", "pluginId", "relayId", "oneClickId", "productId", "telNumber")
+_UNSUPPORTED_FIELDS = ("bizFormId", "pluginId", "relayId", "oneClickId", "productId", "telNumber")
 
 
-def to_relay(button: Button, ordering: int = 1) -> dict[str, Any]:
-    """Return one of our buttons as it is written there; `ordering` is its place, from 1."""
-    theirs: dict[str, Any] = {"ordering": ordering, "type": _TYPES[button.type]}
-    for field, their_field in _FIELDS.items():
+def to_remote(button: Button, ordering: int = 1) -> dict[str, Any]:
+    """Return a button in NHN Cloud's format; `ordering` is its position, from 1."""
+    remote: dict[str, Any] = {"ordering": ordering, "type": _TYPES[button.type]}
+    for field, remote_field in _FIELDS.items():
         value = getattr(button, field)
         if value is not None:
-            theirs[their_field] = value
+            remote[remote_field] = value
     if button.type == "channelAddition":
-        theirs["name"] = DEFAULT_NAMES[button.type]  # the only name that it may have there
-    return theirs
+        remote["name"] = DEFAULT_NAMES[button.type]  # NHN Cloud accepts no other name
+    return remote
 
 
-def all_to_relay(buttons: Sequence[Button]) -> list[dict[str, Any]]:
-    """Return our buttons as they are written there, in the order they are shown."""
-    return [to_relay(button, place) for place, button in enumerate(buttons, 1)]
+def all_to_remote(buttons: Sequence[Button]) -> list[dict[str, Any]]:
+    """Return buttons in NHN Cloud's format, in the order they are shown."""
+    return [to_remote(button, ordering) for ordering, button in enumerate(buttons, 1)]
 
 
-def from_relay(theirs: Mapping[str, Any]) -> Button | None:
-    """Return a button as we keep one; None: it is of a kind that we do not carry."""
-    kind = _OUR_TYPES.get(str(theirs.get("type")))
-    if kind is None or any(theirs.get(field) for field in _BEYOND_US):
+def from_remote(remote: Mapping[str, Any]) -> Button | None:
+    """Return a button in our format; None if it is of an unsupported kind."""
+    kind = _OUR_TYPES.get(str(remote.get("type")))
+    if kind is None or any(remote.get(field) for field in _UNSUPPORTED_FIELDS):
         return None
-    given = {field: str(theirs[their_field]) for field, their_field in _FIELDS.items() if theirs.get(their_field)}
+    given = {
+        field: str(remote[remote_field]) for field, remote_field in _FIELDS.items() if remote.get(remote_field)
+    }
     return Button(kind, given.pop("name", DEFAULT_NAMES[kind]), **given)  # type: ignore[arg-type]

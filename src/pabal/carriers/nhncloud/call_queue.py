@@ -1,4 +1,4 @@
-"""Whose turn it is to call: only so many at once, small sends first, and slower where the far end wants it so."""
+"""Limits how many calls are made at once: small sends first, and slower while NHN Cloud throttles."""
 
 import asyncio
 import heapq
@@ -6,18 +6,20 @@ import itertools
 
 from pabal.world import World
 
-FIRST_GAP_S = 0.05
-LONGEST_GAP_S = 2.0
-EASING = 0.95
-LEAST_GAP_S = 0.01
-"""A gap that has shrunk to this is none any more."""
+MIN_GAP_S = 0.05
+"""The gap between two calls after the first HTTP 429."""
+MAX_GAP_S = 2.0
+GAP_DECAY = 0.95
+"""Each answered call shortens the gap by this factor."""
+NEGLIGIBLE_GAP_S = 0.01
+"""A shorter gap counts as none."""
 
 
 class CallQueue:
-    """Lets so many calls of one service be under way at once; of those that wait, small sends go first.
+    """Allows a number of calls of one service at once; of those that wait, small sends go first.
 
-    Where the service says that there are too many calls, they are kept apart by a gap, which grows until it says so
-    no more, and shrinks as calls are answered.
+    While the service answers HTTP 429, calls are separated by a gap. It grows with each 429 and shrinks with each
+    answered call.
     """
 
     def __init__(self, count: int, world: World) -> None:
@@ -26,58 +28,58 @@ class CallQueue:
         self._order = itertools.count()
         self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
         self._gap_s = 0.0
-        self._next = self._widened_at = 0.0
-        self._alarm: asyncio.TimerHandle | None = None
+        self._next_at = self._slowed_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
 
-    async def take(self, within_s: float, *, is_small: bool) -> bool:
-        """Wait for a turn; say whether it came in time. Whoever has one gives it back."""
-        mine = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (not is_small, next(self._order), mine))
-        self._pass_on()
+    async def acquire(self, timeout_s: float, *, is_small: bool) -> bool:
+        """Wait until a call may be made, and return whether that was in time. After the call, `release` it."""
+        turn = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (not is_small, next(self._order), turn))
+        self._start_next_calls()
         try:
-            async with asyncio.timeout(within_s):
-                await asyncio.shield(mine)
-        except BaseException as over:
-            if mine.done():
-                self.give_back()
+            async with asyncio.timeout(timeout_s):
+                await asyncio.shield(turn)
+        except BaseException as error:
+            if turn.done():
+                self.release()
             else:
-                mine.cancel()
-            if isinstance(over, TimeoutError):
+                turn.cancel()
+            if isinstance(error, TimeoutError):
                 return False
             raise
         return True
 
-    def give_back(self) -> None:
-        """Let the next one have the turn."""
+    def release(self) -> None:
+        """Allow the next call."""
         self._free += 1
-        self._pass_on()
+        self._start_next_calls()
 
-    def widen(self, began_at: float) -> None:
-        """A call that was begun then was one too many; those begun before the last change say nothing new."""
-        if began_at >= self._widened_at:
-            self._gap_s = min(max(self._gap_s * 2, FIRST_GAP_S), LONGEST_GAP_S)
-            self._widened_at = self._world.monotonic()
-            self._next = self._widened_at + self._gap_s
+    def slow_down(self, began_at: float) -> None:
+        """Lengthen the gap after an HTTP 429, unless the call was begun before the last change."""
+        if began_at >= self._slowed_at:
+            self._gap_s = min(max(self._gap_s * 2, MIN_GAP_S), MAX_GAP_S)
+            self._slowed_at = self._world.monotonic()
+            self._next_at = self._slowed_at + self._gap_s
 
-    def ease(self) -> None:
-        """A call was answered."""
-        self._gap_s *= EASING
-        if self._gap_s < LEAST_GAP_S:
+    def speed_up(self) -> None:
+        """Shorten the gap after an answered call."""
+        self._gap_s *= GAP_DECAY
+        if self._gap_s < NEGLIGIBLE_GAP_S:
             self._gap_s = 0.0
 
-    def _pass_on(self) -> None:
+    def _start_next_calls(self) -> None:
         while self._free and self._waiting:
-            late_s = self._world.monotonic() - self._next
-            if self._gap_s and late_s < 0:
-                if self._alarm is None:
-                    self._alarm = asyncio.get_running_loop().call_later(-late_s, self._wake)
+            early_s = self._next_at - self._world.monotonic()
+            if self._gap_s and early_s > 0:
+                if self._timer is None:
+                    self._timer = asyncio.get_running_loop().call_later(early_s, self._wake)
                 return
-            _, _, next_one = heapq.heappop(self._waiting)
-            if not next_one.done():
+            _, _, waiting = heapq.heappop(self._waiting)
+            if not waiting.done():
                 self._free -= 1
-                self._next = self._world.monotonic() + self._gap_s
-                next_one.set_result(None)
+                self._next_at = self._world.monotonic() + self._gap_s
+                waiting.set_result(None)
 
     def _wake(self) -> None:
-        self._alarm = None
-        self._pass_on()
+        self._timer = None
+        self._start_next_calls()

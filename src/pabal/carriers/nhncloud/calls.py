@@ -1,4 +1,4 @@
-"""Which messages go together in one call to NHN Cloud, and what that call says."""
+"""Groups messages into calls to NHN Cloud, and writes their bodies."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -6,19 +6,21 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from pabal.carriers.nhncloud.buttons import all_to_relay
+from pabal.carriers.nhncloud.buttons import all_to_remote
 from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Product
 
-MOST_RECIPIENTS = 1000
-LAST_WITH_OTHERS = 2
-MOST_BYTES_SMS = 90
-MOST_BYTES_TITLE = 40
+MAX_RECIPIENTS = 1000
+"""The most recipients of one call."""
+LAST_SHARED_NUMBER = 2
+"""The highest message number in a request that may share a call with messages of other requests."""
+MAX_SMS_BYTES = 90
+MAX_TITLE_BYTES = 40
 IDEMPOTENCY_HEADER = "X-NC-API-IDEMPOTENCY-KEY"
 
 
 class ProductEndpoint(Enum):
-    """Where a kind of message is given, asked for and reported on."""
+    """The path of an interface that sends, lists and reports one kind of message."""
 
     SMS = "/sms/v3.0/appKeys/{appkey}/sender/sms"
     MMS = "/sms/v3.0/appKeys/{appkey}/sender/mms"
@@ -31,34 +33,34 @@ class ProductEndpoint(Enum):
 
     @property
     def service(self) -> str:
-        """Which of its services is behind the door: each may fail, or end, by itself."""
+        """The service behind the endpoint: each may fail, or be closed, on its own."""
         return "sms" if self.is_text else self.name.lower()
 
 
 class SendCall(NamedTuple):
-    """A call that hands messages over."""
+    """A call that submits messages."""
 
     endpoint: ProductEndpoint
     path: str
     shared: dict[str, Any]
-    """What is said once for all recipients."""
+    """The fields that apply to all recipients."""
     attempts: list[Attempt]
 
     def body(self, image: str | int | None) -> dict[str, Any]:
-        """Return the body of the call; `image` is what its picture is called there, if it has one."""
+        """Return the body of the call; `image` is the reference of its image, if it has one."""
         requests = {identifiers.request_id_of(each.message_id) for each in self.attempts}
-        name = {"senderGroupingKey": next(iter(requests)).hex()} if len(requests) == 1 else {}
-        picture = {"attachFileIdList": [image]} if image is not None and self.endpoint.is_text else {}
+        group = {"senderGroupingKey": next(iter(requests)).hex()} if len(requests) == 1 else {}
+        attachment = {"attachFileIdList": [image]} if image is not None and self.endpoint.is_text else {}
         return {
             **self.shared,
-            **picture,
-            **name,
+            **attachment,
+            **group,
             "recipientList": [_recipient(self.endpoint, each, image) for each in self.attempts],
         }
 
     @property
     def headers(self) -> dict[str, str]:
-        """The call's headers; its key stands for exactly these attempts, so only a repeated call bears it again."""
+        """The headers; the idempotency key is made of these attempts, so only a repeated call has the same one."""
         if self.endpoint.is_text:
             return {}
         digest = sha256()
@@ -68,85 +70,85 @@ class SendCall(NamedTuple):
         return key | ({"X-Convert-To-Brand-Message": "true"} if self.endpoint is ProductEndpoint.FRIENDTALK else {})
 
     def halves(self) -> tuple["SendCall", "SendCall"]:
-        """Return the same call in two parts."""
+        """Return the same call in two halves."""
         middle = len(self.attempts) // 2
         return self._replace(attempts=self.attempts[:middle]), self._replace(attempts=self.attempts[middle:])
 
 
-def calls_of(attempts: Iterable[Attempt], unsubscribe: str) -> list[SendCall]:
-    """Return the calls that hand these messages over, as few as there can be.
+def group_into_calls(attempts: Iterable[Attempt], unsubscribe: str) -> list[SendCall]:
+    """Return as few calls as possible that submit these messages.
 
-    Messages of one request go together if they are to be said alike; what is alone of its request goes with
-    others that are, if it may.
+    Messages of one request share a call if they share its fields. A message that is alone in its request shares
+    a call with others like it, if it may.
     """
     listed = list(attempts)
     count = Counter(identifiers.request_id_of(each.message_id) for each in listed)
     groups: dict[Any, list[Attempt]] = defaultdict(list)
     for each in listed:
         request = identifiers.request_id_of(each.message_id)
-        is_alone = count[request] == 1 and goes_with_others(each.message_id)
-        groups[_likeness(each, b"" if is_alone else request)].append(each)
+        is_alone = count[request] == 1 and may_share_call(each.message_id)
+        groups[_shared_key(each, b"" if is_alone else request)].append(each)
     calls = []
     for group in groups.values():
-        for begin in range(0, len(group), MOST_RECIPIENTS):
-            some = group[begin : begin + MOST_RECIPIENTS]
-            calls.append(SendCall(*_address(some[0], unsubscribe), some))
+        for begin in range(0, len(group), MAX_RECIPIENTS):
+            some = group[begin : begin + MAX_RECIPIENTS]
+            calls.append(SendCall(*_destination(some[0], unsubscribe), some))
     return calls
 
 
-def goes_with_others(message_id: bytes) -> bool:
-    """Whether a message may go in one call with those of other requests, which then bears no request's name.
+def may_share_call(message_id: bytes) -> bool:
+    """Return whether a message may share a call with other requests; such a call has no senderGroupingKey.
 
-    So may the message of a request that has but one, and its fallback. All others bear their request's name, so
-    that those in doubt are found together.
+    The only message of a request may, and its fallback. All others go with their request's id as senderGroupingKey,
+    so that one lookup finds all that are in doubt.
     """
-    return identifiers.number_of(message_id) <= LAST_WITH_OTHERS
+    return identifiers.number_of(message_id) <= LAST_SHARED_NUMBER
 
 
-def door_of(attempt: Attempt, unsubscribe: str) -> ProductEndpoint:
-    """Return where a message is given: an advertisement that has grown too long for an SMS goes as an LMS."""
+def endpoint_of(attempt: Attempt, unsubscribe: str) -> ProductEndpoint:
+    """Return the endpoint of a message; an advertisement that is too long for an SMS goes as an LMS."""
     if attempt.product is Product.ALIMTALK:
         return ProductEndpoint.ALIMTALK
     if not attempt.product.is_text:
         return ProductEndpoint.FRIENDTALK
-    is_short = not attempt.is_ad or _size(_content(attempt, unsubscribe)) <= MOST_BYTES_SMS
+    is_short = not attempt.is_ad or _size(_content(attempt, unsubscribe)) <= MAX_SMS_BYTES
     return ProductEndpoint.SMS if attempt.product is Product.SMS and is_short else ProductEndpoint.MMS
 
 
-def _likeness(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
-    """Return what must be the same for messages to go in one call."""
-    alike: tuple[Any, ...] = attempt.product, request, attempt.image_request_id
+def _shared_key(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
+    """Return what must be equal for messages to share a call."""
+    key: tuple[Any, ...] = attempt.product, request, attempt.image_request_id
     if attempt.product.is_text:
-        return *alike, attempt.sender, attempt.subject, attempt.content, attempt.is_ad
-    return *alike, attempt.sender_key, attempt.template_code
+        return *key, attempt.sender, attempt.subject, attempt.content, attempt.is_ad
+    return *key, attempt.sender_key, attempt.template_code
 
 
-def _address(attempt: Attempt, unsubscribe: str) -> tuple[ProductEndpoint, str, dict[str, Any]]:
-    door = door_of(attempt, unsubscribe)
-    if door is ProductEndpoint.ALIMTALK:
-        shared = {"senderKey": attempt.sender_key, "templateCode": attempt.template_code}
-        return door, f"{door.value}/raw-messages", shared
-    if door is ProductEndpoint.FRIENDTALK:
-        return door, f"{door.value}/messages", {"senderKey": attempt.sender_key}
-    said: dict[str, Any] = {"body": _content(attempt, unsubscribe), "sendNo": attempt.sender}
-    if door is ProductEndpoint.MMS:
-        said["title"] = attempt.subject or _title(attempt.content)
-    kind = "sms" if door is ProductEndpoint.SMS else "mms"
-    path = door.value.removesuffix(kind) + (f"ad-{kind}" if attempt.is_ad else kind)
-    return door, path, said
+def _destination(attempt: Attempt, unsubscribe: str) -> tuple[ProductEndpoint, str, dict[str, Any]]:
+    endpoint = endpoint_of(attempt, unsubscribe)
+    if endpoint is ProductEndpoint.ALIMTALK:
+        fields = {"senderKey": attempt.sender_key, "templateCode": attempt.template_code}
+        return endpoint, f"{endpoint.value}/raw-messages", fields
+    if endpoint is ProductEndpoint.FRIENDTALK:
+        return endpoint, f"{endpoint.value}/messages", {"senderKey": attempt.sender_key}
+    shared: dict[str, Any] = {"body": _content(attempt, unsubscribe), "sendNo": attempt.sender}
+    if endpoint is ProductEndpoint.MMS:
+        shared["title"] = attempt.subject or _title(attempt.content)
+    kind = "sms" if endpoint is ProductEndpoint.SMS else "mms"
+    path = endpoint.value.removesuffix(kind) + (f"ad-{kind}" if attempt.is_ad else kind)
+    return endpoint, path, shared
 
 
 def _content(attempt: Attempt, unsubscribe: str) -> str:
-    """Return the text of a message; an advertisement ends by saying how to refuse more."""
+    """Return the text of a message; an advertisement ends with the number to unsubscribe."""
     if not attempt.is_ad or unsubscribe in attempt.content.replace("-", ""):
         return attempt.content
     return f"{attempt.content}\n무료거부 {unsubscribe}"
 
 
 def _title(content: str) -> str:
-    """Return a title for a text that has none, as there must be one: the beginning of its first line."""
+    """Return the beginning of the first line, as the title that every LMS and MMS needs."""
     first = content.strip().split("\n")[0]
-    while _size(first) > MOST_BYTES_TITLE:
+    while _size(first) > MAX_TITLE_BYTES:
         first = first[:-1]
     return first or "MMS"
 
@@ -155,32 +157,32 @@ def _size(content: str) -> int:
     return len(content.encode("cp949", "replace"))
 
 
-def _recipient(door: ProductEndpoint, attempt: Attempt, image: str | int | None) -> dict[str, Any]:
+def _recipient(endpoint: ProductEndpoint, attempt: Attempt, image: str | int | None) -> dict[str, Any]:
     name = attempt.message_id.hex()
-    if door.is_text:
+    if endpoint.is_text:
         return {"recipientNo": attempt.receiver, "recipientGroupingKey": name}
-    said: dict[str, Any] = {
+    recipient: dict[str, Any] = {
         "recipientNo": attempt.receiver,
         "content": attempt.content,
-        "resendParameter": {"isResend": False},  # its console may say otherwise; the fallback is ours to send
+        "resendParameter": {"isResend": False},  # overrides NHN Cloud's console: we send the fallback
         "recipientGroupingKey": name,
     }
     if attempt.buttons:
-        said["buttons"] = all_to_relay(attempt.buttons)
-    if door is ProductEndpoint.ALIMTALK:
+        recipient["buttons"] = all_to_remote(attempt.buttons)
+    if endpoint is ProductEndpoint.ALIMTALK:
         if attempt.subject:
-            said["templateTitle"] = attempt.subject
-        return said
-    said["isAd"] = attempt.is_ad
+            recipient["templateTitle"] = attempt.subject
+        return recipient
+    recipient["isAd"] = attempt.is_ad
     if image is not None:
-        said["imageUrl"] = image
+        recipient["imageUrl"] = image
         if attempt.image_link:
-            said["imageLink"] = attempt.image_link
-    return said
+            recipient["imageLink"] = attempt.image_link
+    return recipient
 
 
-def by_request(attempts: Sequence[Attempt]) -> dict[bytes, list[Attempt]]:
-    """Return the messages by their requests."""
+def group_by_request(attempts: Sequence[Attempt]) -> dict[bytes, list[Attempt]]:
+    """Return the messages by request id."""
     found: dict[bytes, list[Attempt]] = defaultdict(list)
     for each in attempts:
         found[identifiers.request_id_of(each.message_id)].append(each)

@@ -1,4 +1,4 @@
-"""Calls to one of NHN Cloud's interfaces, and what can be said of a call that brought no answer."""
+"""The HTTP client of NHN Cloud's interfaces; its errors tell whether a call can have been processed."""
 
 import asyncio
 import contextlib
@@ -17,34 +17,35 @@ import msgspec
 from pabal.domain.dates import SECOND, Instant
 from pabal.settings.field import BadSetting
 
-CONNECT_S = 5.0
-IDLE_S = 30.0
-"""A connection that nothing was sent over for so long is not used again: the far end may just be closing it."""
-MOST_CONNECTIONS = 256
-MOST_CAUSES = 10
-MOST_WORDS = 200
-"""How many characters of what it says are told to others."""
-THROTTLED = 429
-SERVER_ERRORS = 500
-"""From here on whatever stands before the interface says it, or the interface in trouble: it may have arrived."""
+CONNECT_TIMEOUT_S = 5.0
+KEEPALIVE_S = 30.0
+"""A connection idle for this long is not used again: the server may be closing it."""
+MAX_CONNECTIONS = 256
+MAX_CAUSES = 10
+"""How far the causes of an exception are followed."""
+MAX_MESSAGE_CHARACTERS = 200
+"""How much of an error message is passed on."""
+TOO_MANY_REQUESTS = 429
+FIRST_SERVER_ERROR = 500
+"""From this status on the call may have been processed: a gateway answers, or the interface failed."""
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every address, and app keys stand in them
-
-
-class NotReached(Exception):
-    """The call never left: nobody is there, or nobody answered the connection."""
+logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs every address, and these contain app keys
 
 
-class NoAnswer(Exception):
-    """The call may have arrived, but what became of it nobody said."""
+class Unreachable(Exception):
+    """The call was not sent: no connection could be made."""
+
+
+class NoResponse(Exception):
+    """The call may have been processed, but there is no usable response."""
 
 
 class Throttled(Exception):
-    """Too many calls: this one was not looked at."""
+    """HTTP 429: the call was not processed."""
 
 
-class Said(Exception):
-    """The interface answered that it will not; `answer` is all that it said."""
+class ErrorResponse(Exception):
+    """The interface answered with an error; `answer` is the whole body."""
 
     def __init__(self, code: int, message: str, answer: Mapping[str, Any]) -> None:
         super().__init__(f"{code} {message}")
@@ -54,19 +55,19 @@ class Said(Exception):
 
 
 @contextlib.contextmanager
-def read_as_documented() -> Iterator[None]:
-    """Take an answer that is not made as its documentation says for none at all.
+def expect_documented_shape() -> Iterator[None]:
+    """Treat an answer whose shape differs from the documentation as no response.
 
-    Raises NoAnswer.
+    Raises NoResponse.
     """
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        raise NoAnswer("an answer that is not as documented") from None
+        raise NoResponse("the answer is not as documented") from None
 
 
-class File(NamedTuple):
-    """A file to upload, in the form field of this name."""
+class UploadFile(NamedTuple):
+    """A file to upload in a form field."""
 
     field: str
     name: str
@@ -75,23 +76,23 @@ class File(NamedTuple):
 
 
 class NhnCloudClient:
-    """One of its interfaces: an address, an app key and the secret that goes with it."""
+    """The client of one interface: an address, an app key and its secret key."""
 
     def __init__(
         self,
         address: str,
         app_key: str,
         secret_key: str,
-        authority: Path | None = None,
+        ca_file: Path | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """`transport` stands in for the network. Raises BadSetting for an authority that cannot be read."""
+        """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
         try:
-            context = ssl.create_default_context(cafile=authority)
+            context = ssl.create_default_context(cafile=ca_file)
         except OSError as error:
             raise BadSetting(f"tls_ca: cannot be read ({error.strerror})") from None
-        self.date: Instant | None = None
-        """What its clock showed when it answered last, to the second."""
+        self.server_time: Instant | None = None
+        """The Date header of the last response, in whole seconds."""
         self._app_key = app_key
         self._secrets = (app_key, secret_key)
         self._http = httpx.AsyncClient(
@@ -102,29 +103,29 @@ class NhnCloudClient:
             follow_redirects=False,
             trust_env=False,
             limits=httpx.Limits(
-                max_connections=MOST_CONNECTIONS,
-                max_keepalive_connections=MOST_CONNECTIONS,
-                keepalive_expiry=IDLE_S,
+                max_connections=MAX_CONNECTIONS,
+                max_keepalive_connections=MAX_CONNECTIONS,
+                keepalive_expiry=KEEPALIVE_S,
             ),
         )
 
-    async def ask(
+    async def request(
         self,
         method: str,
         path: str,
         *,
-        within_s: float,
+        timeout_s: float,
         body: Any = None,
         query: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
-        file: File | None = None,
+        file: UploadFile | None = None,
     ) -> dict[str, Any]:
-        """Call, and return what was answered; `{appkey}` in the path is filled in.
+        """Make a call and return the answer; `{appkey}` in the path is replaced.
 
-        Raises NotReached, NoAnswer, Throttled, Said.
+        Raises Unreachable, NoResponse, Throttled, ErrorResponse.
         """
         if self._http.is_closed:
-            raise NotReached("the service is stopping")
+            raise Unreachable("the service is stopping")
         content = None if body is None else msgspec.json.encode(body)
         all_headers = dict(headers or {})
         if content is not None:
@@ -136,26 +137,26 @@ class NhnCloudClient:
             params=dict(query) if query else None,
             headers=all_headers,
             files={file.field: (file.name, file.body, file.content_type)} if file else None,
-            timeout=httpx.Timeout(None, connect=min(CONNECT_S, within_s), pool=within_s),
+            timeout=httpx.Timeout(None, connect=min(CONNECT_TIMEOUT_S, timeout_s), pool=timeout_s),
         )
         try:
-            async with asyncio.timeout(within_s):
+            async with asyncio.timeout(timeout_s):
                 response = await self._http.send(request)
         except TimeoutError:
-            raise NoAnswer("no answer in time") from None
+            raise NoResponse("no response in time") from None
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise NotReached(_in_words(error)) from None
+            raise Unreachable(_describe(error)) from None
         except httpx.HTTPError as error:
-            raise NoAnswer(_in_words(error)) from None
-        self.date = _date(response)
-        return self._read(response)
+            raise NoResponse(_describe(error)) from None
+        self.server_time = _server_time(response)
+        return self._parse(response)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
 
-    def _read(self, response: httpx.Response) -> dict[str, Any]:
-        if response.status_code == THROTTLED:
+    def _parse(self, response: httpx.Response) -> dict[str, Any]:
+        if response.status_code == TOO_MANY_REQUESTS:
             raise Throttled
         try:
             answer = msgspec.json.decode(response.content)
@@ -163,21 +164,21 @@ class NhnCloudClient:
             is_successful, code = header["isSuccessful"], int(header["resultCode"])
             message = str(header.get("resultMessage") or "")
         except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError):
-            if response.status_code >= SERVER_ERRORS or response.status_code < 400:
-                raise NoAnswer(f"an answer that is none (HTTP {response.status_code})") from None
-            raise NotReached(f"HTTP {response.status_code}") from None
+            if response.status_code >= FIRST_SERVER_ERROR or response.status_code < 400:
+                raise NoResponse(f"invalid response (HTTP {response.status_code})") from None
+            raise Unreachable(f"HTTP {response.status_code}") from None
         if is_successful is not True:
-            raise Said(code, self._clean(message), answer)
+            raise ErrorResponse(code, self._sanitize(message), answer)
         return dict(answer)
 
-    def _clean(self, message: str) -> str:
-        """Return its words for logs and operators: one line, not too long, and without our keys in them."""
+    def _sanitize(self, message: str) -> str:
+        """Return an error message for logs and operators: one line, not too long, without our keys."""
         for secret in filter(None, self._secrets):
             message = message.replace(secret, "…")
-        return " ".join(message.split())[:MOST_WORDS]
+        return " ".join(message.split())[:MAX_MESSAGE_CHARACTERS]
 
 
-def _date(response: httpx.Response) -> Instant | None:
+def _server_time(response: httpx.Response) -> Instant | None:
     try:
         return round(parsedate_to_datetime(response.headers["date"]).timestamp()) * SECOND
     except (KeyError, ValueError, TypeError, OverflowError):
@@ -185,9 +186,9 @@ def _date(response: httpx.Response) -> Instant | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it; of several addresses that were tried, the first counts."""
+    """Yield an error and its causes; of several addresses that were tried, the first counts."""
     found: BaseException | None = error
-    for _ in range(MOST_CAUSES):
+    for _ in range(MAX_CAUSES):
         if found is None:
             return
         yield found
@@ -197,16 +198,16 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
             found = found.__cause__ or found.__context__
 
 
-def _in_words(error: Exception) -> str:
-    """Return why there was no answer, without the address: a key stands in it."""
+def _describe(error: Exception) -> str:
+    """Return why there is no response, without the address, which contains a key."""
     if isinstance(error, httpx.ConnectTimeout):
-        return "the connection was not answered"
+        return "the connection timed out"
     if isinstance(error, httpx.TimeoutException):
-        return "no answer in time"
+        return "no response in time"
     for each in _causes(error):
         if isinstance(each, ssl.SSLError):
             return f"TLS: {getattr(each, 'verify_message', '') or each.reason or type(each).__name__}"
         if isinstance(each, OSError) and each.errno:
-            is_of_names = isinstance(each, socket.gaierror)  # whose numbers are others
-            return str(each.strerror) if is_of_names else os.strerror(each.errno)
+            is_lookup = isinstance(each, socket.gaierror)  # whose numbers are not those of strerror
+            return str(each.strerror) if is_lookup else os.strerror(each.errno)
     return f"the connection failed ({type(error).__name__})"

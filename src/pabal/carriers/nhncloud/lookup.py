@@ -1,12 +1,12 @@
-"""Asks NHN Cloud which messages it has, for those whose answer was lost."""
+"""Looks up in NHN Cloud's lists which messages it has."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from pabal.carriers.base import Accepted, Rejected, Verdict
-from pabal.carriers.nhncloud.calls import ProductEndpoint, by_request, goes_with_others
-from pabal.carriers.nhncloud.client import NhnCloudClient, read_as_documented
+from pabal.carriers.nhncloud.calls import ProductEndpoint, group_by_request, may_share_call
+from pabal.carriers.nhncloud.client import NhnCloudClient, expect_documented_shape
 from pabal.carriers.nhncloud.codes import outcome_of
 from pabal.domain import dates, identifiers
 from pabal.domain.dates import DAY, Instant
@@ -14,122 +14,126 @@ from pabal.domain.message import Attempt, Outcome
 from pabal.world import World
 
 SEOUL = ZoneInfo("Asia/Seoul")
-"""The zone of every date in its interfaces."""
-PAGE = 1000
-FURTHEST_BACK = 28 * DAY
-"""Its lists go back a month at most."""
-FAILED_TEXT = ("0", "4", "5", "6")
-FAILED_TALK = ("FAILED", "CANCEL")
+"""The time zone of all dates in NHN Cloud's interfaces."""
+PAGE_SIZE = 1000
+MAX_LOOK_BACK_MS = 28 * DAY
+"""The lists go back a month at most."""
+FAILED_SMS_STATUSES = ("0", "4", "5", "6")
+FAILED_TALK_STATUSES = ("FAILED", "CANCEL")
 
-Within = Callable[[], float]
-"""Says how long the next call may take."""
+NextTimeout = Callable[[], float]
+"""Returns how long the next call may take."""
 ListRow = Mapping[str, Any]
 
 
 class MessageLookup:
-    """A search for messages in doubt, in portions: those of a request, or one that may have gone with others.
+    """A lookup of messages in doubt, in groups: the messages of a request, or one that may have shared a call.
 
-    Whatever is found on the way is known to all portions, so that most need not be asked for.
+    All groups share what any of them finds, so that most messages need no call of their own.
     """
 
     def __init__(
-        self, door: ProductEndpoint, client: NhnCloudClient, attempts: Sequence[Attempt], world: World
+        self, endpoint: ProductEndpoint, client: NhnCloudClient, attempts: Sequence[Attempt], world: World
     ) -> None:
-        self.door = door
-        self.portions = _portions(attempts)
+        self.endpoint = endpoint
+        self.groups = _groups(attempts)
         self._client = client
         self._world = world
         self._wanted = {each.message_id.hex(): each.message_id for each in attempts}
         self._found: dict[bytes, Verdict] = {}
         self._calls: set[str] = set()
-        """The calls that were looked at, by the names they have there."""
+        """The calls that were searched, by their requestId at NHN Cloud."""
 
     def verdict(self, attempt: Attempt) -> Verdict | None:
-        """Return what it says to a message that was found by now, by whichever portion."""
+        """Return the verdict on a message that was found by any group."""
         return self._found.get(attempt.message_id)
 
-    async def find(self, portion: Sequence[Attempt], within: Within) -> dict[bytes, Verdict]:
-        """Return what it says to those messages of a portion that it has, by their ids.
+    async def find(self, group: Sequence[Attempt], next_timeout: NextTimeout) -> dict[bytes, Verdict]:
+        """Return the verdicts on those messages of a group that NHN Cloud has, by message id.
 
-        Raises what Client.ask raises.
+        Raises what NhnCloudClient.request raises.
         """
-        first = portion[0].message_id
-        if not all(goes_with_others(each.message_id) for each in portion):
+        first = group[0].message_id
+        if not all(may_share_call(each.message_id) for each in group):
             request_id = identifiers.request_id_of(first)
-            await self._look({"senderGroupingKey": request_id.hex()} | self._dates(request_id), within)
-        for each in portion:
-            one = each.message_id
-            if one in self._found or not goes_with_others(one):
+            await self._search({"senderGroupingKey": request_id.hex()} | self._dates(request_id), next_timeout)
+        for each in group:
+            message_id = each.message_id
+            if message_id in self._found or not may_share_call(message_id):
                 continue
-            for row in await self._look({"recipientGroupingKey": one.hex()} | self._dates(one), within):
-                await self._look_around(str(row["requestId"]), within)
-        return {one: self._found[one] for each in portion if (one := each.message_id) in self._found}
+            query = {"recipientGroupingKey": message_id.hex()} | self._dates(message_id)
+            for row in await self._search(query, next_timeout):
+                await self._search_call(str(row["requestId"]), next_timeout)
+        ids = [each.message_id for each in group]
+        return {message_id: self._found[message_id] for message_id in ids if message_id in self._found}
 
-    async def _look_around(self, call: str, within: Within) -> None:
-        """Look at all that went in one call: others of it may be in doubt too."""
+    async def _search_call(self, call: str, next_timeout: NextTimeout) -> None:
+        """Search all messages of a call: others of them may be in doubt too."""
         if call not in self._calls and len(self._found) < len(self._wanted):
             self._calls.add(call)
-            await self._look({"requestId": call}, within)
+            await self._search({"requestId": call}, next_timeout)
 
-    async def _look(self, query: Mapping[str, str | int], within: Within) -> list[ListRow]:
-        """Note what a list shows of the messages that are looked for, and return those rows."""
-        path = self.door.value if self.door.is_text else f"{self.door.value}/messages"
+    async def _search(self, query: Mapping[str, str | int], next_timeout: NextTimeout) -> list[ListRow]:
+        """Record the messages in doubt that a list shows, and return their rows."""
+        path = self.endpoint.value if self.endpoint.is_text else f"{self.endpoint.value}/messages"
         ours: list[ListRow] = []
         page = 1
         while True:
-            paged = {**query, "pageSize": PAGE, "pageNum": page}
-            answer = await self._client.ask("GET", path, query=paged, within_s=within())
-            with read_as_documented():
-                rows = _rows(self.door, answer)
+            paged = {**query, "pageSize": PAGE_SIZE, "pageNum": page}
+            answer = await self._client.request("GET", path, query=paged, timeout_s=next_timeout())
+            with expect_documented_shape():
+                rows = _rows(self.endpoint, answer)
                 for row in rows:
-                    if (one := self._wanted.get(str(row.get("recipientGroupingKey")))) is not None:
-                        self._found.setdefault(one, _verdict(self.door, row))
+                    if (message_id := self._wanted.get(str(row.get("recipientGroupingKey")))) is not None:
+                        self._found.setdefault(message_id, _verdict(self.endpoint, row))
                         ours.append(row)
-            if len(rows) < PAGE:
+            if len(rows) < PAGE_SIZE:
                 return ours
             page += 1
 
-    def _dates(self, name: bytes) -> dict[str, str | int]:
+    def _dates(self, message_id: bytes) -> dict[str, str | int]:
         now = self._world.now()
         return {
-            "startCreateDate": _date(self.door, max(identifiers.requested_at(name) - DAY, now - FURTHEST_BACK)),
-            "endCreateDate": _date(self.door, now + DAY),
+            "startCreateDate": _date(
+                self.endpoint, max(identifiers.requested_at(message_id) - DAY, now - MAX_LOOK_BACK_MS)
+            ),
+            "endCreateDate": _date(self.endpoint, now + DAY),
         }
 
 
-def _portions(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
-    """Return together what may have gone under its request's name, and one by one what may not."""
+def _groups(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
+    """Group messages that went with their request's id; keep those apart that may have shared a call."""
     found: list[Sequence[Attempt]] = []
-    for some in by_request(attempts).values():
-        is_apart = all(goes_with_others(each.message_id) for each in some)
+    for some in group_by_request(attempts).values():
+        is_apart = all(may_share_call(each.message_id) for each in some)
         found += [[each] for each in some] if is_apart else [some]
     return found
 
 
-def reference_of(call: Any, place: Any) -> str:
-    """Return the name by which a message's answer and its result meet: its call's there, and its place in that."""
-    if "\x00" in (name := f"{call}.{place}"):
-        raise ValueError("a name with a NUL in it, which no store keeps")
-    return name
+def make_reference(request_id: Any, sequence: Any) -> str:
+    """Return the reference that matches a message with its result: requestId and recipientSeq."""
+    if "\x00" in (reference := f"{request_id}.{sequence}"):
+        raise ValueError("a reference with a NUL, which cannot be stored")
+    return reference
 
 
-def _verdict(door: ProductEndpoint, row: Mapping[str, Any]) -> Verdict:
-    """Return what a row of a list says: how its message has ended, if it has; results of old are not told again."""
+def _verdict(endpoint: ProductEndpoint, row: Mapping[str, Any]) -> Verdict:
+    """Return the verdict for a row of a list; final if it has a result, as old results are not reported again."""
     if code := row.get("resultCode"):
-        outcome = outcome_of(str(code), is_text=door.is_text)
+        outcome = outcome_of(str(code), is_text=endpoint.is_text)
         return Accepted(None) if outcome is Outcome.DELIVERED else Rejected(outcome)
-    if str(row.get("msgStatus")) in FAILED_TEXT or row.get("messageStatus") in FAILED_TALK:
+    if str(row.get("msgStatus")) in FAILED_SMS_STATUSES or row.get("messageStatus") in FAILED_TALK_STATUSES:
         return Rejected(Outcome.UNDELIVERABLE)
-    return Accepted(reference_of(row["requestId"], row["recipientSeq"]))
+    return Accepted(make_reference(row["requestId"], row["recipientSeq"]))
 
 
-def _date(door: ProductEndpoint, at: Instant) -> str:
-    """Return a date as its lists want it: to the second for texts, to the minute for the others."""
-    return dates.format_timestamp(at, SEOUL) if door.is_text else dates.format_timestamp(at, SEOUL)[:16]
+def _date(endpoint: ProductEndpoint, at: Instant) -> str:
+    """Return a date in the format of the lists: with seconds for SMS, without for the others."""
+    return dates.format_timestamp(at, SEOUL) if endpoint.is_text else dates.format_timestamp(at, SEOUL)[:16]
 
 
-def _rows(door: ProductEndpoint, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return one page of a list; how many there are in all need not be told, and is not asked."""
-    if door.is_text:
+def _rows(endpoint: ProductEndpoint, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of one page; the total is not needed."""
+    if endpoint.is_text:
         return list(answer["body"]["data"])
     return list(answer["messageSearchResultResponse"]["messages"])

@@ -1,4 +1,4 @@
-"""Sender profiles and templates as NHN Cloud keeps them."""
+"""The provider of profiles and templates: NHN Cloud's KakaoTalk Bizmessage."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -7,12 +7,12 @@ from urllib.parse import quote
 import msgspec
 
 from pabal.carriers.nhncloud import templates as relay_templates
-from pabal.carriers.nhncloud.client import File, NhnCloudClient, Said
+from pabal.carriers.nhncloud.client import ErrorResponse, NhnCloudClient, UploadFile
 from pabal.carriers.nhncloud.refusals import (
     NO_SUCH_PROFILE,
     NO_SUCH_TEMPLATE,
-    refusing,
-    unsure,
+    as_refusals,
+    outcome_unknown,
 )
 from pabal.carriers.nhncloud.templates import NhnTemplate, UploadedImage
 from pabal.carriers.provider import RelayProvider, RemoteCategories, RemoteProfile, RemoteTemplate
@@ -25,16 +25,16 @@ from pabal.domain.template import ReviewDecision, TemplateContent, TemplateStatu
 
 T = TypeVar("T")
 
-MOST_A_PAGE = 1000
-MOST_PAGES = 100
+PAGE_SIZE = 1000
+MAX_PAGES = 100
 MAX_TOKEN_DIGITS = 9
 MAX_DEPTH = 3
 JPEG = "image/jpeg"
 _REGISTERED = "YSC03"
 _BLOCKED_BY_KAKAO = "S"
-_BARS = {"B": Suspension.BLOCKED, "C": Suspension.INACTIVE, "D": Suspension.DELETED, "E": Suspension.DELETED}
-"""By the state of the channel's profile at Kakao."""
-_OPEN = "/alimtalk/v2.3/appkeys/{appkey}"
+_SUSPENSIONS = {"B": Suspension.BLOCKED, "C": Suspension.INACTIVE, "D": Suspension.DELETED, "E": Suspension.DELETED}
+"""By kakaoProfileStatus, the state of the profile at Kakao."""
+_BASE_PATH = "/alimtalk/v2.3/appkeys/{appkey}"
 
 
 class _Sender(msgspec.Struct):
@@ -56,18 +56,18 @@ class _Category(msgspec.Struct):
 
 
 class NhnCloudProvider(RelayProvider):
-    """The desk of its KakaoTalk Bizmessage service."""
+    """Stores profiles and templates at NHN Cloud."""
 
-    def __init__(self, client: NhnCloudClient, within_s: float, most_a_page: int = MOST_A_PAGE) -> None:
+    def __init__(self, client: NhnCloudClient, timeout_s: float, page_size: int = PAGE_SIZE) -> None:
         self._client = client
-        self._within_s = within_s
-        self._most_a_page = most_a_page
+        self._timeout_s = timeout_s
+        self._page_size = page_size
 
     async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         channel_id, category, cellphone = registration
         await self._check_new(channel_id)
         body = {"plusFriendId": channel_id, "phoneNo": cellphone, "categoryCode": category}
-        await refusing(self._ask("POST", "/senders", body=body), "channelId")
+        await as_refusals(self._request("POST", "/senders", body=body), "channelId")
 
     async def verify_token(self, channel_id: str, token: str) -> str:
         if not (token.isascii() and token.isdigit() and len(token) <= MAX_TOKEN_DIGITS):
@@ -75,32 +75,32 @@ class NhnCloudProvider(RelayProvider):
         await self._check_new(channel_id)
         body = {"plusFriendId": channel_id, "token": int(token)}
         try:
-            answer = await refusing(self._ask("POST", "/sender/token", body=body), "token")
+            answer = await as_refusals(self._request("POST", "/sender/token", body=body), "token")
         except Refused as refusal:
             if refusal.code is Code.SERVICE_UNAVAILABLE:
                 raise
-            is_unknown = refusal.code is Code.SENDER_NOT_APPROVED  # it has forgotten the registration
+            is_unknown = refusal.code is Code.SENDER_NOT_APPROVED  # NHN Cloud has dropped the registration
             code = Code.TOKEN_EXPIRED if is_unknown else Code.TOKEN_INVALID
             raise Refused(code, "token", refusal.problems[0].detail) from None
-        sender = _read(answer.get("sender"), _Sender)
+        sender = _convert(answer.get("sender"), _Sender)
         if not sender.senderKey:
-            raise unsure("a profile that was proved has no key")
+            raise outcome_unknown("a verified profile has no key")
         return sender.senderKey
 
     async def find_profile(self, channel_id: str) -> RemoteProfile | None:
         found = await self._list("/senders", ("senders",), _Sender, {"plusFriendId": channel_id})
-        mine = (each for each in map(_standing, found) if each.channel_id == channel_id)
-        return next(mine, None)
+        profiles = (each for each in map(_remote_profile, found) if each.channel_id == channel_id)
+        return next(profiles, None)
 
     async def get_profile(self, sender_key: str) -> RemoteProfile | None:
-        answer = await self._one(f"/senders/{quote(sender_key, safe='')}", NO_SUCH_PROFILE)
-        return None if answer is None else _standing(_read(answer.get("sender"), _Sender))
+        answer = await self._get(f"/senders/{quote(sender_key, safe='')}", NO_SUCH_PROFILE)
+        return None if answer is None else _remote_profile(_convert(answer.get("sender"), _Sender))
 
     async def list_profiles(self) -> list[RemoteProfile]:
-        return [_standing(each) for each in await self._list("/senders", ("senders",), _Sender)]
+        return [_remote_profile(each) for each in await self._list("/senders", ("senders",), _Sender)]
 
     async def delete_profile(self, sender_key: str) -> None:
-        await self._remove(f"/senders/{quote(sender_key, safe='')}", "senderKey")
+        await self._delete(f"/senders/{quote(sender_key, safe='')}", "senderKey")
 
     async def submit_template(
         self, sender_key: str, code: str, design: TemplateContent, image: Image | None
@@ -109,44 +109,46 @@ class NhnCloudProvider(RelayProvider):
         known = await self.get_template(sender_key, code)
         if known is not None and await self._is_in_review(sender_key, known, design):
             return None
-        picture = await self._upload(image) if image is not None and design.emphasis_type == "image" else None
-        body = relay_templates.to_relay(design, picture)
+        uploaded = await self._upload(image) if image is not None and design.emphasis_type == "image" else None
+        body = relay_templates.to_remote(design, uploaded)
         if known is None:
             new = {"templateCode": code, **body}
-            await refusing(self._ask("POST", _templates_of(sender_key), body=new), "templateCode")
+            await as_refusals(self._request("POST", _templates_path(sender_key), body=new), "templateCode")
         else:
-            await refusing(self._ask("PUT", _template_of(sender_key, code), body=body), "templateCode")
+            await as_refusals(self._request("PUT", _template_path(sender_key, code), body=body), "templateCode")
         return None
 
     async def list_templates(self, sender_key: str) -> list[RemoteTemplate]:
-        within = ("templateListResponse", "templates")
+        keys = ("templateListResponse", "templates")
         return [
-            relay_templates.from_relay(each)
-            for each in await self._list(_templates_of(sender_key), within, NhnTemplate)
+            relay_templates.from_remote(each)
+            for each in await self._list(_templates_path(sender_key), keys, NhnTemplate)
         ]
 
     async def get_template(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        answer = await self._one(_template_of(sender_key, code), NO_SUCH_TEMPLATE)
-        return None if answer is None else relay_templates.from_relay(_read(answer.get("templates"), NhnTemplate))
+        answer = await self._get(_template_path(sender_key, code), NO_SUCH_TEMPLATE)
+        return (
+            None if answer is None else relay_templates.from_remote(_convert(answer.get("templates"), NhnTemplate))
+        )
 
     async def get_template_change(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        answer = await self._one(f"{_template_of(sender_key, code)}/modifications", NO_SUCH_TEMPLATE)
-        within = _part(answer or {}, "templateModificationsResponse")
+        answer = await self._get(f"{_template_path(sender_key, code)}/modifications", NO_SUCH_TEMPLATE)
+        part = _part(answer or {}, "templateModificationsResponse")
         found = [
-            relay_templates.from_relay(each) for each in _read(within.get("templates") or [], list[NhnTemplate])
+            relay_templates.from_remote(each) for each in _convert(part.get("templates") or [], list[NhnTemplate])
         ]
         return found[0] if found else None
 
     async def delete_template(self, sender_key: str, code: str) -> None:
-        path = _template_of(sender_key, code)
-        await self._remove(path, "templateCode")
+        path = _template_path(sender_key, code)
+        await self._delete(path, "templateCode")
 
     async def list_categories(self) -> RemoteCategories:
-        senders = await refusing(self._ask("GET", "/sender/categories"))
-        templates = await refusing(self._ask("GET", "/template/categories"))
+        senders = await as_refusals(self._request("GET", "/sender/categories"))
+        templates = await as_refusals(self._request("GET", "/template/categories"))
         return RemoteCategories(
-            tuple(_leaves(_read(senders.get("categories") or [], list[_Category]))),
-            tuple(_grouped(_read(templates.get("categories") or [], list[_Category]))),
+            tuple(_leaf_categories(_convert(senders.get("categories") or [], list[_Category]))),
+            tuple(_template_categories(_convert(templates.get("categories") or [], list[_Category]))),
         )
 
     def is_same_design(self, ours: TemplateContent, theirs: TemplateContent) -> bool:
@@ -156,13 +158,13 @@ class NhnCloudProvider(RelayProvider):
         await self._client.close()
 
     async def _check_new(self, channel_id: str) -> None:
-        """Refuse a channel that has been proved there before: whose it is here, only an operator can say."""
+        """Refuse a channel that is verified at NHN Cloud already: only an operator can assign it to an account."""
         known = await self.find_profile(channel_id)
         if known is not None and known.sender_key is not None:
-            raise Refused(Code.DUPLICATE, "channelId", _REGISTERED_THERE)
+            raise Refused(Code.DUPLICATE, "channelId", _ALREADY_REGISTERED)
 
     async def _is_in_review(self, sender_key: str, known: RemoteTemplate, design: TemplateContent) -> bool:
-        """Say whether a design is being reviewed already, as a new template or as a change of an approved one."""
+        """Return whether this is under review already, as a new template or as a change of an approved one."""
         if known.status is TemplateStatus.REJECTED:
             return False
         if known.status is TemplateStatus.APPROVED:
@@ -176,141 +178,142 @@ class NhnCloudProvider(RelayProvider):
 
     async def _upload(self, image: Image) -> UploadedImage:
         if image.content_type != JPEG:
-            detail = Text("중계사는 JPEG만 받습니다.", "The relay takes nothing but JPEG.")
+            detail = Text("중계사는 JPEG만 받습니다.", "The relay accepts only JPEG.")
             raise Refused(Code.INVALID_IMAGE, "image", detail)
         is_named = image.file_name.lower().endswith((".jpg", ".jpeg"))
-        file = File("file", image.file_name if is_named else f"{image.file_name}.jpg", JPEG, image.body)
-        answer = await refusing(self._ask("POST", "/template-image", file=file), "image")
+        file = UploadFile("file", image.file_name if is_named else f"{image.file_name}.jpg", JPEG, image.body)
+        answer = await as_refusals(self._request("POST", "/template-image", file=file), "image")
         found = _part(answer, "templateImage")
         name, address = found.get("templateImageName"), found.get("templateImageUrl")
         if not isinstance(name, str) or not isinstance(address, str):
-            raise unsure("an uploaded picture has no address")
+            raise outcome_unknown("an uploaded image has no address")
         return UploadedImage(name, address)
 
     async def _list(
         self,
         path: str,
-        within: tuple[str, ...],
+        keys: tuple[str, ...],
         shape: type[T],
         query: Mapping[str, str | int] | None = None,
     ) -> list[T]:
-        """Return everything that a list has, page by page.
+        """Return all entries of a list, page by page.
 
-        Raises Unsure for a list that is not whole: something may have come or gone between two pages.
+        Raises ProviderOutcomeUnknown for an incomplete list: entries may change between two pages.
         """
         found: list[T] = []
-        for number in range(1, MOST_PAGES + 1):
-            asked = {**(query or {}), "pageNum": number, "pageSize": self._most_a_page}
-            answer: Any = await refusing(self._ask("GET", path, query=asked))
-            for word in within[:-1]:
-                answer = _part(answer, word)
-            page = _read(answer.get(within[-1]) or [], list[shape])  # type: ignore[valid-type]
+        for number in range(1, MAX_PAGES + 1):
+            page_query = {**(query or {}), "pageNum": number, "pageSize": self._page_size}
+            answer: Any = await as_refusals(self._request("GET", path, query=page_query))
+            for key in keys[:-1]:
+                answer = _part(answer, key)
+            page = _convert(answer.get(keys[-1]) or [], list[shape])  # type: ignore[valid-type]
             found += page
-            if len(page) < self._most_a_page:
+            if len(page) < self._page_size:
                 if answer.get("totalCount") not in (len(found), None):
                     break
                 return found
-        raise unsure("a list is not whole")
+        raise outcome_unknown("a list is incomplete")
 
-    async def _one(self, path: str, none: int) -> Mapping[str, Any] | None:
-        """Return what there is at a path; None: it says that there is nothing, with the code `none`."""
-        return await refusing(self._unless((none,), "GET", path))
+    async def _get(self, path: str, not_found: int) -> Mapping[str, Any] | None:
+        """Return the answer for a path; None if the error code is `not_found`."""
+        return await as_refusals(self._request_unless((not_found,), "GET", path))
 
-    async def _remove(self, path: str, field: str) -> None:
-        """Delete what is at a path; a profile that is gone has taken its templates along."""
-        await refusing(self._unless((NO_SUCH_PROFILE, NO_SUCH_TEMPLATE), "DELETE", path), field)
+    async def _delete(self, path: str, field: str) -> None:
+        """Delete what is at a path; deleting a profile also deletes its templates."""
+        await as_refusals(self._request_unless((NO_SUCH_PROFILE, NO_SUCH_TEMPLATE), "DELETE", path), field)
 
-    async def _unless(self, none: tuple[int, ...], method: str, path: str) -> Mapping[str, Any] | None:
+    async def _request_unless(self, ignored: tuple[int, ...], method: str, path: str) -> Mapping[str, Any] | None:
         try:
-            return await self._ask(method, path)
-        except Said as said:
-            if said.code in none:
+            return await self._request(method, path)
+        except ErrorResponse as error:
+            if error.code in ignored:
                 return None
             raise
 
-    async def _ask(
+    async def _request(
         self,
         method: str,
         path: str,
         *,
         body: Any = None,
         query: Mapping[str, str | int] | None = None,
-        file: File | None = None,
+        file: UploadFile | None = None,
     ) -> dict[str, Any]:
-        return await self._client.ask(
-            method, _OPEN + path, within_s=self._within_s, body=body, query=query, file=file
+        return await self._client.request(
+            method, _BASE_PATH + path, timeout_s=self._timeout_s, body=body, query=query, file=file
         )
 
 
-_REGISTERED_THERE = Text(
+_ALREADY_REGISTERED = Text(
     "이 채널은 중계사에 이미 등록되어 있습니다. 운영자가 `pabal profile adopt`로 가져올 수 있습니다.",
-    "This channel is registered at the relay already; the operator can take it over with `pabal profile adopt`.",
+    "This channel is already registered at the relay. An operator can assign it with `pabal profile adopt`.",
 )
 _OTHER_IN_REVIEW = Text(
-    "중계사가 이 템플릿의 다른 내용을 검수하고 있습니다.", "The relay is reviewing another text of this template."
+    "중계사가 이 템플릿의 다른 내용을 검수하고 있습니다.",
+    "The relay is reviewing another version of this template.",
 )
 
 
-def _templates_of(sender_key: str) -> str:
+def _templates_path(sender_key: str) -> str:
     return f"/senders/{quote(sender_key, safe='')}/templates"
 
 
-def _template_of(sender_key: str, code: str) -> str:
-    return f"{_templates_of(sender_key)}/{quote(code, safe='')}"
+def _template_path(sender_key: str, code: str) -> str:
+    return f"{_templates_path(sender_key)}/{quote(code, safe='')}"
 
 
-def _part(answer: Mapping[str, Any], word: str) -> Mapping[str, Any]:
-    """Return a part of an answer that has parts itself.
+def _part(answer: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return an object inside an answer.
 
-    Raises Unsure where it is something else.
+    Raises ProviderOutcomeUnknown if it is something else.
     """
-    found = answer.get(word) or {}
+    found = answer.get(key) or {}
     if not isinstance(found, dict):
-        raise unsure(f"{word} is no object")
+        raise outcome_unknown(f"{key} is not an object")
     return found
 
 
-def _read(part: Any, shape: type[T]) -> T:
-    """Return a part of an answer as what it should be.
+def _convert(part: Any, shape: type[T]) -> T:
+    """Return a part of an answer as a typed value.
 
-    Raises Unsure where it is something else.
+    Raises ProviderOutcomeUnknown if it has another shape.
     """
     try:
         return msgspec.convert(part, shape)
     except msgspec.ValidationError as error:
-        raise unsure(f"an answer of another shape: {error}") from None
+        raise outcome_unknown(f"unexpected answer: {error}") from None
 
 
-def _standing(sender: _Sender) -> RemoteProfile:
+def _remote_profile(sender: _Sender) -> RemoteProfile:
     name = sender.plusFriendId
     is_registered = sender.status == _REGISTERED
     return RemoteProfile(
         name if name.startswith("@") else f"@{name}",
         sender.senderKey or None if is_registered else None,
         sender.categoryCode or "",
-        _bar(sender) if is_registered else None,
+        _suspension(sender) if is_registered else None,
     )
 
 
-def _bar(sender: _Sender) -> Suspension | None:
+def _suspension(sender: _Sender) -> Suspension | None:
     if sender.block or sender.kakaoStatus == _BLOCKED_BY_KAKAO:
         return Suspension.BLOCKED
-    at_kakao = _BARS.get(sender.kakaoProfileStatus or "")
+    at_kakao = _SUSPENSIONS.get(sender.kakaoProfileStatus or "")
     return at_kakao or (Suspension.DORMANT if sender.dormant else None)
 
 
-def _leaves(given: list[_Category], above: tuple[str, ...] = ()) -> Iterator[Category]:
-    """Yield the categories of profiles that have none below them, each by its whole name."""
+def _leaf_categories(given: list[_Category], above: tuple[str, ...] = ()) -> Iterator[Category]:
+    """Yield the categories of profiles without subcategories, each with its full name."""
     for each in given:
         names = (*above, each.name)
         if each.subCategories and len(names) < MAX_DEPTH:
-            yield from _leaves(each.subCategories, names)
+            yield from _leaf_categories(each.subCategories, names)
         elif each.code:
             yield Category(each.code, ",".join(names))
 
 
-def _grouped(given: list[_Category]) -> Iterator[Category]:
-    """Yield the categories of templates, each with its group."""
+def _template_categories(given: list[_Category]) -> Iterator[Category]:
+    """Yield the categories of templates with their groups."""
     for group in given:
         for each in group.subCategories or ():
             if each.code:

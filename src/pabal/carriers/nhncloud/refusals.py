@@ -1,9 +1,9 @@
-"""What NHN Cloud's refusals to register, change or delete something are to our callers."""
+"""Maps NHN Cloud's errors of profiles and templates to refusals for callers."""
 
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from pabal.carriers.nhncloud.client import NoAnswer, NotReached, Said, Throttled
+from pabal.carriers.nhncloud.client import ErrorResponse, NoResponse, Throttled, Unreachable
 from pabal.carriers.provider import ProviderOutcomeUnknown, ProviderUnavailable
 from pabal.domain.codes import Code, Refused, Text
 
@@ -11,11 +11,12 @@ T = TypeVar("T")
 
 NO_SUCH_PROFILE = -2017
 NO_SUCH_TEMPLATE = -3003
-THROTTLED_S = 10.0
-MAX_SAID_CHARACTERS = 200
-_IN_TROUBLE = (-9999,)
-_KEYS_REFUSED = (-1000, -1001, -1030, -4004, -4005)
-"""App key or secret key are wrong, or the service behind them is closed: only an operator can mend that."""
+RETRY_AFTER_S = 10.0
+"""When callers may retry after an HTTP 429."""
+MAX_QUOTED_CHARACTERS = 200
+_SYSTEM_ERRORS = (-9999,)
+_KEY_ERRORS = (-1000, -1001, -1030, -4004, -4005)
+"""The app key or secret key is wrong, or the service is closed: only an operator can correct that."""
 _CODES = {
     NO_SUCH_PROFILE: (Code.SENDER_NOT_APPROVED, "senderKey"),
     -1006: (Code.SENDER_NOT_APPROVED, "senderKey"),
@@ -28,59 +29,59 @@ _CODES = {
     -3034: (Code.INVALID_STATE, "templateCode"),
     -2019: (Code.CONTENT_TOO_LONG, "content"),
 }
-_OF_BUTTONS = (-2018, -3000, -3006, -3007, -3008, -3009, -3024, -3025, -3026, -3050, -3103, -3309, -3310, -3348)
-_OF_IMAGES = (-3032, -4007, -4009, -4010, -4018, -4020, -4021, -8001, -8010)
+_BUTTON_ERRORS = (-2018, -3000, -3006, -3007, -3008, -3009, -3024, -3025, -3026, -3050, -3103, -3309, -3310, -3348)
+_IMAGE_ERRORS = (-3032, -4007, -4009, -4010, -4018, -4020, -4021, -8001, -8010)
 
 
-async def refusing(call: Awaitable[T], field: str = "") -> T:
-    """Wait for a call, and return its answer; `field` is what a refusal without a place of its own is about.
+async def as_refusals(call: Awaitable[T], field: str = "") -> T:
+    """Return the answer to a call; `field` is the field of a refusal that does not name one itself.
 
-    Raises Refused, Unreached, Unsure.
+    Raises Refused, ProviderUnavailable, ProviderOutcomeUnknown.
     """
     try:
         return await call
-    except NotReached as error:
-        raise ProviderUnavailable(f"{error}", _AWAY) from None
-    except NoAnswer as error:
-        raise unsure(f"{error}") from None
+    except Unreachable as error:
+        raise ProviderUnavailable(f"{error}", _UNREACHABLE) from None
+    except NoResponse as error:
+        raise outcome_unknown(f"{error}") from None
     except Throttled:
-        raise ProviderUnavailable("too many calls (HTTP 429)", _AWAY, THROTTLED_S) from None
-    except Said as said:
-        raise _refusal(said, field) from None
+        raise ProviderUnavailable("too many calls (HTTP 429)", _UNREACHABLE, RETRY_AFTER_S) from None
+    except ErrorResponse as error:
+        raise _refusal(error, field) from None
 
 
-def unsure(reason: str) -> ProviderOutcomeUnknown:
-    """Return that nobody knows whether something was done."""
-    return ProviderOutcomeUnknown(reason, _NO_ANSWER)
+def outcome_unknown(reason: str) -> ProviderOutcomeUnknown:
+    """Return the error for a call that may have been processed or not."""
+    return ProviderOutcomeUnknown(reason, _NO_RESPONSE)
 
 
-_NO_ANSWER = Text(
+_NO_RESPONSE = Text(
     "중계사가 제대로 답하지 않았습니다. 상태를 확인하고 다시 시도하세요.",
-    "The relay did not answer as it should: look up the state, and try again.",
+    "The relay did not answer properly. Check the state, then try again.",
 )
-_AWAY = Text(
-    "중계사에 연결할 수 없습니다. 잠시 뒤 다시 시도하세요.", "The relay cannot be reached: try again in a while."
+_UNREACHABLE = Text(
+    "중계사에 연결할 수 없습니다. 잠시 뒤 다시 시도하세요.", "The relay cannot be reached. Try again later."
 )
-_LOCKED_OUT = Text(
+_KEYS_NOT_ACCEPTED = Text(
     "중계사가 이 서비스의 키를 받아들이지 않습니다. 운영자에게 알리세요.",
-    "The relay does not accept this service's keys: tell the operator.",
+    "The relay does not accept this service's keys. Tell the operator.",
 )
 
 
-def _refusal(said: Said, field: str) -> Refused:
-    if said.code in _IN_TROUBLE:
-        return unsure(f"code {said.code}")
-    if said.code in _KEYS_REFUSED:
-        return ProviderUnavailable(f"it refuses the keys of the settings (code {said.code})", _LOCKED_OUT)
-    code, place = _CODES.get(said.code, (Code.INVALID_PARAMETER, field))
-    if said.code in _OF_BUTTONS:
-        code, place = Code.INVALID_BUTTON, "buttons"
-    elif said.code in _OF_IMAGES:
-        code, place = Code.INVALID_IMAGE, "image"
-    return Refused(code, place, in_its_words(said))
+def _refusal(error: ErrorResponse, field: str) -> Refused:
+    if error.code in _SYSTEM_ERRORS:
+        return outcome_unknown(f"code {error.code}")
+    if error.code in _KEY_ERRORS:
+        return ProviderUnavailable(f"the configured keys are not accepted (code {error.code})", _KEYS_NOT_ACCEPTED)
+    code, field = _CODES.get(error.code, (Code.INVALID_PARAMETER, field))
+    if error.code in _BUTTON_ERRORS:
+        code, field = Code.INVALID_BUTTON, "buttons"
+    elif error.code in _IMAGE_ERRORS:
+        code, field = Code.INVALID_IMAGE, "image"
+    return Refused(code, field, quote_error(error))
 
 
-def in_its_words(said: Said) -> Text:
-    """Return what it said, for callers to read."""
-    message = " ".join(said.message.split())[:MAX_SAID_CHARACTERS]
-    return Text(f"중계사의 답: {message} ({said.code})", f"The relay says: {message} ({said.code})")
+def quote_error(error: ErrorResponse) -> Text:
+    """Return NHN Cloud's error message, for callers."""
+    message = " ".join(error.message.split())[:MAX_QUOTED_CHARACTERS]
+    return Text(f"중계사의 답: {message} ({error.code})", f"The relay says: {message} ({error.code})")

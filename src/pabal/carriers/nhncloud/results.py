@@ -1,4 +1,4 @@
-"""How messages ended: asked for again and again, and told by webhooks."""
+"""Reads the results of messages, by polling and from webhooks."""
 
 import asyncio
 import hmac
@@ -9,9 +9,16 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from pabal.carriers.base import OnReceipts, ReadBody, Receipt
-from pabal.carriers.nhncloud.client import NhnCloudClient, NoAnswer, NotReached, Said, Throttled, read_as_documented
-from pabal.carriers.nhncloud.codes import ErrorKind, outcome_of, refusal_of
-from pabal.carriers.nhncloud.lookup import SEOUL, reference_of
+from pabal.carriers.nhncloud.client import (
+    ErrorResponse,
+    NhnCloudClient,
+    NoResponse,
+    Throttled,
+    Unreachable,
+    expect_documented_shape,
+)
+from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of
+from pabal.carriers.nhncloud.lookup import SEOUL, make_reference
 from pabal.domain import dates
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import DAY, HOUR, MINUTE, SECOND, Instant
@@ -20,39 +27,43 @@ from pabal.settings.carriers import TEXT_PRODUCTS, NhnCloudSettings
 from pabal.world import World
 
 PAGE_SIZE = 1000
-FIRST_LOOK_BACK = 1 * HOUR
-LOOK_BACKS = ((0.0, 15 * SECOND), (60.0, 2 * MINUTE), (600.0, 15 * MINUTE))
-"""Every so many seconds a round goes so far behind the one before: what was just written may have been missed.
+FIRST_LOOK_BACK_MS = 1 * HOUR
+"""How far the first round reads back, when there is no cursor."""
+OVERLAPS = ((0.0, 15 * SECOND), (60.0, 2 * MINUTE), (600.0, 15 * MINUTE))
+"""How many seconds apart a round overlaps the one before, and by how many milliseconds.
 
-What is looked back on is read again, so most rounds look back little.
+A result that is written late may have been missed. What overlaps is read again, so most rounds overlap little.
 """
-FURTHEST_BACK = max(back for _, back in LOOK_BACKS)
-MOST_SEEN = 500_000
-"""How many results are remembered, so that none is handed on again; more than once does no harm."""
-WITH_WEBHOOKS_S = 60.0
-"""How often results are asked for where webhooks tell them: those may get lost."""
-SLIGHTLY = 10 * SECOND
-"""By how much two clocks may differ without anyone minding."""
-SHARE = 3
-"""Asking takes one part of the time in so many at most."""
+MAX_OVERLAP_MS = max(overlap for _, overlap in OVERLAPS)
+MAX_REMEMBERED = 500_000
+"""How many results are remembered, so that they are not reported again; a duplicate does no harm."""
+WEBHOOK_POLL_S = 60.0
+"""How often results are polled if there are webhooks: these may get lost."""
+CLOCK_TOLERANCE_MS = 10 * SECOND
+"""A smaller difference between the clocks is ignored."""
+MAX_POLL_FRACTION = 3
+"""Calls take at most one part in this many of the time."""
 SIGNATURE_HEADER = "x-toast-webhook-signature"
 RESULT_EVENT = "MESSAGE_RESULT_UPDATE"
 
 log = logging.getLogger("pabal.nhncloud")
 
-Heard = Callable[[str, str], None]
-"""Told, after every call, what is wrong with a service, by its name; nothing, if it is well."""
+OnServiceProblem = Callable[[str, str], None]
+"""Called after every call with the name of a service and its problem; empty if all is well."""
 
 
 class ResultCursor(Protocol):
-    """How far results have been read, kept where everything is kept; one process reads them for all."""
+    """How far results have been read; stored, and shared by all processes. One process reads for all."""
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is this process that reads."""
+        """Whether this process reads."""
 
-    async def get(self, source: str) -> Instant | None: ...
-    async def put(self, source: str, at: Instant) -> None: ...
+    async def get(self, source: str) -> Instant | None:
+        """Return until when the results of a source have been read."""
+
+    async def put(self, source: str, at: Instant) -> None:
+        """Store until when the results of a source have been read."""
 
 
 class _Source(NamedTuple):
@@ -63,67 +74,67 @@ class _Source(NamedTuple):
 
 
 class ResultReader:
-    """Reads results of every interface that something is carried by."""
+    """Reads the results of every service in use."""
 
     def __init__(
         self,
         settings: NhnCloudSettings,
         world: World,
         cursor: ResultCursor,
-        texts: NhnCloudClient | None,
-        talk: NhnCloudClient | None,
-        heard: Heard,
+        sms_client: NhnCloudClient | None,
+        talk_client: NhnCloudClient | None,
+        on_problem: OnServiceProblem,
     ) -> None:
         self._settings = settings
         self._world = world
         self._cursor = cursor
-        self._heard = heard
-        self._sources = list(_sources(settings, texts, talk))
-        self._seen: dict[Instant, set[int]] = {}
-        """Hashes of what was handed on, by the minute it was."""
-        self._round_s = WITH_WEBHOOKS_S if settings.webhook_signature else settings.poll_seconds
-        self._next_round = world.monotonic()
-        self._next_looks = [self._next_round for _ in LOOK_BACKS]
-        self._asked_s = 0.0
-        """How long it took to ask, in this round."""
-        self.unread: dict[str, str] = {}
-        """Why the results of a service cannot be read although it can be reached."""
-        self._ahead: dict[str, int] = {}
-        """By how much each service's clock is ahead of ours."""
+        self._on_problem = on_problem
+        self._sources = list(_sources(settings, sms_client, talk_client))
+        self._reported: dict[Instant, set[int]] = {}
+        """Hashes of the references that were reported, by the minute."""
+        self._poll_interval_s = WEBHOOK_POLL_S if settings.webhook_signature else settings.poll_seconds
+        self._next_poll = world.monotonic()
+        self._next_overlaps = [self._next_poll for _ in OVERLAPS]
+        self._calls_s = 0.0
+        """How long the calls of this round took."""
+        self.read_problems: dict[str, str] = {}
+        """Why the results of a service that is reachable cannot be read, by its name."""
+        self._clock_ahead_ms: dict[str, int] = {}
+        """By how much the clock of each service is ahead of ours."""
 
     @property
     def services(self) -> list[str]:
-        """The names of the services that something is carried by."""
+        """The names of the services in use."""
         return [source.name for source in self._sources]
 
     async def run(self, on_receipts: OnReceipts) -> None:
-        """Read results for good; where another process does, only see whether the interfaces can be reached."""
+        """Read results until cancelled; if another process reads them, only check that services are reachable."""
         while True:
-            began, self._asked_s = self._world.monotonic(), 0.0
-            is_round = self._cursor.is_ours and began >= self._next_round
-            if is_round:
-                self._next_round = began + self._round_s
-            look_back = self._look_back(began) if is_round else 0
+            began, self._calls_s = self._world.monotonic(), 0.0
+            is_polling = self._cursor.is_ours and began >= self._next_poll
+            if is_polling:
+                self._next_poll = began + self._poll_interval_s
+            overlap = self._overlap(began) if is_polling else 0
             for source in self._sources:
-                await self._try(source, on_receipts if is_round else None, look_back)
+                await self._poll(source, on_receipts if is_polling else None, overlap)
             took_s = self._world.monotonic() - began
-            await asyncio.sleep(max(self._settings.poll_seconds - took_s, self._asked_s * (SHARE - 1)))
+            await asyncio.sleep(max(self._settings.poll_seconds - took_s, self._calls_s * (MAX_POLL_FRACTION - 1)))
 
-    def _look_back(self, now: float) -> int:
-        """Return how far this round goes behind the one before."""
-        furthest = 0
-        for place, (every_s, back) in enumerate(LOOK_BACKS):
-            if now >= self._next_looks[place]:
-                self._next_looks[place] = now + every_s
-                furthest = max(furthest, back)
-        return furthest
+    def _overlap(self, now: float) -> int:
+        """Return by how much this round overlaps the one before."""
+        longest = 0
+        for index, (interval_s, overlap) in enumerate(OVERLAPS):
+            if now >= self._next_overlaps[index]:
+                self._next_overlaps[index] = now + interval_s
+                longest = max(longest, overlap)
+        return longest
 
     async def handle_webhook(
         self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts
     ) -> None:
-        """Hand on what a webhook tells.
+        """Store the results in a webhook call.
 
-        Raises Refused: NOT_FOUND where none is expected, UNAUTHORIZED, INVALID_JSON.
+        Raises Refused: NOT_FOUND if webhooks are not configured, UNAUTHORIZED, INVALID_JSON.
         """
         signature = self._settings.webhook_signature
         if not signature:
@@ -133,69 +144,71 @@ class ResultReader:
             raise Refused(Code.UNAUTHORIZED)
         body = await read_body()
         try:
-            receipts = self._told(body)
+            receipts = self._parse_webhook(body)
         except (msgspec.DecodeError, RecursionError, KeyError, TypeError, ValueError, AttributeError):
             raise Refused(Code.INVALID_JSON) from None
         if receipts:
             await on_receipts(receipts)
-            self._note_seen(receipts)
+            self._remember(receipts)
 
-    def _told(self, body: bytes) -> list[Receipt]:
-        """Return the results that a webhook tells of; other events are no matter of ours."""
-        told = msgspec.json.decode(body)
-        if told["event"] != RESULT_EVENT:
+    def _parse_webhook(self, body: bytes) -> list[Receipt]:
+        """Return the results in a webhook call; other events are ignored."""
+        event = msgspec.json.decode(body)
+        if event["event"] != RESULT_EVENT:
             return []
-        app_key = str(told["appKey"])
+        app_key = str(event["appKey"])
         if not app_key or app_key not in (self._settings.sms_app_key, self._settings.talk_app_key):
             raise Refused(Code.UNAUTHORIZED)
-        return self._receipts(list(told["hooks"]), is_text=app_key == self._settings.sms_app_key)
+        return self._receipts(list(event["hooks"]), is_text=app_key == self._settings.sms_app_key)
 
-    async def _try(self, source: _Source, hand_on: OnReceipts | None, look_back: int) -> None:
-        trouble = unread = ""
+    async def _poll(self, source: _Source, on_receipts: OnReceipts | None, overlap: int) -> None:
+        problem = read_problem = ""
         try:
-            if hand_on:
-                await self._read(source, hand_on, look_back)
+            if on_receipts:
+                await self._read_new(source, on_receipts, overlap)
             else:
-                now = self._their_now(source)
+                now = self._server_now(source)
                 await self._page(source, now - MINUTE, now, 1, 1)
         except Throttled:
             pass
-        except (NotReached, NoAnswer) as wrong:
-            trouble = str(wrong)
-        except Said as said:
-            is_closed = refusal_of(said.code, is_text=source.is_text) is ErrorKind.CLOSED
-            trouble, unread = (str(said), "") if is_closed else ("", f"results cannot be read: {said}")
-        self._heard(source.name, trouble)
-        if unread and unread != self.unread.get(source.name):
-            log.warning("results cannot be read", extra={"carrier": self._settings.name, "reason": unread})
-        self.unread[source.name] = unread
+        except (Unreachable, NoResponse) as error:
+            problem = str(error)
+        except ErrorResponse as error:
+            is_closed = error_kind_of(error.code, is_text=source.is_text) is ErrorKind.ACCOUNT_CLOSED
+            problem, read_problem = (str(error), "") if is_closed else ("", f"results cannot be read: {error}")
+        self._on_problem(source.name, problem)
+        if read_problem and read_problem != self.read_problems.get(source.name):
+            log.warning(
+                "results cannot be read; retrying", extra={"carrier": self._settings.name, "reason": read_problem}
+            )
+        self.read_problems[source.name] = read_problem
 
-    async def _read(self, source: _Source, hand_on: OnReceipts, look_back: int) -> None:
-        """Hand on all results since the last time."""
-        now = self._their_now(source)
-        kept = await self._cursor.get(source.name)
-        since = now - FIRST_LOOK_BACK if kept is None else min(kept, now)
+    async def _read_new(self, source: _Source, on_receipts: OnReceipts, overlap: int) -> None:
+        """Store all results since the last round."""
+        now = self._server_now(source)
+        cursor = await self._cursor.get(source.name)
+        since = now - FIRST_LOOK_BACK_MS if cursor is None else min(cursor, now)
         until = 0
         while until < now:
             until = min(since + DAY - HOUR, now)
-            await self._read_between(source, since - look_back, until, hand_on)
+            await self._read_between(source, since - overlap, until, on_receipts)
             await self._cursor.put(source.name, until)
             since = until
-        self._forget_seen()
+        self._forget_old()
 
-    def _their_now(self, source: _Source) -> Instant:
-        """Return the time by the relay's clock: results are asked for by it, and ours may be wrong by more."""
-        return self._world.now() + self._ahead.get(source.name, 0)
+    def _server_now(self, source: _Source) -> Instant:
+        """Return the time by the server's clock, by which results are listed."""
+        return self._world.now() + self._clock_ahead_ms.get(source.name, 0)
 
-    async def _read_between(self, source: _Source, start: Instant, end: Instant, hand_on: OnReceipts) -> None:
+    async def _read_between(self, source: _Source, start: Instant, end: Instant, on_receipts: OnReceipts) -> None:
         number = 1
         while True:
             rows = await self._page(source, start, end + MINUTE, number, PAGE_SIZE)
-            with read_as_documented():
+            with expect_documented_shape():
                 receipts = self._receipts(rows, is_text=source.is_text)
             if receipts:
-                await hand_on(receipts)
-                self._note_seen(receipts)
+                await on_receipts(receipts)
+                self._remember(receipts)
             if len(rows) < PAGE_SIZE:
                 return
             number += 1
@@ -204,9 +217,9 @@ class ResultReader:
         self, source: _Source, start: Instant, end: Instant, number: int, size: int
     ) -> list[dict[str, Any]]:
         """Return one page of results that were updated between two times."""
-        digits = 19 if source.is_text else 16  # seconds there, minutes elsewhere
+        digits = 19 if source.is_text else 16  # SMS takes seconds, the others minutes
         began = self._world.monotonic()
-        answer = await source.client.ask(
+        answer = await source.client.request(
             "GET",
             source.path,
             query={
@@ -215,48 +228,48 @@ class ResultReader:
                 "pageNum": number,
                 "pageSize": size,
             },
-            within_s=self._settings.timeout_seconds,
+            timeout_s=self._settings.timeout_seconds,
         )
-        self._asked_s += self._world.monotonic() - began
-        ahead = (source.client.date or self._world.now()) - self._world.now()
-        self._ahead[source.name] = ahead if abs(ahead) > SLIGHTLY else 0
+        self._calls_s += self._world.monotonic() - began
+        ahead = (source.client.server_time or self._world.now()) - self._world.now()
+        self._clock_ahead_ms[source.name] = ahead if abs(ahead) > CLOCK_TOLERANCE_MS else 0
         return _rows(answer, is_text=source.is_text)
 
     def _receipts(self, rows: Sequence[Mapping[str, Any]], *, is_text: bool) -> list[Receipt]:
-        """Return what rows tell of messages that have ended, but for what was told before."""
+        """Return the final results in rows, without those reported before."""
         ended = [
             Receipt(
-                reference_of(row["requestId"], row["recipientSeq"]),
+                make_reference(row["requestId"], row["recipientSeq"]),
                 outcome_of(str(row["resultCode"]), is_text=is_text),
             )
             for row in rows
             if row.get("resultCode")
         ]
-        return [each for each in ended if not self._is_seen(each)]
+        return [each for each in ended if not self._is_reported(each)]
 
-    def _is_seen(self, receipt: Receipt) -> bool:
-        one = hash(receipt.reference)
-        return any(one in some for some in self._seen.values())
+    def _is_reported(self, receipt: Receipt) -> bool:
+        digest = hash(receipt.reference)
+        return any(digest in some for some in self._reported.values())
 
-    def _note_seen(self, receipts: Sequence[Receipt]) -> None:
-        some = self._seen.setdefault(self._world.now() // MINUTE, set())
+    def _remember(self, receipts: Sequence[Receipt]) -> None:
+        some = self._reported.setdefault(self._world.now() // MINUTE, set())
         some.update(hash(each.reference) for each in receipts)
-        self._forget_seen()
+        self._forget_old()
 
-    def _forget_seen(self) -> None:
-        oldest = (self._world.now() - FURTHEST_BACK) // MINUTE - 2
-        for minute in [minute for minute in self._seen if minute < oldest]:
-            del self._seen[minute]
-        while sum(map(len, self._seen.values())) > MOST_SEEN and len(self._seen) > 1:
-            del self._seen[min(self._seen)]
+    def _forget_old(self) -> None:
+        oldest = (self._world.now() - MAX_OVERLAP_MS) // MINUTE - 2
+        for minute in [minute for minute in self._reported if minute < oldest]:
+            del self._reported[minute]
+        while sum(map(len, self._reported.values())) > MAX_REMEMBERED and len(self._reported) > 1:
+            del self._reported[min(self._reported)]
 
 
 def _sources(
-    settings: NhnCloudSettings, texts: NhnCloudClient | None, talk: NhnCloudClient | None
+    settings: NhnCloudSettings, sms: NhnCloudClient | None, talk: NhnCloudClient | None
 ) -> Sequence[_Source]:
     found = []
-    if texts and any(product in TEXT_PRODUCTS for product in settings.products):
-        found.append(_Source("sms", texts, "/sms/v3.0/appKeys/{appkey}/message-results", True))
+    if sms and any(product in TEXT_PRODUCTS for product in settings.products):
+        found.append(_Source("sms", sms, "/sms/v3.0/appKeys/{appkey}/message-results", True))
     if talk and Product.ALIMTALK in settings.products:
         found.append(_Source("alimtalk", talk, "/alimtalk/v2.3/appkeys/{appkey}/message-results", False))
     if talk and any(product not in (*TEXT_PRODUCTS, Product.ALIMTALK) for product in settings.products):
@@ -265,12 +278,12 @@ def _sources(
 
 
 def _rows(answer: Mapping[str, Any], *, is_text: bool) -> list[dict[str, Any]]:
-    """Return the results in an answer; the documentation of one interface shows two shapes of it.
+    """Return the results in an answer; the documentation of one interface shows two shapes.
 
-    Raises NoAnswer.
+    Raises NoResponse.
     """
     found: Any = ()
-    with read_as_documented():
+    with expect_documented_shape():
         if is_text:
             data = answer["body"]["data"]
             found = data["resultUpdateList"] if isinstance(data, dict) else data

@@ -1,4 +1,4 @@
-"""Templates in NHN Cloud's words, and back."""
+"""Converts templates to NHN Cloud's format and back."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -22,21 +22,21 @@ _STATUSES = {
     "TSC04": TemplateStatus.REJECTED,
 }
 _REJECTION = "REJ"
-_OF_A_BUTTON = ("ordering", "type", "name", "linkMo", "linkPc", "schemeIos", "schemeAndroid")
-"""What a template says of a button; the rest of ours goes along with each message."""
+_TEMPLATE_BUTTON_FIELDS = ("ordering", "type", "name", "linkMo", "linkPc", "schemeIos", "schemeAndroid")
+"""The fields of a button in a template; the others are sent with each message."""
 MAX_COMMENT_CHARACTERS = 1000
 OTHER_CATEGORY = "999999"
 
 
 class UploadedImage(NamedTuple):
-    """An uploaded picture."""
+    """An uploaded image."""
 
     name: str
     address: str
 
 
 class NhnComment(msgspec.Struct):
-    """What was said of a template, by its author or a reviewer."""
+    """A comment on a template, by its author or a reviewer."""
 
     id: int | None = None
     content: str | None = None
@@ -44,7 +44,7 @@ class NhnComment(msgspec.Struct):
 
 
 class NhnTemplate(msgspec.Struct):
-    """A template as its lists have it."""
+    """A template as NHN Cloud's lists have it."""
 
     templateCode: str
     templateName: str
@@ -71,12 +71,12 @@ class NhnTemplate(msgspec.Struct):
 
 
 def check(design: TemplateContent) -> None:
-    """Refuse what there is no place for there, rather than leave it out.
+    """Refuse what NHN Cloud's templates do not support.
 
     Raises Refused(INVALID_PARAMETER).
     """
-    no_place = {"emphasisType": design.emphasis_type == "itemList", "imageLink": design.image_link is not None}
-    for field, is_given in no_place.items():
+    unsupported = {"emphasisType": design.emphasis_type == "itemList", "imageLink": design.image_link is not None}
+    for field, is_given in unsupported.items():
         if is_given:
             detail = Text(
                 f"이 통신사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
@@ -85,9 +85,9 @@ def check(design: TemplateContent) -> None:
             raise Refused(Code.INVALID_PARAMETER, field, detail)
 
 
-def to_relay(design: TemplateContent, picture: UploadedImage | None) -> dict[str, Any]:
-    """Return a design as it is written there; what its kind has no place for is left out."""
-    theirs: dict[str, Any] = {
+def to_remote(design: TemplateContent, image: UploadedImage | None) -> dict[str, Any]:
+    """Return a template in NHN Cloud's format; fields that its type does not have are left out."""
+    remote: dict[str, Any] = {
         "templateName": design.name,
         "templateContent": design.content,
         "templateMessageType": _MESSAGE_TYPES[design.message_type],
@@ -96,83 +96,85 @@ def to_relay(design: TemplateContent, picture: UploadedImage | None) -> dict[str
         "categoryCode": design.category,
     }
     if design.message_type in ("extraInfo", "mixed"):
-        theirs["templateExtra"] = design.more_info or ""
+        remote["templateExtra"] = design.more_info or ""
     if design.emphasis_type == "text":
-        theirs["templateTitle"] = design.emphasis_title or ""
-        theirs["templateSubtitle"] = design.emphasis_assist_phrase or ""
-    if picture is not None:
-        theirs["templateImageName"], theirs["templateImageUrl"] = picture
+        remote["templateTitle"] = design.emphasis_title or ""
+        remote["templateSubtitle"] = design.emphasis_assist_phrase or ""
+    if image is not None:
+        remote["templateImageName"], remote["templateImageUrl"] = image
     if design.buttons:
-        shown = buttons.all_to_relay(design.buttons)
-        theirs["buttons"] = [{field: one[field] for field in _OF_A_BUTTON if field in one} for one in shown]
-    return theirs
+        shown = buttons.all_to_remote(design.buttons)
+        remote["buttons"] = [
+            {field: one[field] for field in _TEMPLATE_BUTTON_FIELDS if field in one} for one in shown
+        ]
+    return remote
 
 
 def is_same(ours: TemplateContent, theirs: TemplateContent) -> bool:
-    """Say whether two designs are written there alike; pictures cannot be compared."""
+    """Return whether both are the same in NHN Cloud's format; images cannot be compared."""
     return _comparable(ours) == _comparable(theirs)
 
 
 def _comparable(design: TemplateContent) -> dict[str, Any]:
-    written = to_relay(design, None)
+    written = to_remote(design, None)
     return {field: value.strip() if isinstance(value, str) else value for field, value in written.items()}
 
 
-def from_relay(theirs: NhnTemplate) -> RemoteTemplate:
-    """Return a template as we keep one, with what stands in the way of using it."""
-    taken = [buttons.from_relay(one) for one in in_order(theirs.buttons or [])]
-    status = _STATUSES.get(theirs.status)
-    message_type = _OUR_MESSAGE_TYPES.get(theirs.templateMessageType or "BA")
-    emphasis_type = _OUR_EMPHASIS_TYPES.get(theirs.templateEmphasizeType or "NONE")
+def from_remote(remote: NhnTemplate) -> RemoteTemplate:
+    """Return a template in our format, with the reason why it cannot be used, if there is one."""
+    converted = [buttons.from_remote(one) for one in sort_buttons(remote.buttons or [])]
+    status = _STATUSES.get(remote.status)
+    message_type = _OUR_MESSAGE_TYPES.get(remote.templateMessageType or "BA")
+    emphasis_type = _OUR_EMPHASIS_TYPES.get(remote.templateEmphasizeType or "NONE")
     design = TemplateContent(
-        name=theirs.templateName,
-        content=theirs.templateContent or "",
-        category=theirs.categoryCode or OTHER_CATEGORY,
+        name=remote.templateName,
+        content=remote.templateContent or "",
+        category=remote.categoryCode or OTHER_CATEGORY,
         message_type=message_type or "basic",
         emphasis_type=emphasis_type or "none",
-        emphasis_title=theirs.templateTitle or None,
-        emphasis_assist_phrase=theirs.templateSubtitle or None,
-        more_info=theirs.templateExtra or None,
-        image_name=theirs.templateImageName or None,
-        is_security_template=bool(theirs.securityFlag),
-        buttons=tuple(one for one in taken if one is not None),
+        emphasis_title=remote.templateTitle or None,
+        emphasis_assist_phrase=remote.templateSubtitle or None,
+        more_info=remote.templateExtra or None,
+        image_name=remote.templateImageName or None,
+        is_security_template=bool(remote.securityFlag),
+        buttons=tuple(one for one in converted if one is not None),
     )
-    bar = _beyond_us(theirs, emphasis_type)
-    if None in taken:
-        bar = bar or Suspension.OTHER_BUTTON
+    suspension = _unsupported(remote, emphasis_type)
+    if None in converted:
+        suspension = suspension or Suspension.OTHER_BUTTON
     if status is None or message_type is None or emphasis_type is None:
-        bar = Suspension.UNREADABLE
-    elif theirs.block or theirs.dormant:  # told only of one template, not in lists
-        bar = Suspension.BLOCKED if theirs.block else Suspension.DORMANT
+        suspension = Suspension.UNREADABLE
+    elif remote.block or remote.dormant:  # set in the answer for one template, not in lists
+        suspension = Suspension.BLOCKED if remote.block else Suspension.DORMANT
     status = status or TemplateStatus.INSPECTING
-    return RemoteTemplate(theirs.templateCode, design, status, _comment(theirs, status), bar)
+    return RemoteTemplate(remote.templateCode, design, status, _comment(remote, status), suspension)
 
 
-def in_order(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return their buttons in the order they are shown."""
+def sort_buttons(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return buttons in the order they are shown."""
     return sorted(given, key=lambda one: one["ordering"] if isinstance(one.get("ordering"), int) else 0)
 
 
-def _beyond_us(theirs: NhnTemplate, emphasis_type: str | None) -> Suspension | None:
-    if emphasis_type == "itemList" or theirs.templateHeader or _says(theirs.templateItem):
+def _unsupported(remote: NhnTemplate, emphasis_type: str | None) -> Suspension | None:
+    if emphasis_type == "itemList" or remote.templateHeader or _has_value(remote.templateItem):
         return Suspension.ITEM_LIST
-    if _says(theirs.templateItemHighlight):
+    if _has_value(remote.templateItemHighlight):
         return Suspension.ITEM_LIST
-    if theirs.quickReplies:
+    if remote.quickReplies:
         return Suspension.QUICK_REPLIES
-    return Suspension.REPRESENT_LINK if _says(theirs.templateRepresentLink) else None
+    return Suspension.REPRESENT_LINK if _has_value(remote.templateRepresentLink) else None
 
 
-def _says(part: Mapping[str, Any] | None) -> bool:
-    """Say whether anything stands in a part: it may be there with all its fields empty."""
-    return any(_says(each) if isinstance(each, dict) else bool(each) for each in (part or {}).values())
+def _has_value(part: Mapping[str, Any] | None) -> bool:
+    """Return whether any field of a part has a value: a part may be there with all fields empty."""
+    return any(_has_value(each) if isinstance(each, dict) else bool(each) for each in (part or {}).values())
 
 
-def _comment(theirs: NhnTemplate, status: TemplateStatus) -> str | None:
-    """Return why a template was rejected: the newest rejection, else the newest word."""
+def _comment(remote: NhnTemplate, status: TemplateStatus) -> str | None:
+    """Return why a template was rejected: the newest rejection, else the newest comment."""
     if status is not TemplateStatus.REJECTED:
         return None
-    said = sorted((one for one in theirs.comments or [] if one.content), key=lambda one: one.id or 0)
-    rejections = [one for one in said if one.status == _REJECTION]
-    newest = (rejections or said or [NhnComment()])[-1]
+    comments = sorted((one for one in remote.comments or [] if one.content), key=lambda one: one.id or 0)
+    rejections = [one for one in comments if one.status == _REJECTION]
+    newest = (rejections or comments or [NhnComment()])[-1]
     return (newest.content or "")[:MAX_COMMENT_CHARACTERS] or None

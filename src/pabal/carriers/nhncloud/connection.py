@@ -1,0 +1,71 @@
+"""The clients of NHN Cloud's two interfaces, and the problems of the services behind them."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+
+from pabal.carriers.base import Unknown
+from pabal.carriers.nhncloud.calls import ProductEndpoint
+from pabal.carriers.nhncloud.client import (
+    ErrorResponse,
+    NhnCloudClient,
+    NoResponse,
+    Throttled,
+    Unreachable,
+    expect_documented_shape,
+)
+from pabal.carriers.nhncloud.submission import Submission
+from pabal.domain.message import Attempt
+
+MIN_TIMEOUT_S = 0.1
+
+
+class Connection:
+    """Gives each endpoint its client, and knows which services have a problem."""
+
+    def __init__(self, sms: NhnCloudClient | None, talk: NhnCloudClient | None, max_timeout_s: float) -> None:
+        self._sms = sms
+        self._talk = talk
+        self._max_timeout_s = max_timeout_s
+        self._problems: dict[str, str] = {}
+
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """What is wrong with each service, by its name; empty if all is well."""
+        return self._problems
+
+    def set_service_problem(self, service: str, problem: str) -> None:
+        """Record what is wrong with a service; empty if all is well."""
+        self._problems[service] = problem
+
+    def set_problem(self, endpoint: ProductEndpoint, problem: Exception | str) -> None:
+        """Record what is wrong with the service of an endpoint; empty if all is well."""
+        is_empty = isinstance(problem, str)
+        self.set_service_problem(endpoint.service, str(problem) or ("" if is_empty else type(problem).__name__))
+
+    def client(self, endpoint: ProductEndpoint) -> NhnCloudClient:
+        """Return the client of an endpoint."""
+        client = self._sms if endpoint.is_text else self._talk
+        assert client is not None
+        return client
+
+    def timeout_s(self, submission: Submission) -> float:
+        """Return how long the next call of a submission may take."""
+        return max(MIN_TIMEOUT_S, min(self._max_timeout_s, submission.remaining_s))
+
+    @contextlib.contextmanager
+    def errors_as_unknown(
+        self, endpoint: ProductEndpoint, attempts: Sequence[Attempt], submission: Submission
+    ) -> Iterator[None]:
+        """Report messages without a verdict as unknown if the calls in the block fail."""
+        try:
+            with expect_documented_shape():
+                yield
+        except (Unreachable, NoResponse, Throttled, ErrorResponse) as error:
+            if isinstance(error, Unreachable):
+                self.set_problem(endpoint, error)
+            submission.report_all(attempts, Unknown())
+
+    async def close(self) -> None:
+        """Close both clients."""
+        for client in filter(None, (self._sms, self._talk)):
+            await client.close()

@@ -1,0 +1,90 @@
+"""Finds out whether NHN Cloud has messages whose submission got no answer."""
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+
+from pabal.carriers.base import Unknown, Verdict
+from pabal.carriers.nhncloud.calls import ProductEndpoint
+from pabal.carriers.nhncloud.connection import Connection
+from pabal.carriers.nhncloud.lookup import MessageLookup
+from pabal.carriers.nhncloud.submission import Submission
+from pabal.carriers.nhncloud.unanswered import UnansweredMessages
+from pabal.domain.message import Attempt
+from pabal.world import World
+
+LIST_LAG_S = 20.0
+"""A message that the lists do not show this long after an unanswered call does not exist there."""
+MAX_LOOKUPS = 10
+"""How many groups of messages are looked up at once."""
+MIN_LOOKUP_S = 20.0
+"""With less time left no lookup is begun: messages that are missing must still be submitted."""
+
+
+class InDoubtResolver:
+    """Looks up messages in doubt and reports those that NHN Cloud has."""
+
+    def __init__(self, connection: Connection, unanswered: UnansweredMessages, world: World) -> None:
+        self._connection = connection
+        self._unanswered = unanswered
+        self._world = world
+        self._lookups = asyncio.Semaphore(MAX_LOOKUPS)
+
+    async def resolve(
+        self, endpoint: ProductEndpoint, attempts: Sequence[Attempt], submission: Submission
+    ) -> list[Attempt]:
+        """Report what is known about messages in doubt; return those that NHN Cloud certainly does not have."""
+        self._unanswered.add_missing(attempts)
+        lookup = self._lookup(endpoint, attempts)
+        groups = await asyncio.gather(*(self._find_missing(lookup, group, submission) for group in lookup.groups))
+        missing: list[Attempt] = []
+        verdicts: list[tuple[Attempt, Verdict]] = []
+        for asked_at, attempt in itertools.chain.from_iterable(groups):
+            verdict = lookup.verdict(attempt)  # the lookup of another group may have found it
+            if verdict is None and self._unanswered.age_s(attempt.message_id, asked_at) >= LIST_LAG_S:
+                missing.append(attempt)
+            else:
+                verdicts.append((attempt, verdict or Unknown()))
+        submission.report(verdicts)
+        return missing
+
+    async def report_found(
+        self, endpoint: ProductEndpoint, attempts: Sequence[Attempt], submission: Submission
+    ) -> None:
+        """Report the messages that NHN Cloud has, and all others as unknown.
+
+        Raises what NhnCloudClient.request raises.
+        """
+        lookup = self._lookup(endpoint, attempts)
+        for group in lookup.groups:
+            submission.report_all(await self._look_up(lookup, group, submission), Unknown())
+
+    async def _find_missing(
+        self, lookup: MessageLookup, group: Sequence[Attempt], submission: Submission
+    ) -> list[tuple[float, Attempt]]:
+        """Report the messages of a group that are found; return the others, and when they were looked up."""
+        missing: list[Attempt] = []
+        asked_at = self._world.monotonic()
+        async with self._lookups:
+            if submission.remaining_s < MIN_LOOKUP_S:
+                submission.report_all(group, Unknown())
+                return []
+            with self._connection.errors_as_unknown(lookup.endpoint, group, submission):
+                asked_at = self._world.monotonic()
+                missing = await self._look_up(lookup, group, submission)
+                self._connection.set_problem(lookup.endpoint, "")
+        return [(asked_at, attempt) for attempt in missing]
+
+    async def _look_up(
+        self, lookup: MessageLookup, group: Sequence[Attempt], submission: Submission
+    ) -> list[Attempt]:
+        """Report the messages of a group that are found; return the others."""
+        found = await lookup.find(group, lambda: self._connection.timeout_s(submission))
+        submission.report(
+            [(attempt, found[attempt.message_id]) for attempt in group if attempt.message_id in found]
+        )
+        self._unanswered.discard(found)
+        return [attempt for attempt in group if attempt.message_id not in found]
+
+    def _lookup(self, endpoint: ProductEndpoint, attempts: Sequence[Attempt]) -> MessageLookup:
+        return MessageLookup(endpoint, self._connection.client(endpoint), attempts, self._world)

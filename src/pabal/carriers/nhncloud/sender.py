@@ -1,0 +1,204 @@
+"""Submits messages to NHN Cloud and turns its answers into verdicts."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, OnAnomaly, Unknown, Verdict
+from pabal.carriers.nhncloud.call_queue import CallQueue
+from pabal.carriers.nhncloud.calls import SendCall
+from pabal.carriers.nhncloud.client import (
+    ErrorResponse,
+    NoResponse,
+    Throttled,
+    Unreachable,
+    expect_documented_shape,
+)
+from pabal.carriers.nhncloud.codes import (
+    ATTACHMENT_EXPIRED,
+    DUPLICATE_CALL,
+    ErrorKind,
+    error_kind_of,
+    verdict_for,
+)
+from pabal.carriers.nhncloud.connection import Connection
+from pabal.carriers.nhncloud.images import ImageNotSupported, ImageRef, ImageUploads
+from pabal.carriers.nhncloud.in_doubt import InDoubtResolver
+from pabal.carriers.nhncloud.lookup import make_reference
+from pabal.carriers.nhncloud.submission import Submission
+from pabal.carriers.nhncloud.unanswered import UnansweredMessages
+from pabal.carriers.pace import Pacer
+from pabal.domain.message import Attempt, Outcome
+from pabal.world import World
+
+MIN_CALL_S = 1.0
+"""With less time left no call is begun."""
+REPEAT_DELAY_S = 0.5
+"""Delay before a call without an answer is repeated."""
+
+
+class CallSender:
+    """Makes calls that submit messages, within the rate and the number of calls at once."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        queues: Mapping[str, CallQueue],
+        pacer: Pacer,
+        images: ImageUploads,
+        resolver: InDoubtResolver,
+        unanswered: UnansweredMessages,
+        world: World,
+        on_anomaly: OnAnomaly,
+    ) -> None:
+        self._connection = connection
+        self._queues = queues
+        self._pacer = pacer
+        self._images = images
+        self._resolver = resolver
+        self._unanswered = unanswered
+        self._world = world
+        self._on_anomaly = on_anomaly
+
+    async def send(self, call: SendCall, submission: Submission) -> None:
+        """Make a call when it may go out, and report the verdicts."""
+        first = self._pacer.reserve(len(call.attempts))
+        await self._pacer.wait(first, len(call.attempts) - 1, 1)  # the call goes out when its last message may
+        queue = self._queues[call.endpoint.service]
+        is_small = call.attempts[0].is_small
+        if not await queue.acquire(max(0.0, submission.remaining_s - MIN_CALL_S), is_small=is_small):
+            submission.report_all(call.attempts, NotSent())
+            return
+        halves: tuple[SendCall, ...] = ()
+        try:
+            with self._errors_before_acceptance(call, submission):
+                halves = await self._make(call, submission)
+        finally:
+            queue.release()
+        for half in halves:
+            await self.send(half, submission)
+
+    async def _make(self, call: SendCall, submission: Submission) -> tuple[SendCall, ...]:
+        """Make a call and report the verdicts; return its halves if these must be sent instead.
+
+        Raises ImageNotSupported, and what NhnCloudClient.request raises, if nothing was accepted.
+        """
+        image = await self._image(call, submission)
+        try:
+            answer = await self._request(call, image, submission)
+        except NoResponse:
+            self._on_anomaly("no response to a call")
+            self._unanswered.add(call.attempts)
+            if call.endpoint.is_text:
+                submission.report_all(call.attempts, Unknown())
+            else:
+                await self._repeat(call, image, submission)
+            return ()
+        except ErrorResponse as error:
+            return self._handle_error(call, error, submission)
+        self._connection.set_problem(call.endpoint, "")
+        self._queues[call.endpoint.service].speed_up()
+        self._unanswered.add(call.attempts)  # unless the answer can be parsed
+        with self._connection.errors_as_unknown(call.endpoint, call.attempts, submission):
+            self._report_answer(call, answer, submission)
+        return ()
+
+    async def _repeat(self, call: SendCall, image: ImageRef | None, submission: Submission) -> None:
+        """Repeat a call without an answer; its idempotency key prevents that it is accepted twice."""
+        await asyncio.sleep(min(REPEAT_DELAY_S, submission.remaining_s))
+        with self._connection.errors_as_unknown(call.endpoint, call.attempts, submission):
+            try:
+                answer = await self._request(call, image, submission)
+                self._connection.set_problem(call.endpoint, "")
+                self._report_answer(call, answer, submission)
+            except ErrorResponse as error:
+                if error.code != DUPLICATE_CALL:  # the first call may have been accepted; a later lookup tells
+                    raise
+                await self._resolver.report_found(call.endpoint, call.attempts, submission)
+
+    async def _request(self, call: SendCall, image: ImageRef | None, submission: Submission) -> dict[str, Any]:
+        return await self._connection.client(call.endpoint).request(
+            "POST",
+            call.path,
+            body=call.body(image),
+            headers=call.headers,
+            timeout_s=self._connection.timeout_s(submission),
+        )
+
+    async def _image(self, call: SendCall, submission: Submission) -> ImageRef | None:
+        first = call.attempts[0]
+        if first.image_request_id is None:
+            return None
+        timeout_s = self._connection.timeout_s(submission)
+        return await self._images.upload(first.image_request_id, first.product, timeout_s)
+
+    def _handle_error(self, call: SendCall, error: ErrorResponse, submission: Submission) -> tuple[SendCall, ...]:
+        """Report the verdicts after an error of a whole call; return its halves if one message may be the cause."""
+        attempts, is_text = call.attempts, call.endpoint.is_text
+        self._connection.set_problem(call.endpoint, "")
+        if error.code == ATTACHMENT_EXPIRED and is_text and attempts[0].image_request_id:
+            self._images.forget(attempts[0].image_request_id)
+            submission.report_all(attempts, Busy())
+            return ()
+        if error.code == DUPLICATE_CALL and not is_text:
+            self._unanswered.add(attempts)
+            submission.report_all(attempts, Unknown())
+            return ()
+        with contextlib.suppress(NoResponse), expect_documented_shape():
+            self._report_answer(call, error.answer, submission)
+            return ()
+        kind = error_kind_of(error.code, is_text=is_text)
+        if kind is ErrorKind.ACCOUNT_CLOSED:
+            self._connection.set_problem(call.endpoint, error)
+            submission.report_all(attempts, NotSent())
+        elif kind.concerns_one_message and len(attempts) > 1:
+            if submission.count_split():
+                return call.halves()
+            submission.report_all(attempts, Busy())
+        else:
+            if kind is ErrorKind.UNCERTAIN:
+                self._unanswered.add(attempts)
+            elif kind is ErrorKind.UNEXPECTED:
+                self._on_anomaly(f"code {error.code}")
+            submission.report_all(attempts, verdict_for(kind))
+        return ()
+
+    def _report_answer(self, call: SendCall, answer: Mapping[str, Any], submission: Submission) -> None:
+        """Report the verdict on each message of a call. Raises KeyError and the like for an unexpected shape."""
+        is_text = call.endpoint.is_text
+        body = answer["body"]["data"] if is_text else answer["message"]
+        request_id = body["requestId"]
+        rows = body["sendResultList"] if is_text else body["sendResults"]
+        by_name = {str(row["recipientGroupingKey"]): row for row in rows}
+        verdicts: list[tuple[Attempt, Verdict]] = []
+        for attempt in call.attempts:
+            row = by_name[attempt.message_id.hex()]
+            code = int(row["resultCode"] or 0)
+            if code == 0:
+                verdicts.append((attempt, Accepted(make_reference(request_id, row["recipientSeq"]))))
+            else:
+                verdicts.append((attempt, verdict_for(error_kind_of(code, is_text=is_text))))
+        known = [attempt.message_id for attempt, verdict in verdicts if not isinstance(verdict, Unknown)]
+        self._unanswered.discard(known)
+        submission.report(verdicts)
+
+    @contextlib.contextmanager
+    def _errors_before_acceptance(self, call: SendCall, submission: Submission) -> Iterator[None]:
+        """Report the verdicts if a call fails before any message can have been accepted."""
+        began_at = self._world.monotonic()
+        try:
+            yield
+        except Unreachable as error:
+            self._connection.set_problem(call.endpoint, error)
+            submission.report_all(call.attempts, NotSent())
+        except Throttled:  # the call was not processed: it does not count as a try, but the next ones go slower
+            self._queues[call.endpoint.service].slow_down(began_at)
+            submission.report_all(call.attempts, NotSent())
+        except NoResponse:  # to an upload: no message was sent
+            submission.report_all(call.attempts, Busy())
+        except ImageNotSupported:
+            submission.report_all(call.attempts, Declined(Outcome.UNDELIVERABLE))
+        except ErrorResponse as error:
+            kind = error_kind_of(error.code, is_text=call.endpoint.is_text)
+            submission.report_all(call.attempts, verdict_for(kind))
