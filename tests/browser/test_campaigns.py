@@ -43,7 +43,7 @@ def upload(page: Page, path: Path) -> None:
 
 
 @in_each_way
-def test_a_file_with_bad_rows_is_uploaded_sent_and_watched_until_it_has_ended(
+def test_campaign_file_with_invalid_rows_is_uploaded_sent_and_followed(
     env: BrowserEnvironment, tmp_path: Path, language: str, screen: str
 ) -> None:
     with env.signed_in(language=language, screen=screen) as page:
@@ -69,7 +69,7 @@ def test_a_file_with_bad_rows_is_uploaded_sent_and_watched_until_it_has_ended(
         check_page(page, f"requests-{language}-{screen}")
 
 
-def test_a_scheduled_campaign_is_cancelled_after_a_question(env: BrowserEnvironment, tmp_path: Path) -> None:
+def test_scheduled_campaign_is_cancelled_after_confirmation(env: BrowserEnvironment, tmp_path: Path) -> None:
     with env.signed_in() as page:
         write_message(page)
         upload(page, written(tmp_path, 30, ""))
@@ -85,7 +85,7 @@ def test_a_scheduled_campaign_is_cancelled_after_a_question(env: BrowserEnvironm
         expect(page.locator("form[action$='/cancel']")).to_have_count(0)
 
 
-def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(env: BrowserEnvironment, tmp_path: Path) -> None:
+def test_unusable_campaign_file_is_reported_and_can_be_replaced(env: BrowserEnvironment, tmp_path: Path) -> None:
     with env.signed_in() as page:
         write_message(page)
         wrong = tmp_path / "wrong.csv"
@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_used_is_told_and_another_is_taken(env: BrowserEnv
         upload(page, written(tmp_path, 3, ""))
 
 
-def test_it_is_dark_where_the_system_is(env: BrowserEnvironment, tmp_path: Path) -> None:
+def test_campaign_pages_follow_dark_color_scheme(env: BrowserEnvironment, tmp_path: Path) -> None:
     with env.signed_in(color_scheme="dark") as page:
         write_message(page)
         upload(page, written(tmp_path, 3))
@@ -112,7 +112,7 @@ def test_it_is_dark_where_the_system_is(env: BrowserEnvironment, tmp_path: Path)
         check_page(page, "requests-dark")
 
 
-def test_a_viewer_follows_without_buttons(env: BrowserEnvironment) -> None:
+def test_viewer_sees_progress_without_action_buttons(env: BrowserEnvironment) -> None:
     with env.signed_in(Role.VIEWER) as page:
         page.goto("/console/requests")
         page.locator("tbody a").first.click()

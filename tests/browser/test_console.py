@@ -28,7 +28,7 @@ def send(env: BrowserEnvironment, *numbers: str, **changes: object) -> str:
 
 
 @in_each_language_and_screen
-def test_signing_in_and_out(env: BrowserEnvironment, language: str, screen: str) -> None:
+def test_user_signs_in_and_out(env: BrowserEnvironment, language: str, screen: str) -> None:
     name = env.user(Role.OWNER)
     with env.open_page(language=language, screen=screen) as page:
         page.goto("/console/history?status=fail")
@@ -49,7 +49,7 @@ def test_signing_in_and_out(env: BrowserEnvironment, language: str, screen: str)
         expect(page).to_have_url(re.compile("/console/login"))
 
 
-def test_the_language_is_changed_where_one_is_and_stays_changed(env: BrowserEnvironment) -> None:
+def test_language_switch_keeps_page_and_persists(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         page.goto("/console/history?status=fail")
         page.get_by_role("button", name="English").click()
@@ -61,9 +61,7 @@ def test_the_language_is_changed_where_one_is_and_stays_changed(env: BrowserEnvi
 
 
 @in_each_language_and_screen
-def test_messages_arrive_on_the_phone_while_one_watches(
-    env: BrowserEnvironment, language: str, screen: str
-) -> None:
+def test_new_messages_appear_on_open_phone_page(env: BrowserEnvironment, language: str, screen: str) -> None:
     number = f"010-7777-{['ko', 'en'].index(language)}{['desk', 'phone'].index(screen)}00"
     with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/phone")
@@ -83,7 +81,7 @@ def test_messages_arrive_on_the_phone_while_one_watches(
 
 
 @in_each_language_and_screen
-def test_a_message_is_found_in_the_history_with_its_reason_and_what_to_do(
+def test_failed_message_is_found_in_history_with_reason_and_advice(
     env: BrowserEnvironment, language: str, screen: str
 ) -> None:
     send(env, "010-1111-2222", content="무사히 도착")
@@ -101,7 +99,7 @@ def test_a_message_is_found_in_the_history_with_its_reason_and_what_to_do(
         check_page(page, f"message-{language}-{screen}")
 
 
-def test_the_history_is_exported_as_it_was_searched(env: BrowserEnvironment) -> None:
+def test_searched_history_is_exported_as_csv(env: BrowserEnvironment) -> None:
     send(env, "010-3333-4444", content="=HYPERLINK(1)")
     with env.signed_in() as page:
         page.goto("/console/history?receiver=010-3333-4444")
@@ -114,7 +112,7 @@ def test_the_history_is_exported_as_it_was_searched(env: BrowserEnvironment) -> 
     assert "'=HYPERLINK(1)" in text
 
 
-def test_the_history_is_exported_to_excel(env: BrowserEnvironment) -> None:
+def test_searched_history_is_exported_as_xlsx(env: BrowserEnvironment) -> None:
     send(env, "010-3333-5555", content="=HYPERLINK(1)")
     with env.signed_in() as page:
         page.goto("/console/history?receiver=010-3333-5555")
@@ -126,7 +124,7 @@ def test_the_history_is_exported_to_excel(env: BrowserEnvironment) -> None:
     assert "=HYPERLINK(1)" in row
 
 
-def test_nothing_that_someone_wrote_runs_as_a_script(env: BrowserEnvironment) -> None:
+def test_stored_content_never_runs_as_script(env: BrowserEnvironment) -> None:
     hostile = receivers_of("010-5555-6666", reference=HOSTILE)
     request_id = send(env, content=HOSTILE, receivers=hostile)
     dialogs: list[str] = []
@@ -143,7 +141,7 @@ def test_nothing_that_someone_wrote_runs_as_a_script(env: BrowserEnvironment) ->
     assert dialogs == []
 
 
-def test_a_keyboard_is_enough(env: BrowserEnvironment) -> None:
+def test_page_is_usable_by_keyboard(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         page.goto("/console/history")
         page.keyboard.press("Tab")
@@ -153,7 +151,7 @@ def test_a_keyboard_is_enough(env: BrowserEnvironment) -> None:
         assert page.evaluate("document.activeElement.name") == "receiver"
 
 
-def test_it_is_dark_where_the_system_is(env: BrowserEnvironment) -> None:
+def test_history_and_phone_follow_dark_color_scheme(env: BrowserEnvironment) -> None:
     with env.signed_in(color_scheme="dark") as page:
         page.goto("/console/history")
         check_page(page, "history-dark")
@@ -161,7 +159,7 @@ def test_it_is_dark_where_the_system_is(env: BrowserEnvironment) -> None:
         check_page(page, "phone-dark")
 
 
-def test_an_operator_chooses_the_account_to_look_at(env: BrowserEnvironment) -> None:
+def test_operator_switches_account(env: BrowserEnvironment) -> None:
     env.user(Role.VIEWER, "second")
     send(env, "010-1111-2222")
     with env.signed_in(Role.OPERATOR) as page:
@@ -175,7 +173,7 @@ def test_an_operator_chooses_the_account_to_look_at(env: BrowserEnvironment) -> 
         expect(page.locator("tbody tr")).to_have_count(0)
 
 
-def test_a_viewer_sees_no_whole_number(env: BrowserEnvironment) -> None:
+def test_viewer_sees_masked_numbers(env: BrowserEnvironment) -> None:
     send(env, "010-1111-2222")
     with env.signed_in(Role.VIEWER) as page:
         page.goto("/console/history?receiver=010-1111-2222")
@@ -184,7 +182,7 @@ def test_a_viewer_sees_no_whole_number(env: BrowserEnvironment) -> None:
         expect(page.locator("a[href='/console/phone']")).to_have_count(0)
 
 
-def test_the_first_page_is_light(env: BrowserEnvironment) -> None:
+def test_first_pages_stay_under_size_limit(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         cookies = {each["name"]: each["value"] for each in page.context.cookies()}
 
@@ -198,7 +196,7 @@ def _focused(page: Page) -> str:
 
 
 @in_each_language_and_screen
-def test_a_template_is_written_with_a_preview_reviewed_and_approved(
+def test_template_is_written_with_preview_reviewed_and_approved(
     env: BrowserEnvironment, language: str, screen: str
 ) -> None:
     env.approve_channel("@templates", "010-8888-0000")
@@ -235,7 +233,7 @@ def test_a_template_is_written_with_a_preview_reviewed_and_approved(
 
 
 @in_each_language_and_screen
-def test_a_picture_is_seen_while_it_is_chosen_and_after_it_is_saved(
+def test_template_image_is_previewed_and_shown_after_saving(
     env: BrowserEnvironment, language: str, screen: str, tmp_path: Path
 ) -> None:
     env.approve_channel("@pictures", "010-8888-1111")
@@ -265,7 +263,7 @@ def test_a_picture_is_seen_while_it_is_chosen_and_after_it_is_saved(
 
 
 @in_each_language_and_screen
-def test_who_did_what_is_looked_up(env: BrowserEnvironment, language: str, screen: str) -> None:
+def test_audit_log_is_searched_by_user(env: BrowserEnvironment, language: str, screen: str) -> None:
     with env.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
         if screen == "phone":
             expect(page.locator(".menu")).to_be_hidden()

@@ -17,7 +17,7 @@ NO_SUCH = "010-0000-0001"
 
 
 @in_each_language_and_screen
-def test_a_profile_is_registered_with_the_token_from_the_simulated_phone(
+def test_profile_is_registered_with_token_from_simulated_phone(
     env: BrowserEnvironment, language: str, screen: str
 ) -> None:
     channel = f"@{language}-{screen}-channel"
@@ -64,7 +64,7 @@ def test_a_profile_is_registered_with_the_token_from_the_simulated_phone(
         expect(page.get_by_text(channel)).to_have_count(0)
 
 
-def test_the_countdown_runs_and_says_when_the_time_is_up(env: BrowserEnvironment) -> None:
+def test_token_countdown_runs_and_announces_expiry(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         page.clock.install()
         page.goto("/console/profiles/new?major=건강&minor=병원&category=00100010001")
@@ -80,7 +80,7 @@ def test_the_countdown_runs_and_says_when_the_time_is_up(env: BrowserEnvironment
 
 
 @in_each_language_and_screen
-def test_a_key_is_made_and_used_with_a_real_request(env: BrowserEnvironment, language: str, screen: str) -> None:
+def test_created_key_works_in_a_real_request(env: BrowserEnvironment, language: str, screen: str) -> None:
     with env.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
         page.goto("/console/operate")
         check_page(page, f"operate-{language}-{screen}")
@@ -114,7 +114,7 @@ def test_a_key_is_made_and_used_with_a_real_request(env: BrowserEnvironment, lan
 
 
 @in_each_language_and_screen
-def test_numbers_are_registered_and_the_overview_shows_what_was_sent(
+def test_numbers_are_registered_and_overview_shows_sent_messages(
     env: BrowserEnvironment, language: str, screen: str
 ) -> None:
     send(env, PHONE, "010-2222-3333", NO_SUCH)
@@ -135,7 +135,7 @@ def test_numbers_are_registered_and_the_overview_shows_what_was_sent(
         check_page(page, f"overview-{language}-{screen}")
 
 
-def test_all_of_it_is_dark_where_the_system_is(env: BrowserEnvironment) -> None:
+def test_manage_pages_follow_dark_color_scheme(env: BrowserEnvironment) -> None:
     send(env, PHONE, NO_SUCH)
     with env.signed_in(Role.OPERATOR, color_scheme="dark") as page:
         for path in ("", "/profiles", "/profiles/new", "/numbers", "/operate", "/operate/accounts/1"):

@@ -68,7 +68,7 @@ def arrived(page: Page, number: str) -> None:
 
 
 @in_both_ways
-def test_an_sms_that_grows_into_an_lms(env: BrowserEnvironment, language: str, screen: str) -> None:
+def test_long_sms_is_changed_to_lms_and_sent(env: BrowserEnvironment, language: str, screen: str) -> None:
     number = {"ko": "010-2000-0001", "en": "010-2000-0002"}[language]
     with env.signed_in(language=language, screen=screen) as page:
         begin(page, "sms", f"{number}, 홍길동\n010-12, 김\n{number}, 이")
@@ -98,7 +98,7 @@ def test_an_sms_that_grows_into_an_lms(env: BrowserEnvironment, language: str, s
         expect(page.locator(".bubble .text")).to_have_text("홍길동님 " + "가" * 45)
 
 
-def test_an_sms_with_the_keyboard_alone(env: BrowserEnvironment) -> None:
+def test_sms_is_sent_by_keyboard_only(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         page.goto("/console/send")
         page.locator("[name=sender]").focus()
@@ -122,7 +122,7 @@ def test_an_sms_with_the_keyboard_alone(env: BrowserEnvironment) -> None:
 
 
 @in_both_ways
-def test_an_mms_with_its_picture(env: BrowserEnvironment, language: str, screen: str) -> None:
+def test_mms_is_sent_with_image(env: BrowserEnvironment, language: str, screen: str) -> None:
     number = {"ko": "010-2000-0011", "en": "010-2000-0012"}[language]
     with env.signed_in(language=language, screen=screen) as page:
         begin(page, "mms", number)
@@ -146,7 +146,9 @@ def test_an_mms_with_its_picture(env: BrowserEnvironment, language: str, screen:
 
 
 @in_both_ways
-def test_an_alimtalk_whose_fallback_goes(env: BrowserEnvironment, shop: str, language: str, screen: str) -> None:
+def test_fallback_of_failed_alimtalk_is_sent(
+    env: BrowserEnvironment, shop: str, language: str, screen: str
+) -> None:
     with env.signed_in(language=language, screen=screen) as page:
         begin(page, "alimtalk", f"{NO_USER}, 홍길동, 77")
         page.locator("[name=templateCode]").select_option("T1")
@@ -163,7 +165,7 @@ def test_an_alimtalk_whose_fallback_goes(env: BrowserEnvironment, shop: str, lan
 
 
 @in_both_ways
-def test_a_friend_talk_with_picture_and_buttons(
+def test_friend_talk_is_sent_with_image_and_buttons(
     env: BrowserEnvironment, shop: str, language: str, screen: str
 ) -> None:
     number = {"ko": "010-2000-0021", "en": "010-2000-0022"}[language]
@@ -192,9 +194,7 @@ def test_a_friend_talk_with_picture_and_buttons(
         expect(page.locator(".bubble .buttons li")).to_have_text(["첫째", "둘째"])
 
 
-def test_one_goes_on_where_something_came_or_went_and_the_page_stays_where_it_is(
-    env: BrowserEnvironment, shop: str
-) -> None:
+def test_focus_and_scroll_stay_when_form_parts_change(env: BrowserEnvironment, shop: str) -> None:
     with env.signed_in() as page:
         begin(page, "friendtalk", "010-2000-0025")
         page.locator("#button-add").press("Enter")
@@ -215,7 +215,7 @@ def test_one_goes_on_where_something_came_or_went_and_the_page_stays_where_it_is
 
 
 @pytest.mark.parametrize("type", ["friendTalkText", "friendTalkWideImage"])
-def test_a_friend_talk_of_the_other_types(env: BrowserEnvironment, shop: str, type: str) -> None:
+def test_other_friend_talk_types_are_sent(env: BrowserEnvironment, shop: str, type: str) -> None:
     number = {"friendTalkText": "010-2000-0031", "friendTalkWideImage": "010-2000-0032"}[type]
     with env.signed_in() as page:
         begin(page, "friendtalk", number)
@@ -228,7 +228,7 @@ def test_a_friend_talk_of_the_other_types(env: BrowserEnvironment, shop: str, ty
         arrived(page, number)
 
 
-def test_a_schedule_is_picked_and_given_up(env: BrowserEnvironment) -> None:
+def test_schedule_is_set_and_removed(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         begin(page, "sms", "010-2000-0041")
         page.locator("[name=sender]").fill(SENDER)
@@ -242,7 +242,7 @@ def test_a_schedule_is_picked_and_given_up(env: BrowserEnvironment) -> None:
         expect(page.locator("#wrong-sendDate")).to_be_empty()
 
 
-def test_a_test_goes_to_one_s_own_phone(env: BrowserEnvironment) -> None:
+def test_test_message_is_sent_to_own_phone(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         begin(page, "sms", "010-2000-0051, 홍길동")
         page.locator("[name=sender]").fill(SENDER)
@@ -258,7 +258,7 @@ def test_a_test_goes_to_one_s_own_phone(env: BrowserEnvironment) -> None:
         expect(page.locator("[name=own_number]")).to_have_value("010-2000-0052")
 
 
-def test_the_tab_that_is_open_asks_for_nothing_and_so_takes_nothing_away(env: BrowserEnvironment) -> None:
+def test_clicking_open_tab_keeps_typed_text(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url) if "/send/form" in request.url else None)
@@ -270,7 +270,7 @@ def test_the_tab_that_is_open_asks_for_nothing_and_so_takes_nothing_away(env: Br
         assert len(asked) == 1
 
 
-def test_what_is_typed_while_another_tab_comes_is_not_lost(env: BrowserEnvironment) -> None:
+def test_text_typed_while_tab_changes_is_kept(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         begin(page, "sms", "010-2000-0056")
         page.locator("[name=content]").fill("처음")
@@ -291,7 +291,7 @@ def test_what_is_typed_while_another_tab_comes_is_not_lost(env: BrowserEnvironme
         expect(page.locator(".size")).to_have_attribute("data-size", "12")
 
 
-def test_a_double_click_sends_once(env: BrowserEnvironment) -> None:
+def test_double_click_sends_once(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         begin(page, "sms", "010-2000-0061")
         page.locator("[name=sender]").fill(SENDER)
@@ -305,7 +305,7 @@ def test_a_double_click_sends_once(env: BrowserEnvironment) -> None:
         expect(page.locator("tbody tr")).to_have_count(1)
 
 
-def test_who_types_on_after_the_last_look_looks_it_over_again(env: BrowserEnvironment) -> None:
+def test_edit_after_review_requires_new_review(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         begin(page, "sms", "010-2000-0071")
         page.locator("[name=sender]").fill(SENDER)
@@ -316,7 +316,7 @@ def test_who_types_on_after_the_last_look_looks_it_over_again(env: BrowserEnviro
         expect(page.locator("#send-it")).to_have_count(0)
 
 
-def test_it_works_without_scripts(env: BrowserEnvironment) -> None:
+def test_message_is_sent_without_javascript(env: BrowserEnvironment) -> None:
     with env.signed_in(java_script_enabled=False) as page:
         page.goto("/console/send?kind=lms")
         page.locator("[name=sender]").fill(SENDER)
@@ -332,7 +332,7 @@ def test_it_works_without_scripts(env: BrowserEnvironment) -> None:
         arrived(page, "010-2000-0081")
 
 
-def test_nothing_that_is_typed_runs_as_a_script(env: BrowserEnvironment, shop: str) -> None:
+def test_typed_content_never_runs_as_script(env: BrowserEnvironment, shop: str) -> None:
     dialogs: list[str] = []
     with env.signed_in() as page:
         page.on("dialog", lambda dialog: dialogs.append(dialog.message))
@@ -349,7 +349,7 @@ def test_nothing_that_is_typed_runs_as_a_script(env: BrowserEnvironment, shop: s
     assert dialogs == []
 
 
-def test_it_is_dark_where_the_system_is(env: BrowserEnvironment) -> None:
+def test_send_page_follows_dark_color_scheme(env: BrowserEnvironment) -> None:
     with env.signed_in(color_scheme="dark") as page:
         begin(page, "sms", "010-12\n010-2000-0099")
         page.locator("[name=content]").fill("어둠 속에서 😀")

@@ -2,7 +2,7 @@
 
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, profiles, templates
-from pabal.console.operate import accounts, audit, keys, operate
+from pabal.console.operate import accounts, audit, keys, settings, status
 from pabal.console.overview import overview
 from pabal.console.phone import phone
 from pabal.console.requests import requests
@@ -13,11 +13,11 @@ from pabal.console.upload import campaign_file, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
-    Page(path, handle, OPERATORS, method, menu, needs_account=False, is_polled=path == operate.STATUS_PATH)
+    Page(path, handle, OPERATORS, method, menu, needs_account=False, is_polled=path == status.STATUS_PATH)
     for path, handle, method, menu in (
-        ("/console/operate", operate.show_status, "GET", "menu.operate"),
-        (operate.STATUS_PATH, operate.refresh_status, "GET", ""),
-        ("/console/operate/settings", operate.show_settings, "GET", ""),
+        ("/console/operate", status.show_status, "GET", "menu.operate"),
+        (status.STATUS_PATH, status.refresh_status, "GET", ""),
+        ("/console/operate/settings", settings.show_settings, "GET", ""),
         ("/console/operate/accounts", accounts.list_accounts, "GET", ""),
         ("/console/operate/accounts", accounts.create_account, "POST", ""),
         (ACCOUNT, accounts.show_account, "GET", ""),

@@ -17,7 +17,7 @@ async def exported(browser: Browser, query: str = "") -> dict[str, list[list[Any
     return read_sheets(shown.body)
 
 
-def test_the_workbook_has_every_message_newest_first_and_formulas_stay_text(run_scenario: RunScenario) -> None:
+def test_xlsx_export_lists_messages_newest_first_and_keeps_formulas_as_text(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for formula in FORMULAS:
@@ -48,7 +48,7 @@ def test_the_workbook_has_every_message_newest_first_and_formulas_stay_text(run_
     run_scenario(scenario)
 
 
-def test_a_workbook_of_nothing_has_its_head_and_a_search_with_a_mistake_is_refused(
+def test_empty_xlsx_export_has_header_and_invalid_search_is_refused(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:

@@ -90,7 +90,7 @@ SEARCHES = [
 ]
 
 
-def test_what_is_searched_for_is_found_on_the_page_and_in_the_file(run_scenario: RunScenario) -> None:
+def test_search_finds_same_messages_on_page_and_in_export(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, failed = await furnished(env)
         browser = await signed_in_browser(env)
@@ -117,7 +117,7 @@ MISTAKES = [
 ]
 
 
-def test_what_cannot_be_understood_is_told_beside_its_field(run_scenario: RunScenario) -> None:
+def test_invalid_search_value_is_reported_at_its_field(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         for query, field in MISTAKES:
@@ -131,7 +131,7 @@ def test_what_cannot_be_understood_is_told_beside_its_field(run_scenario: RunSce
     run_scenario(scenario)
 
 
-def test_pages_go_back_in_time_without_a_gap_and_without_repeating(run_scenario: RunScenario) -> None:
+def test_history_pages_have_no_gaps_and_no_duplicates(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for _ in range(3):
@@ -153,7 +153,7 @@ def test_pages_go_back_in_time_without_a_gap_and_without_repeating(run_scenario:
     run_scenario(scenario)
 
 
-def test_a_failed_message_and_the_text_that_stands_in_for_it_lead_to_each_other(run_scenario: RunScenario) -> None:
+def test_failed_message_and_its_fallback_link_to_each_other(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _, _ = await furnished(env)
         fallback, failed = await list_messages(call, NO_USER)
@@ -170,7 +170,7 @@ def test_a_failed_message_and_the_text_that_stands_in_for_it_lead_to_each_other(
     run_scenario(scenario)
 
 
-def test_every_try_is_part_of_the_story(run_scenario: RunScenario) -> None:
+def test_timeline_lists_every_attempt(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "message/sendSMS", sms_body("010-0000-0005"))
@@ -182,14 +182,14 @@ def test_every_try_is_part_of_the_story(run_scenario: RunScenario) -> None:
         await env.wait(60)
         after = await browser.get(path)
 
-        assert "통신사로 보냅니다" in before.text
+        assert "통신사로 발송합니다" in before.text
         assert after.text.count("혼잡해 다시 시도합니다") == 2
         assert "도착했습니다" in after.text
 
     run_scenario(scenario)
 
 
-def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(run_scenario: RunScenario) -> None:
+def test_timeline_shows_scheduled_time_and_awaited_receipt(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "message/sendSMS", sms_body("010-0000-0006"))
@@ -207,7 +207,7 @@ def test_what_is_scheduled_and_what_waits_for_its_receipt_say_so(run_scenario: R
     run_scenario(scenario)
 
 
-def test_whatever_was_sent_is_shown_as_it_was_written_and_never_as_markup(run_scenario: RunScenario) -> None:
+def test_message_content_is_escaped_on_every_history_page(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         receivers = receivers_of(PHONE, reference=HOSTILE, templateData={"name": HOSTILE})
@@ -246,7 +246,7 @@ async def cells(browser: Browser, query: str = "") -> list[list[str]]:
     return list(csv.reader(io.StringIO(shown.text.removeprefix("\ufeff"))))
 
 
-def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(run_scenario: RunScenario) -> None:
+def test_csv_export_lists_messages_newest_first_without_formula_cells(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for formula in FORMULAS:
@@ -276,7 +276,7 @@ def test_the_file_has_every_message_newest_first_and_no_cell_is_a_formula(run_sc
     run_scenario(scenario)
 
 
-def test_a_viewer_sees_masked_numbers_in_every_place(run_scenario: RunScenario) -> None:
+def test_viewer_sees_only_masked_numbers(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _, _ = await furnished(env)
         message = (await list_messages(call, PHONE))[0]["messageId"]
@@ -304,7 +304,7 @@ def test_a_viewer_sees_masked_numbers_in_every_place(run_scenario: RunScenario) 
     ("most", "passed"),
     [(4, ["a", "b", "c", "d"]), (3, ["a", "b", "c", "cut"]), (2, ["a", "b", "cut"]), (1, ["a", "cut"])],
 )
-def test_a_file_that_does_not_hold_everything_says_so_at_its_end(most: int, passed: list[str]) -> None:
+def test_truncated_export_ends_with_a_note(most: int, passed: list[str]) -> None:
     async def batches() -> AsyncGenerator[list[list[str]], None]:
         for names in ("ab", "cd"):
             yield [[name] for name in names]

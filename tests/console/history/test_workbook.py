@@ -8,7 +8,7 @@ from tests.fixtures.sheets import read_sheets
 from tests.fixtures.virtual import NOON
 
 
-def test_what_xml_cannot_say_and_what_a_cell_cannot_hold_spoils_nothing() -> None:
+def test_workbook_handles_invalid_xml_characters_and_overlong_cells() -> None:
     book = Workbook("a&b", ["head"], NOON)
 
     body = (
@@ -21,7 +21,7 @@ def test_what_xml_cannot_say_and_what_a_cell_cannot_hold_spoils_nothing() -> Non
     assert rows == [["head"], ["a\ufffdb\ufffdc\ufffd"], ["가" * 32_767], ["  spaced  "], [""], ["😀"]]
 
 
-def test_a_sheet_that_is_full_is_followed_by_another_with_the_same_head() -> None:
+def test_full_sheet_is_followed_by_another_with_same_header() -> None:
     book = Workbook("history", ["head"], NOON, sheet_bytes=2000)
     pieces = [book.start()]
     for number in range(60):
@@ -35,7 +35,7 @@ def test_a_sheet_that_is_full_is_followed_by_another_with_the_same_head() -> Non
     assert [row[0] for rows in found.values() for row in rows[1:]] == [str(number) for number in range(60)]
 
 
-def test_what_is_written_is_not_kept() -> None:
+def test_workbook_does_not_hold_written_rows_in_memory() -> None:
     book = Workbook("history", ["head"] * 16, NOON)
     rows = [[sha256(bytes([row, column])).hexdigest() for column in range(16)] for row in range(100)]
     book.start()

@@ -15,7 +15,9 @@ DIGITS = "0212345678"
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
-def test_a_number_is_registered_used_and_removed_after_a_question(run_scenario: RunScenario, role: Role) -> None:
+def test_sender_number_is_registered_used_and_removed_after_confirmation(
+    run_scenario: RunScenario, role: Role
+) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         browser = await signed_in_browser(env, role)
@@ -30,7 +32,7 @@ def test_a_number_is_registered_used_and_removed_after_a_question(run_scenario: 
         assert refused.result != "SUCCESS"
         assert SENDER in listed.text
         assert "등록된 번호만" in listed.text
-        assert f"{SENDER} 번호를 정말 삭제할까요?" in question.text
+        assert f"발신번호 {SENDER}을(를) 삭제하시겠습니까?" in question.text
         assert gone.status == 303
         assert (await call("message/sendSMS", sms_body())).result == refused.result
         found = await env.store.read(latest_entries, None, 2)
@@ -45,7 +47,7 @@ def test_a_number_is_registered_used_and_removed_after_a_question(run_scenario: 
 @pytest.mark.parametrize(
     ("typed", "told"), [("", "비어"), ("119", "발신번호로 쓸 수 없는"), ("<b>", "숫자와 하이픈")]
 )
-def test_what_is_no_sender_number_is_told_at_its_field(run_scenario: RunScenario, typed: str, told: str) -> None:
+def test_invalid_sender_number_is_reported_at_its_field(run_scenario: RunScenario, typed: str, told: str) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
@@ -60,7 +62,7 @@ def test_what_is_no_sender_number_is_told_at_its_field(run_scenario: RunScenario
     run_scenario(scenario)
 
 
-def test_a_number_is_registered_once_and_an_account_has_only_so_many(run_scenario: RunScenario) -> None:
+def test_duplicate_number_and_number_over_account_limit_are_refused(run_scenario: RunScenario) -> None:
     def fill_up(tx: Tx, account_id: int) -> None:
         for each in range(MAX_SENDER_NUMBERS - 1):
             accounts.add_number(tx, account_id, f"0701{each:07}", 0)
@@ -81,7 +83,7 @@ def test_a_number_is_registered_once_and_an_account_has_only_so_many(run_scenari
     run_scenario(scenario)
 
 
-def test_another_account_s_numbers_are_neither_seen_nor_removed(run_scenario: RunScenario) -> None:
+def test_numbers_of_other_accounts_cannot_be_viewed_or_removed(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         owner, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
         await owner.submit("/console/numbers", number=SENDER)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pabal.console.manage.category_steps import category_choices, split_levels
+from pabal.console.manage.category_choices import category_choices, split_levels
 from pabal.domain.category import Category
 from pabal.domain.profile import MAX_TOKENS_PER_HOUR, MAX_WRONG_TOKENS
 from pabal.domain.suspension import Suspension
@@ -46,7 +46,7 @@ async def noted(env: Environment) -> list[tuple[str, str]]:
     return [(each.action, each.target) for each in found if each.action.startswith("profile.")]
 
 
-def test_a_channel_is_registered_proved_by_its_token_and_can_be_sent_under(run_scenario: RunScenario) -> None:
+def test_channel_is_registered_verified_by_token_and_used_for_sending(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser, call = await signed_in_browser(env), await env.caller()
 
@@ -68,7 +68,7 @@ def test_a_channel_is_registered_proved_by_its_token_and_can_be_sent_under(run_s
     run_scenario(scenario)
 
 
-def test_what_is_wrong_is_told_at_its_field_and_what_was_typed_stays(run_scenario: RunScenario) -> None:
+def test_invalid_registration_is_reported_at_its_field_and_keeps_input(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
@@ -85,7 +85,7 @@ def test_what_is_wrong_is_told_at_its_field_and_what_was_typed_stays(run_scenari
     run_scenario(scenario)
 
 
-def test_categories_are_picked_step_by_step(run_scenario: RunScenario) -> None:
+def test_category_is_chosen_level_by_level(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         path = "/console/profiles/categories"
@@ -102,7 +102,7 @@ def test_categories_are_picked_step_by_step(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_choices_that_do_not_belong_to_a_step_before_are_dropped_and_the_only_one_is_made() -> None:
+def test_category_choice_outside_its_parent_is_dropped_and_single_choice_is_made() -> None:
     known = {
         code: Category(code, name)
         for code, name in [("1", "가,나,다"), ("2", "가,나,라"), ("3", "가,마,바"), ("4", "사,아,자"), ("5", "차")]
@@ -116,7 +116,7 @@ def test_choices_that_do_not_belong_to_a_step_before_are_dropped_and_the_only_on
     assert split_levels("가, 나, 다, 라") == ["가", "나", "다, 라"]
 
 
-def test_a_wrong_token_costs_a_try_until_it_is_locked(run_scenario: RunScenario) -> None:
+def test_wrong_token_uses_an_attempt_until_locked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser, call = await signed_in_browser(env), await env.caller()
         await register(browser)
@@ -132,14 +132,14 @@ def test_a_wrong_token_costs_a_try_until_it_is_locked(run_scenario: RunScenario)
         assert {shown.status for shown in tries} == {422}
         assert f"앞으로 {MAX_WRONG_TOKENS - 1}번" in tries[0].text
         assert locked.status >= 400
-        assert "여러 번 틀려 더 입력할 수 없습니다" in locked.text
-        assert "토큰을 다시 보냈습니다" in page.text
+        assert "여러 번 잘못 입력해 더 입력할 수 없습니다" in locked.text
+        assert "토큰을 다시 발송했습니다" in page.text
         assert right.location.startswith("/console/profiles?approved=")
 
     run_scenario(scenario)
 
 
-def test_a_token_that_is_over_is_told_and_only_so_many_are_sent(run_scenario: RunScenario) -> None:
+def test_expired_token_is_reported_and_resends_are_limited(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:
@@ -164,7 +164,7 @@ def test_a_token_that_is_over_is_told_and_only_so_many_are_sent(run_scenario: Ru
     run_scenario(scenario, world=world)
 
 
-def test_a_profile_is_deleted_after_a_question_and_its_waiting_messages_are_cancelled(
+def test_deleting_profile_asks_first_and_cancels_waiting_messages(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -178,7 +178,7 @@ def test_a_profile_is_deleted_after_a_question_and_its_waiting_messages_are_canc
         done = await browser.submit("/console/profiles/delete", channel=CHANNEL)
         again = await browser.submit("/console/profiles/delete", channel=CHANNEL)
 
-        assert "@shop 채널을 정말 삭제할까요?" in question.text
+        assert "@shop 채널을 삭제하시겠습니까?" in question.text
         assert (before, describe_outcome(await get_message(call))) == ("waiting", "cancel")
         assert (done.location, again.status) == ("/console/profiles", 404)
         assert await noted(env) == [("profile.delete", CHANNEL)]
@@ -188,7 +188,7 @@ def test_a_profile_is_deleted_after_a_question_and_its_waiting_messages_are_canc
 
 
 @pytest.mark.parametrize("role", [Role.SENDER, Role.VIEWER])
-def test_who_may_not_manage_sees_the_list_alone_and_a_viewer_no_number_or_key(
+def test_non_owner_sees_profile_list_only_and_viewer_sees_no_number_or_key(
     run_scenario: RunScenario, role: Role
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -205,7 +205,7 @@ def test_who_may_not_manage_sees_the_list_alone_and_a_viewer_no_number_or_key(
     run_scenario(scenario)
 
 
-def test_nobody_touches_another_account_s_profiles(run_scenario: RunScenario) -> None:
+def test_profiles_of_other_accounts_cannot_be_changed(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         owner, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
         await register(owner)
@@ -225,7 +225,7 @@ def test_nobody_touches_another_account_s_profiles(run_scenario: RunScenario) ->
     run_scenario(scenario)
 
 
-def test_one_that_an_operator_or_a_relay_put_out_of_use_says_so(run_scenario: RunScenario) -> None:
+def test_profile_disabled_by_operator_or_relay_is_marked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await register_channel(await env.caller())
         ((_, profile),) = await env.store.read(profiles.list_all)

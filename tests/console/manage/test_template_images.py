@@ -19,7 +19,7 @@ def emphasised(sender_key: str, **changes: str) -> dict[str, str]:
     return written(sender_key, emphasisType="image", imageLink="https://shop.example/", **changes)
 
 
-def test_a_picture_is_kept_shown_changed_and_kept_again_with_a_new_text(run_scenario: RunScenario) -> None:
+def test_template_image_is_stored_shown_replaced_and_kept_on_edit(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
 
@@ -40,8 +40,8 @@ def test_a_picture_is_kept_shown_changed_and_kept_again_with_a_new_text(run_scen
         assert 'value="https://shop.example/"' in form.text
         assert "현재 이미지를 그대로" in form.text
         assert (kept.body, changed.body) == (JPEG, OTHER)
-        design = (await only(env)).design
-        assert (design.imageName, design.emphasisType, design.imageLink) == (
+        design = (await only(env)).latest
+        assert (design.image_name, design.emphasis_type, design.image_link) == (
             "b.jpg",
             "image",
             "https://shop.example/",
@@ -50,7 +50,7 @@ def test_a_picture_is_kept_shown_changed_and_kept_again_with_a_new_text(run_scen
     run_scenario(scenario)
 
 
-def test_a_picture_goes_when_the_emphasis_does(run_scenario: RunScenario) -> None:
+def test_template_image_is_removed_with_image_emphasis(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
         path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
@@ -59,12 +59,12 @@ def test_a_picture_goes_when_the_emphasis_does(run_scenario: RunScenario) -> Non
         gone = await browser.get(f"{path}/picture")
 
         assert gone.status == 404
-        assert (await only(env)).design.imageName is None
+        assert (await only(env)).latest.image_name is None
 
     run_scenario(scenario)
 
 
-def test_a_picture_that_came_with_the_interface_outlives_an_edit_whatever_the_emphasis(
+def test_template_image_set_by_api_survives_edit_with_any_emphasis(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -75,7 +75,7 @@ def test_a_picture_that_came_with_the_interface_outlives_an_edit_whatever_the_em
         await save(browser, f"{path}/edit", written(sender_key, content="새 글"))
 
         assert (await browser.get(f"{path}/picture")).status == 200
-        assert (await only(env)).design.imageName == "photo.jpg"
+        assert (await only(env)).latest.image_name == "photo.jpg"
 
     run_scenario(scenario)
 
@@ -90,7 +90,7 @@ def test_a_picture_that_came_with_the_interface_outlives_an_edit_whatever_the_em
         ("image/jpeg", b"", "wrong-image"),
     ],
 )
-def test_what_is_wrong_with_a_picture_is_told_beside_it(
+def test_invalid_template_image_is_reported_at_its_field(
     run_scenario: RunScenario, kind: str, body: bytes, told: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -109,7 +109,7 @@ def test_what_is_wrong_with_a_picture_is_told_beside_it(
     run_scenario(scenario)
 
 
-def test_emphasis_by_a_picture_needs_one(run_scenario: RunScenario) -> None:
+def test_image_emphasis_requires_an_image(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
 
@@ -121,7 +121,7 @@ def test_emphasis_by_a_picture_needs_one(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_a_copy_takes_the_picture_along_and_nobody_s_else(run_scenario: RunScenario) -> None:
+def test_template_copy_keeps_image_but_never_one_of_another_account(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
         path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
@@ -144,7 +144,7 @@ def test_a_copy_takes_the_picture_along_and_nobody_s_else(run_scenario: RunScena
     run_scenario(scenario)
 
 
-def test_the_preview_has_a_place_for_the_picture(run_scenario: RunScenario) -> None:
+def test_preview_shows_image_placeholder(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
 
@@ -161,7 +161,7 @@ def test_the_preview_has_a_place_for_the_picture(run_scenario: RunScenario) -> N
 
 
 @pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=other"])
-def test_a_form_that_cannot_be_taken_apart_is_refused(run_scenario: RunScenario, kind: str) -> None:
+def test_malformed_multipart_form_is_refused(run_scenario: RunScenario, kind: str) -> None:
     async def scenario(env: Environment) -> None:
         await env.caller()
         browser = await signed_in_browser(env)
@@ -173,7 +173,7 @@ def test_a_form_that_cannot_be_taken_apart_is_refused(run_scenario: RunScenario,
     run_scenario(scenario)
 
 
-def test_a_form_with_a_file_needs_its_secret_too(run_scenario: RunScenario) -> None:
+def test_multipart_form_requires_csrf_token(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
 

@@ -49,7 +49,7 @@ async def only(env: Environment) -> Any:
     return found
 
 
-def test_a_template_is_written_asked_for_review_and_approved(run_scenario: RunScenario) -> None:
+def test_template_is_created_sent_to_review_and_approved(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
         buttons = {"buttons[2].buttonType": "webLink", "buttons[2].mobileUrl": "https://a.example/#{id}"}
@@ -64,16 +64,16 @@ def test_a_template_is_written_asked_for_review_and_approved(run_scenario: RunSc
         assert "state registered" in page.text
         assert "state approved" in approved.text
         kept = await only(env)
-        assert kept.design.content == "#{name}님,\n출발했습니다."
-        assert kept.design.buttons[0]["mobileUrl"] == "https://a.example/#{id}"
-        assert kept.design.variables == ("name", "id")
+        assert kept.latest.content == "#{name}님,\n출발했습니다."
+        assert kept.latest.buttons[0].mobile_url == "https://a.example/#{id}"
+        assert kept.latest.variables == ("name", "id")
         done = [(deed.actor, deed.action, deed.target) for deed in await env.store.read(latest_entries, 1, 2)]
         assert done == [("sender-of-acme", "template.request", "T1"), ("sender-of-acme", "template.create", "T1")]
 
     run_scenario(scenario)
 
 
-def test_every_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(run_scenario: RunScenario) -> None:
+def test_every_template_error_is_reported_at_its_field_and_keeps_input(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
         wrong = written(
@@ -97,7 +97,7 @@ def test_every_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(run_sc
     run_scenario(scenario)
 
 
-def test_an_edited_template_stays_in_use_until_the_edit_is_approved_and_an_operator_decides(
+def test_edited_template_stays_in_use_until_operator_approves_the_edit(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -124,12 +124,12 @@ def test_an_edited_template_stays_in_use_until_the_edit_is_approved_and_an_opera
         assert "state rejected" in rejected.text
         assert "&lt;script&gt;alert(1)" in rejected.text
         kept = await only(env)
-        assert (kept.in_use.content, kept.design.content) == ("#{name}님,\n출발했습니다.", "새 내용")
+        assert (kept.approved.content, kept.latest.content) == ("#{name}님,\n출발했습니다.", "새 내용")
 
     run_scenario(scenario)
 
 
-def test_whatever_an_author_wrote_is_never_markup(run_scenario: RunScenario) -> None:
+def test_template_content_is_escaped_on_every_page(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
         fields = written(
@@ -156,7 +156,7 @@ def test_whatever_an_author_wrote_is_never_markup(run_scenario: RunScenario) -> 
     run_scenario(scenario)
 
 
-def test_a_template_is_copied_and_deleted(run_scenario: RunScenario) -> None:
+def test_template_is_copied_and_deleted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
         path = (await save(browser, "/console/templates/new", written(sender_key, name="원래"))).location
@@ -174,7 +174,7 @@ def test_a_template_is_copied_and_deleted(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_an_approved_template_is_not_deleted(run_scenario: RunScenario) -> None:
+def test_approved_template_cannot_be_deleted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
         path = (await save(browser, "/console/templates/new", written(sender_key))).location
@@ -189,7 +189,7 @@ def test_an_approved_template_is_not_deleted(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_would_be_lost(
+def test_template_with_item_list_cannot_be_edited_in_console(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -206,7 +206,7 @@ def test_a_template_with_a_list_of_items_is_not_changed_here_where_the_list_woul
     run_scenario(scenario)
 
 
-def test_the_preview_shows_what_is_written_counted_as_the_service_counts(run_scenario: RunScenario) -> None:
+def test_template_preview_shows_text_and_its_length(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await furnished(env)
         fields = written(
@@ -229,7 +229,7 @@ def test_the_preview_shows_what_is_written_counted_as_the_service_counts(run_sce
     run_scenario(scenario)
 
 
-def test_templates_are_listed_by_state_and_in_pages(run_scenario: RunScenario) -> None:
+def test_template_list_is_filtered_by_status_and_paged(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key, browser = await furnished(env)
         for number in range(51):
@@ -242,14 +242,14 @@ def test_templates_are_listed_by_state_and_in_pages(run_scenario: RunScenario) -
 
         assert len(re.findall(r'href="/console/templates/\d+"', first.text)) == 50
         assert len(re.findall(r'href="/console/templates/\d+"', second.text)) == 1
-        assert "2쪽 중 1쪽" in first.text
+        assert "2페이지 중 1페이지" in first.text
         assert "템플릿이 없습니다" in none.text
         assert nonsense.status == 200
 
     run_scenario(scenario)
 
 
-def test_one_cannot_write_under_another_account_s_profile(run_scenario: RunScenario) -> None:
+def test_template_cannot_use_profile_of_another_account(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, _ = await furnished(env)
         stranger = await signed_in_browser(env, Role.OWNER, "other")

@@ -36,7 +36,7 @@ def rows(shown: PageResponse) -> list[list[str]]:
     return [CELL.findall(row) for row in re.findall(r"<tr>\s*<td.*?</tr>", shown.text, re.DOTALL)]
 
 
-def test_an_owner_sees_what_was_done_to_the_account_and_an_operator_everything(run_scenario: RunScenario) -> None:
+def test_owner_sees_audit_log_of_account_and_operator_sees_all(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await env.caller()
         owner = await signed_in_browser(env)
@@ -63,7 +63,7 @@ def test_an_owner_sees_what_was_done_to_the_account_and_an_operator_everything(r
     run_scenario(scenario)
 
 
-def test_the_log_is_looked_through_by_user_and_in_pages(run_scenario: RunScenario) -> None:
+def test_audit_log_is_filtered_by_user_and_paged(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         acme = await env.store.write(accounts.ensure_account, "acme", NOON)
 
@@ -90,7 +90,7 @@ def test_the_log_is_looked_through_by_user_and_in_pages(run_scenario: RunScenari
     run_scenario(scenario)
 
 
-def test_who_takes_the_history_away_is_noted(run_scenario: RunScenario) -> None:
+def test_history_export_is_recorded_in_audit_log(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         viewer = await signed_in_browser(env, Role.VIEWER)
 
@@ -117,7 +117,7 @@ class DyingStore(FailingStore):
         return done
 
 
-def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_path: Path) -> None:
+def test_audit_entry_is_stored_even_if_service_dies_right_after_the_change(tmp_path: Path) -> None:
     async def scenario(env: Environment, store: DyingStore) -> None:
         owner, call = await signed_in_browser(env), await env.caller()
 
@@ -164,7 +164,7 @@ def test_what_was_done_is_noted_also_where_the_service_dies_right_after_it(tmp_p
     run_in_virtual_time(whole())
 
 
-def test_every_deed_has_words() -> None:
+def test_every_audit_action_has_a_text() -> None:
     lines = [line for file in SOURCE.rglob("*.py") for line in file.read_text(encoding="utf-8").splitlines()]
     noted = {
         what

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from pabal.console.app import build_console
-from pabal.console.operate.settings_texts import KOREAN_DESCRIPTIONS
+from pabal.console.operate.setting_descriptions import KOREAN_DESCRIPTIONS
 from pabal.domain.codes import LANGUAGES
 from pabal.domain.user import Role
 from pabal.settings.carriers import CARRIER_KINDS, CarrierSettings, NhnCloudSettings, SmppSettings
@@ -23,7 +23,7 @@ from tests.fixtures.virtual import NOON, Caller, Environment
 from tests.fixtures.web import RunScenario, call_ok, sms_body
 
 HOSTILE = "<script>alert(1)</script>"
-MEANING = re.compile(r'<td data-name="(?:설명|Meaning)">([^<]*)</td>')
+MEANING = re.compile(r'<td data-name="(?:설명|Description)">([^<]*)</td>')
 AFTER = re.compile(r'name="after" value="([0-9]+)"')
 SECRET = re.compile(r'<code class="secret"[^>]*>([^<]+)</code>')
 ALL = {"scope_send": "1", "scope_read": "1", "scope_manage": "1", "rate": "0"}
@@ -47,7 +47,7 @@ async def noted(env: Environment) -> list[str]:
     return [f"{each.actor} {each.action} {each.target}".strip() for each in found if "session" not in each.action]
 
 
-def test_a_form_that_is_sent_twice_makes_one_key(run_scenario: RunScenario) -> None:
+def test_key_form_submitted_twice_creates_one_key(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
         page = await operator.get(account)
@@ -67,7 +67,7 @@ def test_a_form_that_is_sent_twice_makes_one_key(run_scenario: RunScenario) -> N
     run_scenario(scenario)
 
 
-def test_a_key_is_made_shown_once_works_and_is_revoked(run_scenario: RunScenario) -> None:
+def test_key_is_created_shown_once_used_and_revoked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
 
@@ -95,7 +95,7 @@ def test_a_key_is_made_shown_once_works_and_is_revoked(run_scenario: RunScenario
     run_scenario(scenario)
 
 
-def test_a_key_may_do_what_was_ticked_from_where_it_was_allowed_until_its_day(run_scenario: RunScenario) -> None:
+def test_key_is_limited_to_its_scopes_networks_and_expiry_date(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
         fields = {"scope_read": "1", "allow": "127.0.0.1\n192.0.2.0/24", "rate": "5", "expires": "2026-11-16"}
@@ -129,7 +129,7 @@ def test_a_key_may_do_what_was_ticked_from_where_it_was_allowed_until_its_day(ru
         ({"name": "n" * 101}, "name"),
     ],
 )
-def test_what_is_wrong_with_a_key_is_told_at_its_field_and_none_is_made(
+def test_invalid_key_form_is_reported_at_its_field_and_creates_no_key(
     run_scenario: RunScenario, changes: dict[str, str], field: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -146,7 +146,7 @@ def test_what_is_wrong_with_a_key_is_told_at_its_field_and_none_is_made(
     run_scenario(scenario)
 
 
-def test_an_account_is_made_disabled_and_enabled_with_its_keys_and_users(run_scenario: RunScenario) -> None:
+def test_account_is_created_disabled_and_enabled_with_its_keys_and_users(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         operator = await signed_in_browser(env, Role.OPERATOR)
 
@@ -166,7 +166,7 @@ def test_an_account_is_made_disabled_and_enabled_with_its_keys_and_users(run_sce
 
         assert (again.status, nameless.status) == (409, 400)
         assert (stopped[0].result, stopped[1].status) == ("UNAUTHORIZED", 303)
-        assert "중지됨" in listed.text
+        assert "사용 중지" in listed.text
         assert works.result == "SUCCESS"
         for path in ("", "/accounts", "/deeds", account.removeprefix("/console/operate")):
             assert HOSTILE not in (await operator.get(f"/console/operate{path}")).text
@@ -176,7 +176,7 @@ def test_an_account_is_made_disabled_and_enabled_with_its_keys_and_users(run_sce
     run_scenario(scenario)
 
 
-def test_a_user_is_made_gets_another_password_and_is_disabled(run_scenario: RunScenario) -> None:
+def test_user_is_created_gets_new_password_and_is_disabled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
 
@@ -197,7 +197,7 @@ def test_a_user_is_made_gets_another_password_and_is_disabled(run_scenario: RunS
         assert (signed.status, thrown_out.status, old.status, new.status) == (303, 303, 401, 303)
         assert thrown_out.location.startswith("/console/login")
         assert (disabled.status, back.status) == (303, 303)
-        assert "중지됨" in page.text
+        assert "사용 중지" in page.text
         assert [each for each in await noted(env) if each.endswith(" kim")] == [
             "operator-of-acme user.enable kim",
             "operator-of-acme user.disable kim",
@@ -218,7 +218,7 @@ def test_a_user_is_made_gets_another_password_and_is_disabled(run_scenario: RunS
         ({"user": "kim", "role": "king"}, "role"),
     ],
 )
-def test_a_user_that_cannot_be_made_is_told_at_its_field(
+def test_invalid_user_form_is_reported_at_its_field(
     run_scenario: RunScenario, fields: dict[str, str], field: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -233,7 +233,7 @@ def test_a_user_that_cannot_be_made_is_told_at_its_field(
     run_scenario(scenario)
 
 
-def test_only_what_is_of_the_account_is_changed_by_way_of_it(run_scenario: RunScenario) -> None:
+def test_account_page_changes_only_keys_and_users_of_that_account(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
         await make_user(env, Role.OWNER, "other")
@@ -259,7 +259,7 @@ def test_only_what_is_of_the_account_is_changed_by_way_of_it(run_scenario: RunSc
     run_scenario(scenario)
 
 
-def test_carriers_are_shown_with_their_state_last_trouble_and_queue(run_scenario: RunScenario) -> None:
+def test_status_page_shows_carrier_state_last_error_and_queue(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         operator, _ = await operator_and_account(env)
         call = await env.caller()
@@ -287,7 +287,7 @@ def test_carriers_are_shown_with_their_state_last_trouble_and_queue(run_scenario
     run_scenario(scenario)
 
 
-def test_the_queue_says_how_long_the_oldest_is_overdue(run_scenario: RunScenario) -> None:
+def test_status_page_shows_longest_delay_in_queue(run_scenario: RunScenario) -> None:
     post = FakeCarrier()
     post.is_connected = False
 
@@ -302,7 +302,7 @@ def test_the_queue_says_how_long_the_oldest_is_overdue(run_scenario: RunScenario
     run_scenario(scenario, carriers={post.name: post})
 
 
-def test_settings_are_shown_without_secrets(run_scenario: RunScenario) -> None:
+def test_settings_page_hides_secrets(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         telco = SmppSettings(name="telco", host="smsc.example", system_id="pabal", password="geheim-1234")
         settings = dataclasses.replace(
@@ -320,7 +320,7 @@ def test_settings_are_shown_without_secrets(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_what_settings_mean_is_told_in_the_language_of_the_page(run_scenario: RunScenario) -> None:
+def test_setting_descriptions_follow_page_language(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         carriers: dict[str, CarrierSettings] = {
             "telco": SmppSettings(name="telco", host="smsc.example", system_id="pabal"),
@@ -343,7 +343,7 @@ def test_what_settings_mean_is_told_in_the_language_of_the_page(run_scenario: Ru
     run_scenario(scenario)
 
 
-def test_every_meaning_of_a_setting_has_korean_words_and_no_words_are_left_over() -> None:
+def test_every_setting_description_has_exactly_one_korean_text() -> None:
     shapes: list[type] = [Settings, *CARRIER_KINDS.values()]
     helps = {each.metadata["help"] for shape in shapes for each in fields(shape).values()}
 
@@ -351,7 +351,7 @@ def test_every_meaning_of_a_setting_has_korean_words_and_no_words_are_left_over(
     assert [ko for ko in KOREAN_DESCRIPTIONS.values() if not re.search("[가-힣].*[.]$", ko)] == []
 
 
-def test_a_password_that_is_shown_is_not_kept_anywhere_in_the_log(run_scenario: RunScenario) -> None:
+def test_shown_password_does_not_appear_in_audit_log(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         operator, account = await operator_and_account(env)
         word = secret_in(await operator.submit(f"{account}/users", user="kim", role="owner"))

@@ -33,7 +33,7 @@ def row(text: str, first: str) -> list[str]:
     return [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", found, re.DOTALL)]
 
 
-def test_today_is_told_by_kind_outcome_and_reason(run_scenario: RunScenario) -> None:
+def test_overview_counts_today_by_message_type_status_and_failure_reason(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
         await call_ok(call, "message/sendSMS", sms_body("010-1111-1111", "010-2222-2222", NO_SUCH))
@@ -57,7 +57,7 @@ def test_today_is_told_by_kind_outcome_and_reason(run_scenario: RunScenario) -> 
     run_scenario(scenario)
 
 
-def test_a_day_is_one_of_the_zone_and_a_span_is_chosen(run_scenario: RunScenario) -> None:
+def test_overview_days_follow_the_time_zone_and_period_can_be_chosen(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         assert isinstance(env.world, AdjustableWorld)
         call = await env.caller()
@@ -75,7 +75,7 @@ def test_a_day_is_one_of_the_zone_and_a_span_is_chosen(run_scenario: RunScenario
         nonsense = await browser.get("/console?days=-1")
 
         assert tiles(today) == {"completed": 0, "fail": 0, "open": 0, "cancel": 0}
-        assert "이 기간에 보낸 메시지가 없습니다" in week
+        assert "이 기간에 발송한 메시지가 없습니다" in week
         assert row(month, "2026-11-15")[:2] == ["1", "1"]
         assert row(month, "장문 문자")[1:2] == ["1"]
         assert row(month, "결번") == ["3003", "", "1"]
@@ -84,7 +84,7 @@ def test_a_day_is_one_of_the_zone_and_a_span_is_chosen(run_scenario: RunScenario
     run_scenario(scenario, world=world_at_noon())
 
 
-def test_another_account_s_figures_are_not_seen(run_scenario: RunScenario) -> None:
+def test_overview_does_not_show_statistics_of_other_accounts(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await call_ok(await env.caller(), "message/sendSMS", sms_body())
         await env.wait(5)
@@ -98,7 +98,7 @@ def test_another_account_s_figures_are_not_seen(run_scenario: RunScenario) -> No
     run_scenario(scenario)
 
 
-def test_carriers_are_shown_as_the_worst_off_worker_sees_them_and_without_reasons(
+def test_overview_shows_worst_carrier_state_of_all_workers_without_reason(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -110,13 +110,13 @@ def test_carriers_are_shown_as_the_worst_off_worker_sees_them_and_without_reason
 
         shown = (await browser.get("/console")).text
 
-        assert '<span class="state down">끊김</span>' in shown
+        assert '<span class="state down">연결 끊김</span>' in shown
         assert "10.0.0.1" not in shown
 
     run_scenario(scenario)
 
 
-def test_bars_fit_their_drawing_and_what_is_little_is_still_seen() -> None:
+def test_chart_bars_fit_their_area_and_small_amounts_stay_visible() -> None:
     amounts = [("completed", 999_990), ("fail", 9), ("open", 0), ("cancel", 1)]
 
     column, line = charts.build_column(3, amounts, 1_000_000), charts.build_bar(amounts, 1_000_000)

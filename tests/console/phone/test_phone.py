@@ -29,7 +29,7 @@ def asks(text: str) -> str:
     return found[1].replace("&amp;", "&")
 
 
-def test_a_phone_shows_every_kind_of_message_and_the_token(run_scenario: RunScenario) -> None:
+def test_phone_shows_every_message_type_and_the_token(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
         await call_ok(call, "message/sendMMS", sms_body(subject="제목", image=image_body()))
@@ -42,14 +42,14 @@ def test_a_phone_shows_every_kind_of_message_and_the_token(run_scenario: RunScen
         admin = await browser.get("/console/phone?number=010-9999-0000")
 
         assert shown.text.count('<li class="bubble') == 3
-        assert "이미지가 함께 도착했습니다" in shown.text
+        assert "이미지가 첨부되었습니다" in shown.text
         assert f'<a href="{BUTTON["mobileUrl"]}" rel="noopener noreferrer" target="_blank">열기</a>' in shown.text
         assert '<li class="bubble token">' in admin.text
 
     run_scenario(scenario)
 
 
-def test_a_link_that_no_browser_should_follow_is_only_a_word(run_scenario: RunScenario) -> None:
+def test_unsafe_link_is_shown_as_plain_text(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
         app = {"buttonType": "appLink", "name": "앱", "androidUrl": "shop://x", "iosUrl": "shop://x"}
@@ -65,7 +65,7 @@ def test_a_link_that_no_browser_should_follow_is_only_a_word(run_scenario: RunSc
     run_scenario(scenario)
 
 
-def test_only_what_is_new_is_sent(run_scenario: RunScenario) -> None:
+def test_poll_answers_only_when_phone_has_new_messages(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         browser = await signed_in_browser(env)
@@ -88,7 +88,7 @@ def test_only_what_is_new_is_sent(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_without_a_number_the_phone_is_shown_that_received_something_last(run_scenario: RunScenario) -> None:
+def test_phone_page_defaults_to_phone_with_latest_message(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         empty = await browser.get("/console/phone")
@@ -101,13 +101,13 @@ def test_without_a_number_the_phone_is_shown_that_received_something_last(run_sc
 
         assert empty.status == 200
         assert "아직 메시지를 받은 휴대폰이 없습니다" in empty.text
-        assert "010-2222-2222의 메시지" in shown.text
+        assert "010-2222-2222 번호의 메시지" in shown.text
         assert "number=01011111111" in shown.text
 
     run_scenario(scenario)
 
 
-def test_what_is_no_number_is_told(run_scenario: RunScenario) -> None:
+def test_invalid_phone_number_is_reported(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
@@ -120,7 +120,7 @@ def test_what_is_no_number_is_told(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_there_is_no_phone_where_the_simulator_is_no_carrier(run_scenario: RunScenario) -> None:
+def test_phone_page_does_not_exist_without_simulator(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         telco = SmppSettings(name="telco", host="127.0.0.1", system_id="pabal")
         settings = dataclasses.replace(load({}), carriers={"telco": telco})

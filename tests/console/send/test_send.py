@@ -216,9 +216,9 @@ def test_the_last_look_says_how_many_and_when(run_scenario: RunScenario) -> None
 
         shown = await review(browser, form(receivers=receivers, later="1", sendDate="2026-11-16T09:30"))
 
-        assert "2명 · 중복 1건은 뺍니다" in shown.text
+        assert "2명 · 중복 1건 제외" in shown.text
         assert "2026-11-16 09:30" in shown.text
-        assert "2명에게 보내기" in shown.text
+        assert "2명에게 발송" in shown.text
 
     run_scenario(scenario)
 

@@ -154,7 +154,7 @@ def test_the_fallback_is_shown_as_it_would_go(run_scenario: RunScenario) -> None
         assert fallback_text(made) == f"{SENDER} 단문 문자 51 / 90바이트 {made_text}"
         assert fallback_text(own).startswith(f"{SENDER} 장문 문자")
         assert "@shop (광고)#{이름}가" in fallback_text(own)
-        assert "문자로 보낼 수 없음" in fallback_text(unsendable)
+        assert "문자로 발송할 수 없음" in fallback_text(unsendable)
 
     run_scenario(scenario)
 
@@ -183,10 +183,10 @@ def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_point
         assert "휴대폰 번호가 아닙니다" in found["3"][-1]
         assert "변수: 이름" in found["4"][-1]
         assert "변수보다 값이 많습니다" in found["5"][-1]
-        assert found["6"][-1] == "위에 이미 있는 번호입니다"
+        assert found["6"][-1] == "중복된 수신번호입니다"
         assert "90바이트까지인데 120바이트입니다" in found["7"][-1]
-        assert "5명</strong> · 중복 1건은 뺍니다" in shown.text
-        assert "보낼 수 없는 수신자 4명" in shown.text
+        assert "5명</strong> · 중복 1건 제외" in shown.text
+        assert "발송할 수 없는 수신자 4명" in shown.text
 
     run_scenario(scenario)
 
@@ -211,7 +211,7 @@ def test_values_are_left_alone_where_there_are_no_variables(run_scenario: RunSce
         shown = await preview(browser, form(receivers=f"{PHONE}, 홍길동, 단골"))
 
         assert receiver_rows(shown) == [["1", PHONE, ""]]
-        assert "보낼 수 없는" not in shown.text
+        assert "발송할 수 없는" not in shown.text
 
     run_scenario(scenario)
 
@@ -364,7 +364,7 @@ def test_the_page_speaks_english(run_scenario: RunScenario) -> None:
 
         shown = await review(browser, form(content="hello"))
 
-        assert "Send it like this?" in shown.text
+        assert "Send this message?" in shown.text
         assert "5 of 90 bytes" in shown.text
 
     run_scenario(scenario)

@@ -109,7 +109,7 @@ def test_a_file_is_checked_and_what_is_wrong_is_told_row_by_row(run_scenario: Ru
         ]
         page = await browser.get(address)
         assert "2행과 같은 번호입니다." in page.text
-        assert "2명에게 보내기" in page.text
+        assert "2명에게 발송" in page.text
         assert "메모" in page.text
 
     run_scenario(scenario)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from pabal.checks.profiles import authenticate_profile
 from pabal.checks.profiles import register_profile as register_checked_profile
-from pabal.console.manage.category_steps import CategoryChoices, category_choices, split_levels
+from pabal.console.manage.category_choices import CategoryChoices, category_choices, split_levels
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import profile as profiles_are
 from pabal.domain.category import Category

@@ -103,7 +103,7 @@ async def create_user(request: PageRequest) -> Response:
             each._replace(field="user" if each.field == "name" else each.field) for each in refused.problems
         ]
         return await render_account(request, account, user_fields=typed, refused=Refused.from_problems(problems))
-    return request.render("operate/operate_secret.html", account=account, secret=word, kind="password", name=name)
+    return request.render("operate/secret.html", account=account, secret=word, kind="password", name=name)
 
 
 async def set_user_state(request: PageRequest) -> Response:
@@ -128,9 +128,7 @@ async def reset_password(request: PageRequest) -> Response:
     found = await request.context.store.write(
         users.change_password, request.field("user"), hash, request.now, request.actor, account.id
     )
-    return request.render(
-        "operate/operate_secret.html", account=account, secret=word, kind="password", name=found.name
-    )
+    return request.render("operate/secret.html", account=account, secret=word, kind="password", name=found.name)
 
 
 async def find_account(request: PageRequest) -> Account:
@@ -157,7 +155,7 @@ async def render_account(
     its_keys, its_users = await request.context.store.read(_of_account, account.id)
     first = {"name": "", "expires": "", "allow": "", "rate": str(request.site.settings.key_rate)}
     return request.render(
-        "operate/operate_account.html",
+        "operate/account.html",
         refused.code.http_status if refused else 200,
         account=account,
         made=request.locale.format_timestamp(account.created_at),
@@ -180,7 +178,7 @@ def parse_id(word: str) -> int:
 async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
     found = await request.context.store.read(accounts.list_accounts)
     return request.render(
-        "operate/operate_accounts.html",
+        "operate/accounts.html",
         refused.code.http_status if refused else 200,
         rows=[(each.id, each.name, request.locale.format_timestamp(each.created_at), each.disabled_at is not None)
               for each in found],

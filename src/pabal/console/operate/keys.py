@@ -24,7 +24,7 @@ async def create_key(request: PageRequest) -> Response:
         await request.context.store.write(keys.store_key, account.id, key, grant, after, deed)
     except Refused as refused:
         return await render_account(request, account, key_fields=typed, refused=refused)
-    return request.render("operate/operate_secret.html", account=account, secret=key, kind="key", name=grant.name)
+    return request.render("operate/secret.html", account=account, secret=key, kind="key", name=grant.name)
 
 
 async def revoke_key(request: PageRequest) -> Response:

@@ -8,15 +8,15 @@ TEXTS = {
     "sign_in.password": Text("비밀번호", "Password"),
     "sign_in.do": Text("로그인", "Sign in"),
     "sign_in.wrong": Text(
-        "사용자 이름 또는 비밀번호가 맞지 않습니다. 확인하고 다시 입력하세요.",
-        "The user name or the password is wrong. Check both and try again.",
+        "사용자 이름 또는 비밀번호가 올바르지 않습니다. 확인하고 다시 입력하세요.",
+        "Wrong user name or password. Check both and try again.",
     ),
     "sign_in.throttled": Text(
         "로그인에 여러 번 실패했습니다. {minutes}분 뒤에 다시 시도하세요.",
-        "Too many failed tries. Try again in {minutes} min.",
+        "Too many failed sign-ins. Try again in {minutes} minutes.",
     ),
     "sign_in.help": Text(
         "비밀번호를 잊었다면 운영자에게 새 비밀번호를 요청하세요.",
-        "If you have forgotten your password, ask your operator for a new one.",
+        "If you forgot your password, ask your operator for a new one.",
     ),
 }

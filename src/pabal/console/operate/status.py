@@ -1,4 +1,4 @@
-"""What operators watch: carriers, the queue, the settings in force."""
+"""The operators' status page: carriers and the queue."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,11 +6,8 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal.console.history.history import SENDABLE_PRODUCTS
-from pabal.console.operate.settings_texts import KOREAN_DESCRIPTIONS
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.dates import SECOND, Instant
-from pabal.settings import settings as settings_module
-from pabal.settings.carriers import SECRET_IS_SET
 from pabal.store import carrier_states, queue
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx
@@ -38,7 +35,7 @@ class CarrierStatusRow(NamedTuple):
 
 
 class LaneRow(NamedTuple):
-    """How much waits in a carrier's lane, and for how long the oldest that is due does."""
+    """A lane of a carrier's queue: how many messages wait, and how late the oldest due one is."""
 
     carrier: str
     name: str
@@ -47,7 +44,7 @@ class LaneRow(NamedTuple):
 
 
 class StatusSnapshot(NamedTuple):
-    """Carriers and queue at one moment."""
+    """The status of carriers and queue at one time."""
 
     carriers: Sequence[CarrierStatusRow]
     lanes: Sequence[LaneRow]
@@ -55,27 +52,13 @@ class StatusSnapshot(NamedTuple):
 
 
 async def show_status(request: PageRequest) -> Response:
-    """Show how carriers and queue do."""
-    return request.render("operate/operate.html", seen=await _read_snapshot(request))
+    """Show the status of carriers and queue."""
+    return request.render("operate/status.html", snapshot=await _read_snapshot(request))
 
 
 async def refresh_status(request: PageRequest) -> Response:
-    """Answer with how they do now."""
-    return request.render("operate/operate_state.html", seen=await _read_snapshot(request))
-
-
-async def show_settings(request: PageRequest) -> Response:
-    """Show every setting in force; of a secret only whether it is set."""
-    is_korean = request.locale.language == "ko"
-    rows = [
-        (
-            name,
-            request.t("settings.set") if value == SECRET_IS_SET else value,
-            KOREAN_DESCRIPTIONS[meaning] if is_korean else meaning,
-        )
-        for name, value, meaning in settings_module.describe_settings(request.site.settings)
-    ]
-    return request.render("operate/operate_settings.html", rows=rows)
+    """Answer with the current status, for the page that polls it."""
+    return request.render("operate/status_panel.html", snapshot=await _read_snapshot(request))
 
 
 async def _read_snapshot(request: PageRequest) -> StatusSnapshot:
