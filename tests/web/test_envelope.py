@@ -452,7 +452,7 @@ def test_a_body_that_says_it_is_too_large_is_refused_unread(run_scenario: RunSce
 
         assert (answer.result, answer.status) == ("PAYLOAD_TOO_LARGE", 413)
         assert read == 0
-        assert "1024" in answer.body["resultMessage"]
+        assert "1,024" in answer.body["resultMessage"]
 
     run_scenario(scenario, max_body_bytes=1024)
 

@@ -172,7 +172,7 @@ def test_a_fault_whose_words_are_personal_is_logged_without_them(
 
     _check(lines, *secrets)
     text = lines[0].getvalue()
-    assert text.count("unhandled fault") >= 5
+    assert text.count("unhandled error") >= 5
     assert "error=RuntimeError" in text
     assert "web.py" in text
 

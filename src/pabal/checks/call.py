@@ -1,4 +1,4 @@
-"""One call of the interface, as its endpoint sees it."""
+"""One call: who calls, with which checked body, and in which language to answer."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ MAX_PAGE_SIZE = 1000
 
 
 class ApiCall(NamedTuple):
-    """Who calls, with what, and how to answer."""
+    """A call of the interface, or of a console page that does the same."""
 
     context: Context
     account_id: int
@@ -24,11 +24,11 @@ class ApiCall(NamedTuple):
     now: Instant
     idempotency_key: IdempotencyKey | None = None
     audit_entry: AuditEntry | None = None
-    """Who does it, where a person does: noted with what changes."""
+    """The audit log entry to write with the change, if a console user makes it."""
 
 
 def read_paging(form: Form[Any]) -> tuple[int, int]:
-    """Return page and page size; if one is out of range, `done` will say so."""
+    """Return page and page size; `raise_problems` reports one that is out of range."""
     _check_range(form, "page", MAX_PAGE)
     _check_range(form, "pageSize", MAX_PAGE_SIZE)
     return form.body.page, form.body.pageSize
@@ -37,5 +37,5 @@ def read_paging(form: Form[Any]) -> tuple[int, int]:
 def _check_range(form: Form[Any], field: str, limit: int) -> None:
     number = getattr(form.body, field)
     if number is not None and not 1 <= number <= limit:
-        detail = Text(f"1부터 {limit}까지입니다.", f"It is from 1 to {limit}.")
+        detail = Text(f"1부터 {limit:,}까지의 값을 보내세요.", f"Use a value from 1 to {limit:,}.")
         form.add(Problem(Code.INVALID_PARAMETER, field, detail))

@@ -1,4 +1,4 @@
-"""Reads what callers send into typed bodies, collecting everything that is wrong with it."""
+"""Parses input into typed bodies and collects every problem with it."""
 
 import json
 import re
@@ -16,51 +16,54 @@ B = TypeVar("B", bound=msgspec.Struct)
 T = TypeVar("T")
 
 MAX_LIST_ITEMS = 100_000
-"""No list is longer: as many as the most receivers that can be set."""
+"""Limit of any list: the largest value of the setting `max_receivers`."""
 _TOO_MANY_CODES = {"receivers": Code.TOO_MANY_RECEIVERS, "buttons": Code.INVALID_BUTTON}
 _FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 _NUMBER = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 _TYPE_NAMES = {
     str: Text("문자열", "a string"),
     int: Text("정수", "a whole number"),
-    bool: Text("참거짓", "a boolean"),
+    bool: Text("true 또는 false", "true or false"),
 }
+
+_TOO_DEEP = Text("중첩이 너무 깊습니다.", "It is nested too deeply.")
+_NOT_AN_OBJECT = Text("중괄호로 감싼 객체 하나를 보내세요.", "Send one object in braces.")
 
 
 class Form(Generic[B]):
-    """A body that is being checked: field by field, remembering every problem."""
+    """A body that is checked field by field; collects every problem."""
 
     def __init__(self, body: B, problems: list[Problem]) -> None:
         self.body = body
         self.problems = problems
 
     def read(self, field: str, parse: Callable[[Any], T]) -> T:
-        """Return what `parse` makes of a required field; if it is missing or wrong, `done` will say so."""
+        """Return a required field, parsed; `raise_problems` reports it if it is missing or wrong."""
         value = getattr(self.body, field)
         if value is None or value == "":
             self.add(Problem(Code.MISSING_PARAMETER, field))
-            return cast(T, None)  # never used: `done` raises
+            return cast(T, None)  # never used: `raise_problems` raises
         return cast(T, self._parse(field, value, parse))
 
     def read_optional(self, field: str, parse: Callable[[Any], T]) -> T | None:
-        """Return what `parse` makes of a field that may be absent."""
+        """Return an optional field, parsed; None if it is absent or wrong."""
         value = getattr(self.body, field)
         return None if value is None else self._parse(field, value, parse)
 
     def add(self, problem: Problem) -> None:
-        """Note a problem, unless its field is known to be wrong already."""
+        """Add a problem, unless its field already has one."""
         if not any(known.field == problem.field for known in self.problems):
             self.problems.append(problem)
 
     def add_refusal(self, refusal: Refused, field: str) -> None:
-        """Note a refusal as problems of a field, or of what it names itself within that field."""
+        """Add the problems of a refusal, with their fields below `field`."""
         for code, within, detail in refusal.problems:
             inner = within.removeprefix(field).lstrip(".")
             is_indexed = inner.startswith("[")
             self.add(Problem(code, field + inner if is_indexed or not inner else f"{field}.{inner}", detail))
 
     def raise_problems(self) -> None:
-        """Raises Refused for all problems with fields, in the order of the interface; receivers come later."""
+        """Raise Refused for all problems in the order of the fields; those of single receivers come later."""
         if not self.problems:
             return
         found = [problem for problem in self.problems if not problem.field.startswith("receivers[")]
@@ -83,11 +86,11 @@ def _decoder(body_type: type[B]) -> msgspec.json.Decoder[B]:
 
 
 def parse_json(body_type: type[B], raw: bytes) -> Form[B]:
-    """Return the form that a JSON body fills in; an empty body is `{}`.
+    """Return the form of a JSON body; an empty body is `{}`.
 
-    Raises Refused(INVALID_JSON) where it is not a JSON object.
+    Raises Refused(INVALID_JSON) if it is not a JSON object.
     """
-    if b"\\u0000" not in raw:  # the quick way, for what is as it should be
+    if b"\\u0000" not in raw:  # fast path for a valid body
         try:
             return Form(_decoder(body_type).decode(raw or b"{}"), [])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -103,22 +106,32 @@ def parse_json_object(raw: bytes) -> dict[str, Any]:
     try:
         found = json.loads(raw.decode("utf-8") or "{}", parse_float=RawNumber, parse_constant=_reject_constant)
     except RecursionError:
-        raise Refused(Code.INVALID_JSON, detail=Text("너무 깊습니다.", "It is nested too deeply.")) from None
+        raise Refused(Code.INVALID_JSON, detail=_TOO_DEEP) from None
+    except json.JSONDecodeError as error:
+        detail = Text(
+            f"{error.lineno}행 {error.colno}열을 확인하세요.", f"See line {error.lineno}, column {error.colno}."
+        )
+        raise Refused(Code.INVALID_JSON, detail=detail) from None
+    except UnicodeDecodeError as error:
+        detail = Text(
+            f"{error.start + 1}번째 바이트가 UTF-8이 아닙니다.", f"Byte {error.start + 1} is not valid UTF-8."
+        )
+        raise Refused(Code.INVALID_JSON, detail=detail) from None
     except ValueError:
         raise Refused(Code.INVALID_JSON) from None
     if not isinstance(found, dict):
-        raise Refused(Code.INVALID_JSON, detail=Text("객체가 아닙니다.", "It is not an object."))
+        raise Refused(Code.INVALID_JSON, detail=_NOT_AN_OBJECT)
     return found
 
 
 def parse_fields(body_type: type[B], fields: Mapping[str, Any]) -> Form[B]:
-    """Return the form that given fields fill in, with every one that has the wrong type as a problem."""
+    """Return the form of some fields; each field of the wrong type is a problem."""
     problems: list[Problem] = []
     return Form(_convert_struct(body_type, fields, "", problems), problems)
 
 
 def convert_text_fields(body_type: type[B], fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields that a query string or a form gives, whole numbers as such; empty is absent."""
+    """Return the fields of a query string or form with integers converted and empty values left out."""
     numbers = {field.encode_name for field in msgspec.structs.fields(body_type) if _plain_type(field.type) is int}
     return {
         name: int(text) if name in numbers and _NUMBER.fullmatch(text) else text
@@ -145,7 +158,7 @@ def _convert_struct(body_type: type[B], fields: Mapping[str, Any], prefix: str, 
 
 
 def _convert(hint: Any, value: Any, path: str, problems: list[Problem]) -> Any:
-    """Return a value of the hinted type, or None and a problem."""
+    """Return the value if it has the hinted type, else add a problem and return None."""
     kind = _plain_type(hint)
     if get_origin(kind) is list:
         if not isinstance(value, list):
@@ -173,10 +186,12 @@ def _convert(hint: Any, value: Any, path: str, problems: list[Problem]) -> Any:
 
 
 def _convert_list(inner: Any, values: list[Any], path: str, problems: list[Problem]) -> list[Any]:
-    """Return the values of a list, looked at no further than MAX_ITEMS values or MAX_PROBLEMS problems."""
+    """Return the values of a list; stop at MAX_PROBLEMS problems and refuse more than MAX_LIST_ITEMS values."""
     if len(values) > MAX_LIST_ITEMS:
         code = _TOO_MANY_CODES.get(path, Code.INVALID_PARAMETER)
-        problems.append(Problem(code, path, Text(f"{MAX_LIST_ITEMS}개까지입니다.", f"At most {MAX_LIST_ITEMS}.")))
+        problems.append(
+            Problem(code, path, Text(f"최대 {MAX_LIST_ITEMS:,}개입니다.", f"At most {MAX_LIST_ITEMS:,}."))
+        )
         return []
     found = []
     for index, each in enumerate(values):
@@ -188,7 +203,7 @@ def _convert_list(inner: Any, values: list[Any], path: str, problems: list[Probl
 
 @lru_cache
 def _field_types(body_type: type[msgspec.Struct]) -> tuple[tuple[str, str, Any, bool], ...]:
-    """Return name, name in JSON, type and whether it is required of each field of a shape."""
+    """Return each field's name, name in JSON, type, and whether it is required."""
     return tuple(
         (field.name, field.encode_name, field.type, field.required) for field in msgspec.structs.fields(body_type)
     )
@@ -209,7 +224,7 @@ def _check_characters(value: Any, path: str, problems: list[Problem]) -> None:
         found = sorted(set(_FORBIDDEN_CHARACTERS.findall(value)))
         if found:
             listed = ", ".join(f"U+{ord(c):04X}" for c in found)
-            detail = Text(f"글자: {listed}", f"Characters: {listed}")
+            detail = Text(f"빼야 하는 글자: {listed}", f"Remove these characters: {listed}")
             code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.UNSUPPORTED_CHARACTER
             problems.append(Problem(code, path, detail))
 
@@ -220,5 +235,5 @@ def _missing_code(path: str) -> Code:
 
 def _wrong_type_problem(path: str, expected: Text) -> Problem:
     code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.INVALID_PARAMETER
-    detail = Text(f"{expected.ko}이어야 합니다.", f"It must be {expected.en}.")
+    detail = Text(f"필요한 형식: {expected.ko}", f"It must be {expected.en}.")
     return Problem(code, path, detail)

@@ -1,4 +1,4 @@
-"""How an answer speaks: in which language, and in which zone its dates stand."""
+"""The language of an answer and the time zone of its dates."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,23 +12,23 @@ MAX_HEADER_BYTES = 200
 
 
 class Locale(NamedTuple):
-    """The locale and the zone of one answer."""
+    """Language and time zone of an answer."""
 
     language: str
     zone: ZoneInfo
 
     def format_timestamp(self, at: Instant) -> str:
-        """Return an instant as records write it."""
+        """Return an instant as `yyyy-MM-dd HH:mm:ss`."""
         return dates.format_timestamp(at, self.zone)
 
 
 DEFAULT_LOCALE = Locale(LANGUAGES[0], ZoneInfo("Asia/Seoul"))
-"""How to speak to someone who could not be understood."""
+"""For requests that could not be parsed."""
 
 
 @lru_cache(maxsize=256)
 def choose_language(accept_language: bytes) -> str:
-    """Return the language an Accept-Language header prefers of those we speak; Korean if none."""
+    """Return the supported language that an Accept-Language header prefers; Korean by default."""
     if not accept_language:
         return LANGUAGES[0]
     best, weight = LANGUAGES[0], 0.0

@@ -1,4 +1,4 @@
-"""The receivers of a send, each with a number, values and a text that fits; every bad one is told by its index."""
+"""Checks the receivers of a send and reports every bad one by its index."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,56 +11,57 @@ from pabal.models import bodies
 from pabal.service.policy import Policy
 
 CheckedText = tuple[tuple[str, ...], str | None]
-"""The values of one receiver, and its own text if it has one."""
+"""A receiver's variable values, and its own text if it has one."""
 
 
 def read_receivers(form: Form[Any], policy: Policy) -> list[Any]:
-    """Return the receivers that a form gives; if there are none or too many, `done` will say so."""
+    """Return the receivers of a form; `raise_problems` reports if there are none or too many."""
     given: list[Any] | None = form.body.receivers
     if given is None or len(given) == 0:
         form.add(Problem(Code.MISSING_PARAMETER, "receivers"))
         return []
     if len(given) > policy.max_receivers:
-        most = policy.max_receivers
+        limit = policy.max_receivers
         detail = Text(
-            f"{most}명까지인데 {len(given)}명입니다.", f"At most {most} receivers; there are {len(given)}."
+            f"한 번에 {limit:,}명까지 보낼 수 있는데 {len(given):,}명입니다.",
+            f"The limit is {limit:,} receivers; there are {len(given):,}.",
         )
         form.add(Problem(Code.TOO_MANY_RECEIVERS, "receivers", detail))
     return given
 
 
 def accept_unchanged(receiver: bodies.ReceiverBody) -> CheckedText:
-    """Give a receiver a text that has no variables."""
+    """Accept a receiver of a text without variables."""
     return (), None
 
 
 def check_receivers(
     form: Form[Any], given: Sequence[Any], check_text: Callable[[Any], CheckedText]
 ) -> list[Receiver]:
-    """Return the receivers, each with its values and a text that fits.
+    """Return the receivers, each with its variable values.
 
     Raises Refused naming every bad receiver, by index.
     """
     problems: list[Problem] = []
     if form.problems:
         problems = [problem for problem in form.problems if problem.field.startswith("receivers[")]
-    wrong = {problem.field for problem in problems} if problems else set()
+    bad_fields = {problem.field for problem in problems} if problems else set()
     found: list[Receiver] = []
-    for index, each in enumerate(given):
+    for index, receiver in enumerate(given):
         if len(problems) >= MAX_PROBLEMS:
             break
-        if wrong:  # some are known to be wrong: all that is left to do is to find the others
-            problems += _find_problems(index, each, check_text, wrong)
+        if bad_fields:  # the send is refused anyway; only find the other problems
+            problems += _find_problems(index, receiver, check_text, bad_fields)
             continue
         try:
-            number = phone.parse_mobile(each.phoneNumber)
-            values, own_text = check_text(each)
-            reference = each.reference
+            number = phone.parse_mobile(receiver.phoneNumber)
+            values, own_text = check_text(receiver)
+            reference = receiver.reference
             if reference is not None:
                 check_reference(reference)
             found.append(Receiver(number, values, own_text, reference))
         except Refused:
-            problems += _find_problems(index, each, check_text, wrong)
+            problems += _find_problems(index, receiver, check_text, bad_fields)
     if problems:
         problems.sort(key=lambda problem: int(problem.field[len("receivers[") :].split("]")[0]))
         raise Refused.from_problems(problems)
@@ -70,7 +71,7 @@ def check_receivers(
 def _find_problems(
     index: int, receiver: Any, check_text: Callable[[Any], CheckedText], bad_fields: set[str]
 ) -> list[Problem]:
-    """Return everything that is wrong with one receiver, beyond what is known to be."""
+    """Return the problems of one receiver, without those in `bad_fields`."""
     place = f"receivers[{index}]"
     if place in bad_fields:
         return []
@@ -106,7 +107,7 @@ def _check_phone_number(spelling: str) -> str:
 def read_values(
     receiver: bodies.ReceiverBody, names: Sequence[str], clean: Callable[[str], str]
 ) -> tuple[str, ...]:
-    """Return a receiver's values of these variables, cleaned.
+    """Return a receiver's values of these variables, normalized.
 
     Raises Refused: MISSING_VARIABLE, INVALID_PARAMETER, and what `clean` raises.
     """

@@ -1,4 +1,4 @@
-"""What callers get back: the shapes of answers and of the records in them."""
+"""The answers of the interface and the records in them."""
 
 from typing import Annotated
 
@@ -9,14 +9,14 @@ Date = Annotated[str, DATE]
 
 
 class LabelledValue(Struct):
-    """A coded value and its name in the locale of the answer."""
+    """A coded value and its label in the language of the answer."""
 
     value: str
     label: str
 
 
 class ErrorItem(Struct):
-    """One thing that is wrong with a request."""
+    """One problem with a request."""
 
     field: str
     code: str
@@ -24,29 +24,29 @@ class ErrorItem(Struct):
 
 
 class Envelope(Struct, kw_only=True):
-    """What every answer has."""
+    """The fields of every answer."""
 
     time: Annotated[
         str,
         Meta(description="ISO 8601 with milliseconds and offset.", examples=["2026-11-15T10:12:03.123+09:00"]),
     ]
-    result: Annotated[str, Meta(description="SUCCESS, or why not.", examples=["SUCCESS"])]
+    result: Annotated[str, Meta(description="SUCCESS, or the code of the error.", examples=["SUCCESS"])]
     resultMessage: str
     locale: Annotated[str, Meta(description="ko or en.", examples=["ko"])]
     errors: Annotated[
-        list[ErrorItem] | UnsetType, Meta(description="Of a refusal: everything that the same check found.")
+        list[ErrorItem] | UnsetType, Meta(description="If refused: every problem that the same check found.")
     ] = UNSET
 
 
 class ListEnvelope(Envelope, kw_only=True):
-    """What every list has."""
+    """The fields of every list."""
 
     totalCount: int
     resultCount: int
 
 
 class PagedEnvelope(ListEnvelope, kw_only=True):
-    """What every paged list has."""
+    """The fields of every paged list."""
 
     pageSize: int
     pageCount: int
@@ -69,7 +69,7 @@ class TemplateCategoryItem(CategoryItem):
 
 
 class CategoryRef(Struct):
-    """A category, as a profile names it."""
+    """The category of a profile."""
 
     value: str
     label: str
@@ -93,13 +93,13 @@ class SenderItem(Struct, kw_only=True):
 
 
 class AcceptedItem(Struct):
-    """The send request that was kept."""
+    """An accepted send request."""
 
     requestId: str
 
 
 class MessageItem(Struct, kw_only=True):
-    """A message and what became of it."""
+    """A message and its result."""
 
     id: str
     label: str
@@ -123,7 +123,7 @@ class MessageItem(Struct, kw_only=True):
 
 
 class StatusCounts(Struct):
-    """How many messages stand where."""
+    """Number of messages by status."""
 
     waiting: int
     sending: int
@@ -133,7 +133,7 @@ class StatusCounts(Struct):
 
 
 class RequestItem(Struct):
-    """What became of one send."""
+    """A send request and its progress."""
 
     requestId: str
     messageProductType: LabelledValue
@@ -144,7 +144,7 @@ class RequestItem(Struct):
 
 
 class CancelItem(Struct):
-    """How many messages were meant, and how many of them are cancelled now."""
+    """Number of messages to cancel, and number of messages cancelled."""
 
     requestedCount: int
     canceledCount: int
@@ -166,7 +166,7 @@ class ButtonItem(Struct, kw_only=True):
 
 
 class ImageItem(Struct):
-    """A picture, without its bytes."""
+    """An image, without its content."""
 
     fileName: str
 
@@ -201,7 +201,7 @@ class TemplateItem(Struct, kw_only=True):
 
 
 class PhoneItem(Struct, kw_only=True, rename={"sender": "from"}):
-    """What a simulated phone received."""
+    """A message on a simulated phone."""
 
     time: Date
     kind: Annotated[str, Meta(description="A messageProductType, or `token`.")]
@@ -213,11 +213,11 @@ class PhoneItem(Struct, kw_only=True, rename={"sender": "from"}):
 
 
 class EnvelopeOnly(Envelope, kw_only=True):
-    """Nothing beyond the envelope."""
+    """The envelope without further fields."""
 
 
 class AcceptedAnswer(Envelope, kw_only=True):
-    """A kept send."""
+    """An accepted send request."""
 
     item: AcceptedItem | UnsetType = UNSET
 
@@ -271,13 +271,13 @@ class MessagesAnswer(PagedEnvelope, kw_only=True):
 
 
 class RequestAnswer(PagedEnvelope, kw_only=True):
-    """One send and its messages."""
+    """A send request and its messages."""
 
     item: RequestItem
     items: list[MessageItem]
 
 
 class PhoneAnswer(PagedEnvelope, kw_only=True):
-    """What a simulated phone received."""
+    """A message on a simulated phone."""
 
     items: list[PhoneItem]

@@ -1,4 +1,4 @@
-"""What callers send: the bodies and parameters of the interface, in the order its document names them."""
+"""The bodies and parameters of the interface, each with its fields in the order of the specification."""
 
 from typing import Annotated, Any
 
@@ -10,7 +10,9 @@ def _describe(description: str) -> Meta:
 
 
 PHONE = Meta(description="Phone number, 010-0000-0000.", examples=["010-1234-5678"])
-SEND_DATE = Meta(description="When to send, yyyy-MM-dd HH:mm; absent: now.", examples=["2026-12-24 18:00"])
+SEND_DATE = Meta(description="When to send it, `yyyy-MM-dd HH:mm`. Default: now.", examples=["2026-12-24 18:00"])
+RESEND_PHONE_NUMBER = _describe("Sender number of that text message. Required with `resend`.")
+RESEND_CONTENT = _describe("Content of that text message. Default: the text and links of this message.")
 
 
 class ReceiverBody(Struct, kw_only=True):
@@ -22,24 +24,24 @@ class ReceiverBody(Struct, kw_only=True):
         Meta(description="Values of the variables `#{name}` in the text.", examples=[{"name": "홍길동"}]),
     ] = None
     reference: Annotated[
-        str | None, _describe("The caller's own id, at most 64 characters; returned in the record.")
+        str | None, _describe("Your own id for the message, at most 64 characters. Records return it.")
     ] = None
 
 
 class FriendtalkReceiverBody(ReceiverBody, kw_only=True):
     """One receiver of a friend talk."""
 
-    content: Annotated[str | None, _describe("Text for this receiver instead of the request's.")] = None
+    content: Annotated[str | None, _describe("Text for this receiver. Replaces the request's `content`.")] = None
 
 
 class ImageBody(Struct, kw_only=True):
-    """A picture."""
+    """An image."""
 
     contentType: Annotated[
         str, Meta(description="image/jpeg, image/jpg or image/vnd.wap.sis.", examples=["image/jpeg"])
     ]
     fileName: Annotated[str, Meta(description="File name.", examples=["photo.jpg"])]
-    body: Annotated[str, _describe("The file as Base64; at most 51,200 bytes when decoded.")]
+    body: Annotated[str, _describe("The file in Base64, at most 51,200 bytes when decoded.")]
 
 
 class ButtonBody(Struct, kw_only=True):
@@ -52,16 +54,16 @@ class ButtonBody(Struct, kw_only=True):
             " counselingTalkConversion, botConversion or deliveryTracking."
         ),
     ] = None
-    name: Annotated[str | None, _describe("At most 14 characters; absent: the type's Korean name.")] = None
-    mobileUrl: Annotated[str | None, _describe("Mobile web link; needed for webLink.")] = None
+    name: Annotated[str | None, _describe("At most 14 characters. Default: the Korean name of the type.")] = None
+    mobileUrl: Annotated[str | None, _describe("Mobile web link. Required for webLink.")] = None
     pcUrl: Annotated[str | None, _describe("PC web link.")] = None
     androidUrl: Annotated[str | None, _describe("Android app link.")] = None
     iosUrl: Annotated[str | None, _describe("iOS app link.")] = None
     chatExtra: Annotated[
-        str | None, _describe("Passed on; needed for counselingTalkConversion and botConversion.")
+        str | None, _describe("Passed to the chat. Required for counselingTalkConversion and botConversion.")
     ] = None
-    chatEvent: Annotated[str | None, _describe("Event to connect to; needed for botConversion.")] = None
-    target: Annotated[str | None, _describe("`out` opens a webLink outside of the app.")] = None
+    chatEvent: Annotated[str | None, _describe("Bot event to start. Required for botConversion.")] = None
+    target: Annotated[str | None, _describe("`out` opens a webLink in the browser instead of the app.")] = None
     orderNo: Annotated[int | None, _describe("Order of the buttons.")] = None
 
 
@@ -69,7 +71,7 @@ class SendSms(Struct, kw_only=True):
     """An SMS to each receiver."""
 
     content: Annotated[
-        str, Meta(description="At most 90 bytes for each receiver.", examples=["#{name}님, 안녕하세요"])
+        str, Meta(description="Text. At most 90 bytes for each receiver.", examples=["#{name}님, 안녕하세요"])
     ]
     sendDate: Annotated[str | None, SEND_DATE] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
@@ -79,8 +81,8 @@ class SendSms(Struct, kw_only=True):
 class SendLms(Struct, kw_only=True):
     """An LMS to each receiver."""
 
-    subject: Annotated[str | None, _describe("At most 40 bytes.")] = None
-    content: Annotated[str, _describe("At most 2,000 bytes for each receiver.")]
+    subject: Annotated[str | None, _describe("Subject. At most 40 bytes.")] = None
+    content: Annotated[str, _describe("Text. At most 2,000 bytes for each receiver.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
     receivers: list[ReceiverBody]
@@ -89,8 +91,8 @@ class SendLms(Struct, kw_only=True):
 class SendMms(Struct, kw_only=True):
     """An MMS to each receiver."""
 
-    subject: Annotated[str | None, _describe("At most 40 bytes.")] = None
-    content: Annotated[str, _describe("At most 2,000 bytes for each receiver.")]
+    subject: Annotated[str | None, _describe("Subject. At most 40 bytes.")] = None
+    content: Annotated[str, _describe("Text. At most 2,000 bytes for each receiver.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
     image: ImageBody | None = None
@@ -98,14 +100,14 @@ class SendMms(Struct, kw_only=True):
 
 
 class SendAlimtalk(Struct, kw_only=True):
-    """An Alimtalk to each receiver: the text is the template's."""
+    """An Alimtalk to each receiver, with the text of the template."""
 
     senderKey: Annotated[str, _describe("Key of the sender profile.")]
     templateCode: Annotated[str, _describe("Code of the template.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
-    resend: Annotated[bool | None, _describe("Whether to send a text message when this one fails.")] = None
-    resendPhoneNumber: Annotated[str | None, _describe("Sender number of that text; needed with resend.")] = None
-    resendContent: Annotated[str | None, _describe("That text; absent: the message's own text and links.")] = None
+    resend: Annotated[bool | None, _describe("Whether to send a text message if this message fails.")] = None
+    resendPhoneNumber: Annotated[str | None, RESEND_PHONE_NUMBER] = None
+    resendContent: Annotated[str | None, RESEND_CONTENT] = None
     receivers: list[ReceiverBody]
 
 
@@ -114,23 +116,26 @@ class SendFriendtalk(Struct, kw_only=True):
 
     senderKey: Annotated[str, _describe("Key of the sender profile.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
-    adFlag: Annotated[bool | None, _describe("Whether it is an advertisement; absent: no.")] = None
+    adFlag: Annotated[bool | None, _describe("Whether it is an advertisement. Default: false.")] = None
     messageType: Annotated[
         str | None,
-        _describe("friendTalkText, friendTalkImage or friendTalkWideImage; absent: by whether there is an image."),
+        _describe(
+            "friendTalkText, friendTalkImage or friendTalkWideImage."
+            " Default: friendTalkImage with an image, else friendTalkText."
+        ),
     ] = None
-    content: Annotated[str | None, _describe("The text; needed unless every receiver has its own.")] = None
+    content: Annotated[str | None, _describe("Text. Required unless every receiver has its own.")] = None
     image: ImageBody | None = None
-    imageLink: Annotated[str | None, _describe("Where the image leads.")] = None
-    resend: Annotated[bool | None, _describe("Whether to send a text message when this one fails.")] = None
-    resendPhoneNumber: Annotated[str | None, _describe("Sender number of that text; needed with resend.")] = None
-    resendContent: Annotated[str | None, _describe("That text; absent: the message's own text and links.")] = None
+    imageLink: Annotated[str | None, _describe("Link of the image.")] = None
+    resend: Annotated[bool | None, _describe("Whether to send a text message if this message fails.")] = None
+    resendPhoneNumber: Annotated[str | None, RESEND_PHONE_NUMBER] = None
+    resendContent: Annotated[str | None, RESEND_CONTENT] = None
     buttons: list[ButtonBody] | None = None
     receivers: list[FriendtalkReceiverBody]
 
 
 class CancelRequest(Struct, kw_only=True):
-    """Which send, or which message of it, to cancel."""
+    """The send request, or the message of it, to cancel."""
 
     requestId: str
     messageId: str | None = None
@@ -145,7 +150,7 @@ class CreateSender(Struct, kw_only=True):
 
 
 class DeleteSender(Struct, kw_only=True):
-    """Which profile to delete: by its key, or by its channel while it has none."""
+    """The profile to delete: by its key, or by its channel if it has no key yet."""
 
     senderKey: str | None = None
     channelId: str | None = None
@@ -159,14 +164,14 @@ class AuthSender(Struct, kw_only=True):
 
 
 class TemplateKey(Struct, kw_only=True):
-    """Which template."""
+    """The template to delete or submit."""
 
     senderKey: str
     templateCode: str
 
 
 class WriteTemplate(Struct, kw_only=True):
-    """A template's text and looks."""
+    """A template to create or update."""
 
     senderKey: str
     templateCode: Annotated[str, _describe("At most 20 characters.")]
@@ -175,9 +180,9 @@ class WriteTemplate(Struct, kw_only=True):
     category: Annotated[str, Meta(description="Category code.", examples=["006003"])]
     messageType: Annotated[str | None, _describe("basic (default), extraInfo, channelAddition or mixed.")] = None
     emphasisType: Annotated[str | None, _describe("none (default), text, image or itemList.")] = None
-    emphasisTitle: Annotated[str | None, _describe("Needed for emphasisType text.")] = None
+    emphasisTitle: Annotated[str | None, _describe("Required for emphasisType text.")] = None
     emphasisAssistPhrase: str | None = None
-    moreInfo: Annotated[str | None, _describe("Needed for messageType extraInfo and mixed.")] = None
+    moreInfo: Annotated[str | None, _describe("Required for messageType extraInfo and mixed.")] = None
     image: ImageBody | None = None
     imageLink: str | None = None
     securityTemplate: bool | None = None
@@ -185,14 +190,14 @@ class WriteTemplate(Struct, kw_only=True):
 
 
 class Paging(Struct, kw_only=True):
-    """Which page of a list."""
+    """The page of a list."""
 
     page: Annotated[int, _describe("Page number.")] = 1
     pageSize: Annotated[int, _describe("Records per page, at most 1,000.")] = 10
 
 
 class ListSenders(Struct, kw_only=True):
-    """Which profiles to list."""
+    """The profiles to list."""
 
     channelId: str | None = None
     senderKey: str | None = None
@@ -202,7 +207,7 @@ class ListSenders(Struct, kw_only=True):
 
 
 class ListTemplates(Struct, kw_only=True):
-    """Which templates to list."""
+    """The templates to list."""
 
     senderKey: str | None = None
     templateCode: str | None = None
@@ -212,7 +217,7 @@ class ListTemplates(Struct, kw_only=True):
 
 
 class GetRequest(Struct, kw_only=True):
-    """Which send to look up."""
+    """The send request to get."""
 
     requestId: str
     page: int = 1
@@ -220,7 +225,7 @@ class GetRequest(Struct, kw_only=True):
 
 
 class ListPhoneMessages(Struct, kw_only=True):
-    """Which simulated phone to look at."""
+    """The simulated phone whose messages to list."""
 
     phoneNumber: Annotated[str, PHONE]
     page: int = 1
@@ -231,11 +236,11 @@ class NoFields(Struct, kw_only=True):
     """No fields."""
 
 
-PERIOD = Meta(description="Period `from~to`, either end may be empty; or one minute or day.")
+PERIOD = Meta(description="A period `from~to` of which either end may be empty, or a single minute or day.")
 
 
 class ListMessages(Struct, kw_only=True):
-    """Which messages to list."""
+    """The messages to list."""
 
     page: int = 1
     pageSize: int = 10
@@ -243,7 +248,7 @@ class ListMessages(Struct, kw_only=True):
     messageId: str | None = None
     messageProductType: str | None = None
     sendingStatus: str | None = None
-    receivers: Annotated[str | None, Meta(description="Receiver number, needed.", examples=["010-1234-5678"])] = (
+    receivers: Annotated[str | None, Meta(description="Receiver number. Required.", examples=["010-1234-5678"])] = (
         None
     )
     receiver: Annotated[str | None, _describe("Another name for `receivers`.")] = None

@@ -1,1 +1,1 @@
-"""How the world talks to us: the interface, its documentation, health and figures."""
+"""The HTTP interface, its documentation, health checks and metrics."""

@@ -1,7 +1,8 @@
-"""The interface itself: finds the endpoint of a request, guards it, and answers in the envelope."""
+"""The HTTP interface: routes a request to its endpoint, authorizes it, and answers in the envelope."""
 
 import hashlib
 import logging
+import math
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -31,16 +32,22 @@ JSON_MEDIA_TYPE = b"application/json"
 MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
 MAX_QUERY_FIELDS = 100
 RETRY_AFTER_UNAVAILABLE_S = 1
+"""Retry-After of SERVICE_UNAVAILABLE."""
+_SEND_JSON = Text("application/json으로 보내세요.", "Send application/json in UTF-8.")
+_SEND_JSON_OR_FORM = Text(
+    "application/json 또는 application/x-www-form-urlencoded로 보내세요.",
+    "Send application/json or application/x-www-form-urlencoded in UTF-8.",
+)
 
 log = logging.getLogger("pabal.web")
 
 
 class ClientDisconnected(Exception):
-    """The caller hung up before its request was whole."""
+    """The caller disconnected before the request was complete."""
 
 
 class ApiResponse(NamedTuple):
-    """A finished answer: result, HTTP status, body and its own headers."""
+    """An encoded answer: result code, HTTP status, body and additional headers."""
 
     code: Code
     status: int
@@ -49,7 +56,7 @@ class ApiResponse(NamedTuple):
 
 
 class Api:
-    """The interface on bare ASGI; what is not under /api/ goes to `rest`."""
+    """The HTTP interface as an ASGI app; paths outside /api/ go to `other_app`."""
 
     def __init__(
         self,
@@ -73,9 +80,9 @@ class Api:
             for path, endpoint in ENDPOINT_BY_PATH.items()
             if has_simulator or not path.startswith("/api/simulator/")
         }
-        self._locales = {locale: Locale(locale, context.policy.zone) for locale in LANGUAGES}
+        self._locales = {language: Locale(language, context.policy.zone) for language in LANGUAGES}
+        # Request ids count up from a random start, so that they do not repeat after a restart.
         self._request_count = context.world.random_bits(32) << 32
-        """Numbers the requests, from where no earlier run has begun."""
         self.is_stopping = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,19 +92,19 @@ class Api:
             await self._other_app(scope, receive, send)
             return
         world = self._context.world
-        began = world.monotonic()
+        started_at = world.monotonic()
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        speech = self._locales[choose_language(headers.get(b"accept-language", b""))]
+        locale = self._locales[choose_language(headers.get(b"accept-language", b""))]
         self._request_count += 1
         request_id = f"{self._request_count:016x}"
         try:
-            answer = await self._respond(endpoint, scope, headers, receive, speech, request_id)
+            answer = await self._respond(endpoint, scope, headers, receive, locale, request_id)
         except ClientDisconnected:
             return
         path = endpoint.path if endpoint else "unknown"
         self._context.metrics.http_requests.add(1, path, answer.code.name)
         if self._logs_all_requests or answer.code is not Code.SUCCESS:
-            self._log(path, answer, request_id, world.monotonic() - began)
+            self._log(path, answer, request_id, world.monotonic() - started_at)
         await send(
             {
                 "type": "http.response.start",
@@ -126,18 +133,18 @@ class Api:
         try:
             if endpoint is None:
                 raise Refused(Code.NOT_FOUND)
-            additions = await self._call_endpoint(endpoint, scope, headers, receive, locale, extra_headers)
-            body = envelope.encode_success(additions, self._context.world.now(), locale)
+            fields = await self._call_endpoint(endpoint, scope, headers, receive, locale, extra_headers)
+            body = envelope.encode_success(fields, self._context.world.now(), locale)
             return ApiResponse(Code.SUCCESS, 200, body, extra_headers)
         except Refused as refused:
             problems, retry_after_s = refused.problems, refused.retry_after_s
-        except StoreUnavailable as away:
-            log.warning("the store is away", extra={"request_id": request_id, "error": str(away)})
+        except StoreUnavailable as error:
+            log.warning("store unavailable; request refused", extra={"request_id": request_id, "error": str(error)})
             problems = (Problem(Code.SERVICE_UNAVAILABLE),)
         except ClientDisconnected:
             raise
         except Exception as error:
-            log.error("unhandled fault", extra={"request_id": request_id, **describe_error(error)})
+            log.error("unhandled error", extra={"request_id": request_id, **describe_error(error)})
             problems = (Problem(Code.INTERNAL_ERROR, detail=Text(f"ID: {request_id}", f"ID: {request_id}")),)
         code = problems[0].code
         if code is Code.METHOD_NOT_ALLOWED and endpoint:
@@ -145,7 +152,7 @@ class Api:
         if code is Code.SERVICE_UNAVAILABLE:
             retry_after_s = RETRY_AFTER_UNAVAILABLE_S
         if retry_after_s is not None:
-            extra_headers.append((b"retry-after", b"%d" % max(1, -int(-retry_after_s // 1))))
+            extra_headers.append((b"retry-after", b"%d" % max(1, math.ceil(retry_after_s))))
         body = envelope.encode_refusal(problems, self._context.world.now(), locale)
         return ApiResponse(code, self._http_status(code), body, extra_headers)
 
@@ -158,7 +165,10 @@ class Api:
         locale: Locale,
         extra_headers: list[tuple[bytes, bytes]],
     ) -> Mapping[str, Any]:
-        """Return what the endpoint adds to the envelope, after every check in the order that is promised."""
+        """Return the fields that the endpoint adds to the envelope.
+
+        The order of the checks is part of the interface.
+        """
         if scope["method"] != endpoint.method:
             raise Refused(Code.METHOD_NOT_ALLOWED)
         length = headers.get(b"content-length")
@@ -174,8 +184,8 @@ class Api:
                 _join_forwarded_for(scope) if b"x-forwarded-for" in headers else "",
             )
         except Refused:
-            if length is None:  # its size comes first, but nothing is kept for someone unknown
-                await self._read_body(receive, is_kept=False)
+            if length is None:  # a body that is too large is reported before the key, but is not stored
+                await self._read_body(receive, is_stored=False)
             raise
         raw = await self._read_body(receive) if length is None else None
         if key.rate:
@@ -196,10 +206,10 @@ class Api:
         )
         return await endpoint.handler(call)
 
-    async def _read_body(self, receive: Receive, *, is_kept: bool = True) -> bytes:
-        """Return the whole body, refusing one that grows beyond the limit before it is read whole.
+    async def _read_body(self, receive: Receive, *, is_stored: bool = True) -> bytes:
+        """Return the whole body; with `is_stored` false, only measure it.
 
-        One that is not to be kept is only measured.
+        Raises Refused(PAYLOAD_TOO_LARGE) as soon as the body exceeds the limit.
         """
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -218,12 +228,13 @@ class Api:
                 raise ClientDisconnected
             part = message.get("body", b"")
             size += len(part)
-            if is_kept:
+            if is_stored:
                 parts.append(part)
 
     def _too_large_refusal(self) -> Refused:
-        most = self._max_body_bytes
-        return Refused(Code.PAYLOAD_TOO_LARGE, detail=Text(f"{most}바이트까지입니다.", f"At most {most} bytes."))
+        limit = self._max_body_bytes
+        detail = Text(f"최대 {limit:,}바이트입니다.", f"The limit is {limit:,} bytes.")
+        return Refused(Code.PAYLOAD_TOO_LARGE, detail=detail)
 
     def _http_status(self, code: Code) -> int:
         status = code.http_status
@@ -245,34 +256,34 @@ class Api:
 def _read_form(endpoint: Endpoint, query: bytes, content_type: bytes, raw: bytes) -> Form[Any]:
     if endpoint.input_source == "query":
         return forms.parse_fields(endpoint.body, forms.convert_text_fields(endpoint.body, _parse_pairs(query)))
-    kind = _parse_media_type(content_type) if raw else JSON_MEDIA_TYPE
+    media_type = _parse_media_type(content_type) if raw else JSON_MEDIA_TYPE
     if endpoint.input_source == "anywhere":
         from_query = forms.convert_text_fields(endpoint.body, _parse_pairs(query))
-        if kind == FORM_MEDIA_TYPE:
+        if media_type == FORM_MEDIA_TYPE:
             given: dict[str, Any] = forms.convert_text_fields(endpoint.body, _parse_pairs(raw))
-        elif kind == JSON_MEDIA_TYPE:
+        elif media_type == JSON_MEDIA_TYPE:
             given = forms.parse_json_object(raw)
         else:
-            raise Refused(Code.UNSUPPORTED_MEDIA_TYPE)
+            raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_JSON_OR_FORM)
         form = forms.parse_fields(endpoint.body, {**given, **from_query})
         for name, value in from_query.items():
             if given.get(name) is not None and given[name] != value:
                 form.add(_conflict_problem(name))
         return form
-    if kind != JSON_MEDIA_TYPE:
-        raise Refused(Code.UNSUPPORTED_MEDIA_TYPE)
+    if media_type != JSON_MEDIA_TYPE:
+        raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_JSON)
     return forms.parse_json(endpoint.body, raw)
 
 
 def _join_forwarded_for(scope: Scope) -> str:
-    """Return the forwarded addresses; a proxy may have added a header of its own to that of another."""
+    """Return the addresses of all X-Forwarded-For headers; each proxy may add a header of its own."""
     lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
     return str(b",".join(lines).decode("latin-1"))
 
 
 @lru_cache(maxsize=256)
 def _parse_media_type(header: bytes) -> bytes:
-    """Return the type that a Content-Type names, empty for a charset we do not read; JSON if it is absent."""
+    """Return the media type of a Content-Type header: JSON if it is empty, nothing if its charset is not UTF-8."""
     kind, *parameters = header.lower().split(b";")
     for parameter in parameters:
         name, _, value = parameter.strip().partition(b"=")
@@ -284,14 +295,17 @@ def _parse_media_type(header: bytes) -> bytes:
 def _parse_pairs(encoded: bytes) -> dict[str, str]:
     """Return the fields of a query string or form.
 
-    Raises Refused(INVALID_PARAMETER) for one that cannot be read or says two things at once.
+    Raises Refused(INVALID_PARAMETER) if it cannot be decoded or a field has two values.
     """
     try:
         pairs = parse_qsl(
             encoded.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_QUERY_FIELDS
         )
     except ValueError:
-        detail = Text("UTF-8로 인코딩된 항목이 아닙니다.", "The fields are not encoded as UTF-8.")
+        detail = Text(
+            f"UTF-8로 인코딩한 항목을 {MAX_QUERY_FIELDS}개까지 보내세요.",
+            f"Encode the fields as UTF-8, and send at most {MAX_QUERY_FIELDS}.",
+        )
         raise Refused(Code.INVALID_PARAMETER, detail=detail) from None
     found: dict[str, str] = {}
     for name, value in pairs:
@@ -301,7 +315,7 @@ def _parse_pairs(encoded: bytes) -> dict[str, str]:
 
 
 def _conflict_problem(name: str) -> Problem:
-    detail = Text("서로 다른 두 값이 있습니다.", "It has two different values.")
+    detail = Text("서로 다른 값이 두 개 있습니다. 하나만 보내세요.", "It has two different values; send only one.")
     return Problem(Code.INVALID_PARAMETER, name, detail)
 
 
@@ -310,8 +324,10 @@ def _read_idempotency_key(endpoint: Endpoint, header: bytes | None, raw: bytes) 
         return None
     key = header.decode("latin-1")
     if not 1 <= len(key) <= MAX_IDEMPOTENCY_KEY_CHARACTERS or not key.isascii() or not key.isprintable():
-        most = MAX_IDEMPOTENCY_KEY_CHARACTERS
-        detail = Text(f"1자부터 {most}자까지의 ASCII 문자입니다.", f"It has 1 to {most} printable characters.")
+        limit = MAX_IDEMPOTENCY_KEY_CHARACTERS
+        detail = Text(
+            f"출력 가능한 ASCII 문자 1~{limit}자로 보내세요.", f"Use 1 to {limit} printable ASCII characters."
+        )
         raise Refused(Code.INVALID_PARAMETER, "Idempotency-Key", detail)
     return IdempotencyKey(key, hashlib.sha256(endpoint.path.encode() + b"\n" + raw).digest())
 
@@ -320,5 +336,5 @@ def _rate_headers(allowance: RateLimitResult) -> list[tuple[bytes, bytes]]:
     return [
         (b"ratelimit-limit", b"%d" % allowance.limit),
         (b"ratelimit-remaining", b"%d" % allowance.remaining),
-        (b"ratelimit-reset", b"%d" % -int(-allowance.reset_s // 1)),
+        (b"ratelimit-reset", b"%d" % math.ceil(allowance.reset_s)),
     ]

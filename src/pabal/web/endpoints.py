@@ -1,4 +1,4 @@
-"""The table of endpoints: it drives routing, the OpenAPI document, the reference page, and tests."""
+"""The table of endpoints, which routing, the OpenAPI document, the reference page and the tests use."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal, NamedTuple
@@ -23,7 +23,7 @@ COMMON_CODES = (
     Code.INTERNAL_ERROR,
     Code.SERVICE_UNAVAILABLE,
 )
-"""What every endpoint may answer."""
+"""Codes that every endpoint may answer."""
 _BODY_CODES = (Code.UNSUPPORTED_MEDIA_TYPE, Code.INVALID_JSON)
 _FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
 _SENDING_CODES = (
@@ -50,14 +50,14 @@ _TEMPLATE_WRITE_CODES = (
 
 
 class Endpoint(NamedTuple):
-    """One operation: where it is, who may call it, what it takes, does and answers."""
+    """One operation: its path, the scope it needs, its input, handler and answer."""
 
     number: int | None
-    """Its number in the interface's document; None for an extension."""
+    """Its number in the interface's specification; None for an extension."""
     method: str
     path: str
     operation_id: str
-    """Its name in the OpenAPI document, which generated clients use: it never changes."""
+    """Its name in the OpenAPI document. Generated clients use it, so it never changes."""
     group: str
     scope: str
     input_source: InputSource
@@ -68,14 +68,14 @@ class Endpoint(NamedTuple):
 
     @property
     def codes(self) -> tuple[Code, ...]:
-        """Every result it may answer."""
+        """Every result code that it may answer."""
         form = (Code.INVALID_PARAMETER,) if self.input_source != "body" else ()
         body = _BODY_CODES if self.input_source != "query" else ()
         return tuple(dict.fromkeys((*COMMON_CODES, *body, *form, *self.own_codes)))
 
     @property
     def takes_idempotency_key(self) -> bool:
-        """Whether it heeds an Idempotency-Key."""
+        """Whether it honours the Idempotency-Key header."""
         return self.answer is answers.AcceptedAnswer
 
     @property

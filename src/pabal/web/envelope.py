@@ -1,4 +1,4 @@
-"""The envelope around every answer, success or not."""
+"""The envelope around every answer, success or refusal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode_success(fields: Mapping[str, Any], now: Instant, locale: Locale) -> bytes:
-    """Return the body of a good answer."""
+    """Return the body of a successful answer."""
     return _encoder.encode(
         {
             "time": dates.format_iso(now, locale.zone),
@@ -30,7 +30,7 @@ def encode_success(fields: Mapping[str, Any], now: Instant, locale: Locale) -> b
 
 
 def encode_refusal(problems: Sequence[Problem], now: Instant, locale: Locale) -> bytes:
-    """Return the body of a no: the first problem is the result, `errors` tells them all."""
+    """Return the body of a refusal: `result` is the first problem's code, `errors` lists all that have a field."""
     first = problems[0]
     place = f" ({first.field})" if first.field else ""
     body: dict[str, Any] = {
@@ -50,7 +50,7 @@ def encode_refusal(problems: Sequence[Problem], now: Instant, locale: Locale) ->
 
 
 def page_fields(total: int, page: int, page_size: int, items: Sequence[Any]) -> dict[str, Any]:
-    """Return what a paged list adds to the envelope."""
+    """Return the fields that a paged list adds to the envelope."""
     return {
         "totalCount": total,
         "resultCount": len(items),
@@ -62,5 +62,5 @@ def page_fields(total: int, page: int, page_size: int, items: Sequence[Any]) -> 
 
 
 def list_fields(items: Sequence[Any]) -> dict[str, Any]:
-    """Return what a list adds to the envelope."""
+    """Return the fields that a list adds to the envelope."""
     return {"totalCount": len(items), "resultCount": len(items), "items": items}

@@ -1,4 +1,4 @@
-"""Who may pass: key, address, scope and rate."""
+"""Authorizes calls: key, address, scope and rate."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,11 @@ from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, RateLimitResult, SharedRateLimiter
 from pabal.store.accounts import ApiKey
 
+_ADDRESS_NOT_ALLOWED = Text("허용되지 않은 IP 주소입니다.", "Your IP address is not on the key's allow list.")
+
 
 class ApiGuard:
-    """Stands before every endpoint of the interface."""
+    """Authorizes every call of the interface."""
 
     def __init__(
         self, keyring: KeyCache, limiter: RateLimiter | SharedRateLimiter, trusted_proxies: Sequence[IpNetwork]
@@ -31,17 +33,18 @@ class ApiGuard:
             address = get_caller_address(peer, forwarded_for, self._trusted)
             if address is None or not is_in_networks(address, found.allow):
                 raise Refused(
-                    Code.FORBIDDEN, detail=Text("허용되지 않은 주소입니다.", "The address is not allowed.")
+                    Code.FORBIDDEN,
+                    detail=Text("허용되지 않은 IP 주소입니다.", "Your IP address is not on the key's allow list."),
                 )
         if scope not in found.scopes:
-            detail = Text(f"필요한 권한: {scope}", f"Scope needed: {scope}")
+            detail = Text(f"필요한 권한: {scope}", f"The key needs the scope {scope}.")
             raise Refused(Code.FORBIDDEN, detail=detail)
         return found
 
     async def consume_rate(self, key: ApiKey) -> RateLimitResult:
-        """Take one request out of what a key with a limit may do.
+        """Count one request against the key's rate limit.
 
-        Raises StoreAway where the limit is shared.
+        Raises StoreUnavailable if the limit is shared between processes.
         """
         if isinstance(self._limiter, RateLimiter):
             return self._limiter.take(key.id, key.rate)

@@ -1,4 +1,4 @@
-"""The endpoints that look things up: the history, one send, a simulated phone."""
+"""The endpoints that read: messages, one request, a simulated phone."""
 
 from typing import Any
 
@@ -20,16 +20,16 @@ from pabal.web import envelope, records
 async def list_messages(call: ApiCall) -> dict[str, Any]:
     """List the messages of one receiver."""
     page, page_size = read_paging(call.form)
-    wanted = _read_filter(call)
+    message_filter = _read_filter(call)
     call.form.raise_problems()
-    if wanted is None:
+    if message_filter is None:
         return envelope.page_fields(0, page, page_size, [])
-    found = await history.find_messages(call.context, wanted, page, page_size)
+    found = await history.find_messages(call.context, message_filter, page, page_size)
     return envelope.page_fields(found.total, page, page_size, _build_items(call, found))
 
 
 async def get_request(call: ApiCall) -> dict[str, Any]:
-    """Look up what became of one send."""
+    """Get one send request, its counts and its messages."""
     word = call.form.read("requestId", str)
     page, page_size = read_paging(call.form)
     call.form.raise_problems()
@@ -43,7 +43,7 @@ async def get_request(call: ApiCall) -> dict[str, Any]:
 
 
 async def list_phone_messages(call: ApiCall) -> dict[str, Any]:
-    """Look at what a simulated phone received from this account."""
+    """List the messages that a simulated phone received from this account."""
     number = call.form.read("phoneNumber", phone.parse_mobile)
     page, page_size = read_paging(call.form)
     call.form.raise_problems()
@@ -63,7 +63,7 @@ def _build_items(call: ApiCall, page: MessagePage) -> list[answers.MessageItem]:
 
 
 def _read_filter(call: ApiCall) -> MessageFilter | None:
-    """Return what a search asks for, None where it asks for an id that nothing can have."""
+    """Return the filter of a search, None if it contains an id that cannot exist."""
     form: Form[ListMessages] = call.form
     body = form.body
     zone = call.locale.zone
@@ -74,7 +74,7 @@ def _read_filter(call: ApiCall) -> MessageFilter | None:
     request_id = identifiers.parse_request_id(body.requestId) if body.requestId else None
     message_id = identifiers.parse_message_id(body.messageId) if body.messageId else None
     receivers = _given_name(form, "receivers", "receiver")
-    wanted = MessageFilter(
+    message_filter = MessageFilter(
         call.account_id,
         receiver=form.read(receivers, phone.parse_mobile),
         request_id=request_id,
@@ -90,13 +90,15 @@ def _read_filter(call: ApiCall) -> MessageFilter | None:
         completed=period(_given_name(form, "completeDate", "completedDate")),
     )
     is_impossible = (body.requestId and request_id is None) or (body.messageId and message_id is None)
-    return None if is_impossible else wanted
+    return None if is_impossible else message_filter
 
 
 def _given_name(form: Form[ListMessages], name: str, alias: str) -> str:
-    """Return under which of two names a value was given."""
+    """Return the name, of the two, under which a value was given."""
     by_name, by_alias = getattr(form.body, name), getattr(form.body, alias)
     if by_name is not None and by_alias is not None and by_name != by_alias:
-        detail = Text(f"{name}와 {alias}의 값이 다릅니다.", f"{name} and {alias} differ.")
+        detail = Text(
+            f"{name} 값과 {alias} 값이 다릅니다. 하나만 보내세요.", f"{name} and {alias} differ; send only one."
+        )
         form.add(Problem(Code.INVALID_PARAMETER, name, detail))
     return alias if by_name is None and by_alias is not None else name

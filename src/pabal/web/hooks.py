@@ -1,4 +1,4 @@
-"""Calls of carriers to us: what they tell of messages they have taken."""
+"""Webhooks: receipts that carriers deliver over HTTP."""
 
 from collections.abc import Sequence
 
@@ -13,22 +13,25 @@ MAX_WEBHOOK_BYTES = 8 * 2**20
 
 
 async def receive_webhook(context: Context, request: Request) -> None:
-    """Keep what a carrier tells; return once it is kept.
+    """Store a carrier's receipts; return once they are durable.
 
-    Raises Refused, StoreAway.
+    Raises Refused, StoreUnavailable.
     """
     carrier = context.carriers.get(request.path_params["carrier"])
     if carrier is None:
         raise Refused(Code.NOT_FOUND)
 
-    async def keep(receipts: Sequence[Receipt]) -> None:
+    async def on_receipts(receipts: Sequence[Receipt]) -> None:
         await store_receipts(context, carrier.name, receipts)
 
-    await carrier.handle_webhook(request.headers, lambda: _read_body(request), keep)
+    await carrier.handle_webhook(request.headers, lambda: _read_body(request), on_receipts)
 
 
 async def _read_body(request: Request) -> bytes:
-    """Return the body, refusing one that grows beyond the limit before it is read whole."""
+    """Return the body.
+
+    Raises Refused(PAYLOAD_TOO_LARGE) as soon as it exceeds the limit.
+    """
     parts: list[bytes] = []
     size = 0
     try:

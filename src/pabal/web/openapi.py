@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the table of endpoints and the table of codes."""
+"""The OpenAPI 3.1 document, built from the tables of endpoints and result codes."""
 
 from collections import defaultdict
 from functools import cache
@@ -13,10 +13,10 @@ from pabal.models.schema_names import SCHEMA_NAMES
 from pabal.web.endpoints import ENDPOINTS, Endpoint
 
 _DESCRIPTION = """\
-Sends SMS, LMS, MMS, Alimtalk and friend talk to Korean phones, and says what became of each message.
+Sends SMS, LMS, MMS, Alimtalk and friend talk to Korean phones, and reports the result of each message.
 
-Every request carries the header `apiKey`; every answer is the same envelope (`time`, `result`,
-`resultMessage`, `locale`) with the fields named here. `Accept-Language: en` switches from Korean to English.
+Send the header `apiKey` with every request. Every answer is the same envelope (`time`, `result`,
+`resultMessage`, `locale`) plus the fields of the endpoint. `Accept-Language: en` switches from Korean to English.
 """
 
 _REF = "#/components/schemas/{name}"
@@ -24,12 +24,12 @@ _REF = "#/components/schemas/{name}"
 
 @cache
 def encode_document() -> bytes:
-    """Return the whole document as JSON; it is the same for every service in a process."""
+    """Return the document as JSON."""
     return msgspec.json.encode(build_document())
 
 
 def build_document() -> dict[str, Any]:
-    """Return the whole document."""
+    """Return the document."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -50,9 +50,9 @@ def build_document() -> dict[str, Any]:
 
 @cache
 def build_schemas() -> dict[str, Any]:
-    """Return the schema of each body and answer, by its name in the document.
+    """Return the schema of each body and answer by its name in the document.
 
-    Raises KeyError for one that has no name in `SCHEMA_NAMES`.
+    Raises KeyError for a struct that `SCHEMA_NAMES` does not name.
     """
     refs, components = msgspec.json.schema_components(SCHEMA_NAMES, ref_template=_REF)
     names = {ref["$ref"]: name for ref, name in zip(refs, SCHEMA_NAMES.values(), strict=True)}
@@ -64,7 +64,7 @@ def build_schemas() -> dict[str, Any]:
 
 
 def _replace_refs(schema: Any, names: dict[str, str]) -> Any:
-    """Return a schema that refers to others by the names that they have in the document."""
+    """Return a schema whose references use the names of the document."""
     if isinstance(schema, list):
         return [_replace_refs(each, names) for each in schema]
     if not isinstance(schema, dict):
@@ -76,11 +76,11 @@ def _replace_refs(schema: Any, names: dict[str, str]) -> Any:
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    kind = f"Endpoint {endpoint.number} of the interface." if endpoint.number else "Extension."
+    kind = f"Endpoint {endpoint.number} of the interface specification." if endpoint.number else "Extension."
     operation: dict[str, Any] = {
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
-        "description": f"{kind} Needs the scope `{endpoint.scope}`.",
+        "description": f"{kind} Requires the scope `{endpoint.scope}`.",
         "tags": [endpoint.group],
         "parameters": _parameters(endpoint),
         "responses": _responses(endpoint),
@@ -106,7 +106,7 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
             {
                 "name": "Idempotency-Key",
                 "in": "header",
-                "description": "The same key with the same body gives the first answer again, and sends nothing.",
+                "description": "A repeat with the same key and body gets the first answer and sends nothing.",
                 "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]([ -~]*[!-~])?$"},
             }
         )
@@ -126,7 +126,7 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema for a query string, which cannot say null."""
+    """Return the schema without null, which a query string cannot contain."""
     kept = {name: value for name, value in schema.items() if not (name == "default" and value is None)}
     if "anyOf" in kept:
         kept["anyOf"] = [option for option in kept["anyOf"] if option != {"type": "null"}]

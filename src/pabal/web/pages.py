@@ -1,4 +1,4 @@
-"""What stands beside the interface: health, figures and the documentation."""
+"""The pages beside the interface: health checks, metrics, webhooks and documentation."""
 
 import asyncio
 import logging
@@ -22,11 +22,11 @@ from pabal.web import envelope, hooks, openapi
 
 log = logging.getLogger("pabal.web")
 COUNT_INTERVAL_S = 1.0
-"""How often /metrics, which anyone may ask, counts the queue."""
+"""Minimum interval between counts of the queue for /metrics, which needs no key."""
 PROBE_INTERVAL_S = 1.0
-"""How often /readyz, which anyone may ask, makes the store write."""
+"""Minimum interval between test writes for /readyz, which needs no key."""
 PROBE_TIMEOUT_S = 2.0
-"""How long it waits for that: a store that has fallen silent is no store to send callers to."""
+"""Timeout of a test write; a store that does not answer in time is not ready."""
 _CODES = {404: Code.NOT_FOUND, 405: Code.METHOD_NOT_ALLOWED}
 _DOCS_PAGE = """<!doctype html>
 <html lang="ko">
@@ -77,14 +77,14 @@ class ServicePages:
             ],
             exception_handlers={HTTPException: self._refuse_http_error, Exception: self._fail},
         )
-        self.app.router.redirect_slashes = False  # an unknown path is told so, not sent elsewhere
+        self.app.router.redirect_slashes = False  # an unknown path is NOT_FOUND, not a redirect
 
     async def show_health(self, request: Request) -> Response:
-        """The process lives."""
+        """Answer that the process is alive."""
         return self._succeed({"status": "ok"}, request)
 
     async def show_readiness(self, request: Request) -> Response:
-        """The service can take requests: it has started, is not stopping, and the store keeps what it is given."""
+        """Answer whether the service accepts requests: started, not stopping, and the store is writable."""
         if not self.is_ready:
             return self._refuse(Code.SERVICE_UNAVAILABLE, request)
         now = self._context.world.monotonic()
@@ -96,7 +96,7 @@ class ServicePages:
         return self._succeed({"status": "ready"}, request)
 
     async def _probe_store(self) -> bool:
-        """Say whether the store still keeps what it is given: a full disk can be read well enough."""
+        """Return whether the store can write; a full disk can still be read."""
         try:
             async with asyncio.timeout(PROBE_TIMEOUT_S):
                 await self._context.store.write(
@@ -107,7 +107,7 @@ class ServicePages:
         return True
 
     async def show_metrics(self, request: Request) -> Response:
-        """Figures in Prometheus' text format."""
+        """Answer the metrics in Prometheus text format."""
         context = self._context
         now = context.world.now()
         if context.world.monotonic() - self._counted_at >= COUNT_INTERVAL_S:
@@ -122,7 +122,7 @@ class ServicePages:
         return Response(context.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def receive_webhook(self, request: Request) -> Response:
-        """A carrier tells what became of messages it has taken."""
+        """Store the receipts that a carrier sends."""
         try:
             await hooks.receive_webhook(self._context, request)
         except Refused as refused:
@@ -132,15 +132,15 @@ class ServicePages:
         return self._succeed({}, request)
 
     async def show_openapi(self, request: Request) -> Response:
-        """The OpenAPI document."""
+        """Answer the OpenAPI document."""
         return Response(openapi.encode_document(), media_type="application/json")
 
     async def show_docs(self, request: Request) -> Response:
-        """A page to read the interface and to try it."""
+        """Answer the Swagger UI page."""
         return HTMLResponse(_DOCS_PAGE, headers={"content-security-policy": _CONTENT_SECURITY_POLICY})
 
     async def show_docs_script(self, request: Request) -> Response:
-        """What starts that page."""
+        """Answer the script that starts Swagger UI."""
         return Response(_DOCS_SCRIPT, media_type="text/javascript")
 
     def _succeed(self, additions: dict[str, Any], request: Request) -> Response:
@@ -159,7 +159,7 @@ class ServicePages:
         return response
 
     async def _fail(self, request: Request, error: Exception) -> Response:
-        log.error("unhandled fault", extra={"path": "pages", **describe_error(error)})
+        log.error("unhandled error", extra={"path": "pages", **describe_error(error)})
         return self._refuse(Code.INTERNAL_ERROR, request)
 
     def _locale(self, request: Request) -> Locale:

@@ -1,4 +1,4 @@
-"""The HTTP protocol of the server, so that even what is not HTTP gets an answer in the envelope."""
+"""The server's HTTP protocol, which also answers unreadable requests in the envelope."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,17 +11,17 @@ from pabal.web import envelope
 from pabal.world import RealWorld
 
 _CONTINUE = b"HTTP/1.1 100"
-_UNREADABLE_REQUEST = Text("읽을 수 있는 HTTP 요청이 아닙니다.", "It is not an HTTP request that can be read.")
+_UNREADABLE_REQUEST = Text("올바른 HTTP 요청이 아닙니다.", "The request is not valid HTTP.")
 BODY_HEAD_ALLOWANCE_BYTES = 2**62
-"""Within a body the head is not counted: bodies have their own limit."""
+"""Subtracted while a body is read: bodies have a limit of their own."""
 
 
 MAX_HEAD_BYTES = 256 * 1024
-"""The most that may come before a request's body begins."""
+"""Limit of a request's line and headers."""
 
 
 class _ResponseTransport:
-    """A connection, as the answer to one request sees it: its head leaves together with the first of its body."""
+    """A transport for one response that sends its head together with the first part of its body."""
 
     def __init__(self, transport: asyncio.Transport, then: Callable[..., None]) -> None:
         self._transport = transport
@@ -31,7 +31,7 @@ class _ResponseTransport:
         self.is_closing = transport.is_closing
 
     def write(self, data: bytes) -> None:
-        """Write on; the head waits for what follows it, but leave to go on waits for nothing."""
+        """Write data; hold back the head until the body follows, but send 100 Continue at once."""
         if self._has_begun or data.startswith(_CONTINUE):
             self._transport.write(data)
         elif self._head is None:
@@ -41,12 +41,12 @@ class _ResponseTransport:
             self._transport.write(self._head + data)
 
     def end(self) -> None:
-        """Be done with the answer, also with one that had no body."""
+        """Finish the response, also one without a body."""
         self._flush_head()
         self._then()
 
     def close(self) -> None:
-        """Hang up when all is written."""
+        """Close the connection after everything is written."""
         self._flush_head()
         self._transport.close()
 
@@ -57,35 +57,33 @@ class _ResponseTransport:
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """Speaks HTTP, and says no to anything else."""
+    """HTTP/1.1; answers anything else with 400."""
 
     _head_bytes = 0
 
     def data_received(self, data: bytes) -> None:
-        """Read on, unless the head of a request has no end."""
+        """Parse data; refuse a request whose head is too large."""
         self._head_bytes += len(data)
         super().data_received(data)
         if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("the head of the request is too large")
 
     def on_headers_complete(self) -> None:
-        """Begin with the request, its head being whole."""
+        """Start the request; its head is complete."""
         self._head_bytes = -BODY_HEAD_ALLOWANCE_BYTES
         super().on_headers_complete()
-        if not isinstance(
-            self.cycle.transport, _ResponseTransport
-        ):  # there is none of another kind: nothing is upgraded
-            joining = _ResponseTransport(self.transport, self.cycle.on_response)
-            self.cycle.transport = joining  # type: ignore[assignment]
-            self.cycle.on_response = joining.end
+        if not isinstance(self.cycle.transport, _ResponseTransport):  # an upgrade starts no new cycle
+            response = _ResponseTransport(self.transport, self.cycle.on_response)
+            self.cycle.transport = response  # type: ignore[assignment]
+            self.cycle.on_response = response.end
 
     def on_message_complete(self) -> None:
-        """Be ready for the head of the next request."""
+        """Prepare for the next request's head."""
         self._head_bytes = 0
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a request that cannot be read, and hang up."""
+        """Answer an unreadable request and close the connection."""
         problem = Problem(Code.INVALID_PARAMETER, detail=_UNREADABLE_REQUEST)
         body = envelope.encode_refusal([problem], RealWorld().now(), DEFAULT_LOCALE)
         head = (

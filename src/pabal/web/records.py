@@ -1,4 +1,4 @@
-"""Records made from what is kept: how a profile, a message, a template is shown to callers."""
+"""Builds the records of answers: profiles, messages, requests and templates."""
 
 from msgspec import UNSET, UnsetType
 
@@ -50,7 +50,7 @@ def build_template_category_item(category: Category) -> TemplateCategoryItem:
 
 
 def build_new_sender_item(profile: Profile, category: Category | None, locale: Locale) -> SenderItem:
-    """Return the record of a profile as the registration answers it."""
+    """Return the record of a profile for the answer to its registration."""
     name = category.name if category else profile.category
     return SenderItem(
         channelId=profile.channel_id,
@@ -62,7 +62,7 @@ def build_new_sender_item(profile: Profile, category: Category | None, locale: L
 
 
 def build_sender_item(profile: Profile, category: Category | None, locale: Locale) -> SenderItem:
-    """Return the record of a profile as lists show it."""
+    """Return the record of a profile for lists."""
     item = build_new_sender_item(profile, category, locale)
     item.id = str(profile.id)
     item.label = profile.channel_id
@@ -73,11 +73,11 @@ def build_sender_item(profile: Profile, category: Category | None, locale: Local
     return item
 
 
-_DISABLED_BY_OPERATOR = Text("운영자가 사용을 중지했습니다.", "The operator has put it out of use.")
+_DISABLED_BY_OPERATOR = Text("운영자가 사용을 중지했습니다.", "The operator has disabled it.")
 
 
 def _disabled_reason(is_enabled: bool, bar: Suspension | None, locale: Locale) -> LabelledValue | UnsetType:
-    """Return why something is out of use; what the operator decided comes first."""
+    """Return why a profile or template is disabled; the operator's decision comes first."""
     if not is_enabled:
         return label_value("operator", _DISABLED_BY_OPERATOR, locale)
     return label_value(bar.word, bar.label, locale) if bar else UNSET
@@ -113,7 +113,7 @@ def build_message_item(message: Message, request: Request, requested_at: Instant
 
 
 def build_request_item(outlook: RequestDetails, requested_at: Instant, locale: Locale) -> RequestItem:
-    """Return the record of a send."""
+    """Return the record of a send request."""
     request = outlook.request
     return RequestItem(
         request.id.hex(),
@@ -127,26 +127,26 @@ def build_request_item(outlook: RequestDetails, requested_at: Instant, locale: L
 
 def build_template_item(template: Template, locale: Locale) -> TemplateItem:
     """Return the record of a template."""
-    design = template.latest
+    latest = template.latest
     return TemplateItem(
         id=str(template.id),
-        label=design.name,
+        label=latest.name,
         senderKey=template.sender_key,
         channelId=template.channel_id,
         templateCode=template.code,
-        name=design.name,
-        content=design.content,
-        category=design.category,
-        messageType=design.message_type,
-        emphasisType=design.emphasis_type,
-        emphasisTitle=design.emphasis_title or UNSET,
-        emphasisAssistPhrase=design.emphasis_assist_phrase or UNSET,
-        moreInfo=design.more_info or UNSET,
-        image=ImageItem(design.image_name) if design.image_name else UNSET,
-        imageLink=design.image_link or UNSET,
-        securityTemplate=design.is_security_template,
-        buttons=[build_button_item(one) for one in design.buttons],
-        variables=list(design.variables),
+        name=latest.name,
+        content=latest.content,
+        category=latest.category,
+        messageType=latest.message_type,
+        emphasisType=latest.emphasis_type,
+        emphasisTitle=latest.emphasis_title or UNSET,
+        emphasisAssistPhrase=latest.emphasis_assist_phrase or UNSET,
+        moreInfo=latest.more_info or UNSET,
+        image=ImageItem(latest.image_name) if latest.image_name else UNSET,
+        imageLink=latest.image_link or UNSET,
+        securityTemplate=latest.is_security_template,
+        buttons=[build_button_item(one) for one in latest.buttons],
+        variables=list(latest.variables),
         status=label_value(template.status.word, template.status.label, locale),
         comment=template.comment or UNSET,
         enable=template.is_enabled and template.suspension is None,
@@ -161,14 +161,14 @@ def build_button_item(button: Button) -> ButtonItem:
     return ButtonItem(**to_api_fields(button))  # type: ignore[arg-type]
 
 
-def build_phone_item(arrival: SimulatedMessage, locale: Locale) -> PhoneItem:
+def build_phone_item(message: SimulatedMessage, locale: Locale) -> PhoneItem:
     """Return the record of a message on a simulated phone."""
     return PhoneItem(
-        time=locale.format_timestamp(arrival.arrives_at or arrival.accepted_at),
-        kind=arrival.kind,
-        sender=arrival.sender,
-        subject=arrival.subject or UNSET,
-        content=arrival.content,
-        buttons=[build_button_item(one) for one in arrival.buttons],
-        image=arrival.has_image,
+        time=locale.format_timestamp(message.arrives_at or message.accepted_at),
+        kind=message.kind,
+        sender=message.sender,
+        subject=message.subject or UNSET,
+        content=message.content,
+        buttons=[build_button_item(one) for one in message.buttons],
+        image=message.has_image,
     )

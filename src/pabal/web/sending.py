@@ -1,4 +1,4 @@
-"""The sending endpoints: 6 to 10, and cancel."""
+"""The endpoints that send and cancel messages."""
 
 from typing import Any
 
@@ -32,43 +32,43 @@ async def send_mms(call: ApiCall) -> dict[str, Any]:
 
 async def send_alimtalk(call: ApiCall) -> dict[str, Any]:
     """Send an Alimtalk to each receiver."""
-    before = await _find_earlier_answer(call)
-    if before:
-        return before
+    earlier = await _find_earlier_answer(call)
+    if earlier:
+        return earlier
     return await _accept(call, await check_alimtalk(call))
 
 
 async def send_friendtalk(call: ApiCall) -> dict[str, Any]:
     """Send a friend talk to each receiver."""
-    before = await _find_earlier_answer(call)
-    if before:
-        return before
+    earlier = await _find_earlier_answer(call)
+    if earlier:
+        return earlier
     return await _accept(call, await check_friendtalk(call))
 
 
 async def cancel_request(call: ApiCall) -> dict[str, Any]:
-    """Cancel what still waits of a send."""
-    request_word = call.form.read("requestId", str)
+    """Cancel the waiting messages of a send request."""
+    request_spelling = call.form.read("requestId", str)
     call.form.raise_problems()
-    message_word = call.form.body.messageId
-    message_id = identifiers.parse_message_id(message_word) if message_word is not None else None
-    if message_word is not None and message_id is None:
+    message_spelling = call.form.body.messageId
+    message_id = identifiers.parse_message_id(message_spelling) if message_spelling is not None else None
+    if message_spelling is not None and message_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
-    done = await cancel.cancel_request(
-        call.context, call.account_id, identifiers.parse_request_id(request_word), message_id
+    result = await cancel.cancel_request(
+        call.context, call.account_id, identifiers.parse_request_id(request_spelling), message_id
     )
-    return {"item": CancelItem(done.requested, done.canceled)}
+    return {"item": CancelItem(result.requested, result.canceled)}
 
 
 async def _send_text_message(call: ApiCall, product: Product) -> dict[str, Any]:
-    if call.idempotency_key and (before := await _find_earlier_answer(call)):
-        return before
+    if call.idempotency_key and (earlier := await _find_earlier_answer(call)):
+        return earlier
     sending = check_text_message(product, call.form, call.context.policy, call.now)
     return _build_answer(await accept(call.context, call.account_id, sending, call.idempotency_key))
 
 
 async def _find_earlier_answer(call: ApiCall) -> dict[str, Any] | None:
-    """Return the answer that this same request got before, if it has an Idempotency-Key that says so."""
+    """Return the earlier answer to the same request with the same Idempotency-Key."""
     if call.idempotency_key is None:
         return None
     request_id = await find_accepted(call.context, call.account_id, call.idempotency_key)
