@@ -138,7 +138,7 @@ def _windows(arrivals: Sequence[tuple[float, int]], width_s: float) -> tuple[int
 def _waiting(data: Path) -> int:
     """Return how many messages of campaigns wait to be sent."""
     looking = reading(data)
-    left: int = looking.one("select count(*) from jobs where lane = ?", (queue.CAMPAIGN,))
+    left: int = looking.one("select count(*) from jobs where lane = ?", (queue.Lane.CAMPAIGN,))
     looking.close()
     return left
 

@@ -210,7 +210,7 @@ def queue(tx: Tx, now: Instant) -> None:
         store_request(tx, number, at=now - HOUR)
         job_queue.claim(tx, [message_id(number, at=now - HOUR)], now, now + HOUR)
         messages.mark_sending(tx, [message_id(number, at=now - HOUR)])
-    job_queue.await_receipts(tx, [(message_id(3, at=now - HOUR), 1, "r3", now + HOUR)])
+    job_queue.await_receipts(tx, [job_queue.AcceptedJob(message_id(3, at=now - HOUR), 1, "r3", now + HOUR)])
     store_request(tx, 4, at=now - HOUR, scheduled_at=now + 24 * HOUR)
 
 

@@ -135,7 +135,7 @@ def test_what_moves_is_counted_and_what_has_ended_is_not_counted_again(tx: Tx) -
     kept = new_request(1)
     requests.add_all(tx, [kept.request])
     messages.add_all(tx, kept.messages)
-    queue.add_requests(tx, [(kept.request_id, "c", 0, NOON)])
+    queue.add_requests(tx, [queue.NewJobs(kept.request_id, "c", 0, NOON)])
     make_ready(tx, 2)
     campaign_requests.add(tx, ONE, 1, kept.request_id, 2, NOON + SECOND)
     assert campaign_requests.find_due(tx, None, NOON, 10) == []
@@ -236,7 +236,7 @@ def test_of_a_hurry_and_a_cancel_at_once_what_is_cancelled_is_not_sent(address: 
         def keep(tx: Tx) -> None:
             requests.add_all(tx, [kept.request])
             messages.add_all(tx, kept.messages)
-            queue.add_requests(tx, [(kept.request_id, "c", 0, NOON + 5 * SECOND)])
+            queue.add_requests(tx, [queue.NewJobs(kept.request_id, "c", 0, NOON + 5 * SECOND)])
 
         await store.write(keep)
         runs: list[None] = []

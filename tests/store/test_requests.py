@@ -110,7 +110,7 @@ def test_a_blanked_request_keeps_how_its_messages_ended_and_nothing_personal(tx:
     store_request(tx, 1, talk(profile))
     store_request(tx, 2)
     messages.finish(tx, [(message_id(1, 1), Outcome.DELIVERED), (message_id(1, 2), Outcome.SPAM)], NOON + 5)
-    queue.record_attempts(tx, CARRIER, [(message_id(1, 1), 1, "busy")], NOON)
+    queue.record_attempts(tx, CARRIER, [queue.EndedAttempt(message_id(1, 1), 1, "busy")], NOON)
 
     requests.erase(tx, request_id(1))
 

@@ -11,7 +11,7 @@ from pabal.service.metrics import Metrics
 from pabal.settings.carriers import SENDABLE
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
-from pabal.store import accounts, carrier_states, queue, slots
+from pabal.store import accounts, carrier_states, queue_admin, slots
 from pabal.store.engine import requirements, sqlite_backup
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.engine.migrate import SchemaTooNew, all_migrations, pending
@@ -158,7 +158,7 @@ async def _check_queue(store: Store, settings: Settings, world: World) -> list[F
     context = build_context(settings, store, world, Metrics())
     found = []
     total = max(1, await store.read(slots.count_slots))
-    names = {name for slot in range(total) for name in await store.read(queue.carriers_with_jobs, slot)}
+    names = {name for slot in range(total) for name in await store.read(queue_admin.carriers_with_jobs, slot)}
     for name in sorted(names):
         if name not in context.carriers:
             remedy = "The next start of `pabal serve` assigns them to other carriers."

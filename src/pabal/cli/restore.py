@@ -15,11 +15,11 @@ from pabal.service.delivery.heartbeat import find_live_workers
 from pabal.service.policy import build_policy
 from pabal.service.upkeep.cancel_after_restore import CancelAfterRestoreResult, cancel_after_restore
 from pabal.settings.settings import Settings
-from pabal.store import restored_queue
+from pabal.store import queue_admin
 from pabal.store.engine import sqlite_backup
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.engine.migrate import SchemaTooNew, migrate, pending
-from pabal.store.restored_queue import RestoredQueue
+from pabal.store.queue_admin import RestoredQueue
 
 SEND, CANCEL = "send", "cancel"
 """The values of --due."""
@@ -54,7 +54,7 @@ def _restore(settings: Settings, given: argparse.Namespace) -> None:
         sqlite_backup.verified_copy(file, store, Progress()) as part,
     ):
         missing = sqlite_backup.read_file(part, pending)
-        queue = sqlite_backup.read_file(part, restored_queue.summarize, WORLD.now())
+        queue = sqlite_backup.read_file(part, queue_admin.summarize, WORLD.now())
         if queue.maybe_sent and not given.due:
             raise CommandError(_ask_about_due(queue, file, settings))
         actions = _cancel_due(part, settings) if queue.maybe_sent and given.due == CANCEL else []
@@ -119,7 +119,7 @@ def _describe(result: CancelAfterRestoreResult) -> list[str]:
 
 def _cancel_after_restore(settings: Settings, given: argparse.Namespace) -> None:
     async def count(store: Store) -> list[str]:
-        queue = await store.read(restored_queue.summarize, WORLD.now())
+        queue = await store.read(queue_admin.summarize, WORLD.now())
         return [
             f"{queue.maybe_sent:,} messages may have been sent since the backup{_newest_request(queue, settings)}"
         ]

@@ -13,7 +13,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily
 
 from pabal.domain.message import Outcome, Product
-from pabal.store.queue import QueueDepth
+from pabal.store.queue_admin import QueueDepth
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _LANES = ("small", "campaign", "awaiting_receipt")

@@ -16,7 +16,7 @@ from pabal.domain.message import (
     Status,
 )
 from pabal.domain.sending import Receiver
-from pabal.store.engine.base import Row, Tx, Value
+from pabal.store.engine.base import Row, Tx
 
 _encode = msgspec.json.Encoder().encode
 
@@ -25,6 +25,13 @@ COLUMNS = (
     "m.id, m.account_id, m.receiver, m.product, m.status, m.outcome, m.completed_at,"
     " m.variables, m.content, m.reference"
 )
+
+
+MessageRow = tuple[bytes, int, int, int, int, str | None, str | None, str | None]
+"""A new message: id, slot, account_id, receiver, product, variables, content, reference.
+
+A plain tuple, because large sends make very many of them.
+"""
 
 
 class Message(NamedTuple):
@@ -44,7 +51,7 @@ class Message(NamedTuple):
 
 def build_rows(
     request_id: bytes, account_id: int, product: Product, receivers: Sequence[Receiver]
-) -> list[Sequence[Value]]:
+) -> list[MessageRow]:
     """Return what is kept for each receiver; made before the transaction, which others wait for."""
     slot, kind = identifiers.slot_of(request_id), product.number
     return [
@@ -62,7 +69,7 @@ def build_rows(
     ]
 
 
-def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
+def add_all(tx: Tx, rows: Iterable[MessageRow]) -> None:
     """Keep messages, waiting; `rows` are those of rows_of."""
     tx.execute_many(
         "insert {or_fail} into messages"

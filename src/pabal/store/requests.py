@@ -1,6 +1,6 @@
 """Send requests: what all messages of one send share."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -11,7 +11,7 @@ from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_NUMBER, Product
 from pabal.domain.sending import Sending
-from pabal.store.engine.base import Row, Tx, Value
+from pabal.store.engine.base import Row, Tx
 
 _COLUMNS = (
     "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
@@ -44,10 +44,33 @@ class Request(NamedTuple):
     template_code: str | None
 
 
-def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> Sequence[Value]:
+class RequestRow(NamedTuple):
+    """A new request; its profile's channel and sender key are added when it is stored."""
+
+    id: bytes
+    slot: int
+    account_id: int
+    product: int
+    total: int
+    scheduled_at: Instant
+    sender: str
+    subject: str | None
+    content: str
+    variables: str | None
+    buttons: str | None
+    has_image: int
+    image_link: str | None
+    is_ad: int
+    fallback_sender: str | None
+    fallback_content: str | None
+    profile_id: int | None
+    template_code: str | None
+
+
+def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> RequestRow:
     """Return what is kept of a request; made before the transaction, which others wait for."""
     fallback = sending.fallback
-    return (
+    return RequestRow(
         request_id,
         identifiers.slot_of(request_id),
         account_id,
@@ -69,16 +92,16 @@ def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at
     )
 
 
-def add_all(tx: Tx, rows: Iterable[Sequence[Value]]) -> None:
-    """Keep requests, each with the channel and key that its profile has now; `rows` are those of row_of."""
+_NEW_COLUMNS = ", ".join(RequestRow._fields)
+_NEW_VALUES = ", ".join(f"v.{name}" for name in RequestRow._fields).replace("v.profile_id", "v.profile_id{as_big}")
+
+
+def add_all(tx: Tx, rows: Iterable[RequestRow]) -> None:
+    """Store requests, each with the channel and the sender key that its profile has now."""
     tx.execute_many(
-        "insert into requests (id, slot, account_id, product, total, scheduled_at, sender, subject, content,"
-        " variables, buttons, has_image, image_link, is_ad, fallback_sender, fallback_content,"
-        " profile_id, template_code, channel_id, sender_key)"
-        " select v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, v.column9,"
-        " v.column10, v.column11, v.column12, v.column13, v.column14, v.column15, v.column16,"
-        " v.column17{as_big}, v.column18, p.channel_id, p.sender_key from (values {rows}) as v"
-        " left join profiles p on p.id = v.column17{as_big}",
+        f"insert into requests ({_NEW_COLUMNS}, channel_id, sender_key)"
+        f" select {_NEW_VALUES}, p.channel_id, p.sender_key from (values {{rows}}) as v({_NEW_COLUMNS})"
+        " left join profiles p on p.id = v.profile_id{as_big}",
         rows,
     )
 

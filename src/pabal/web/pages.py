@@ -16,7 +16,7 @@ from pabal.checks.locale import Locale, choose_language
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
-from pabal.store import cursors, queue
+from pabal.store import cursors, queue_admin
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope, hooks, openapi
 
@@ -114,7 +114,7 @@ class ServicePages:
             self._counted_at = context.world.monotonic()
             try:
                 depths = await context.store.read(
-                    queue.depths, range(context.slots.total), list(context.carriers), now
+                    queue_admin.depths, range(context.slots.total), list(context.carriers), now
                 )
             except StoreUnavailable:
                 return self._refuse(Code.SERVICE_UNAVAILABLE, request)

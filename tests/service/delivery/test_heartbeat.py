@@ -13,7 +13,7 @@ from pabal.domain.message import Attempt, Outcome, Status
 from pabal.service.delivery.deliver import POLL_INTERVAL_S
 from pabal.service.delivery.heartbeat import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
 from pabal.service.upkeep.housekeeping import FULL_ROUND_EVERY, HOUSEKEEPING_SLOT, ROUND_INTERVAL_S
-from pabal.store import queue
+from pabal.store import queue, queue_admin
 from pabal.store.engine.base import Tx
 from tests.fixtures.cluster import Cluster, Process, run_scenario
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, count_rows, message_id_of, outcomes_of, send, sms
@@ -144,7 +144,7 @@ def test_where_doubt_is_held_what_a_dead_one_had_in_hand_waits_for_its_receipt(t
 
         assert set(handed(two)) == set(sent) - in_hand
         assert max(handed(two).values()) == 1
-        assert set(await crowd.store.read(lane, queue.AWAITING_RECEIPT)) == in_hand
+        assert set(await crowd.store.read(lane, queue.Lane.AWAITING_RECEIPT)) == in_hand
         assert await count_rows(two.env, "jobs") == len(in_hand)
 
     run_scenario(tmp_path, scenario, carriers=posts(holds_in_doubt=True))
@@ -223,7 +223,7 @@ def test_one_that_falls_asleep_over_a_slot_that_it_puts_in_order_voids_nobodys_l
         one, two = await crowd.start_process("one"), await crowd.start_process("two")
         await crowd.wait(SETTLED_S)
         await one.die()
-        two.store_proxy.freeze_before(queue.release_leases)
+        two.store_proxy.freeze_before(queue_admin.release_leases)
         await crowd.wait(MISSED_S)
         assert two.store_proxy.is_frozen
 
@@ -249,7 +249,7 @@ def test_one_that_leaves_over_a_slot_that_it_puts_in_order_voids_nobodys_leases(
         await crowd.wait(SETTLED_S)
         post(three).delay_s = 15.0
         await one.die()
-        two.store_proxy.delay_before(queue.release_leases, 5.0)
+        two.store_proxy.delay_before(queue_admin.release_leases, 5.0)
         await crowd.wait(MISSED_S)
         sent = await send_many(three)
         await two.leave()
@@ -271,7 +271,7 @@ def test_what_a_dead_one_had_in_hand_goes_out_soon_though_who_took_its_slots_lef
         sent = await send_many(one)
         await crowd.wait(1)
         await one.die()
-        two.store_proxy.delay_before(queue.release_leases, 5.0)
+        two.store_proxy.delay_before(queue_admin.release_leases, 5.0)
         await crowd.wait(MISSED_S)
         assert sorted((await crowd.workers()).values()) == ["two"]
         assert len(two.held) < SLOTS

@@ -16,7 +16,7 @@ from pabal.domain.retry import MAX_TRIES
 from pabal.service.delivery.claim import lease_duration_ms
 from pabal.service.upkeep.housekeeping import UNMATCHED_RECEIPT_RETENTION_MS
 from pabal.store.engine.base import Tx
-from pabal.store.queue import AWAITING_RECEIPT, SMALL
+from pabal.store.queue import Lane
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     PHONE,
@@ -150,9 +150,9 @@ def test_in_one_batch_each_message_goes_its_own_way(tmp_path: Path) -> None:
         assert [attempt.receiver for _, attempt in two.submitted] == ["01000000013"]
         left = [await job_of(env, message_id_of(request_id, number)) for number in (4, 5, 6)]
         assert [(each[0], each[1], each[4]) for each in left if each] == [
-            ("one", SMALL, 1),
-            ("one", SMALL, 0),
-            ("one", SMALL, 1),
+            ("one", Lane.SMALL, 1),
+            ("one", Lane.SMALL, 0),
+            ("one", Lane.SMALL, 1),
         ]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, {"sms": ["one", "two"]})
@@ -208,7 +208,7 @@ def test_a_message_in_doubt_waits_where_the_carrier_holds_doubt_and_is_never_han
         assert await outcomes_of(env, request_id) == [(SENDING, None)]
         found = await job_of(env, message_id_of(request_id))
         assert found is not None
-        assert found[:2] == ("one", AWAITING_RECEIPT)
+        assert found[:2] == ("one", Lane.AWAITING_RECEIPT)
         assert await noted(env) == [(1, "one", "unknown")]
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, {"sms": ["one", "two"]})
@@ -423,7 +423,7 @@ def test_an_advertisement_in_doubt_is_held_at_night_too_and_not_sent_again_in_th
         assert post.ids == [message_id_of(request_id)]
         found = await job_of(env, message_id_of(request_id))
         assert found is not None
-        assert found[1] == AWAITING_RECEIPT
+        assert found[1] == Lane.AWAITING_RECEIPT
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post}, world=VirtualWorld(0, evening))
 

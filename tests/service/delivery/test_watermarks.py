@@ -1,7 +1,7 @@
 """Floors: what is below them is not walked again, and nothing stays below them for long."""
 
 from pabal.service.delivery.watermarks import RESET_INTERVAL_MS, SAFETY_MARGIN_MS, Watermarks
-from pabal.store.queue import CAMPAIGN, SMALL
+from pabal.store.queue import Lane
 from tests.fixtures.virtual import NOON
 
 
@@ -15,22 +15,22 @@ def known(found: list[tuple[int, int, int]], *slots: int) -> Watermarks:
 def test_a_lane_that_nobody_has_looked_at_is_looked_at_from_its_beginning() -> None:
     floors = known([], 3)
 
-    assert floors.lanes([7], NOON) == [(7, SMALL, 0), (7, CAMPAIGN, 0)]
+    assert floors.lanes([7], NOON) == [(7, Lane.SMALL, 0), (7, Lane.CAMPAIGN, 0)]
     assert floors.for_slot(7) == (0, 0)
 
 
 def test_a_floor_is_a_little_below_what_was_found() -> None:
-    floors = known([(3, SMALL, NOON - 60_000), (3, CAMPAIGN, NOON - 5)], 3)
+    floors = known([(3, Lane.SMALL, NOON - 60_000), (3, Lane.CAMPAIGN, NOON - 5)], 3)
 
     assert floors.for_slot(3) == (NOON - 60_000 - SAFETY_MARGIN_MS, NOON - 5 - SAFETY_MARGIN_MS)
     assert floors.lanes([3], NOON + 1) == [
-        (3, SMALL, NOON - 60_000 - SAFETY_MARGIN_MS),
-        (3, CAMPAIGN, NOON - 5 - SAFETY_MARGIN_MS),
+        (3, Lane.SMALL, NOON - 60_000 - SAFETY_MARGIN_MS),
+        (3, Lane.CAMPAIGN, NOON - 5 - SAFETY_MARGIN_MS),
     ]
 
 
 def test_a_lane_with_nothing_or_only_things_for_later_has_its_floor_a_little_before_now() -> None:
-    floors = known([(3, CAMPAIGN, NOON + 60_000)], 3)
+    floors = known([(3, Lane.CAMPAIGN, NOON + 60_000)], 3)
 
     assert floors.for_slot(3) == (NOON - SAFETY_MARGIN_MS, NOON - SAFETY_MARGIN_MS)
 
@@ -38,12 +38,12 @@ def test_a_lane_with_nothing_or_only_things_for_later_has_its_floor_a_little_bef
 def test_floors_are_forgotten_after_a_while_so_that_nothing_below_them_is_overlooked_for_good() -> None:
     floors = known([], 3)
 
-    assert floors.lanes([3], NOON + RESET_INTERVAL_MS - 1)[0] == (3, SMALL, NOON - SAFETY_MARGIN_MS)
-    assert floors.lanes([3], NOON + RESET_INTERVAL_MS)[0] == (3, SMALL, 0)
+    assert floors.lanes([3], NOON + RESET_INTERVAL_MS - 1)[0] == (3, Lane.SMALL, NOON - SAFETY_MARGIN_MS)
+    assert floors.lanes([3], NOON + RESET_INTERVAL_MS)[0] == (3, Lane.SMALL, 0)
     assert floors.for_slot(3) == (0, 0)
 
 
 def test_floors_are_forgotten_when_the_clock_is_set_back() -> None:
     floors = known([], 3)
 
-    assert floors.lanes([3], NOON - 1)[0] == (3, SMALL, 0)
+    assert floors.lanes([3], NOON - 1)[0] == (3, Lane.SMALL, 0)

@@ -152,7 +152,7 @@ def test_a_store_of_the_first_version_keeps_what_it_holds(empty: Tx) -> None:
     store_request(empty, 1)
     one = message_id(1)
     queue.claim(empty, [one], NOON, NOON + HOUR)
-    queue.await_receipts(empty, [(one, 1, "r1", NOON + HOUR)])
+    queue.await_receipts(empty, [queue.AcceptedJob(one, 1, "r1", NOON + HOUR)])
     empty.execute("insert into receipts (carrier, reference, message_id) values (?, 'r1', ?)", (CARRIER, one))
     empty.execute(
         "insert into receipts (carrier, reference, outcome, arrived_at) values (?, 'r2', 1000, 0)", (CARRIER,)

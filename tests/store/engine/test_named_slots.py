@@ -3,7 +3,7 @@
 from pabal.domain import identifiers
 from pabal.domain.dates import HOUR
 from pabal.domain.message import Outcome, Status
-from pabal.store import history, messages, queue, requests
+from pabal.store import history, messages, queue, queue_admin, requests
 from pabal.store.engine.base import Tx
 from pabal.store.history import MessageFilter
 from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, add_request, sms
@@ -18,7 +18,7 @@ def keep(tx: Tx) -> list[bytes]:
     for one in ids:
         add_request(tx, one, ACCOUNT, sms(), NOON)
         messages.add_all(tx, messages.build_rows(one, ACCOUNT, sms().product, sms().receivers))
-    queue.add_requests(tx, [(one, CARRIER, queue.SMALL, NOON) for one in ids])
+    queue.add_requests(tx, [queue.NewJobs(one, CARRIER, queue.Lane.SMALL, NOON) for one in ids])
     return [identifiers.make_message_id(one, 1) for one in ids]
 
 
@@ -33,7 +33,12 @@ def test_requests_of_several_slots_are_kept_together_each_in_its_own(tx: Tx) -> 
 def test_carriers_are_those_that_have_jobs_in_the_slot(tx: Tx) -> None:
     keep(tx)
 
-    assert [queue.carriers_with_jobs(tx, slot) for slot in (*SLOTS, 0)] == [[CARRIER], [CARRIER], [CARRIER], []]
+    assert [queue_admin.carriers_with_jobs(tx, slot) for slot in (*SLOTS, 0)] == [
+        [CARRIER],
+        [CARRIER],
+        [CARRIER],
+        [],
+    ]
 
 
 def test_what_is_settled_together_may_be_of_several_slots(tx: Tx) -> None:
@@ -41,7 +46,9 @@ def test_what_is_settled_together_may_be_of_several_slots(tx: Tx) -> None:
 
     leases = queue.claim(tx, ids, NOON, NOON + HOUR)
     messages.mark_sending(tx, ids)
-    taken = queue.await_receipts(tx, [(lease.id, lease.attempt, "r", NOON + HOUR) for lease in leases])
+    taken = queue.await_receipts(
+        tx, [queue.AcceptedJob(lease.id, lease.attempt, "r", NOON + HOUR) for lease in leases]
+    )
     dropped = queue.remove(tx, ids)
     ended = messages.finish(tx, [(ids[0], Outcome.DELIVERED), (ids[1], Outcome.TIMED_OUT)], NOON)
 

@@ -60,7 +60,7 @@ def test_a_fresh_store_has_this_month_and_two_ahead(tx: Tx) -> None:
 @partitioned_only
 def test_what_follows_from_a_request_is_in_the_tables_of_its_month(tx: Tx) -> None:
     store_request(tx, 1, sms(image=PICTURE))
-    queue.record_attempts(tx, CARRIER, [(message_id(1), 1, "busy")], NOON)
+    queue.record_attempts(tx, CARRIER, [queue.EndedAttempt(message_id(1), 1, "busy")], NOON)
     store_request(tx, 2, at=partitions.month_start(DECEMBER))
 
     assert [rows_in(tx, f"{table}_{NOVEMBER}") for table in partitions.PARTITION_KEYS] == [1, 1, 1, 1]
@@ -111,7 +111,7 @@ def test_a_month_is_over_when_all_of_it_is(tx: Tx) -> None:
 def test_a_dropped_month_leaves_nothing_but_how_many_messages_ended_how(tx: Tx) -> None:
     one = store_request(tx, 1, sms([PHONE, "01000000001", "01000000002"], image=PICTURE))
     first, second, third = (identifiers.make_message_id(one, number) for number in (1, 2, 3))
-    queue.record_attempts(tx, CARRIER, [(first, 1, "busy")], NOON)
+    queue.record_attempts(tx, CARRIER, [queue.EndedAttempt(first, 1, "busy")], NOON)
     end(tx, first, second)
     queue.remove(tx, [third])
     messages.cancel(tx, [third], NOON)

@@ -166,6 +166,6 @@ def _timeline_entries(request: PageRequest, story: Timeline) -> Sequence[Timelin
 
 
 def _waiting_key(lane: int, claimed_at: Instant | None) -> str:
-    if lane == queue.AWAITING_RECEIPT:
+    if lane == queue.Lane.AWAITING_RECEIPT:
         return "story.taken"
     return "story.in_hand" if claimed_at is not None else "story.waits"

@@ -8,10 +8,10 @@ from starlette.responses import Response
 from pabal.console.history.history import SENDABLE_PRODUCTS
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.dates import SECOND, Instant
-from pabal.store import carrier_states, queue
+from pabal.store import carrier_states, queue_admin
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx
-from pabal.store.queue import QueueDepth
+from pabal.store.queue_admin import QueueDepth
 
 STATUS_PATH = "/console/operate/state"
 LANE_KEYS = ("operate.small", "operate.campaign", "operate.taken")
@@ -77,7 +77,7 @@ async def _read_snapshot(request: PageRequest) -> StatusSnapshot:
 def _read_status(
     tx: Tx, slots: Sequence[int], names: list[str], now: Instant
 ) -> tuple[list[CarrierState], list[QueueDepth]]:
-    return carrier_states.list_all(tx), queue.depths(tx, slots, names, now)
+    return carrier_states.list_all(tx), queue_admin.depths(tx, slots, names, now)
 
 
 def _carrier_row(request: PageRequest, state: CarrierState) -> CarrierStatusRow:

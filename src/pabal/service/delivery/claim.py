@@ -52,10 +52,10 @@ def choose_slot(found: Sequence[tuple[int, int, Instant]], now: Instant) -> Slot
     due = sorted((lane, at, slot) for slot, lane, at in found if at <= now)
     if not due:
         return SlotChoice(None, False, min((at for _, _, at in found), default=None))
-    campaigns = [each for each in due if each[0] == queue.CAMPAIGN]
+    campaigns = [each for each in due if each[0] == queue.Lane.CAMPAIGN]
     chosen = campaigns[0] if campaigns and queue.is_campaigns_turn(now) else due[0]
     others = [lane for lane, _, slot in due if slot != chosen[2]]
-    return SlotChoice(chosen[2], bool(others), None, queue.SMALL not in others)
+    return SlotChoice(chosen[2], bool(others), None, queue.Lane.SMALL not in others)
 
 
 def claim(
@@ -112,7 +112,7 @@ def claim(
     if can_look_up:
         leases = _mark_doubtful(tx, carrier, leases)
     messages.mark_sending(tx, [lease.id for lease in leases])
-    next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (queue.SMALL, queue.CAMPAIGN))
+    next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (queue.Lane.SMALL, queue.Lane.CAMPAIGN))
     leased = [(lease, kept[lease.id], shared[identifiers.request_id_of(lease.id)]) for lease in leases]
     return ClaimedBatch(leased, finished, cancelled, len(due) == limit, next_due_at)
 
@@ -124,7 +124,7 @@ def hold_doubtful(tx: Tx, carrier: str, doubtful: Sequence[Message], policy: Pol
         for each in sorted(doubtful, key=lambda each: each.id)
     ]
     queue.hold_for_receipt(
-        tx, [(each.id, name, now + policy.receipt_timeout_ms(each.product)) for each, name in named]
+        tx, [queue.HeldJob(each.id, name, now + policy.receipt_timeout_ms(each.product)) for each, name in named]
     )
     ended = receipts.expect(tx, carrier, [(name, each.id, 1) for each, name in named])
     return finish(tx, ended, policy, now)
@@ -140,7 +140,7 @@ def hold_in_flight(
 
 def _log_unknown_attempts(tx: Tx, carrier: str, due: list[bytes], now: Instant) -> None:
     """Note of jobs that were in hand and came due again that nobody knows how those attempts ended."""
-    lost = [(one, number, queue.UNKNOWN) for one, number in queue.find_lost(tx, due)]
+    lost = [queue.EndedAttempt(one, number, queue.UNKNOWN) for one, number in queue.find_lost(tx, due)]
     queue.record_attempts(tx, carrier, lost, now)
 
 

@@ -18,7 +18,7 @@ from pabal.service.delivery.finish import FinishResult
 from pabal.service.delivery.settle import BatchVerdicts, settle
 from pabal.service.errors import describe_error
 from pabal.service.sending import compose
-from pabal.store import carrier_states, queue
+from pabal.store import carrier_states, queue, queue_admin
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.messages import Message
@@ -55,10 +55,10 @@ def reroute_due(
     is_untried: bool,
 ) -> int:
     """Give some due messages of a carrier to others, by their products; return how many."""
-    found = queue.find_reroutable(
+    found = queue_admin.find_reroutable(
         tx, slot, carrier, targets, now, REROUTE_BATCH, includes_in_doubt=includes_doubtful, only_untried=is_untried
     )
-    queue.reroute(tx, [(one, targets[product]) for one, product in found])
+    queue_admin.reroute(tx, [queue_admin.ReroutedJob(one, targets[product]) for one, product in found])
     return len(found)
 
 

@@ -88,7 +88,7 @@ def _add_fallback(
     assert carrier is not None
     is_too_late = request.is_ad and dates.is_night(now, policy.zone)
     ready_at = dates.next_night_end(now, policy.zone) if is_too_late else now
-    lane = queue.SMALL if request.total <= sending.SMALL_RECEIVERS else queue.CAMPAIGN
+    lane = queue.Lane.SMALL if request.total <= sending.SMALL_RECEIVERS else queue.Lane.CAMPAIGN
     queue.add(tx, message_id, carrier, lane, ready_at)
     result.carriers_to_wake.add(carrier)
 

@@ -50,7 +50,7 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     queue.await_receipts(
         tx,
         [
-            (
+            queue.AcceptedJob(
                 one.message_id,
                 one.number,
                 queue.REFERENCE_SEPARATOR.join(references),
@@ -71,7 +71,7 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         tx,
         carrier,
         [
-            (one.message_id, one.number, _word(verdict))
+            queue.EndedAttempt(one.message_id, one.number, _word(verdict))
             for one, verdict in unsettled
             if not isinstance(verdict, NotSent)
         ],
@@ -85,7 +85,7 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     ]
     queue.retry_later(tx, again)
     finished = finish(tx, ended, policy, now)
-    finished.carriers_to_wake.update(name for _, _, _, name, _ in again)
+    finished.carriers_to_wake.update(job.carrier for job in again)
     return finished
 
 
@@ -126,7 +126,7 @@ def _final_outcome(attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, 
 
 def _schedule_retry(
     attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, policy: Policy, chance: float, now: Instant
-) -> tuple[bytes, int, Instant, str, int]:
+) -> queue.RetriedJob:
     """Return when, at which carrier and after how many tries there a message goes on; at the next one at once.
 
     What a carrier was given to see how it does, and did not take, goes on as all the others of it did.
@@ -138,9 +138,9 @@ def _schedule_retry(
     following = None if stays else policy.routes.next_after(attempt.product, here, avoid=aside)
     is_done_here = isinstance(verdict, Declined) or tries >= retry.MAX_TRIES
     if following and (is_done_here or (here in aside and following not in aside)):
-        return attempt.message_id, attempt.number, now, following, 0
+        return queue.RetriedJob(attempt.message_id, attempt.number, now, following, 0)
     pause = NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else retry.backoff_ms(tries, chance)
-    return attempt.message_id, attempt.number, now + pause, here, tries
+    return queue.RetriedJob(attempt.message_id, attempt.number, now + pause, here, tries)
 
 
 def _word(verdict: Verdict) -> str:

@@ -7,7 +7,7 @@ or, amid a backup, hours.
 from collections.abc import Iterable, Sequence
 
 from pabal.domain.dates import SECOND, Instant
-from pabal.store import queue
+from pabal.store.queue import Lane
 
 RESET_INTERVAL_MS = 5 * SECOND
 """How long a job that comes in below its lane's floor may be overlooked: it was moved there, or took very long."""
@@ -27,9 +27,7 @@ class Watermarks:
         if not 0 <= now - self._reset_at < RESET_INTERVAL_MS:
             self._known = {}
             self._reset_at = now
-        return [
-            (slot, lane, self._watermark(slot, lane)) for slot in slots for lane in (queue.SMALL, queue.CAMPAIGN)
-        ]
+        return [(slot, lane, self._watermark(slot, lane)) for slot in slots for lane in (Lane.SMALL, Lane.CAMPAIGN)]
 
     def record(
         self, lanes: Iterable[tuple[int, int, Instant]], found: Sequence[tuple[int, int, Instant]], now: Instant
@@ -41,7 +39,7 @@ class Watermarks:
 
     def for_slot(self, slot: int) -> tuple[Instant, Instant]:
         """Return the floors of a slot's two lanes."""
-        return self._watermark(slot, queue.SMALL), self._watermark(slot, queue.CAMPAIGN)
+        return self._watermark(slot, Lane.SMALL), self._watermark(slot, Lane.CAMPAIGN)
 
     def _watermark(self, slot: int, lane: int) -> Instant:
         return self._known.get((slot, lane), 0)

@@ -14,7 +14,7 @@ from pabal.domain.template import TemplateContent
 from pabal.service.context import Context
 from pabal.store import accounts, audit_log, idempotency_keys, messages, profiles, queue, requests, templates
 from pabal.store.audit_log import AuditEntry
-from pabal.store.engine.base import Tx, Value, transaction
+from pabal.store.engine.base import Tx, transaction
 from pabal.store.idempotency_keys import KeyedRequest
 from pabal.world import new_request_id
 
@@ -41,8 +41,8 @@ class NewRequest(NamedTuple):
 
     request_id: bytes
     account_id: int
-    request: Sequence[Value]
-    messages: Sequence[Sequence[Value]]
+    request: requests.RequestRow
+    messages: Sequence[messages.MessageRow]
     image: Image | None
     carrier: str
     lane: int
@@ -50,7 +50,7 @@ class NewRequest(NamedTuple):
     now: Instant
     idempotency_key: IdempotencyKey | None
     keys_valid_since: Instant
-    jobs: Sequence[Sequence[Value]] = ()
+    jobs: Sequence[queue.NewJob] = ()
     """Those of a few messages; those of many are made of what is kept, in the store."""
     audit_entry: AuditEntry | None = None
     """Who sends it, where a person does."""
@@ -102,7 +102,7 @@ async def prepare_request(
         now,
         idempotency_key,
         now - context.policy.idempotency_ms,
-        [(*row[:2], carrier, sending.lane, scheduled_at) for row in few],
+        [queue.NewJob(*row[:2], carrier, sending.lane, scheduled_at) for row in few],
     )
 
 
@@ -143,7 +143,7 @@ def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[Acce
     queue.add_requests(
         tx,
         [
-            (promise.request_id, promise.carrier, promise.lane, promise.scheduled_at)
+            queue.NewJobs(promise.request_id, promise.carrier, promise.lane, promise.scheduled_at)
             for promise in new
             if not promise.jobs
         ],

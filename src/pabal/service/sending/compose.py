@@ -7,7 +7,7 @@ from pabal.domain.button import Button
 from pabal.domain.message import Attempt, Product
 from pabal.service.policy import Policy
 from pabal.store.messages import Message
-from pabal.store.queue import SMALL, Lease
+from pabal.store.queue import Lane, Lease
 from pabal.store.requests import Request
 
 
@@ -78,6 +78,6 @@ def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
         lease.tries,
         request.is_ad,
         None if is_stand_in else request.image_link,
-        lease.lane == SMALL,
+        lease.lane == Lane.SMALL,
         lease.is_in_doubt,
     )

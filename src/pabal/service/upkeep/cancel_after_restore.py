@@ -8,7 +8,7 @@ from pabal.domain.codes import Text
 from pabal.domain.dates import Instant
 from pabal.service.delivery.claim import hold_doubtful
 from pabal.service.policy import Policy
-from pabal.store import campaigns, messages, queue, restored_queue
+from pabal.store import campaigns, messages, queue, queue_admin
 from pabal.store.engine.base import Tx, transaction
 
 BATCH = 500
@@ -36,7 +36,7 @@ def cancel_after_restore(tx: Tx, policy: Policy, now: Instant) -> CancelAfterRes
     """
     cancelled = held = 0
     last = b""
-    while found := restored_queue.find_maybe_sent(tx, now, last, BATCH):
+    while found := queue_admin.find_maybe_sent(tx, now, last, BATCH):
         last = found[-1][0]
         cancelled += messages.cancel(tx, queue.remove_unclaimed(tx, [one for one, _, _ in found]), now)
         begun = sorted((carrier, one) for one, carrier, has_begun in found if has_begun)

@@ -28,6 +28,7 @@ from pabal.store import (
     messages,
     profiles,
     queue,
+    queue_admin,
     receipts,
     requests,
     sessions,
@@ -81,11 +82,11 @@ def reassign_jobs(
     waits on for its receipt or its time-out. Unless the slot is an orphan, what is in hand is left to whoever has
     it. Returns also how many were found a place, or ended.
     """
-    found = queue.find_unsent(tx, slot, carrier, now, BATCH, includes_leased=is_orphaned)
+    found = queue_admin.find_unsent(tx, slot, carrier, now, BATCH, includes_leased=is_orphaned)
     kept = messages.get(tx, found)
     moves = [(one, policy.routes.first(kept[one].product)) for one in found]
-    moved = [(one, name) for one, name in moves if name is not None]
-    queue.reroute(tx, moved)
+    moved = [queue_admin.ReroutedJob(one, name) for one, name in moves if name is not None]
+    queue_admin.reroute(tx, moved)
     lost = [] if are_shared else [(one, Outcome.UNDELIVERABLE) for one, name in moves if name is None]
     messages.mark_sending(tx, [one for one, _ in lost])  # nothing fails that was only waiting
     return finish(tx, lost, policy, now), len(moved) + len(lost)
@@ -128,7 +129,7 @@ async def prepare_slot(context: Context, slot: int, worker: bytes | None = None,
 
 async def _reassign_all_jobs(context: Context, slot: int, worker: bytes | None, *, is_orphaned: bool) -> None:
     """Find another carrier for what waits for one that is not known here."""
-    for name in await context.store.read(queue.carriers_with_jobs, slot):
+    for name in await context.store.read(queue_admin.carriers_with_jobs, slot):
         moved = 0 if name in context.carriers else BATCH
         while moved:
             finished, moved = await context.store.write(
@@ -162,7 +163,9 @@ async def _release_leases(context: Context, slot: int, worker: bytes | None, car
         if held:
             log.warning("messages in doubt wait for their receipts", extra={"carrier": name, "messages": held})
     longest = lease_duration_ms(carrier) + HOUR  # the clock may have been set back since
-    voided = await store.write(run_if_held, slot, worker, queue.release_leases, slot, name, world.now(), longest)
+    voided = await store.write(
+        run_if_held, slot, worker, queue_admin.release_leases, slot, name, world.now(), longest
+    )
     if voided:
         log.info("leases of whoever had them last are void", extra={"carrier": name, "messages": voided})
 
@@ -184,7 +187,7 @@ async def run_round(context: Context, *, is_full: bool = True) -> None:
     for slot in context.slots.held:
         names = set(context.carriers)
         if is_full:
-            names.update(await context.store.read(queue.carriers_with_jobs, slot))
+            names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))
         for name in sorted(names):
             await _expire_all(context, slot, name)
         if is_full:

@@ -43,6 +43,7 @@ class Tx(Protocol):
 
         `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row, and `{list}`
         one without parentheses, for rows of one value; `args` are the placeholders that stand before it.
+        `(values {rows}) as v(id, lane)` names the columns `v.id` and `v.lane`.
         Where rows begin with an id, a statement may name the slot that it is about by `slot {same_slot}`, for the
         slot of all ids if they share one, and the months by `id {within}`: none of the ids lies outside. Beside a
         join the latter would be wrong: it offers the planner a way to go through all that lies between.
@@ -150,6 +151,19 @@ def expand_placeholders(sql: str, rows: int, columns: int) -> str:
     row = f"({','.join('?' * columns)})"
     sql = sql.replace("{rows}", ",".join([row] * rows)).replace("{list}", ",".join("?" * rows))
     return sql.replace("{within}", "is not null").replace("{same_slot}", "is not null")
+
+
+_NAMED_COLUMNS = re.compile(r"\bas v\(([\w, ]+)\)")
+
+
+def number_columns(sql: str) -> str:
+    """Return `sql` for an engine that cannot name the columns of `(values {rows}) as v(a, b)`: v.a is v.column1."""
+    match = _NAMED_COLUMNS.search(sql)
+    if not match:
+        return sql
+    numbers = {name.strip(): number for number, name in enumerate(match[1].split(","), 1)}
+    sql = sql[: match.start()] + "as v" + sql[match.end() :]
+    return re.sub(r"\bv\.(\w+)", lambda found: f"v.column{numbers[found[1]]}", sql)
 
 
 def to_dialect(sql: str, words: dict[str, str]) -> str:

@@ -196,7 +196,7 @@ def _shared_slot(ids: Sequence[bytes]) -> int | None:
 def _to_array(values: Sequence[Any]) -> _ArrayColumn:
     for value in values:
         if value is not None:
-            return _ARRAY_TYPES[type(value)](values)
+            return _ARRAY_TYPES[int if isinstance(value, int) else type(value)](values)
     return TextArray(values)
 
 

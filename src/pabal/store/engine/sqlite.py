@@ -3,13 +3,21 @@
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from pabal.store.engine.base import StoreUnavailable, T, Value, chunks, expand_placeholders, to_dialect
+from pabal.store.engine.base import (
+    StoreUnavailable,
+    T,
+    Value,
+    chunks,
+    expand_placeholders,
+    number_columns,
+    to_dialect,
+)
 from pabal.store.engine.group_commit import (
     CommitStats,
     GroupCommitStore,
@@ -49,7 +57,10 @@ DIALECT = {
 STATEMENT_ERRORS = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError)
 """Bugs of ours, told as they are: the store itself is well, and trying again would not help."""
 
-_to_dialect = lru_cache(maxsize=512)(partial(to_dialect, words=DIALECT))
+
+@lru_cache(maxsize=512)
+def _to_dialect(sql: str) -> str:
+    return number_columns(to_dialect(sql, DIALECT))
 
 
 class SqliteTx:

@@ -1,0 +1,173 @@
+"""Administration of the queue: rerouting, depths, leases of dead workers, and the queue of a restored backup."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pabal.domain import identifiers
+from pabal.domain.dates import Instant
+from pabal.store.engine.base import Tx
+from pabal.store.queue import UNKNOWN, UNSENT, EndedAttempt, Lane, next_due_at, record_attempts
+
+# Due by now, or claimed before the backup was made: whoever had the queue since may have sent it.
+_MAYBE_SENT = f"{UNSENT} and (attempt > 0 or ready_at <= ?)"
+
+
+class QueueDepth(NamedTuple):
+    """How many jobs a carrier's lane has, and since when the oldest is due."""
+
+    carrier: str
+    lane: int
+    jobs: int
+    oldest_ready_at: Instant | None
+
+
+class ReroutableJob(NamedTuple):
+    """A job that another carrier may get, and the number of its product."""
+
+    id: bytes
+    product: int
+
+
+class ReroutedJob(NamedTuple):
+    """A job, and the carrier that it moves to."""
+
+    id: bytes
+    carrier: str
+
+
+class RestoredQueue(NamedTuple):
+    """How many messages a queue holds, and when its newest request was made."""
+
+    maybe_sent: int
+    scheduled: int
+    awaiting_receipt: int
+    newest_request_at: Instant | None
+
+
+class MaybeSent(NamedTuple):
+    """A message that may have been sent since the backup; `is_begun`: it was claimed before the backup."""
+
+    id: bytes
+    carrier: str
+    is_begun: bool
+
+
+def find_reroutable(
+    tx: Tx,
+    slot: int,
+    carrier: str,
+    products: Iterable[int],
+    now: Instant,
+    limit: int,
+    *,
+    includes_in_doubt: bool,
+    only_untried: bool = False,
+) -> list[ReroutableJob]:
+    """Return some due jobs of these products.
+
+    With `includes_in_doubt`, also those that the carrier may have; with `only_untried`, only those that no worker
+    has ever claimed.
+    """
+    listed = ", ".join(str(int(product)) for product in products)
+    untried = " and j.attempt = 0" if only_untried else ""
+    not_in_doubt = (
+        ""
+        if includes_in_doubt
+        else " and j.claimed_at is null and not exists (select 1 from attempts a where a.message_id = j.id"
+        f" and a.slot = j.slot and a.carrier = j.carrier and a.verdict = '{UNKNOWN}')"
+    )
+    rows = tx.fetch_all(
+        "select j.id, m.product from jobs j join messages m on m.id = j.id and m.slot = j.slot"
+        f" where j.slot = ? and j.carrier = ? and j.{UNSENT} and j.ready_at <= ?"
+        f" and m.product in ({listed}){untried}{not_in_doubt} limit ?",
+        (slot, carrier, now, limit),
+    )
+    return [ReroutableJob(*row) for row in rows]
+
+
+def find_unsent(
+    tx: Tx, slot: int, carrier: str, now: Instant, limit: int, *, includes_leased: bool = True
+) -> list[bytes]:
+    """Return the ids of some jobs that a carrier has still to get, due or not, claimed or not."""
+    rows = tx.fetch_all(
+        f"select id from jobs where slot = ? and carrier = ? and {UNSENT}"
+        " and (claimed_at is null or ready_at <= ? or ?) limit ?",
+        (slot, carrier, now, includes_leased, limit),
+    )
+    return [row[0] for row in rows]
+
+
+def reroute(tx: Tx, moved: Iterable[ReroutedJob]) -> None:
+    """Give jobs to other carriers."""
+    tx.execute_many(
+        "update jobs set carrier = v.carrier, tries = 0, claimed_at = null"
+        " from (values {rows}) as v(id, carrier) where jobs.id = v.id and jobs.slot {same_slot}",
+        moved,
+    )
+
+
+def release_leases(tx: Tx, slot: int, carrier: str, now: Instant, longest_lease: int) -> int:
+    """Release the leases of a worker that is gone, and return how many.
+
+    Their jobs are due now. The results of their attempts are not known, and are recorded so.
+    """
+    rows = tx.fetch_all(
+        f"update jobs set ready_at = ?, claimed_at = null where slot = ? and carrier = ? and {UNSENT}"
+        " and ready_at > ? and ready_at <= ? and claimed_at is not null returning id, attempt",
+        (now, slot, carrier, now, now + longest_lease),
+    )
+    record_attempts(tx, carrier, [EndedAttempt(one, number, UNKNOWN) for one, number in rows], now)
+    return len(rows)
+
+
+def carriers_with_jobs(tx: Tx, slot: int) -> list[str]:
+    """Return the carriers that have jobs in a slot, without scanning the jobs."""
+    found: list[str] = []
+    last = ""
+    while row := tx.fetch_one("select carrier from jobs where carrier > ? order by carrier limit 1", (last,)):
+        last = row[0]
+        if next_due_at(tx, slot, last, tuple(Lane)) is not None:
+            found.append(last)
+    return found
+
+
+def depths(tx: Tx, slots: Sequence[int], names: Iterable[str], now: Instant) -> list[QueueDepth]:
+    """Return the depth of every lane of these carriers, over these slots."""
+    found = []
+    for carrier in names:
+        for lane in Lane:
+            rows = tx.execute_many(
+                "select count(*), min(ready_at) from jobs where carrier = ? and lane = ? and slot in ({list})",
+                [(slot,) for slot in slots],
+                (carrier, lane),
+            )
+            oldest = min((ready_at for _, ready_at in rows if ready_at is not None), default=None)
+            is_due = oldest is not None and oldest <= now
+            found.append(QueueDepth(carrier, lane, sum(count for count, _ in rows), oldest if is_due else None))
+    return found
+
+
+def summarize(tx: Tx, now: Instant) -> RestoredQueue:
+    """Return what the queue of a restored backup holds."""
+    maybe_sent = _count(tx, _MAYBE_SENT, now)
+    newest = tx.fetch_one("select id from requests order by id desc limit 1")
+    return RestoredQueue(
+        maybe_sent,
+        _count(tx, UNSENT) - maybe_sent,
+        _count(tx, f"lane = {Lane.AWAITING_RECEIPT:d}"),
+        identifiers.requested_at(newest[0]) if newest else None,
+    )
+
+
+def find_maybe_sent(tx: Tx, now: Instant, after: bytes, limit: int) -> list[MaybeSent]:
+    """Return some messages that may have been sent since the backup, in order of their ids, after an id."""
+    rows = tx.fetch_all(
+        f"select id, carrier, attempt from jobs where {_MAYBE_SENT} and id > ? order by id limit ?",
+        (now, after, limit),
+    )
+    return [MaybeSent(one, carrier, attempt > 0) for one, carrier, attempt in rows]
+
+
+def _count(tx: Tx, condition: str, *args: Instant) -> int:
+    row = tx.fetch_one(f"select count(*) from jobs where {condition}", args)
+    return int(row[0]) if row else 0
