@@ -60,6 +60,24 @@ def test_a_store_of_a_newer_version_is_said_to_be_so_and_what_to_do(command_line
     assert "run the version that made it, or a newer one" in checked.err
 
 
+def make_old(tx: Tx) -> None:
+    tx.execute("update migrations set name = 'start' where number = 1")
+
+
+@pytest.mark.parametrize("words", [("migrate",), ("migrate", "--check"), ("key", "list")])
+def test_store_made_before_the_first_release_is_refused_with_advice(
+    command_line: CommandLine, words: tuple[str, ...]
+) -> None:
+    command_line.run_in_store(make_old)
+
+    refused = command_line(*words)
+
+    assert refused.status == 2
+    assert refused.err.count("\n") == 1
+    assert "was made before the first release" in refused.err
+    assert "start with an empty data directory or database" in refused.err
+
+
 def test_it_works_while_a_service_runs(command_line: CommandLine) -> None:
     with process_lock(load({}, data=command_line.data)):
         assert command_line("migrate", "--check").status == 0

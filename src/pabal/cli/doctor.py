@@ -14,7 +14,7 @@ from pabal.settings.settings import Settings
 from pabal.store import accounts, carrier_states, queue_admin, slots
 from pabal.store.engine import requirements, sqlite_backup
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
-from pabal.store.engine.migrate import SchemaTooNew, all_migrations, pending
+from pabal.store.engine.migrate import UnsupportedSchema, all_migrations, pending
 from pabal.world import World
 
 MIN_FREE_BYTES = 1024**3
@@ -51,7 +51,7 @@ async def diagnose(settings: Settings, world: World) -> list[Finding]:
 async def pending_migrations(settings: Settings, world: World) -> list[str]:
     """Return the migrations that the schema lacks; change nothing and create no file.
 
-    Raises SchemaTooNew, or StoreUnavailable if the store cannot be read.
+    Raises UnsupportedSchema, or StoreUnavailable if the store cannot be read.
     """
     if settings.is_on_postgresql:
         store = open_store(settings, world)
@@ -105,7 +105,7 @@ async def _check_store(settings: Settings, world: World) -> list[Finding]:
             *await _check_queue(store, settings, world),
             *await _check_carriers(store, settings),
         ]
-    except SchemaTooNew as error:
+    except UnsupportedSchema as error:
         return [Finding(False, str(error))]
     except StoreUnavailable as error:
         return [_unreachable(settings, error)]

@@ -18,7 +18,7 @@ from pabal.settings.settings import Settings, describe_settings, load
 from pabal.store import slots
 from pabal.store.engine import citus
 from pabal.store.engine.base import StoreUnavailable
-from pabal.store.engine.migrate import SchemaTooNew, migrate
+from pabal.store.engine.migrate import UnsupportedSchema, migrate
 
 UP_TO_DATE = "the schema is up to date"
 
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = load(file=given.config, data=given.data, **_overrides(given))
         return given.run(settings, given) or 0
-    except (BadSetting, CommandError, NotMigrated, SchemaTooNew, citus.NoCitus, serve.CannotServe) as error:
+    except (BadSetting, CommandError, NotMigrated, UnsupportedSchema, citus.NoCitus, serve.CannotServe) as error:
         print(f"pabal: {error}", file=sys.stderr)
         return 2
     except Refused as refused:

@@ -18,7 +18,7 @@ from pabal.settings.settings import Settings
 from pabal.store import queue_admin
 from pabal.store.engine import sqlite_backup
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
-from pabal.store.engine.migrate import SchemaTooNew, migrate, pending
+from pabal.store.engine.migrate import UnsupportedSchema, migrate, pending
 from pabal.store.queue_admin import RestoredQueue
 
 SEND, CANCEL = "send", "cancel"
@@ -89,7 +89,7 @@ def _report_errors(store: Path, file: Path) -> Iterator[None]:
         yield
     except sqlite_backup.NotAStore as error:
         raise CommandError(f"{file} was not restored: {error}; use another backup") from None
-    except SchemaTooNew as error:
+    except UnsupportedSchema as error:
         raise CommandError(f"{file} was not restored: {error}") from None
     except sqlite_backup.StoreInUse:
         raise CommandError(f"another process has {store} open; wait until it ends, then try again") from None

@@ -16,7 +16,14 @@ from pabal.domain.message import Outcome
 from pabal.store import carrier_states, queue, receipts, simulator, slots
 from pabal.store.engine import partitions
 from pabal.store.engine.base import Store, Tx
-from pabal.store.engine.migrate import SchemaTooNew, all_migrations, migrate, pending, split_statements
+from pabal.store.engine.migrate import (
+    SchemaTooNew,
+    SchemaTooOld,
+    all_migrations,
+    migrate,
+    pending,
+    split_statements,
+)
 from pabal.store.engine.postgres import PostgresStore, connect
 from pabal.store.engine.postgres_tx import PostgresTx
 from pabal.store.engine.sqlite import SqliteStore, SqliteTx
@@ -127,6 +134,24 @@ def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(empty: Tx) -> N
     with pytest.raises(SchemaTooNew, match=str(newer)):
         pending(empty)
     assert empty.fetch_one("select count(*) from migrations") == (len(all_migrations()) + 1,)
+
+
+@pytest.mark.parametrize("steps", [1, 10])
+def test_store_made_before_the_first_release_is_refused_and_left_unchanged(empty: Tx, steps: int) -> None:
+    empty.execute(
+        "create table migrations (number integer primary key, name text not null, applied_at {big} not null)"
+    )
+    for number in range(1, steps + 1):
+        name = "start" if number == 1 else f"step_{number}"
+        empty.execute("insert into migrations values (?, ?, ?)", (number, name, NOON))
+    advice = "made before the first release .* start with an empty data directory or database"
+
+    with pytest.raises(SchemaTooOld, match=advice):
+        migrate(empty, NOON)
+    with pytest.raises(SchemaTooOld, match=advice):
+        pending(empty)
+
+    assert tables(empty) == {"migrations"}
 
 
 def test_steps_are_numbered_without_gaps_from_one() -> None:

@@ -1,4 +1,4 @@
-"""Brings a store's schema up to date: numbered SQL files, each applied once, under the writer's lock."""
+"""Migrations: numbered SQL files, each applied once, while no other process migrates."""
 
 import re
 from importlib import resources
@@ -11,19 +11,34 @@ from pabal.store.engine.base import Tx, transaction
 
 SCHEMA_FOLDERS: list[Traversable] = [resources.files("pabal.store.engine").joinpath("schema")]
 """Where the numbered SQL files are; tests add a folder with a migration of their own."""
+_FIRST_UNRELEASED = "start"
+"""The name of migration 1 before the first release."""
 _NAME = re.compile(r"([0-9]{4})_(\w+)\.sql")
 
 
 class Migration(NamedTuple):
-    """One step of the schema."""
+    """One numbered SQL file."""
 
     number: int
     name: str
     sql: str
 
+    @property
+    def label(self) -> str:
+        """How people see it: `0001 initial`."""
+        return f"{self.number:04} {self.name}"
 
-class SchemaTooNew(Exception):
+
+class UnsupportedSchema(Exception):
+    """This version cannot use the store's schema; the message says what to do."""
+
+
+class SchemaTooNew(UnsupportedSchema):
     """The store was made by a newer version than this one."""
+
+
+class SchemaTooOld(UnsupportedSchema):
+    """The store was made before the first release, whose schema starts anew."""
 
 
 def all_migrations() -> list[Migration]:
@@ -38,9 +53,9 @@ def all_migrations() -> list[Migration]:
 
 @transaction(retryable=True, slow=True)  # a retry finds the migrations applied
 def migrate(tx: Tx, now: Instant) -> list[str]:
-    """Apply what is missing and return its names; make the months ahead, where the engine has such.
+    """Apply missing migrations and return their names; create the partitions of the next months.
 
-    Raises SchemaTooNew for a store that a newer version made.
+    Raises UnsupportedSchema for a store of a newer version, or of one before the first release.
     """
     tx.fetch_all("select {schema_lock}")
     tx.execute(
@@ -48,36 +63,43 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
         " (number integer primary key, name text not null, applied_at {big} not null)"
     )
     missing = _missing_migrations(tx)
-    for step in missing:
-        for statement in split_statements(step.sql):
+    for migration in missing:
+        for statement in split_statements(migration.sql):
             tx.execute(statement)
         tx.execute(
-            "insert into migrations (number, name, applied_at) values (?, ?, ?)", (step.number, step.name, now)
+            "insert into migrations (number, name, applied_at) values (?, ?, ?)",
+            (migration.number, migration.name, now),
         )
     partitions.create_ahead(tx, now)
-    return [f"{step.number:04} {step.name}" for step in missing]
+    return [migration.label for migration in missing]
 
 
 def pending(tx: Tx) -> list[str]:
-    """Return the names of what `migrate` would apply.
+    """Return the names of the migrations that `migrate` would apply.
 
-    Raises SchemaTooNew as it does.
+    Raises UnsupportedSchema as `migrate` does.
     """
     is_new = not tx.fetch_one("select 1 from {tables} as t where t.name = 'migrations'")
-    return [f"{step.number:04} {step.name}" for step in (all_migrations() if is_new else _missing_migrations(tx))]
+    return [migration.label for migration in (all_migrations() if is_new else _missing_migrations(tx))]
 
 
 def _missing_migrations(tx: Tx) -> list[Migration]:
-    applied = {number for (number,) in tx.fetch_all("select number from migrations")}
-    steps = all_migrations()
-    if applied and max(applied) > steps[-1].number:
+    applied: dict[int, str] = dict(tx.fetch_all("select number, name from migrations"))
+    migrations = all_migrations()
+    if applied.get(1) == _FIRST_UNRELEASED:
+        raise SchemaTooOld(
+            "the store was made before the first release and cannot be migrated:"
+            " start with an empty data directory or database"
+        )
+    if applied and max(applied) > migrations[-1].number:
         raise SchemaTooNew(
-            f"the store is at schema {max(applied)}, this version knows {steps[-1].number}:"
+            f"the store is at schema {max(applied)}, this version knows {migrations[-1].number}:"
             " run the version that made it, or a newer one"
         )
-    return [step for step in steps if step.number not in applied]
+    return [migration for migration in migrations if migration.number not in applied]
 
 
 def split_statements(sql: str) -> list[str]:
+    """Return the statements of an SQL file, without comments."""
     lines = [line.split("--")[0].rstrip() for line in sql.splitlines()]
     return [statement.strip() for statement in "\n".join(lines).split(";") if statement.strip()]
