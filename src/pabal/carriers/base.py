@@ -127,6 +127,10 @@ class Carrier(Protocol):
         """How long the messages submitted so far will take to go out at this rate."""
         return 0.0
 
+    def cost(self, attempts: Sequence[Attempt]) -> int:
+        """Return how many places in its rate a batch takes: one a message, unless some go in several parts."""
+        return len(attempts)
+
     def set_rate_share(self, share: float) -> None:
         """Use only this share of the rate; other processes use the rest."""
         return None

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from pabal.carriers.base import Accepted
 from pabal.carriers.smpp import pdu, protocol
 from pabal.domain import identifiers
@@ -86,3 +88,17 @@ def test_a_long_text_goes_in_parts_that_are_joined_by_a_header() -> None:
     assert b"".join(part.short_message[7:] for part in parts).decode("utf-16-be") == LONG
     assert {part.esm_class for part in parts} == {protocol.HAS_UDH}
     assert {part.registered_delivery for part in parts} == {1}
+
+
+@pytest.mark.parametrize("encoding", ["auto", "ucs2", "cp949"])
+@pytest.mark.parametrize("long_messages", ["parts", "payload"])
+@pytest.mark.parametrize("content", ["가" * 70, "가" * 71, "a" * 160, "a" * 161, "{" * 70, "{" * 81, LONG])
+def test_cost_of_a_message_is_its_number_of_submits(encoding: str, long_messages: str, content: str) -> None:
+    settings: dict[str, Any] = {"encoding": encoding, "long_messages": long_messages}
+    message = attempt(content=content)
+
+    async def scenario() -> int:
+        async with running_carrier(ScriptedSmsc(), **settings) as here:
+            return here.carrier.cost([message, message])
+
+    assert run_in_virtual_time(scenario()) == 2 * len(submitted(message, **settings))

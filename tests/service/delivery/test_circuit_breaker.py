@@ -472,12 +472,17 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
         assert shown(env, "one") == (1, 0)
         assert env.context.open_circuits == set()
         assert shown(env, "two") == (1, 0)
-        assert [each for each in said() if "is" in each[1].split()] == [
-            ("WARNING", "a carrier is down", "one", "told to be away"),
-            ("WARNING", "a carrier is aside", "one", "told to be away"),
-            ("INFO", "a carrier is up", "one", ""),
+        assert [each for each in said() if "rerouted" not in each[1]] == [
+            ("WARNING", "carrier is down; its messages wait for it", "one", "told to be away"),
+            (
+                "WARNING",
+                "carrier circuit opened; its messages go to the next carrier of their route",
+                "one",
+                "told to be away",
+            ),
+            ("INFO", "carrier is up", "one", ""),
         ]
-        assert ("WARNING", "messages move on to the next carrier", "one", "") in said()
+        assert ("WARNING", "carrier circuit is open; messages rerouted to other carriers", "one", "") in said()
 
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, BOTH)
 

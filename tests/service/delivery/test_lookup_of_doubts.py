@@ -366,7 +366,7 @@ async def killed(env: Environment) -> None:
     """End a service as a killed process ends: nothing in hand is finished, nothing more is kept."""
     work = env.service._work
     assert work is not None
-    tasks = [*work._tasks, *(task for each in work._deliverers for task in each._tasks)]
+    tasks = [*work._tasks, *(task for each in work._deliverers for task in each._submitter._tasks)]
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -87,6 +87,9 @@ class SmppCarrier(Carrier):
             return 0.0
         return self._pacer.backlog_s + sum(group.unsent for group in self._outgoing) / self.rate
 
+    def cost(self, attempts: Sequence[Attempt]) -> int:
+        return sum(map(self._writer.count_segments, attempts))
+
     @property
     def problem(self) -> str:
         return self._connections.problem
@@ -108,7 +111,7 @@ class SmppCarrier(Carrier):
                 """Submit these; report messages as they are answered, and retry segments."""
                 group = SubmitGroup(len(positions))
                 retried: set[int] = set()
-                self._outgoing.add(group)  # before the first await: the caller reads backlog_s right after
+                self._outgoing.add(group)  # before the first await: backlog_s has the batch once submit has begun
                 sending = tasks.create_task(self._send_and_wait(batch, positions, group, deadline))
                 try:
                     while not sending.done():

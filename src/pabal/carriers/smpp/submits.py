@@ -7,6 +7,8 @@ from pabal.domain import identifiers
 from pabal.domain.message import Attempt
 from pabal.settings.carriers import SmppSettings
 
+SHORT_CHARACTERS = 70
+"""A text of no more characters fits one segment in every encoding: none takes more than two octets."""
 _MINUTES_PER_DAY = 24 * 60
 
 
@@ -24,13 +26,9 @@ class SubmitWriter:
 
     def bodies(self, attempt: Attempt) -> list[bytes]:
         """Return one body for each segment; none if the message cannot be encoded."""
-        settings = self._settings
-        text = f"{attempt.subject}\n{attempt.content}" if attempt.subject else attempt.content
         try:
-            encoded = encode_text(
-                text, settings.encoding, settings.data_coding if settings.encoding == "cp949" else None
-            )
-            is_payload = not encoded.fits_one_segment and settings.long_messages == "payload"
+            encoded = self._encode(_text_of(attempt))
+            is_payload = not encoded.fits_one_segment and self._settings.long_messages == "payload"
             if encoded.fits_one_segment or is_payload:
                 return [
                     self._body(
@@ -41,6 +39,21 @@ class SubmitWriter:
             return [self._body(attempt, encoded, each, esm_class=protocol.HAS_UDH) for each in segments]
         except ValueError:  # also for a phone number: one bad message must not fail its batch
             return []
+
+    def count_segments(self, attempt: Attempt) -> int:
+        """Return how many segments a message takes, without writing them; 0 if it cannot be encoded."""
+        text = _text_of(attempt)
+        if len(text) <= SHORT_CHARACTERS or self._settings.long_messages == "payload":
+            return 1
+        try:
+            return len(split_segments(self._encode(text), 0))
+        except ValueError:
+            return 0
+
+    def _encode(self, text: str) -> EncodedText:
+        settings = self._settings
+        data_coding = settings.data_coding if settings.encoding == "cp949" else None
+        return encode_text(text, settings.encoding, data_coding)
 
     def _body(
         self,
@@ -81,6 +94,10 @@ class SubmitWriter:
 
     def _receiver(self, digits: str) -> str:
         return f"82{digits[1:]}" if self._settings.numbers == "international" else digits
+
+
+def _text_of(attempt: Attempt) -> str:
+    return f"{attempt.subject}\n{attempt.content}" if attempt.subject else attempt.content
 
 
 def _relative_time(minutes: int) -> str:

@@ -1,18 +1,29 @@
-"""How a carrier does: one that is gone or fails at everything for too long is set aside, and tried again."""
+"""The circuit breaker of a carrier: open while it is gone, or fails at everything, for too long."""
 
 from collections.abc import Sequence
-from enum import Enum
+from enum import Enum, auto
 
 from pabal.carriers.base import Busy, Carrier, NotSent, Unknown, Verdict
 from pabal.world import World
 
 OPEN_S = 30.0
-"""How long a carrier that fails at everything is set aside before it is tried again."""
+"""How long a circuit stays open after a failure before it is half-open."""
 FAILING_REASON = "it takes nothing"
 
 
+class BreakerState(Enum):
+    """Whether messages go to the carrier."""
+
+    CLOSED = auto()
+    """They do."""
+    HALF_OPEN = auto()
+    """Single messages do, as probes."""
+    OPEN = auto()
+    """They go to the next carrier of their route, if there is one."""
+
+
 class CarrierStatus(Enum):
-    """What an operator sees of a carrier."""
+    """What an operator sees of a carrier; the values are the words that are stored."""
 
     UP = "up"
     DOWN = "down"
@@ -22,45 +33,49 @@ class CarrierStatus(Enum):
 
 
 class CircuitBreaker:
-    """Watches one carrier."""
+    """Watches one carrier: its connection, and its verdicts."""
 
     def __init__(self, carrier: Carrier, world: World) -> None:
-        self.status = CarrierStatus.UP
+        self.state = BreakerState.CLOSED
         self.reason = ""
-        """Why it is not up; or, where it is, what it lacks."""
+        """Why the carrier is not up, or what it lacks while it is."""
         self.is_probing = False
-        """Whether it has been given a message to see how it does, and has not said a word to it."""
+        """Whether the carrier has a probe that it has not answered yet."""
         self._carrier = carrier
         self._world = world
+        self._is_connected = True
         self._down_since: float | None = None
         self._failing_since: float | None = None
         self._open_until = 0.0
 
     @property
+    def status(self) -> CarrierStatus:
+        """The status as of the last update."""
+        if self.state is BreakerState.OPEN:
+            return CarrierStatus.CIRCUIT_OPEN
+        return CarrierStatus.UP if self._is_connected else CarrierStatus.DOWN
+
+    @property
     def allows_only_probes(self) -> bool:
-        """Whether it has failed for too long, and is to be given as little as it takes to see how it does."""
+        """Whether the carrier has failed at everything for too long: it gets one message at a time."""
         return self._has_lasted(self._failing_since)
 
     def update(self) -> None:
-        """Look at the carrier."""
-        is_aside = self._world.monotonic() < self._open_until or (self.is_probing and self.allows_only_probes)
-        if not self._carrier.is_connected:
-            if self._down_since is None:
-                self._down_since = self._world.monotonic()
-            self.status = (
-                CarrierStatus.CIRCUIT_OPEN if is_aside or self._has_lasted(self._down_since) else CarrierStatus.DOWN
-            )
-            self.reason = self._carrier.problem
-        else:
+        """Look at the carrier's connection and at the clock."""
+        is_failing = self._world.monotonic() < self._open_until or (self.is_probing and self.allows_only_probes)
+        self._is_connected = self._carrier.is_connected
+        if self._is_connected:
             self._down_since = None
-            self.status, self.reason = (
-                (CarrierStatus.CIRCUIT_OPEN, FAILING_REASON)
-                if is_aside
-                else (CarrierStatus.UP, self._carrier.problem)
-            )
+        elif self._down_since is None:
+            self._down_since = self._world.monotonic()
+        if is_failing or self._has_lasted(self._down_since):
+            self.state = BreakerState.OPEN
+        else:
+            self.state = BreakerState.HALF_OPEN if self.allows_only_probes else BreakerState.CLOSED
+        self.reason = FAILING_REASON if is_failing and self._is_connected else self._carrier.problem
 
     def record(self, verdicts: Sequence[Verdict]) -> None:
-        """Take in what the carrier said to a batch; any clear word shows that it works."""
+        """Take in the verdicts on a batch; any acceptance or rejection shows that the carrier works."""
         if not verdicts:
             return
         if not all(isinstance(verdict, Busy | NotSent | Unknown) for verdict in verdicts):

@@ -1,0 +1,90 @@
+"""Reroutes the due messages of a carrier whose circuit is open to other carriers of their routes."""
+
+import logging
+
+from pabal.carriers.base import Carrier
+from pabal.domain.dates import Instant
+from pabal.domain.message import Product
+from pabal.service.context import Context
+from pabal.store import queue_admin
+from pabal.store.engine.base import Tx
+
+REROUTE_BATCH = 500
+"""Most messages that one transaction reroutes."""
+
+log = logging.getLogger("pabal.deliver")
+
+
+def reroute_due(
+    tx: Tx,
+    carrier: str,
+    targets: dict[int, str],
+    slot: int,
+    now: Instant,
+    *,
+    includes_in_doubt: bool,
+    only_untried: bool,
+) -> int:
+    """Give some due messages of a carrier to the target of their product; return how many."""
+    found = queue_admin.find_reroutable(
+        tx,
+        slot,
+        carrier,
+        targets,
+        now,
+        REROUTE_BATCH,
+        includes_in_doubt=includes_in_doubt,
+        only_untried=only_untried,
+    )
+    queue_admin.reroute(tx, [queue_admin.ReroutedJob(message_id, targets[product]) for message_id, product in found])
+    return len(found)
+
+
+class Rerouter:
+    """Finds other carriers for the messages of one carrier."""
+
+    def __init__(self, context: Context, carrier: Carrier) -> None:
+        self._context = context
+        self._carrier = carrier
+
+    async def reroute(self) -> None:
+        """Give due messages to the next carriers of their routes.
+
+        Where none follows, messages that were never tried go back to an earlier carrier.
+        """
+        routes, name, open_circuits = self._context.policy.routes, self._carrier.name, self._context.open_circuits
+        following = {product: routes.next_after(product, name, avoid=open_circuits) for product in Product}
+        forward = {
+            product.number: target
+            for product, target in following.items()
+            if target and target not in open_circuits
+        }
+        back = {
+            product.number: target
+            for product in Product
+            if product.number not in forward and (target := routes.alternative_to(product, name, open_circuits))
+        }
+        for slot in self._context.slots.held:
+            await self._reroute_slot(slot, forward, only_untried=False)
+        for slot in self._context.slots.held:
+            await self._reroute_slot(slot, back, only_untried=True)
+
+    async def _reroute_slot(self, slot: int, targets: dict[int, str], *, only_untried: bool) -> None:
+        context, carrier = self._context, self._carrier
+        rerouted = REROUTE_BATCH if targets else 0
+        while rerouted == REROUTE_BATCH:
+            rerouted = await context.store.write(
+                reroute_due,
+                carrier.name,
+                targets,
+                slot,
+                context.world.now(),
+                includes_in_doubt=not (carrier.holds_in_doubt or carrier.can_look_up),
+                only_untried=only_untried,
+            )
+            if rerouted:
+                log.warning(
+                    "carrier circuit is open; messages rerouted to other carriers",
+                    extra={"carrier": carrier.name, "messages": rerouted},
+                )
+                context.wake(targets.values())

@@ -1,0 +1,188 @@
+"""Submits claimed batches to a carrier, and settles the verdicts as they come."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Verdict
+from pabal.domain.message import Attempt, Outcome
+from pabal.service.context import Context
+from pabal.service.delivery.backpressure import Backpressure
+from pabal.service.delivery.circuit_breaker import CircuitBreaker
+from pabal.service.delivery.finish import FinishResult
+from pabal.service.delivery.settle import BatchVerdicts, settle
+from pabal.service.delivery.window import Window
+from pabal.service.errors import describe_error
+from pabal.service.sending import compose
+from pabal.store.engine.base import StoreUnavailable
+from pabal.store.messages import Message
+from pabal.store.queue import Lease
+from pabal.store.requests import Request
+
+STORE_RETRY_DELAY_S = 1.0
+"""Pause before writing again to a store that was unavailable."""
+
+log = logging.getLogger("pabal.deliver")
+
+AttemptVerdict = tuple[Attempt, Verdict]
+
+
+class Submitter:
+    """Carries one carrier's batches from the claim to the stored verdicts."""
+
+    def __init__(
+        self,
+        context: Context,
+        carrier: Carrier,
+        breaker: CircuitBreaker,
+        backpressure: Backpressure,
+        window: Window,
+    ) -> None:
+        self._context = context
+        self._carrier = carrier
+        self._breaker = breaker
+        self._backpressure = backpressure
+        self._window = window
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._unsettled = 0
+        """How many batches of verdicts wait for a store that was unavailable."""
+
+    @property
+    def has_unsettled(self) -> bool:
+        """Whether verdicts wait for the store: until they are settled, nothing more may be claimed."""
+        return bool(self._unsettled)
+
+    def start(self, leased: list[tuple[Lease, Message, Request]]) -> asyncio.Task[None]:
+        """Submit a claimed batch in a task of its own; the window has its messages and their cost at once."""
+        attempts, unsendable = _compose_attempts(leased)
+        cost = self._carrier.cost(attempts) if self._carrier.rate else 0
+        self._window.add(len(leased), cost)
+        return self._spawn(self._submit(attempts, unsendable, cost))
+
+    async def drain(self, give_up_at: float) -> None:
+        """Wait for everything in flight until this time of the monotonic clock, then cancel the rest."""
+        while self._tasks and (left_s := give_up_at - self._context.world.monotonic()) > 0:
+            await asyncio.wait(self._tasks, timeout=left_s)
+        for task in self._tasks:
+            task.cancel()
+
+    def announce(self, finished: FinishResult) -> None:
+        """Count messages that ended, and wake the carriers that got new ones."""
+        self._context.metrics.count_ended(finished.ended)
+        self._context.wake(finished.carriers_to_wake)
+
+    async def _submit(self, attempts: Sequence[Attempt], unsendable: Sequence[AttemptVerdict], cost: int) -> None:
+        """Submit a batch; settle each verdict when it comes, and Unknown where none comes in time."""
+        carrier, world = self._carrier, self._context.world
+        unanswered = {id(attempt): attempt for attempt in attempts}
+
+        def on_verdicts(results: Sequence[AttemptVerdict]) -> None:
+            for attempt, _ in results:
+                unanswered.pop(id(attempt), None)
+            self._record(results)
+
+        if unsendable:
+            self._record(unsendable)
+        started = world.monotonic()
+        self._window.submit(cost)
+        try:
+            async with asyncio.timeout(carrier.timeout_s):
+                await carrier.submit(attempts, on_verdicts)
+        except Exception as error:
+            log.warning(
+                "carrier did not answer; its messages are in doubt",
+                extra={"carrier": carrier.name, "error": type(error).__name__, "messages": len(unanswered)},
+            )
+            if unanswered:
+                self._record([(attempt, Unknown()) for attempt in unanswered.values()])
+        except asyncio.CancelledError:
+            self._window.remove(len(unanswered))
+            raise
+        finally:
+            self._context.metrics.carrier_response_seconds.labels(carrier.name).observe(world.monotonic() - started)
+
+    def _record(self, results: Sequence[AttemptVerdict]) -> None:
+        """Count verdicts, tell the circuit breaker and the backpressure, and start settling."""
+        name, open_circuits = self._carrier.name, self._context.open_circuits
+        labels = Counter(verdict.label for _, verdict in results)
+        for label, count in labels.items():
+            self._context.metrics.carrier_verdicts.add(count, name, label)
+        self._breaker.record([verdict for _, verdict in results])
+        self._backpressure.record(labels[Busy.label], len(results))
+        if self._breaker.allows_only_probes:  # a probe that it does not accept goes to the next carrier
+            open_circuits = open_circuits | {name}
+        self._spawn(
+            self._settle(
+                BatchVerdicts(
+                    name,
+                    list(results),
+                    self._carrier.holds_in_doubt,
+                    open_circuits,
+                    self._carrier.can_look_up,
+                )
+            )
+        )
+
+    async def _settle(self, verdicts: BatchVerdicts) -> None:
+        """Store verdicts; until then their messages stay in flight, for they are in doubt."""
+        try:
+            await self._settle_until_stored(verdicts)
+        finally:
+            self._window.remove(len(verdicts.results))
+
+    async def _settle_until_stored(self, verdicts: BatchVerdicts) -> None:
+        """Store verdicts, however long the store is unavailable; nothing more is claimed meanwhile.
+
+        The lease may have ended by then. As long as nobody claims, that does no harm: only a later claim
+        would submit again what the carrier has accepted.
+        """
+        context, is_late = self._context, False
+        try:
+            while True:
+                try:
+                    now = context.world.now()
+                    finished = await context.store.write(
+                        settle, verdicts, context.policy, context.world.random(), now
+                    )
+                    return self.announce(finished)
+                except StoreUnavailable:
+                    self._unsettled += not is_late
+                    is_late = True
+                    await asyncio.sleep(STORE_RETRY_DELAY_S)
+        finally:
+            self._unsettled -= is_late
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finish_task)
+        return task
+
+    def _finish_task(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error(
+                "batch failed; retrying when its lease expires",
+                extra={"carrier": self._carrier.name, **describe_error(error)},
+            )
+
+
+def _compose_attempts(
+    leased: list[tuple[Lease, Message, Request]],
+) -> tuple[list[Attempt], list[AttemptVerdict]]:
+    """Return the attempts to submit, and the rejections of those that cannot be composed."""
+    attempts: list[Attempt] = []
+    unsendable: list[AttemptVerdict] = []
+    for lease, message, request in leased:
+        try:
+            attempts.append(compose.build_attempt(message, request, lease))
+        except Exception as error:
+            log.error(
+                "message could not be composed; it ends as undeliverable",
+                extra={"message_id": message.id.hex(), **describe_error(error)},
+            )
+            bare = Attempt(message.id, lease.attempt, message.account_id, message.product, "", "", None, "")
+            unsendable.append((bare, Rejected(Outcome.UNDELIVERABLE)))
+    return attempts, unsendable
