@@ -365,7 +365,7 @@ def _check_handed_over(simulation: Simulation, books: FinalState) -> None:
         _, scheduled_at, _ = books.requests[identifiers.request_id_of(one)]
         assert hand_overs[0].at >= scheduled_at, "sent early"
         for earlier, later in pairwise(hand_overs):
-            was_refused = earlier.verdict in ("Busy", "Away", "Declined")
+            was_refused = earlier.verdict in ("Busy", "NotSent", "Declined")
             if simulation.holds_in_doubt:
                 assert was_refused, "handed over again although the carrier may have had it"
             is_in_doubt = earlier.verdict in ("none", "Unknown") or earlier.run in simulation.crashed
