@@ -36,7 +36,9 @@ def reroute_due(
         includes_in_doubt=includes_in_doubt,
         only_untried=only_untried,
     )
-    queue_admin.reroute(tx, [queue_admin.ReroutedJob(message_id, targets[product]) for message_id, product in found])
+    queue_admin.reroute(
+        tx, [queue_admin.ReroutedJob(message_id, targets[product]) for message_id, product in found]
+    )
     return len(found)
 
 
