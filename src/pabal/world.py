@@ -1,4 +1,4 @@
-"""Time, chance and identity: the one door through which they enter the service."""
+"""Time, randomness and new ids: the only module that provides them."""
 
 import io
 import os
@@ -12,36 +12,37 @@ from pabal.domain.dates import Instant
 KEY_PREFIX = "pb_"
 KEY_CHARACTERS = 40
 RANDOM_BUFFER_BYTES = 4096
+"""Random bytes read from the system at a time."""
 _ALPHABET = string.digits + string.ascii_letters
 _UNAMBIGUOUS = "23456789abcdefghjkmnpqrstuvwxyz"
 
 
 class World(Protocol):
-    """What the service cannot know by itself; a simulation brings its own."""
+    """The clock and the source of randomness; simulations replace it."""
 
     has_threads: bool
-    """Whether the store may work in threads of its own, or must stay in the loop."""
+    """Whether the store may use threads, or must run in the event loop."""
 
     def now(self) -> Instant:
-        """Return the time of day."""
+        """Return the current time."""
 
     def monotonic(self) -> float:
-        """Return seconds that only ever grow, to measure with."""
+        """Return seconds of a clock that never goes back, to measure durations."""
 
     def random(self) -> float:
-        """Return a number in [0, 1) for spreading things out."""
+        """Return a random number in [0, 1), for jitter."""
 
     def random_bits(self, count: int) -> int:
-        """Return a number of so many random bits that nobody can guess."""
+        """Return a number of `count` unpredictable random bits."""
 
 
 class RealWorld:
-    """The clock on the wall and the system's randomness."""
+    """The system's clock and randomness."""
 
     has_threads = True
 
     def __init__(self) -> None:
-        self._octets = io.BytesIO()
+        self._buffer = io.BytesIO()
 
     def now(self) -> Instant:
         return time.time_ns() // 1_000_000
@@ -53,28 +54,26 @@ class RealWorld:
         return self.random_bits(32) / 2**32
 
     def random_bits(self, count: int) -> int:
-        octets = -(-count // 8)
-        chance = self._octets.read(octets)
-        if len(chance) < octets:
-            self._octets = io.BytesIO(
-                os.urandom(RANDOM_BUFFER_BYTES)
-            )  # asking the system costs more than what it gives
-            chance = self._octets.read(octets)
-        return int.from_bytes(chance, "big") >> 8 * octets - count
+        size = (count + 7) // 8
+        random_bytes = self._buffer.read(size)
+        if len(random_bytes) < size:
+            self._buffer = io.BytesIO(os.urandom(RANDOM_BUFFER_BYTES))  # one system call for many ids
+            random_bytes = self._buffer.read(size)
+        return int.from_bytes(random_bytes, "big") >> 8 * size - count
 
 
 def new_request_id(world: World, slot: int) -> bytes:
-    """Mint the id of a request that is accepted now."""
+    """Return the id of a request that is accepted now."""
     return identifiers.make_request_id(world.now(), slot, world.random_bits(identifiers.RANDOM_BITS))
 
 
 def new_api_key(world: World) -> str:
-    """Mint an API key: `pb_` and 40 letters and digits."""
+    """Return a new API key: `pb_` and 40 letters and digits."""
     return KEY_PREFIX + "".join(_ALPHABET[_random_below(world, len(_ALPHABET))] for _ in range(KEY_CHARACTERS))
 
 
 def new_password(world: World, groups: int = 4, characters: int = 5) -> str:
-    """Mint a password that can be read aloud: letters and digits in groups, none easily taken for another."""
+    """Return a new password that is easy to read aloud: groups of unambiguous letters and digits."""
     return "-".join(
         "".join(_UNAMBIGUOUS[_random_below(world, len(_UNAMBIGUOUS))] for _ in range(characters))
         for _ in range(groups)
@@ -82,12 +81,12 @@ def new_password(world: World, groups: int = 4, characters: int = 5) -> str:
 
 
 def new_token(world: World, digits: int) -> str:
-    """Mint a token of so many digits."""
+    """Return a new token of this many digits."""
     return str(_random_below(world, 10**digits)).zfill(digits)
 
 
 def new_sender_key(world: World, characters: int) -> str:
-    """Mint a sender key of so many lowercase hex digits."""
+    """Return a new sender key of this many lowercase hex digits."""
     return f"{world.random_bits(4 * characters):0{characters}x}"
 
 

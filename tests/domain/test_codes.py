@@ -60,8 +60,8 @@ def test_the_message_of_a_problem_is_its_code_and_its_detail() -> None:
     bare = Problem(Code.INVALID_DATE)
     detailed = Problem(Code.INVALID_DATE, "sendDate", Text("지난 시각입니다.", "It is in the past."))
 
-    assert bare.message("en") == "A date cannot be read or is not allowed."
-    assert detailed.message("en") == "A date cannot be read or is not allowed. It is in the past."
+    assert bare.message("en") == "A date has the wrong format or is not allowed."
+    assert detailed.message("en") == "A date has the wrong format or is not allowed. It is in the past."
     assert detailed.message("ko").endswith(" 지난 시각입니다.")
 
 

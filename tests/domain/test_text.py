@@ -54,7 +54,7 @@ def test_a_text_fits_to_the_last_byte_and_one_more_is_too_long(content: str, max
         text.check_fits(content + "\n", max_bytes)
 
     assert refusal.value.code is Code.CONTENT_TOO_LONG
-    assert named_in(refusal.value) == f"At most {max_bytes} bytes; it has {max_bytes + 1}."
+    assert named_in(refusal.value) == f"At most {max_bytes} bytes; the text has {max_bytes + 1}."
 
 
 def test_the_limits_are_those_of_the_interface() -> None:
@@ -223,7 +223,7 @@ def test_characters_are_counted_as_such_whatever_their_bytes(character: str) -> 
         text.check_characters(character * 1001, 1000)
 
     assert refusal.value.code is Code.CONTENT_TOO_LONG
-    assert named_in(refusal.value) == "At most 1000 characters; it has 1001."
+    assert named_in(refusal.value) == "At most 1000 characters; the text has 1001."
 
 
 @pytest.mark.parametrize(

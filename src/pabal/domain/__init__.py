@@ -1,1 +1,1 @@
-"""What things are: pure values and rules that know neither time, chance nor storage."""
+"""Pure values and rules: no clock, no randomness, no storage."""

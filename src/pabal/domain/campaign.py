@@ -1,4 +1,4 @@
-"""A campaign: a file of receivers that becomes many requests, and where it stands."""
+"""A campaign: a file of receivers that becomes many requests."""
 
 from enum import Enum
 
@@ -6,19 +6,19 @@ from pabal.domain.codes import Text
 
 MAX_NAME_CHARACTERS = 80
 MAX_BLOCK_RECEIVERS = 1000
-"""A request of a campaign has at most so many, and fewer where the operator allows fewer."""
+"""Receivers in one request of a campaign; fewer where the operator's limit is lower."""
 
 
 class CampaignState(Enum):
-    """Where a campaign stands; `word` is how the store keeps it."""
+    """The state of a campaign; `word` is the stored value."""
 
-    DRAFT = ("draft", Text("파일을 기다림", "Waits for a file"))
-    READING = ("reading", Text("파일 확인 중", "File is being checked"))
+    DRAFT = ("draft", Text("파일 대기", "Waiting for a file"))
+    READING = ("reading", Text("파일 확인 중", "Checking the file"))
     CHECKED = ("checked", Text("보내기 전", "Not sent yet"))
-    MAKING = ("making", Text("접수 중", "Being accepted"))
+    MAKING = ("making", Text("접수 중", "Accepting"))
     MADE = ("made", Text("접수됨", "Accepted"))
     HALTED = ("halted", Text("멈춤", "Halted"))
-    CANCELLING = ("cancelling", Text("취소 중", "Being cancelled"))
+    CANCELLING = ("cancelling", Text("취소 중", "Cancelling"))
     CANCELLED = ("cancelled", Text("취소됨", "Cancelled"))
 
     def __init__(self, word: str, label: Text) -> None:
@@ -27,7 +27,7 @@ class CampaignState(Enum):
 
     @property
     def is_before_sending(self) -> bool:
-        """Whether nobody has asked for it to be sent yet."""
+        """Whether it has not been started yet."""
         return self in (CampaignState.DRAFT, CampaignState.READING, CampaignState.CHECKED)
 
 

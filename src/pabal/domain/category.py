@@ -1,4 +1,4 @@
-"""Categories of sender profiles and templates, read from replaceable tables."""
+"""Categories of sender profiles and templates, parsed from replaceable CSV tables."""
 
 import csv
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Category(NamedTuple):
-    """A code that stands for a kind of business or of notice."""
+    """A kind of business (profiles) or of notice (templates)."""
 
     code: str
     name: str
@@ -14,11 +14,11 @@ class Category(NamedTuple):
 
 
 class InvalidCategoryTable(Exception):
-    """A table of categories cannot be used; the message says which line and why."""
+    """A category table is invalid; the message says which line and why."""
 
 
 def parse_categories(lines: Iterable[str]) -> dict[str, Category]:
-    """Return the categories of a CSV table with the columns code, name and perhaps group, by code.
+    """Return the categories of a CSV table by code; its columns are code, name and optionally group.
 
     Raises BadTable.
     """
@@ -26,10 +26,10 @@ def parse_categories(lines: Iterable[str]) -> dict[str, Category]:
     for number, row in enumerate(csv.DictReader(lines), 2):
         code, name = (row.get("code") or "").strip(), (row.get("name") or "").strip()
         if not code or not name:
-            raise InvalidCategoryTable(f"line {number}: code and name are needed")
+            raise InvalidCategoryTable(f"line {number}: code and name are required")
         if code in found:
-            raise InvalidCategoryTable(f"line {number}: code {code} stands there twice")
+            raise InvalidCategoryTable(f"line {number}: duplicate code {code}")
         found[code] = Category(code, name, (row.get("group") or "").strip() or None)
     if not found:
-        raise InvalidCategoryTable("no categories in it")
+        raise InvalidCategoryTable("the table has no categories")
     return found

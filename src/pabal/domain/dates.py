@@ -1,4 +1,4 @@
-"""Dates as the interface writes them: instants in milliseconds, shown in the service's zone."""
+"""Parses and formats dates of the interface: instants in milliseconds, shown in the service's zone."""
 
 import re
 from datetime import UTC, datetime, time, timedelta
@@ -11,12 +11,14 @@ from pabal.domain.codes import Code, Refused, Text
 Instant = int
 """Milliseconds since 1970-01-01T00:00:00Z."""
 
+# Durations in milliseconds.
 SECOND = 1000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 NIGHT_START = time(20, 50)
+"""Advertisements must not be sent from here until NIGHT_END."""
 NIGHT_END = time(8, 0)
 
 _MINUTE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2})", re.ASCII)
@@ -33,14 +35,14 @@ class Period(NamedTuple):
 
 
 def format_iso(at: Instant, zone: ZoneInfo) -> str:
-    """Return an instant as the envelope writes it: 2026-11-15T10:12:03.123+09:00."""
+    """Return an instant in ISO 8601, as in the response envelope: 2026-11-15T10:12:03.123+09:00."""
     second, ms = divmod(at, SECOND)
     until, offset = _second(second, zone)
     return f"{until}.{ms:03}{offset}"
 
 
 def format_timestamp(at: Instant, zone: ZoneInfo) -> str:
-    """Return an instant as records write it: 2026-11-15 10:12:03."""
+    """Return an instant as in records: 2026-11-15 10:12:03."""
     return _second(at // SECOND, zone)[0].replace("T", " ")
 
 
@@ -50,27 +52,27 @@ def format_month(at: Instant, zone: ZoneInfo) -> str:
 
 
 def parse_send_date(spelling: str, now: Instant, zone: ZoneInfo, max_days_ahead: int) -> Instant | None:
-    """Return when a `sendDate` wants its messages sent; None for the current minute, which is now.
+    """Return the time of a `sendDate`; None for the current minute, which means now.
 
-    Raises Refused(INVALID_DATE) for one that cannot be read, lies in the past or too far ahead.
+    Raises Refused(INVALID_DATE) for a wrong format, a time in the past or too far ahead.
     """
     at = _minute(spelling, zone)
     if at <= now < at + MINUTE:
         return None
     if at < now:
-        raise Refused(Code.INVALID_DATE, detail=Text("이미 지난 시각입니다.", "It is in the past."))
+        raise Refused(Code.INVALID_DATE, detail=Text("이미 지난 시각입니다.", "The time is in the past."))
     if at > now + max_days_ahead * DAY:
         raise Refused(
             Code.INVALID_DATE,
             detail=Text(
-                f"{max_days_ahead}일 안의 시각이어야 합니다.", f"It may be at most {max_days_ahead} days ahead."
+                f"오늘부터 {max_days_ahead}일 이내여야 합니다.", f"It must be at most {max_days_ahead} days ahead."
             ),
         )
     return at
 
 
 def parse_period(spelling: str, zone: ZoneInfo) -> Period:
-    """Return the period that `from~to`, `from~`, `~to` or a single minute or day means.
+    """Return the period of `from~to`, `from~`, `~to`, or of a single minute or day.
 
     Raises Refused(INVALID_DATE).
     """
@@ -85,7 +87,7 @@ def parse_period(spelling: str, zone: ZoneInfo) -> Period:
     )
     if found.start is not None and found.end is not None and found.start >= found.end:
         raise Refused(
-            Code.INVALID_DATE, detail=Text("시작이 끝보다 뒤입니다.", "The period ends before it begins.")
+            Code.INVALID_DATE, detail=Text("시작이 끝보다 늦습니다.", "The period ends before it begins.")
         )
     return found
 
@@ -122,7 +124,7 @@ def next_night_end(at: Instant, zone: ZoneInfo) -> Instant:
 
 @lru_cache(maxsize=1024)
 def _minute(spelling: str, zone: ZoneInfo) -> Instant:
-    """Return the minute that is spelled; many sends share one."""
+    """Return the start of a minute; cached, since many sends share one."""
     moment = _moment(_MINUTE.fullmatch(spelling), zone)
     if moment is None:
         raise _unreadable("yyyy-MM-dd HH:mm")
@@ -130,12 +132,12 @@ def _minute(spelling: str, zone: ZoneInfo) -> Instant:
 
 
 def _span(spelling: str, zone: ZoneInfo) -> tuple[Instant, Instant]:
-    """Return where the minute or day that `spelling` names begins and where it is over."""
+    """Return the start and end of a minute or day."""
     minute = _MINUTE.fullmatch(spelling)
     first = _moment(minute or _DAY.fullmatch(spelling) or _PLAIN_DAY.fullmatch(spelling), zone)
     if first is None:
         raise _unreadable("yyyy-MM-dd HH:mm")
-    # A day is over a minute after its last 23:59: 9999-12-31, often meant as "for ever", has no morrow.
+    # A day ends a minute after its last 23:59: 9999-12-31, often used for "forever", has no next day.
     last = first if minute else first.replace(hour=23, minute=59, fold=1)
     return _ms(first), _ms(last) + MINUTE
 
@@ -149,7 +151,7 @@ def _moment(match: re.Match[str] | None, zone: ZoneInfo) -> datetime | None:
 
 @lru_cache(maxsize=1024)
 def _second(second: int, zone: ZoneInfo) -> tuple[str, str]:
-    """Return a second, and the offset that belongs behind it: what all answers within it share."""
+    """Return a second and its UTC offset; cached, since all responses within a second share them."""
     whole = _local(second * SECOND, zone).isoformat(timespec="seconds")
     return whole[:19], whole[19:]
 
@@ -163,4 +165,4 @@ def _ms(moment: datetime) -> Instant:
 
 
 def _unreadable(form: str) -> Refused:
-    return Refused(Code.INVALID_DATE, detail=Text(f"{form} 형식으로 적으세요.", f"Write it as {form}."))
+    return Refused(Code.INVALID_DATE, detail=Text(f"{form} 형식으로 보내세요.", f"Write it as {form}."))

@@ -1,9 +1,9 @@
-"""Ids of requests and messages: what is in them, and how callers see them.
+"""Ids of requests and messages: their structure, and their form in the interface.
 
-A request's id is 13 bytes: 48 bits of the time it was accepted, 12 bits of its slot, 44 bits of chance.
+A request's id is 13 bytes: 48 bits of the time it was accepted, 12 bits of its slot, 44 random bits.
 A message's id is its request's id and three bytes more, its number within the request: receivers count
 from 1, and the fallback of message n is n + the number of receivers, so it can exist only once. Ids
-therefore sort by request time, and say by themselves to which request, month and slot they belong.
+therefore sort by request time, and contain their request, month and slot.
 """
 
 import re
@@ -17,7 +17,7 @@ RANDOM_BITS = 44
 SLOT_BITS = 12
 MAX_MESSAGE_NUMBER = 2**24 - 1
 IN_DOUBT_PREFIX = "?"
-"""What the name of a message in doubt begins with, in the place of a carrier's reference."""
+"""Prefix of an in-doubt reference, which no carrier's own reference has."""
 
 _REQUEST_ID = re.compile(r"[0-9a-f]{26}", re.ASCII)
 _MESSAGE_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -45,22 +45,22 @@ def number_of(message: bytes) -> int:
 
 
 def user_message_reference(message: bytes) -> int:
-    """Return 16 bits that a carrier may repeat in its receipt for a message."""
+    """Return the 16-bit SMPP user_message_reference of a message, which a receipt may repeat."""
     return zlib.crc32(message) & 0xFFFF
 
 
 def in_doubt_reference(reference: int, receiver: str) -> str:
-    """Return the name by which a receipt finds a message whose reference never came: mark and receiver."""
+    """Return the reference by which a receipt finds a message whose own reference was never received."""
     return f"{IN_DOUBT_PREFIX}{receiver}#{reference:04x}"
 
 
 def slot_of(identity: bytes) -> int:
-    """Return the slot that a request's or message's id names."""
+    """Return the slot in a request's or message's id."""
     return int.from_bytes(identity[6:8], "big") >> 4
 
 
 def slot_of_key(account_id: int, key: str, slots: int) -> int:
-    """Return the slot of requests with this Idempotency-Key: equal ones must meet there."""
+    """Return the slot of requests with this Idempotency-Key, so that repeats share a slot."""
     return zlib.crc32(f"{account_id} {key}".encode("utf-8", "surrogatepass")) % slots
 
 
@@ -80,10 +80,10 @@ def message_id_range(request: bytes) -> tuple[bytes, bytes]:
 
 
 def parse_request_id(spelling: str) -> bytes | None:
-    """Return the id that a caller's `requestId` spells, None for what is no such id."""
+    """Return the id of a `requestId`, None where it is malformed."""
     return bytes.fromhex(spelling) if _REQUEST_ID.fullmatch(spelling) else None
 
 
 def parse_message_id(spelling: str) -> bytes | None:
-    """Return the id that a caller's `messageId` spells, None for what is no such id."""
+    """Return the id of a `messageId`, None where it is malformed."""
     return bytes.fromhex(spelling) if _MESSAGE_ID.fullmatch(spelling) else None

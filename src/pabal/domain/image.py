@@ -1,4 +1,4 @@
-"""Images that MMS and friend talk may carry."""
+"""Images of MMS and friend-talk messages."""
 
 import binascii
 from typing import NamedTuple
@@ -17,7 +17,7 @@ _CONTENT_TYPES = {
 
 
 class Image(NamedTuple):
-    """A picture as it is kept: its type, its name, its bytes."""
+    """A checked image: type, file name and bytes."""
 
     content_type: str
     file_name: str
@@ -25,31 +25,31 @@ class Image(NamedTuple):
 
 
 def parse_image(content_type: str, file_name: str, body: str) -> Image:
-    """Return the picture that the three fields of an image object describe.
+    """Return the image of the three fields of an image object.
 
     Raises Refused(INVALID_IMAGE), naming the field.
     """
     kind = _CONTENT_TYPES.get(content_type.strip().lower())
     if kind is None:
         allowed = ", ".join(_CONTENT_TYPES)
-        raise _refusal("contentType", f"허용되는 형식: {allowed}", f"Allowed types: {allowed}")
+        raise _refusal("contentType", f"사용할 수 있는 형식: {allowed}", f"Allowed types: {allowed}")
     if len(file_name) > MAX_FILE_NAME_CHARACTERS:
         raise _refusal(
             "fileName",
-            f"파일 이름은 {MAX_FILE_NAME_CHARACTERS}자까지입니다.",
-            f"The file name has at most {MAX_FILE_NAME_CHARACTERS} characters.",
+            f"파일 이름은 {MAX_FILE_NAME_CHARACTERS}자 이하여야 합니다.",
+            f"The file name can have at most {MAX_FILE_NAME_CHARACTERS} characters.",
         )
     decoded = _decode_body(body)
     if kind == "image/jpeg" and not decoded.startswith(_JPEG_MAGIC):
-        raise _refusal("body", "JPEG 파일이 아닙니다.", "The bytes are not a JPEG.")
+        raise _refusal("body", "JPEG 파일이 아닙니다.", "The file is not a JPEG.")
     return Image(kind, file_name, decoded)
 
 
 def _decode_body(body: str) -> bytes:
     too_large = _refusal(
         "body",
-        f"파일은 {MAX_IMAGE_BYTES}바이트까지입니다.",
-        f"The file has at most {MAX_IMAGE_BYTES} bytes.",
+        f"파일은 {MAX_IMAGE_BYTES}바이트 이하여야 합니다.",
+        f"The file can have at most {MAX_IMAGE_BYTES} bytes.",
     )
     if len(body) > (MAX_IMAGE_BYTES + 2) // 3 * 4:
         raise too_large
@@ -57,9 +57,9 @@ def _decode_body(body: str) -> bytes:
         encoded = body.encode("ascii")
         decoded = binascii.a2b_base64(encoded)
         if binascii.b2a_base64(decoded, newline=False) != encoded:
-            raise ValueError  # Python's own strict mode lets surplus padding and stray bits pass
+            raise ValueError  # Python's strict mode accepts surplus padding and stray bits
     except ValueError:
-        raise _refusal("body", "Base64가 아닙니다.", "It is not Base64.") from None
+        raise _refusal("body", "올바른 Base64가 아닙니다.", "It is not valid Base64.") from None
     if len(decoded) > MAX_IMAGE_BYTES:
         raise too_large
     return decoded

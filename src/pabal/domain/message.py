@@ -1,4 +1,4 @@
-"""What a message is: its product, its status, and why it ended as it did."""
+"""Products, statuses and outcomes of messages, and the attempt to send one."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from pabal.domain.codes import Text
 
 
 class Product(Enum):
-    """The kinds of message; `number` is how the store keeps one."""
+    """The kinds of message; `number` is the stored value."""
 
     SMS = ("sms", 1, Text("단문 문자", "SMS"))
     LMS = ("lms", 2, Text("장문 문자", "LMS"))
@@ -24,7 +24,7 @@ class Product(Enum):
         Text("친구톡 와이드 이미지", "Friend talk, wide image"),
     )
 
-    __hash__ = object.__hash__  # an Enum's own is written in Python, and these are looked up for every message
+    __hash__ = object.__hash__  # Enum's own hash is slow Python code, and products are looked up for every message
 
     def __init__(self, word: str, number: int, label: Text) -> None:
         self.word = word
@@ -33,15 +33,15 @@ class Product(Enum):
 
     @property
     def is_text(self) -> bool:
-        """Whether it is carried as a text message, in CP949."""
+        """Whether it is a text message, carried in CP949."""
         return self in (Product.SMS, Product.LMS, Product.MMS)
 
 
 class Status(Enum):
-    """Where a message stands; it only ever moves on, and the last three are final."""
+    """The status of a message; it never goes back, and the last three are final."""
 
     WAITING = ("waiting", 0, Text("대기", "Waiting"))
-    SENDING = ("sending", 1, Text("발송 중", "Being sent"))
+    SENDING = ("sending", 1, Text("발송 중", "Sending"))
     COMPLETED = ("completed", 2, Text("완료", "Completed"))
     FAIL = ("fail", 3, Text("실패", "Failed"))
     CANCEL = ("cancel", 4, Text("취소", "Cancelled"))
@@ -53,15 +53,15 @@ class Status(Enum):
 
 
 class Outcome(Enum):
-    """Why a message ended; carriers map their own codes onto these."""
+    """Why a message ended; carriers map their own codes to these."""
 
     DELIVERED = (1000, Text("전달됨", "Delivered"))
-    TIMED_OUT = (2000, Text("시간 초과", "No report in time"))
+    TIMED_OUT = (2000, Text("시간 초과", "No receipt in time"))
     PHONE_OFF = (2003, Text("전원 꺼짐", "Phone off"))
     NO_SUBSCRIBER = (3001, Text("가입자 없음", "No such subscriber"))
     NUMBER_NOT_ASSIGNED = (3003, Text("결번", "Number not assigned"))
     REFUSED_BY_RECEIVER = (3006, Text("수신 거부", "Refused by the receiver"))
-    SPAM = (3012, Text("스팸", "Taken for spam"))
+    SPAM = (3012, Text("스팸", "Treated as spam"))
     DIFFERS_FROM_TEMPLATE = (3016, Text("템플릿과 내용이 다름", "Text differs from its template"))
     UNDELIVERABLE = (3018, Text("전달할 수 없음", "Cannot be delivered"))
     NOT_A_USER = (3019, Text("메신저 사용자가 아님", "Not a user of the messaging app"))
@@ -90,7 +90,7 @@ OUTCOME_BY_NUMBER = {outcome.number: outcome for outcome in Outcome}
 
 
 class Attempt(NamedTuple):
-    """One message in a carrier's hands: who gets what, and which attempt this is."""
+    """One message to submit to a carrier, and the number of the attempt."""
 
     message_id: bytes
     number: int
@@ -102,13 +102,13 @@ class Attempt(NamedTuple):
     content: str
     buttons: tuple[Button, ...] = ()
     image_request_id: bytes | None = None
-    """The request whose image goes along, if any."""
+    """The request whose image is attached, if any."""
     sender_key: str | None = None
     template_code: str | None = None
     tries: int = 0
     is_ad: bool = False
     image_link: str | None = None
     is_small: bool = True
-    """Whether it is of a small send, which does not wait behind a campaign."""
+    """Whether it belongs to a small request, which does not wait behind a campaign."""
     is_in_doubt: bool = False
-    """Whether an attempt before this one, at the same carrier, ended with nobody knowing how."""
+    """Whether an earlier attempt at the same carrier ended with an unknown result."""

@@ -1,4 +1,4 @@
-"""Korean phone numbers: read in any usual spelling, kept as digits, shown with hyphens."""
+"""Korean phone numbers: parsed from any usual spelling, stored as digits, shown with hyphens."""
 
 import re
 from functools import lru_cache
@@ -31,19 +31,19 @@ def parse_mobile(spelling: str) -> str:
     usual = _USUAL.fullmatch(spelling)
     digits = "".join(usual.groups()) if usual else _digits(spelling)
     if not _MOBILE.fullmatch(digits):
-        raise _refusal("휴대폰 번호가 아닙니다.", "It is not a Korean mobile number.")
+        raise _refusal("국내 휴대폰 번호가 아닙니다.", "It is not a Korean mobile number.")
     return digits
 
 
 @lru_cache(maxsize=1024)
 def parse_sender(spelling: str) -> str:
-    """Return the digits of a number that may stand as the sender of a text.
+    """Return the digits of a number that can be the sender of a text message.
 
     Raises Refused(INVALID_PHONE_NUMBER).
     """
     digits = _digits(spelling)
     if not _SENDER.fullmatch(digits):
-        raise _refusal("발신번호로 쓸 수 없는 번호입니다.", "It cannot be a sender number.")
+        raise _refusal("발신번호로 쓸 수 없는 번호입니다.", "This number cannot be used as a sender number.")
     return digits
 
 
@@ -61,7 +61,7 @@ def hyphenate(digits: str) -> str:
 
 
 def mask(digits: str) -> str:
-    """Return a number that shows only how it begins and ends: 010-****-5678."""
+    """Return a number with its middle hidden: 010-****-5678."""
     first, *middle, last = hyphenate(digits).split("-")
     return f"{first}-****-{last}" if middle else f"{first}-****"
 
@@ -69,11 +69,11 @@ def mask(digits: str) -> str:
 def _digits(spelling: str) -> str:
     spelling = spelling.strip(" ")
     if len(spelling) > MAX_SPELLING_CHARACTERS or not _SPELLING.fullmatch(spelling):
-        raise _refusal("숫자와 하이픈으로 적으세요.", "Write it in digits and hyphens.")
+        raise _refusal("숫자와 하이픈만 쓰세요.", "Use digits and hyphens only.")
     digits = _SEPARATORS.sub("", spelling)
     if digits.startswith("+"):
         if not digits.startswith("+82"):
-            raise _refusal("한국 번호가 아닙니다.", "It is not a Korean number.")
+            raise _refusal("국내 번호가 아닙니다.", "It is not a Korean number.")
         national = digits[3:].removeprefix("0")
         return national if _NATIONWIDE.fullmatch(national) else f"0{national}"
     return digits

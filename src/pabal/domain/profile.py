@@ -1,4 +1,4 @@
-"""Sender profiles: channels that Alimtalk and friend talk are sent under."""
+"""Sender profiles: the KakaoTalk channels that send Alimtalk and friend talk."""
 
 import re
 from enum import Enum
@@ -19,7 +19,7 @@ _CHANNEL = re.compile(r"@?[^\s@\x00-\x1f]+")
 
 
 class AuthStatus(Enum):
-    """Whether the channel's administrator has proved to be one."""
+    """Whether the channel's administrator has confirmed the token."""
 
     WAITING = ("waiting", Text("인증 대기", "Waiting for the token"))
     APPROVAL = ("approval", Text("승인", "Approved"))
@@ -33,7 +33,7 @@ AUTH_STATUS_BY_WORD = {status.word: status for status in AuthStatus}
 
 
 class Registration(NamedTuple):
-    """What a caller says of a channel."""
+    """What a caller gives to register a channel."""
 
     channel_id: str
     category: str
@@ -41,7 +41,7 @@ class Registration(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """A sender profile as the store keeps it."""
+    """A stored sender profile."""
 
     id: int
     account_id: int
@@ -54,12 +54,12 @@ class Profile(NamedTuple):
     created_at: Instant
     changed_at: Instant
     carrier: str | None = None
-    """The carrier whose relay keeps it; None: it is kept here alone."""
+    """The carrier whose relay has it; None where only we have it."""
     suspension: Suspension | None = None
 
     @property
     def is_usable(self) -> bool:
-        """Whether messages may be sent under it."""
+        """Whether it can send messages."""
         return self.status is AuthStatus.APPROVAL and self.is_enabled and self.suspension is None
 
 
@@ -72,10 +72,12 @@ def parse_channel_id(spelling: str) -> str:
     if not _CHANNEL.fullmatch(spelling):
         raise Refused(
             Code.INVALID_PARAMETER,
-            detail=Text("채널 검색용 아이디가 아닙니다.", "It is not the search id of a channel."),
+            detail=Text("카카오톡 채널의 검색용 아이디를 넣으세요.", "Use the search ID of a KakaoTalk channel."),
         )
     with_at = spelling if spelling.startswith("@") else f"@{spelling}"
     if len(with_at) > MAX_CHANNEL_ID_CHARACTERS:
-        most = MAX_CHANNEL_ID_CHARACTERS
-        raise Refused(Code.INVALID_PARAMETER, detail=Text(f"{most}자까지입니다.", f"At most {most} characters."))
+        limit = MAX_CHANNEL_ID_CHARACTERS
+        raise Refused(
+            Code.INVALID_PARAMETER, detail=Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
+        )
     return with_at

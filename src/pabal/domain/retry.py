@@ -1,4 +1,4 @@
-"""How long to wait before a carrier is asked again."""
+"""Exponential backoff between attempts at a carrier."""
 
 from pabal.domain.dates import MINUTE, SECOND
 
@@ -9,6 +9,6 @@ JITTER = 0.2
 
 
 def backoff_ms(tries: int, random: float) -> int:
-    """Return the milliseconds to wait after `tries` refusals; `chance` in [0, 1) spreads them by 20 %."""
+    """Return the delay after `tries` failures; `random` in [0, 1) adds a jitter of 20 %."""
     even: int = min(FIRST_DELAY_MS * 2 ** (tries - 1), MAX_DELAY_MS)
     return min(round(even * (1 - JITTER + 2 * JITTER * random)), MAX_DELAY_MS)

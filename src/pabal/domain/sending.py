@@ -1,4 +1,4 @@
-"""A send request that has passed every check, and the text each of its receivers gets."""
+"""A checked send request, and the texts of its receivers."""
 
 import base64
 import json
@@ -13,12 +13,12 @@ from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_WORD, Product
 
 SMALL_RECEIVERS = 10
-"""Requests of up to this many receivers travel in lane 0, ahead of campaigns."""
+"""Requests with at most this many receivers are small: they use lane 0, ahead of campaigns."""
 MAX_REFERENCE_CHARACTERS = 64
 
 
 class Receiver(NamedTuple):
-    """What differs per receiver: number, values of the request's variables, own text, caller's id."""
+    """What differs per receiver: number, values of the variables, own text, caller's reference."""
 
     phone: str
     values: tuple[str, ...] = ()
@@ -27,14 +27,14 @@ class Receiver(NamedTuple):
 
 
 class Fallback(NamedTuple):
-    """The text message to send instead when an Alimtalk or friend talk fails."""
+    """The text message to send when an Alimtalk or friend talk fails."""
 
     sender: str
     content: str | None
 
 
 class Sending(NamedTuple):
-    """A checked request: all that its receivers share, and the receivers."""
+    """A checked request: what its receivers share, and the receivers."""
 
     product: Product
     content: str
@@ -57,14 +57,14 @@ class Sending(NamedTuple):
 
 
 def fill_text(template: str, names: Sequence[str], values: Sequence[str]) -> str:
-    """Return the text of one receiver: variables filled in, cleaned as a whole."""
+    """Return the text of one receiver, with variables filled in and normalized."""
     if not values:
         return template
     return text.normalize(variables.fill(template, dict(zip(names, values, strict=True))))
 
 
 def fill_buttons(buttons: Sequence[Button], names: Sequence[str], values: Sequence[str]) -> tuple[Button, ...]:
-    """Return the buttons of one receiver."""
+    """Return the buttons of one receiver, with the variables of their links filled in."""
     given = dict(zip(names, values, strict=True)) if values else {}
     return tuple(button.fill_button(one, given) for one in buttons)
 
@@ -91,7 +91,7 @@ MAX_CHARACTERS = {
 
 
 class LengthChecker:
-    """Measures the texts that one template gives many receivers, without putting each together."""
+    """Checks the length of every receiver's text without composing each one."""
 
     def __init__(self, template: str, names: Sequence[str], check: Callable[[str], None], max_bytes: int) -> None:
         self._template = template
@@ -103,12 +103,12 @@ class LengthChecker:
         try:
             self._own_bytes = sum(text.carried_bytes(literal) for literal in parts[::2])
         except Refused:
-            self._own_bytes = max_bytes + 1  # so that every text is looked at closely
+            self._own_bytes = max_bytes + 1  # so that every text is checked in full
 
     def check(self, values: Sequence[str]) -> None:
         """Raises Refused(CONTENT_TOO_LONG) or Refused(UNSUPPORTED_CHARACTER) for one receiver's text.
 
-        Bytes in CP949 add up, and no character that it holds merges with its neighbour in NFC.
+        Lengths in CP949 add up, since NFC never merges characters that CP949 has.
         """
         try:
             size = self._own_bytes
@@ -124,12 +124,14 @@ class LengthChecker:
 def check_reference(reference: str) -> None:
     """Raises Refused(INVALID_PARAMETER) for a reference that is too long."""
     if len(reference) > MAX_REFERENCE_CHARACTERS:
-        most = MAX_REFERENCE_CHARACTERS
-        raise Refused(Code.INVALID_PARAMETER, detail=Text(f"{most}자까지입니다.", f"At most {most} characters."))
+        limit = MAX_REFERENCE_CHARACTERS
+        raise Refused(
+            Code.INVALID_PARAMETER, detail=Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
+        )
 
 
 def fits_subject(subject: str) -> bool:
-    """Say whether words can be the subject of a text message."""
+    """Say whether a text can be the subject of a text message."""
     try:
         text.check_fits(subject, text.SUBJECT_MAX_BYTES)
     except Refused:
@@ -148,7 +150,7 @@ def fallback_text(content: str, buttons: Sequence[Button]) -> str:
 
 
 def choose_text_product(content: str) -> tuple[Product, str] | None:
-    """Return the smallest text product that holds `content`, None where no text message can."""
+    """Return the smallest text product that can carry `content`, None where none can."""
     try:
         size = text.carried_bytes(content)
     except Refused:
@@ -159,9 +161,9 @@ def choose_text_product(content: str) -> tuple[Product, str] | None:
 
 
 def encode_shared(sending: Sending) -> str:
-    """Return a send without its receivers and its time, as the store keeps what many requests share."""
+    """Return what the requests of a campaign share, as JSON: a send without receivers and time."""
     image = sending.image
-    kept = {
+    fields = {
         "product": sending.product.word,
         "content": sending.content,
         "sender": sending.sender,
@@ -175,11 +177,11 @@ def encode_shared(sending: Sending) -> str:
         "template_code": sending.template_code,
         "variables": list(sending.variables),
     }
-    return json.dumps(kept, ensure_ascii=False)
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def decode_shared(stored: str) -> Sending:
-    """Return the send that the store kept, with nobody to receive it yet."""
+    """Return the send that `encode_shared` wrote, without receivers."""
     fields = json.loads(stored)
     content_type, file_name, body = fields["image"] or ("", "", "")
     return Sending(

@@ -1,4 +1,4 @@
-"""A message on its way to a simulated phone."""
+"""A message to a simulated phone."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,11 +8,11 @@ from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome
 
 TOKEN_KIND = "token"
-"""The kind of a message that brings the token of a sender profile."""
+"""The kind of a message with the token of a sender profile."""
 
 
 class SimulatedMessage(NamedTuple):
-    """What the simulator takes: where to, what, when it arrives if it does, and the receipts owed for it."""
+    """A message that the simulator accepted; `arrives_at` is None where it never arrives."""
 
     message_id: bytes | None
     account_id: int

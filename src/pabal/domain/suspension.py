@@ -1,4 +1,4 @@
-"""Why a relay has put a sender profile or a template out of use."""
+"""Why a sender profile or a template cannot be used at its relay."""
 
 from enum import Enum
 
@@ -6,32 +6,35 @@ from pabal.domain.codes import Text
 
 
 class Suspension(Enum):
-    """What stands in the way at the relay; when that is gone, so is the bar."""
+    """The reason; it is lifted when the relay no longer reports it."""
 
-    GONE = ("gone", Text("중계사에 더 이상 없습니다.", "The relay does not have it any more."))
+    GONE = ("gone", Text("중계사에 더 이상 없습니다.", "The relay no longer has it."))
     BLOCKED = ("blocked", Text("중계사나 카카오가 차단했습니다.", "The relay or Kakao has blocked it."))
     DORMANT = ("dormant", Text("중계사에서 휴면 상태입니다.", "It is dormant at the relay."))
     INACTIVE = ("inactive", Text("카카오톡 채널이 비활성화되었습니다.", "The KakaoTalk channel is not active."))
     DELETED = ("deleted", Text("카카오톡 채널이 삭제되었습니다.", "The KakaoTalk channel was deleted."))
     ITEM_LIST = (
         "itemList",
-        Text("아이템 리스트나 헤더가 있는 템플릿은 보낼 수 없습니다.", "Its item list or header cannot be sent."),
+        Text(
+            "아이템 리스트나 헤더가 있는 템플릿은 보낼 수 없습니다.",
+            "Templates with an item list or a header cannot be sent.",
+        ),
     )
     QUICK_REPLIES = (
         "quickReplies",
-        Text("바로연결이 있는 템플릿은 보낼 수 없습니다.", "Its quick replies cannot be sent."),
+        Text("바로연결이 있는 템플릿은 보낼 수 없습니다.", "Templates with quick replies cannot be sent."),
     )
     REPRESENT_LINK = (
         "representLink",
-        Text("대표 링크가 있는 템플릿은 보낼 수 없습니다.", "Its representative link cannot be sent."),
+        Text("대표 링크가 있는 템플릿은 보낼 수 없습니다.", "Templates with a representative link cannot be sent."),
     )
     OTHER_BUTTON = (
         "otherButton",
-        Text("지원하지 않는 종류의 버튼이 있습니다.", "It has a button of a kind that cannot be sent."),
+        Text("지원하지 않는 종류의 버튼이 있습니다.", "It has a button of an unsupported type."),
     )
     UNREADABLE = (
         "unreadable",
-        Text("지원하지 않는 종류의 템플릿입니다.", "It is of a kind that is not known here."),
+        Text("지원하지 않는 종류의 템플릿입니다.", "This kind of template is not supported."),
     )
 
     def __init__(self, word: str, label: Text) -> None:
@@ -43,5 +46,5 @@ _BY_WORD = {bar.word: bar for bar in Suspension}
 
 
 def parse_suspension(word: str | None) -> Suspension | None:
-    """Return the bar of this word; one that a later version may have kept bars too."""
+    """Return the suspension of a stored word; an unknown word of a later version suspends too."""
     return None if word is None else _BY_WORD.get(word, Suspension.UNREADABLE)

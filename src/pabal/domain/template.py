@@ -1,4 +1,4 @@
-"""Alimtalk templates: what is in one, and how its review proceeds."""
+"""Alimtalk templates and their review."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -20,7 +20,7 @@ EMPHASIS_TYPES = ("none", "text", "image", "itemList")
 
 
 class TemplateStatus(Enum):
-    """Where a template's text stands in its review."""
+    """The review status of a template."""
 
     REGISTERED = ("registered", Text("등록", "Registered"))
     INSPECTING = ("inspecting", Text("검수 중", "Under review"))
@@ -38,7 +38,7 @@ DELETABLE_STATUSES = (TemplateStatus.REGISTERED, TemplateStatus.REJECTED)
 
 
 class TemplateContent(NamedTuple):
-    """What its author wrote: everything of a template but its place and its state."""
+    """What the author of a template wrote."""
 
     name: str
     content: str
@@ -55,7 +55,7 @@ class TemplateContent(NamedTuple):
 
     @property
     def title(self) -> str | None:
-        """The title above the text, where the text is emphasized by one."""
+        """The title above the text, for templates emphasized by one."""
         return self.emphasis_title if self.emphasis_type == "text" else None
 
     @property
@@ -65,10 +65,10 @@ class TemplateContent(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A template as the store keeps it.
+    """A stored template.
 
-    `design` is the newest text, the one `status` speaks of; `in_use` is the one that was approved last,
-    which goes on being sent while an edit of it waits for its own approval.
+    `latest` is the newest content, which `status` refers to. `approved` is the content approved last,
+    which is sent while an edit waits for its approval.
     """
 
     id: int
@@ -85,17 +85,17 @@ class Template(NamedTuple):
     created_at: Instant
     changed_at: Instant
     carrier: str | None = None
-    """The carrier whose relay keeps its profile, and reviews it; None: it is kept here alone."""
+    """The carrier whose relay has its profile and reviews it; None where only we have it."""
     suspension: Suspension | None = None
 
     @property
     def is_deletable(self) -> bool:
-        """Whether it may be deleted: it is neither approved nor under review, or its relay has it no more."""
+        """Whether it can be deleted: neither approved nor under review, or gone from its relay."""
         return self.status in DELETABLE_STATUSES or self.suspension is Suspension.GONE
 
 
 class ReviewDecision(NamedTuple):
-    """A reviewer's word on a template."""
+    """The result of a template's review."""
 
     is_approved: bool
     comment: str | None = None

@@ -1,4 +1,4 @@
-"""Text as Korean carriers carry it: cleaned, counted in CP949 bytes or in characters."""
+"""Texts of messages: normalized, and measured in CP949 bytes or in characters."""
 
 import re
 import unicodedata
@@ -13,10 +13,12 @@ FRIENDTALK_TEXT_MAX_CHARACTERS = 1000
 FRIENDTALK_IMAGE_MAX_CHARACTERS = 400
 FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS = 76
 MAX_INPUT_CHARACTERS = 10_000
-"""No text is longer before its variables are filled in, nor any value of one."""
+"""Limit of a text before its variables are filled in, and of a variable's value."""
 AD_LABEL = "(광고)"
+"""Label that Korean law requires before the text of an advertisement."""
 
 MAX_NAMED_CHARACTERS = 20
+"""Unsupported characters listed in one error."""
 
 _FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 
@@ -24,7 +26,7 @@ _FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 def normalize(text: str) -> str:
     """Return `text` in NFC with LF line ends.
 
-    Raises Refused(UNSUPPORTED_CHARACTER) for NUL and lone surrogates, which nothing may hold.
+    Raises Refused(UNSUPPORTED_CHARACTER) for NUL and lone surrogates.
     """
     if text.isascii():
         if "\0" in text:
@@ -52,7 +54,7 @@ def carried_bytes(content: str) -> int:
 
 
 def is_supported(character: str) -> bool:
-    """Say whether a text message can hold this character."""
+    """Say whether a text message can contain this character."""
     try:
         character.encode("cp949")
     except UnicodeEncodeError:
@@ -61,7 +63,7 @@ def is_supported(character: str) -> bool:
 
 
 def replace_unsupported(content: str) -> str:
-    """Return `content` with `?` for every character that a text message cannot hold."""
+    """Return `content` with `?` for every character that a text message cannot contain."""
     return content.encode("cp949", "replace").decode("cp949")
 
 
@@ -70,26 +72,27 @@ def check_fits(content: str, max_bytes: int) -> None:
     size = carried_bytes(content)
     if size > max_bytes:
         raise _too_long(
-            f"{max_bytes}바이트까지인데 {size}바이트입니다.", f"At most {max_bytes} bytes; it has {size}."
+            f"최대 {max_bytes}바이트인데 {size}바이트입니다.", f"At most {max_bytes} bytes; the text has {size}."
         )
 
 
 def check_characters(content: str, limit: int) -> None:
-    """Raises Refused(CONTENT_TOO_LONG) for more than `most` characters."""
+    """Raises Refused(CONTENT_TOO_LONG) for more than `limit` characters."""
     if len(content) > limit:
         raise _too_long(
-            f"{limit}자까지인데 {len(content)}자입니다.", f"At most {limit} characters; it has {len(content)}."
+            f"최대 {limit}자인데 {len(content)}자입니다.",
+            f"At most {limit} characters; the text has {len(content)}.",
         )
 
 
 def add_ad_label(content: str) -> str:
-    """Return `content` with the mark that Korean law wants in front of an advertisement."""
+    """Return `content` with the label that Korean law requires before an advertisement."""
     return content if content.startswith(AD_LABEL) else f"{AD_LABEL}{content}"
 
 
 def _is_unicode(text: str) -> bool:
     try:
-        text.encode()  # six times as fast as looking at each character
+        text.encode()  # six times as fast as checking each character
     except UnicodeEncodeError:
         return False
     return True

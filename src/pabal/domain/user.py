@@ -1,4 +1,4 @@
-"""People who use the console: their roles, their names, their passwords."""
+"""Users of the console: roles, names, passwords."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ _NAME = re.compile(r"[\w.@+-]+")
 
 
 class Role(Enum):
-    """What a user may do; which page is for whom, each page says itself."""
+    """The role of a user; each page declares which roles may open it."""
 
     OWNER = ("owner", Text("관리자", "Owner"))
     SENDER = ("sender", Text("발송 담당", "Sender"))
@@ -29,7 +29,7 @@ class Role(Enum):
 
     @property
     def sees_phone_numbers(self) -> bool:
-        """Whether phone numbers are shown whole."""
+        """Whether phone numbers are shown in full."""
         return self is not Role.VIEWER
 
 
@@ -37,7 +37,7 @@ ROLE_BY_WORD = {role.word: role for role in Role}
 
 
 class User(NamedTuple):
-    """Someone who may sign in, all but the password."""
+    """A user, without the password."""
 
     id: int
     account_id: int | None
@@ -54,31 +54,31 @@ class User(NamedTuple):
 
 
 def parse_name(spelling: str) -> str:
-    """Return a user's name as it is kept: in lower case, so that nobody signs in as nearly another.
+    """Return a user's name as stored: normalized and in lower case, so that names differ visibly.
 
     Raises Refused(INVALID_PARAMETER).
     """
     found = unicodedata.normalize("NFKC", spelling).strip().casefold()
     if len(found) > MAX_NAME_CHARACTERS or not _NAME.fullmatch(found):
-        most = MAX_NAME_CHARACTERS
+        limit = MAX_NAME_CHARACTERS
         detail = Text(
-            f"이름은 글자, 숫자와 . @ + - _ 로 {most}자까지입니다.",
-            f"A name has letters, digits and . @ + - _, at most {most}.",
+            f"이름에는 글자, 숫자와 . @ + - _ 만 쓸 수 있고, {limit}자 이하여야 합니다.",
+            f"A name can have letters, digits and . @ + - _, at most {limit} characters.",
         )
         raise Refused(Code.INVALID_PARAMETER, "name", detail)
     return found
 
 
 def validate_password(spelling: str, user: str) -> str:
-    """Return a password that may be used: long enough, and not the user's name.
+    """Return the password where it is allowed: long enough, and not the user's name.
 
     Raises Refused(INVALID_PARAMETER).
     """
     if not MIN_PASSWORD_CHARACTERS <= len(spelling) <= MAX_PASSWORD_CHARACTERS or spelling.casefold() == user:
-        least, most = MIN_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS
+        least, limit = MIN_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS
         detail = Text(
-            f"비밀번호는 {least}자부터 {most}자까지이고 이름과 달라야 합니다.",
-            f"A password has {least} to {most} characters and is not the name.",
+            f"비밀번호는 {least}자 이상 {limit}자 이하이고, 이름과 달라야 합니다.",
+            f"A password must have {least} to {limit} characters and differ from the name.",
         )
         raise Refused(Code.INVALID_PARAMETER, "password", detail)
     return spelling

@@ -11,7 +11,7 @@ _VARIABLE = re.compile(r"#\{([^{}]+)\}")
 
 
 class RawNumber(str):
-    """A JSON number kept as the caller spelled it."""
+    """A JSON number as the caller wrote it."""
 
     __slots__ = ()
 
@@ -23,12 +23,12 @@ def find_names(*texts: str | None) -> tuple[str, ...]:
 
 
 def starts_with_variable(text: str) -> bool:
-    """Say whether a text begins with a variable, so that nothing is known of its beginning yet."""
+    """Say whether a text starts with a variable, so that its start is not known yet."""
     return _VARIABLE.match(text) is not None
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Return `text` with its variables replaced in one pass: a value that looks like one stays as it is."""
+    """Return `text` with its variables replaced in one pass: variables within values stay as they are."""
     kept = split(text)
     if len(kept) == 1:
         return text
@@ -38,14 +38,14 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def collect_values(wanted: Sequence[str], data: Mapping[str, object] | None) -> list[str]:
-    """Return the values that a receiver's `templateData` has for the wanted names, in their order.
+    """Return the values of a receiver's `templateData` for the wanted names, in their order.
 
-    Raises Refused: MISSING_VARIABLE naming all that are absent or null, INVALID_PARAMETER for an object or
+    Raises Refused: MISSING_VARIABLE naming all that are missing or null, INVALID_PARAMETER for an object or
     array.
     """
     given = data or {}
     found = [_value(name, given) for name in wanted]
-    if None in found:  # texts are NFC; keys may come decomposed, as macOS spells them
+    if None in found:  # texts are NFC, but keys may be decomposed, as macOS writes them
         composed = {unicodedata.normalize("NFC", key): value for key, value in given.items()}
         found = [_value(name, composed) for name in wanted]
     if None in found:
@@ -61,7 +61,7 @@ def _value(name: str, given: Mapping[str, object]) -> str | None:
     if value is None or type(value) is str:
         return value
     if isinstance(value, str):
-        return str(value)  # no more than its characters: a Spelled is not for keeping
+        return str(value)  # a plain string: a RawNumber is not stored
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -69,7 +69,7 @@ def _value(name: str, given: Mapping[str, object]) -> str | None:
     raise Refused(
         Code.INVALID_PARAMETER,
         detail=Text(
-            f"변수 {name}의 값은 문자열, 숫자, 참거짓이어야 합니다.",
+            f"변수 {name}의 값은 문자열, 숫자, true 또는 false여야 합니다.",
             f"The value of {name} must be a string, a number or a boolean.",
         ),
     )

@@ -408,7 +408,7 @@ def test_a_test_that_cannot_be_sent_says_why(run_scenario: RunScenario) -> None:
         await env.wait(5)
 
         assert "휴대폰 번호가 아닙니다" in bad.text
-        assert "90바이트까지인데 92바이트입니다" in long.text
+        assert "최대 90바이트인데 92바이트입니다" in long.text
         assert await list_phone_messages(call) == []
 
     run_scenario(scenario)

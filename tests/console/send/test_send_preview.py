@@ -61,7 +61,7 @@ def test_an_sms_that_does_not_fit_may_become_an_lms_at_one_press(run_scenario: R
 
         assert "offer-lms" not in fits.text
         assert "offer-lms" in long.text
-        assert "90바이트까지인데 92바이트입니다" in errors(long)["content"]
+        assert "최대 90바이트인데 92바이트입니다" in errors(long)["content"]
         assert 'name="kind" value="lms"' in changed.text
         assert "가" * 46 + "</textarea>" in changed.text
         assert size(changed.text) == (92, 2000)
@@ -184,7 +184,7 @@ def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_point
         assert "변수: 이름" in found["4"][-1]
         assert "변수보다 값이 많습니다" in found["5"][-1]
         assert found["6"][-1] == "중복된 수신번호입니다"
-        assert "90바이트까지인데 120바이트입니다" in found["7"][-1]
+        assert "최대 90바이트인데 120바이트입니다" in found["7"][-1]
         assert "5명</strong> · 중복 1건 제외" in shown.text
         assert "발송할 수 없는 수신자 4명" in shown.text
 

@@ -61,7 +61,7 @@ def test_who_knows_the_password_is_signed_in_and_recognised_until_signing_out(ru
 
         assert (session.user.name, session.account) == ("kim", "acme")
         assert after is None
-        done = [deed.action for deed in await env.store.read(latest_entries, session.account_id, 10)]
+        done = [audit_entry.action for audit_entry in await env.store.read(latest_entries, session.account_id, 10)]
         assert done == ["session.end", "session.begin", "user.create"]
 
     run_scenario(scenario)

@@ -1,5 +1,6 @@
 """The pages to sign in and out, and what anyone may change of how they see the console."""
 
+import math
 from starlette.responses import Response
 
 from pabal.console.shell import cookies
@@ -28,7 +29,7 @@ async def do_sign_in(request: PageRequest) -> Response:
             request.context, request.site.threads, request.field("name"), password, request.address
         )
     except Refused as refused:
-        minutes = -int(-(refused.retry_after_s or 0) // 60)
+        minutes = math.ceil((refused.retry_after_s or 0) / 60)
         return _render_form(request, wanted, request.t("sign_in.throttled", minutes=minutes), STATUS_THROTTLED)
     if signed is None:
         return _render_form(request, wanted, request.t("sign_in.wrong"), STATUS_WRONG)

@@ -1,4 +1,4 @@
-"""Makes accounts, disables them, enables them again."""
+"""Creates accounts, disables and enables them."""
 
 from pabal.domain import text
 from pabal.domain.codes import Code, Refused, Text
@@ -11,7 +11,7 @@ MAX_NAME_CHARACTERS = 64
 
 
 def parse_name(spelling: str) -> str:
-    """Return an account's name.
+    """Return the normalized name of an account.
 
     Raises Refused: MISSING_PARAMETER, INVALID_PARAMETER.
     """
@@ -19,25 +19,31 @@ def parse_name(spelling: str) -> str:
     if not found:
         raise Refused(Code.MISSING_PARAMETER, "name")
     if len(found) > MAX_NAME_CHARACTERS or not found.isprintable():
-        most = MAX_NAME_CHARACTERS
-        raise Refused(Code.INVALID_PARAMETER, "name", Text(f"{most}자까지입니다.", f"At most {most} characters."))
+        limit = MAX_NAME_CHARACTERS
+        raise Refused(
+            Code.INVALID_PARAMETER, "name", Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
+        )
     return found
 
 
 def create(tx: Tx, name: str, actor: Actor, now: Instant) -> int:
-    """Make an account and return its id.
+    """Create an account and return its id.
 
     Raises Refused(DUPLICATE).
     """
     if any(each.name == name for each in accounts.list_accounts(tx)):
-        raise Refused(Code.DUPLICATE, "name", Text("이미 있는 계정입니다.", "There is such an account already."))
+        raise Refused(
+            Code.DUPLICATE,
+            "name",
+            Text("같은 이름의 계정이 이미 있습니다.", "An account with this name already exists."),
+        )
     account_id = accounts.ensure_account(tx, name, now)
     audit_log.add(tx, AuditEntry(now, *actor, account_id, "account.create"))
     return account_id
 
 
 def set_disabled(tx: Tx, account_id: int, is_disabled: bool, actor: Actor, now: Instant) -> None:
-    """Disable an account, or enable it again: its keys and its users stop or work with it."""
+    """Disable or enable an account, and with it its keys and users."""
     found = accounts.get(tx, account_id)
     if found is None or (found.disabled_at is not None) is is_disabled:
         return

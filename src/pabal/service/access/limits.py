@@ -1,4 +1,4 @@
-"""Limits how often a key may be used: a bucket that fills at the key's rate."""
+"""Rate limits of API keys: a token bucket per key, refilled at the key's rate."""
 
 import asyncio
 from collections import OrderedDict
@@ -12,33 +12,33 @@ from pabal.world import World
 
 MAX_BUCKETS = 10_000
 PREFETCH_FRACTION = 100
-"""Of a bucket that processes share, one takes at least this part of a second's worth at a time."""
+"""A process takes at least 1/PREFETCH_FRACTION of a second's tokens from a shared bucket at a time."""
 PREFETCH_TTL_MS = 1 * SECOND
-"""What was taken ahead and not used for so long is forgotten."""
+"""Prefetched tokens that are not used for this long are dropped."""
 MAX_EMPTY_MS = 10 * SECOND
-"""No bucket is empty for longer than a clock that is behind others may take it to be."""
+"""Longest time a bucket is believed empty, in case this process's clock is behind."""
 
 
 class RateLimitResult(NamedTuple):
-    """Whether a request may pass, and what is left: the figures of the RateLimit headers."""
+    """Whether a request is allowed, and the figures of the RateLimit headers."""
 
     is_allowed: bool
     limit: int
     remaining: int
     reset_s: float
-    """Until the bucket is full again."""
+    """Time until the bucket is full again."""
     retry_after_s: float
 
 
 class RateLimiter:
-    """The buckets of all keys in use, in the only process there is."""
+    """Token buckets of all keys in use, for a single process."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._buckets: OrderedDict[int, tuple[float, float]] = OrderedDict()
 
     def take(self, key_id: int, rate: int) -> RateLimitResult:
-        """Take one request out of a key's bucket, which holds a second's worth."""
+        """Take one token from a key's bucket, which holds one second's tokens."""
         now = self._world.monotonic()
         left, since = self._buckets.get(key_id, (float(rate), now))
         left = min(rate, left + (now - since) * rate)
@@ -53,9 +53,9 @@ class RateLimiter:
 
 
 class SharedRateLimiter:
-    """The buckets of all keys in use, shared with other processes through the store.
+    """Token buckets of all keys in use, shared with other processes through the store.
 
-    Each takes a few requests ahead, so that most pass without asking the store.
+    Each process prefetches some tokens, so that most requests need no transaction.
     """
 
     def __init__(self, store: Store, world: World) -> None:
@@ -64,55 +64,55 @@ class SharedRateLimiter:
         self._shares: OrderedDict[int, _BucketShare] = OrderedDict()
 
     async def take(self, key_id: int, rate: int) -> RateLimitResult:
-        """Take one request out of a key's bucket, which holds a second's worth.
+        """Take one token from a key's bucket, which holds one second's tokens.
 
         Raises StoreAway.
         """
-        purse = self._shares.get(key_id)
-        if purse is None:
-            purse = self._shares[key_id] = _BucketShare()
+        share = self._shares.get(key_id)
+        if share is None:
+            share = self._shares[key_id] = _BucketShare()
             if len(self._shares) > MAX_BUCKETS:
                 self._shares.popitem(last=False)
-        purse.waiting_callers += 1
+        share.waiting_callers += 1
         try:
-            if not purse.has_tokens(self._world.now()):
-                async with purse.refill_lock:
-                    await self._refill(purse, key_id, rate)
-            return purse.spend(rate, self._world.now())
+            if not share.has_tokens(self._world.now()):
+                async with share.refill_lock:
+                    await self._refill(share, key_id, rate)
+            return share.spend(rate, self._world.now())
         finally:
-            purse.waiting_callers -= 1
+            share.waiting_callers -= 1
 
-    def _take_now(self, tx: Tx, key_id: int, rate: int, most: int) -> RateGrant:
-        return key_usage.take(tx, key_id, rate, most, self._world.now())
+    def _take_now(self, tx: Tx, key_id: int, rate: int, limit: int) -> RateGrant:
+        return key_usage.take(tx, key_id, rate, limit, self._world.now())
 
-    async def _refill(self, purse: "_BucketShare", key_id: int, rate: int) -> None:
+    async def _refill(self, share: "_BucketShare", key_id: int, rate: int) -> None:
         now = self._world.now()
-        if purse.has_tokens(now) or purse.is_known_empty(now):  # somebody else has asked meanwhile
+        if share.has_tokens(now) or share.is_known_empty(now):  # another caller has refilled it meanwhile
             return
-        most = max(rate // PREFETCH_FRACTION, purse.waiting_callers)
-        grant = await self._store.write_relaxed(self._take_now, key_id, rate, most)
-        purse.tokens, purse.filled_at, purse.tokens_in_store = grant.granted, now, grant.left
-        purse.empty_until = now if grant.granted else grant.next_at
+        limit = max(rate // PREFETCH_FRACTION, share.waiting_callers)
+        grant = await self._store.write_relaxed(self._take_now, key_id, rate, limit)
+        share.tokens, share.filled_at, share.tokens_in_store = grant.granted, now, grant.left
+        share.empty_until = now if grant.granted else grant.next_at
 
 
 class _BucketShare:
-    """What one process has taken of a key's bucket, and knows of the rest."""
+    """The tokens that this process has prefetched from a key's bucket, and what it knows of the rest."""
 
     def __init__(self) -> None:
         self.tokens = 0
         self.tokens_in_store = 0
         self.waiting_callers = 0
-        """How many callers wait to take one."""
+        """Callers that wait for a token."""
         self.filled_at: Instant = 0
         self.empty_until: Instant = 0
-        """The bucket has nothing before this time."""
+        """The bucket is empty until this time."""
         self.refill_lock = asyncio.Lock()
 
     def has_tokens(self, now: Instant) -> bool:
         return self.tokens > 0 and 0 <= now - self.filled_at < PREFETCH_TTL_MS
 
     def is_known_empty(self, now: Instant) -> bool:
-        """Say whether the bucket has nothing; not for ever, should the clock have been set back since."""
+        """Say whether the bucket is empty; never for long, in case the clock was set back."""
         return now < self.empty_until <= now + MAX_EMPTY_MS
 
     def spend(self, rate: int, now: Instant) -> RateLimitResult:

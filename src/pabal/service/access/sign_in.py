@@ -1,4 +1,4 @@
-"""Signs people in to the console and out, and recognises who is signed in."""
+"""Signs users in and out of the console, and finds their sessions."""
 
 import hashlib
 import hmac
@@ -26,41 +26,41 @@ SECRET_BITS = 256
 SESSION_LIFETIME_MS = 12 * HOUR
 IDLE_TIMEOUT_MS = 2 * HOUR
 TOUCH_INTERVAL_MS = 1 * MINUTE
-"""That a session is in use is written down no more often than this."""
+"""Minimum time between updates of a session's last use."""
 
 ATTEMPT_WINDOW_MS = 15 * MINUTE
 MAX_ATTEMPTS_PER_NAME_AND_ADDRESS = 5
 MAX_ATTEMPTS_PER_NAME = 50
 MAX_ATTEMPTS_PER_ADDRESS = 50
-"""Wrong tries in a window of a name from an address, of a name from anywhere, and from an address in all."""
+"""Failed sign-ins in a window before more are refused."""
 IPV6_PREFIX_BITS = 64
-"""Who has an address of version 6 has a whole network of them."""
+"""Attempts are counted per IPv6 network, since one user has a whole network of addresses."""
 
 
 class NewSession(NamedTuple):
-    """What the browser is given to hold, and who it speaks for."""
+    """The session token for the browser, and its user."""
 
     token: str
     user: User
 
 
 def new_secret(world: World) -> str:
-    """Mint a secret that nobody can guess."""
+    """Return a new unpredictable secret."""
     return f"{world.random_bits(SECRET_BITS):0{SECRET_BITS // 4}x}"
 
 
 def hash_token(token: str) -> bytes:
-    """Return what is kept of a token; it has 256 random bits, so one round of SHA-256 is enough."""
+    """Return the stored hash of a token; it has 256 random bits, so one round of SHA-256 is enough."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 async def sign_in(
     context: Context, hashing_threads: HashingThreads, spelling: str, password: str, address: IpAddress | None
 ) -> NewSession | None:
-    """Begin a session and return it, None where name and password do not belong together.
+    """Start a session and return it, None where the name or password is wrong.
 
-    Unknown names, wrong passwords and disabled users answer alike, in the same time.
-    Raises Refused(RATE_LIMITED) after too many wrong tries.
+    Unknown names, wrong passwords and disabled users get the same result, in the same time.
+    Raises Refused(RATE_LIMITED) after too many failed attempts.
     """
     name = _parse_name(spelling)
     subjects = _subjects(name, address)
@@ -77,9 +77,9 @@ async def sign_in(
 
 
 async def find_session(context: Context, token: str | None, *, is_activity: bool = True) -> ConsoleSession | None:
-    """Return the session of a token, None for one that is unknown or over.
+    """Return the session of a token, None where it is unknown or expired.
 
-    What a page asks by itself, without anyone touching it, is no use of the session.
+    Automatic refreshes of a page are no activity, and do not keep the session alive.
     """
     if not token:
         return None
@@ -101,7 +101,7 @@ async def sign_out(context: Context, token: str, session: ConsoleSession) -> Non
 
 
 async def switch_account(context: Context, token: str, session: ConsoleSession, account_id: int) -> bool:
-    """Have an operator look at another account; say whether there is such a one."""
+    """Switch an operator's session to another account; say whether the account exists."""
     return await context.store.write(
         _switch_account, hash_token(token), session.user, account_id, context.world.now()
     )
@@ -113,12 +113,12 @@ async def list_accounts(context: Context) -> list[Account]:
 
 
 def secrets_equal(given: str, expected: str) -> bool:
-    """Say whether two secrets are the same, without telling by the time it takes how nearly."""
+    """Say whether two secrets are equal, in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 
 def _begin(tx: Tx, found: users.Credentials, hash: bytes, csrf: str, subjects: list[Subject], now: Instant) -> bool:
-    """Begin a session, unless the user was changed while the password was checked."""
+    """Start a session, unless the user changed while the password was verified."""
     who = found.user
     if users.get_by_name(tx, who.name) != found:
         return False
@@ -146,7 +146,7 @@ def _switch_account(tx: Tx, hash: bytes, who: User, account_id: int, now: Instan
 
 
 def _parse_name(spelling: str) -> str:
-    """Return the name that is meant; what can be none is somebody unknown, like any other."""
+    """Return the normalized name, or an empty one, which no user has, where it is invalid."""
     try:
         return user.parse_name(spelling)
     except Refused:
@@ -154,7 +154,7 @@ def _parse_name(spelling: str) -> str:
 
 
 def _subjects(name: str, address: IpAddress | None) -> list[Subject]:
-    """Return what a wrong try is counted for: the pair first."""
+    """Return what a failed attempt counts against; name and address together come first."""
     place = str(address)
     if isinstance(address, IPv6Address):
         place = str(ip_network((address, IPV6_PREFIX_BITS), strict=False))

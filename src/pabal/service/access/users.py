@@ -1,4 +1,4 @@
-"""Makes users of the console, changes their passwords, disables them."""
+"""Creates users of the console, changes their passwords, disables and enables them."""
 
 from pabal.domain import user
 from pabal.domain.codes import Code, Refused, Text
@@ -9,8 +9,8 @@ from pabal.store.audit_log import COMMAND_LINE, Actor, AuditEntry
 from pabal.store.engine.base import Tx
 
 NAME_TAKEN = Text(
-    "이미 있는 사용자입니다. 비밀번호를 보지 못했으면 새로 발급하세요.",
-    "There is such a user already. If you did not see the password, give the user another.",
+    "같은 이름의 사용자가 이미 있습니다. 비밀번호를 보지 못했으면 새로 발급하세요.",
+    "A user with this name already exists. If you did not see the password, issue a new one.",
 )
 
 
@@ -23,13 +23,16 @@ def create(
     now: Instant,
     actor: Actor = COMMAND_LINE,
 ) -> str:
-    """Make a user of an account, made if new, or an operator, who has none; return the name as it is kept.
+    """Create a user of an account, which is created if new, or an operator without one; return the stored name.
 
     Raises Refused: INVALID_PARAMETER, DUPLICATE.
     """
     name = user.parse_name(spelling)
     if (account is None) is not (role is Role.OPERATOR):
-        detail = Text("운영자만 계정이 없습니다.", "Operators have no account, all others have one.")
+        detail = Text(
+            "운영자에게는 계정을 지정할 수 없고, 다른 사용자에게는 꼭 지정해야 합니다.",
+            "Operators have no account; every other user needs one.",
+        )
         raise Refused(Code.INVALID_PARAMETER, "account", detail)
     account_id = None if account is None else accounts.ensure_account(tx, account, now)
     if users.add(tx, account_id, name, role, hash, now) is None:
@@ -41,9 +44,9 @@ def create(
 def change_password(
     tx: Tx, spelling: str, hash: str, now: Instant, actor: Actor = COMMAND_LINE, account_id: int | None = None
 ) -> User:
-    """Give a user another password; whoever is signed in with the old one is signed out.
+    """Change a user's password and end the user's sessions.
 
-    With `of`, only a user of that account is known. Raises Refused(INVALID_PARAMETER) for an unknown user.
+    With `account_id`, only users of that account are found. Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
     found = _find(tx, spelling, account_id)
     users.set_hash(tx, found.id, hash)
@@ -60,9 +63,9 @@ def set_disabled(
     actor: Actor = COMMAND_LINE,
     account_id: int | None = None,
 ) -> User:
-    """Disable a user, who is signed out at once, or enable again.
+    """Disable or enable a user, and end the user's sessions.
 
-    With `of`, only a user of that account is known. Raises Refused(INVALID_PARAMETER) for an unknown user.
+    With `account_id`, only users of that account are found. Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
     found = _find(tx, spelling, account_id)
     users.set_disabled(tx, found.id, now if is_disabled else None)
@@ -75,6 +78,6 @@ def set_disabled(
 def _find(tx: Tx, spelling: str, account_id: int | None) -> User:
     found = users.get_by_name(tx, user.parse_name(spelling))
     if found is None or (account_id is not None and found.user.account_id != account_id):
-        detail = Text("없는 사용자입니다.", "There is no such user; see `pabal user list`.")
+        detail = Text("없는 사용자입니다.", "The user does not exist; see `pabal user list`.")
         raise Refused(Code.INVALID_PARAMETER, "name", detail)
     return found.user

@@ -1,1 +1,1 @@
-"""Looks messages up."""
+"""Look-ups of messages."""

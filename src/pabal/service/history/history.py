@@ -1,4 +1,4 @@
-"""Looks up what became of messages."""
+"""Looks up messages and requests."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from pabal.store.requests import Request
 
 
 class RequestDetails(NamedTuple):
-    """What became of one send: the request, how many messages stand where, and a page of them."""
+    """A request, its number of messages by status, and a page of them."""
 
     request: Request
     counts: dict[Status, int]
@@ -28,9 +28,9 @@ async def find_messages(context: Context, message_filter: MessageFilter, page: i
 async def get_request_details(
     context: Context, account_id: int, request_id: bytes | None, page: int, page_size: int
 ) -> RequestDetails:
-    """Return what became of one send.
+    """Return the details of a request.
 
-    Raises Refused(REQUEST_NOT_FOUND), also for one that is another account's.
+    Raises Refused(REQUEST_NOT_FOUND), also for another account's.
     """
     if request_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")

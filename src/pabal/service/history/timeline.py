@@ -1,4 +1,4 @@
-"""Looks through an account's messages, page after page, and tells the story of one."""
+"""Searches an account's messages, and reads the timeline of one."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from pabal.store.timeline import QueuePosition, RecordedAttempt
 
 
 class Timeline(NamedTuple):
-    """One message, all that happened to it, and the one that it stands in for or that stands in for it."""
+    """A message, its attempts, and its fallback or the failed message it replaces."""
 
     message: Message
     request: Request
@@ -25,13 +25,13 @@ class Timeline(NamedTuple):
     fallback: Message | None
 
 
-async def search_messages(context: Context, message_filter: MessageFilter, before: bytes, most: int) -> SearchPage:
-    """Return some messages below an id, newest first, and from where to go on."""
-    return await context.store.read(message_search.search, message_filter, before, most)
+async def search_messages(context: Context, message_filter: MessageFilter, before: bytes, limit: int) -> SearchPage:
+    """Return a page of messages before an id, newest first."""
+    return await context.store.read(message_search.search, message_filter, before, limit)
 
 
 async def get_timeline(context: Context, account_id: int, message_id: bytes) -> Timeline | None:
-    """Return the story of a message, None where the account has no such message."""
+    """Return the timeline of a message, None where the account has no such message."""
     return await context.store.read(_read_timeline, account_id, message_id)
 
 

@@ -1,4 +1,4 @@
-"""Follows a relay: what each of its templates and profiles, as it has them now, makes of ours."""
+"""Applies the state of profiles and templates at a relay to ours."""
 
 from typing import NamedTuple
 
@@ -11,11 +11,11 @@ from pabal.store import profiles, templates
 from pabal.store.engine.base import Tx
 
 SETTLING_MS = 2 * MINUTE
-"""How long what was handed in may be missing from a relay's lists before they are believed."""
+"""How long a submitted template may be missing from a relay's lists before it counts as missing."""
 
 
 class TemplateState(NamedTuple):
-    """What the relay's word makes of a template."""
+    """The state of a template after applying the relay's."""
 
     latest: TemplateContent
     approved: TemplateContent | None
@@ -25,7 +25,7 @@ class TemplateState(NamedTuple):
 
 
 def apply_profile(tx: Tx, profile: Profile, category: str, suspension: Suspension | None, now: Instant) -> bool:
-    """Let a profile be as its relay has it; say whether it is still the one that the relay was asked about."""
+    """Apply the relay's state to a profile; say whether it is still the profile the relay was asked about."""
     known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id or known.sender_key != profile.sender_key:
         return False
@@ -40,13 +40,13 @@ def merge_template(
     remote_change: RemoteTemplate | None,
     now: Instant,
 ) -> TemplateState:
-    """Return what a template is to be, by what its relay says of it and of the newest change of it.
+    """Return the new state of a template, from the relay's state of it and of its latest change.
 
-    A text that was not handed in yet stays as it is. One that was, but is missing at the relay, is given a while.
+    Content that was not submitted yet stays as it is, and so does submitted content for SETTLING_MS.
     """
-    in_use = template.approved
-    if remote.status is TemplateStatus.APPROVED and not _same(relay, in_use, remote.design):
-        in_use = _ours_if_same(relay, template.latest, remote.design)
+    approved = template.approved
+    if remote.status is TemplateStatus.APPROVED and not _same(relay, approved, remote.design):
+        approved = _ours_if_same(relay, template.latest, remote.design)
     newest = (
         remote_change
         if remote_change is not None and _same(relay, template.latest, remote_change.design)
@@ -58,9 +58,9 @@ def merge_template(
     is_unheard = template.status is TemplateStatus.REGISTERED
     is_settling = template.status is TemplateStatus.INSPECTING and now < template.changed_at + SETTLING_MS
     if not is_ours and (is_unheard or is_settling):
-        return TemplateState(template.latest, in_use, template.status, template.comment, remote.suspension)
+        return TemplateState(template.latest, approved, template.status, template.comment, remote.suspension)
     design = template.latest if is_ours else newest.design
-    return TemplateState(design, in_use, newest.status, newest.comment, remote.suspension)
+    return TemplateState(design, approved, newest.status, newest.comment, remote.suspension)
 
 
 def apply_template(
@@ -71,10 +71,10 @@ def apply_template(
     remote_change: RemoteTemplate | None,
     now: Instant,
 ) -> bool:
-    """Let a template be as its relay has it; say whether anything changed."""
+    """Apply the relay's state to a template; say whether anything changed."""
     known = templates.get_by_id(tx, template.id)
     if known is None or known.changed_at != template.changed_at:
-        return False  # the next round sees both as they are then
+        return False  # changed meanwhile: the next round compares again
     new = merge_template(relay, known, remote, remote_change, now)
     if new == (known.latest, known.approved, known.status, known.comment, known.suspension):
         return False
@@ -83,7 +83,7 @@ def apply_template(
 
 
 def is_missing(template: Template, now: Instant) -> bool:
-    """Say whether a template that is not at its relay should be there."""
+    """Say whether a template that its relay does not have should be there."""
     if template.suspension is Suspension.GONE:
         return False
     if template.status is TemplateStatus.INSPECTING:
@@ -92,7 +92,7 @@ def is_missing(template: Template, now: Instant) -> bool:
 
 
 def mark_template_gone(tx: Tx, template: Template, now: Instant) -> bool:
-    """Put a template out of use that its relay has no more; one under review can be handed in again."""
+    """Suspend a template that its relay no longer has; one under review can be submitted again."""
     known = templates.get_by_id(tx, template.id)
     if known is None or known.changed_at != template.changed_at or known.suspension is Suspension.GONE:
         return False
@@ -103,13 +103,15 @@ def mark_template_gone(tx: Tx, template: Template, now: Instant) -> bool:
 
 
 def add_template(tx: Tx, profile: Profile, remote: RemoteTemplate, now: Instant) -> bool:
-    """Keep a template that was made at the relay."""
+    """Store a template that was created at the relay."""
     known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id or templates.get(tx, profile.id, remote.code):
         return False
     added = templates.add(tx, profile.account_id, profile.id, remote.code, remote.design, None, now)
-    in_use = remote.design if remote.status is TemplateStatus.APPROVED else None
-    templates.apply_remote(tx, added, remote.design, in_use, remote.status, remote.comment, remote.suspension, now)
+    approved = remote.design if remote.status is TemplateStatus.APPROVED else None
+    templates.apply_remote(
+        tx, added, remote.design, approved, remote.status, remote.comment, remote.suspension, now
+    )
     return True
 
 
@@ -118,5 +120,5 @@ def _same(relay: RelayProvider, ours: TemplateContent | None, theirs: TemplateCo
 
 
 def _ours_if_same(relay: RelayProvider, ours: TemplateContent, theirs: TemplateContent) -> TemplateContent:
-    """Return the design as we have it, where that says the same: some of it has no place at the relay."""
+    """Return our content where it equals the relay's, which cannot store all of it."""
     return ours if relay.is_same_design(ours, theirs) else theirs

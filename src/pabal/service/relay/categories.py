@@ -1,4 +1,4 @@
-"""Knows the categories of sender profiles and templates: a relay's own, or those of the tables that came along."""
+"""Categories of sender profiles and templates: a relay's own, or the bundled tables."""
 
 import json
 from collections.abc import Mapping
@@ -26,9 +26,9 @@ async def template_categories(context: Context) -> Mapping[str, Category]:
 
 
 async def refresh(context: Context, carrier: str, relay: RelayProvider) -> None:
-    """Keep what a relay says of its categories, for every process; an empty list is not believed.
+    """Store the categories of a relay, for every process; an empty list is ignored.
 
-    Raises Refused where it does not say.
+    Raises Refused where the relay does not answer.
     """
     found = await relay.list_categories()
     if found.profiles and found.templates:
@@ -36,7 +36,7 @@ async def refresh(context: Context, carrier: str, relay: RelayProvider) -> None:
 
 
 async def _stored(context: Context) -> RemoteCategories | None:
-    """Return what the relay said last; None: there is no relay, or it has not been asked yet."""
+    """Return the stored categories of the relay; None where there is no relay or it was not asked yet."""
     try:
         carrier = context.provider().relay_name
     except Refused:

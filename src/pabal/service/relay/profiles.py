@@ -1,4 +1,4 @@
-"""Registers sender profiles, proves them by a token, and deletes them."""
+"""Registers, verifies, adopts and deletes sender profiles."""
 
 import contextlib
 import hashlib
@@ -26,23 +26,23 @@ from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.world import new_sender_key, new_token
 
 _UNKNOWN_HASH = b""
-"""Of a token that a relay minted."""
+"""Hash of a token that a relay created, and only it knows."""
 
 
 class PendingRegistration(NamedTuple):
-    """A registration that is kept, and what was there before."""
+    """A stored registration, and the profile it replaced."""
 
     profile: Profile
     previous: Profile | None
 
 
 async def register(
-    context: Context, account_id: int, registration: Registration, deed: AuditEntry | None = None
+    context: Context, account_id: int, registration: Registration, audit_entry: AuditEntry | None = None
 ) -> Profile:
-    """Keep a profile that waits for its token, and have the token sent.
+    """Store a profile that waits for its token, and send the token.
 
     Raises Refused: CATEGORY_NOT_FOUND, DUPLICATE for an approved channel, RATE_LIMITED, PRODUCT_NOT_AVAILABLE,
-    and whatever a relay says; then nothing of the registration is kept, but that someone asked for it is.
+    and the refusals of a relay; then the registration is undone, but its audit entry stays.
     """
     posted = context.provider()
     if registration.category not in await categories.sender_categories(context):
@@ -52,7 +52,7 @@ async def register(
     now = context.world.now()
     begun = await context.store.write(
         audit_log.run_audited,
-        deed,
+        audit_entry,
         _register,
         account_id,
         registration,
@@ -70,32 +70,32 @@ async def register(
 
 
 async def authenticate(
-    context: Context, account_id: int, channel_id: str, token: str, deed: AuditEntry | None = None
+    context: Context, account_id: int, channel_id: str, token: str, audit_entry: AuditEntry | None = None
 ) -> None:
     """Approve a profile whose administrator has the right token.
 
     Raises Refused: SENDER_NOT_FOUND, INVALID_STATE, TOKEN_LOCKED, TOKEN_EXPIRED, TOKEN_INVALID; with a relay also
-    DUPLICATE, where another has the channel, and PRODUCT_NOT_AVAILABLE.
+    DUPLICATE, where another account has the channel, and PRODUCT_NOT_AVAILABLE.
     """
     profile = await context.store.read(profiles.get_by_channel, account_id, channel_id)
     if profile is not None and profile.carrier is not None:
-        await _verify_at_relay(context, profile, context.relay_of(profile.carrier), token, deed)
+        await _verify_at_relay(context, profile, context.relay_of(profile.carrier), token, audit_entry)
         return
     sender_key = new_sender_key(context.world, SENDER_KEY_CHARACTERS)
     refused = await context.store.write(
-        _authenticate, account_id, channel_id, _hash(token), sender_key, context.world.now(), deed
+        _authenticate, account_id, channel_id, _hash(token), sender_key, context.world.now(), audit_entry
     )
     if refused:
         raise _refusal(refused)
 
 
 async def _verify_at_relay(
-    context: Context, profile: Profile, relay: RelayProvider, token: str, deed: AuditEntry | None
+    context: Context, profile: Profile, relay: RelayProvider, token: str, audit_entry: AuditEntry | None
 ) -> None:
-    """Have a relay check a token.
+    """Verify a token at a relay.
 
-    Where its answer is lost, the relay may have approved the profile; but that it is approved there does not say
-    by whose token, so it is for the operator to adopt it.
+    If its answer is lost, the relay may have approved the profile, but not necessarily by this token: then an
+    operator must adopt it.
     """
     refused = await context.store.write(_begin_verification, profile, context.world.now())
     if refused:
@@ -107,12 +107,12 @@ async def _verify_at_relay(
             await context.store.write(_count_wrong, profile, -1)
         raise
     await context.store.write(
-        audit_log.run_audited, deed, approve_verified, profile, sender_key, context.world.now()
+        audit_log.run_audited, audit_entry, approve_verified, profile, sender_key, context.world.now()
     )
 
 
 async def adopt(context: Context, account_id: int, carrier: str, channel_id: str) -> Profile:
-    """Make a profile that a relay has already one of an account; its templates follow by themselves.
+    """Give an account a profile that a relay already has; the next sync adds its templates.
 
     Raises Refused: SENDER_NOT_FOUND where the relay does not have it or it is not approved there, DUPLICATE where
     another account has it.
@@ -120,7 +120,8 @@ async def adopt(context: Context, account_id: int, carrier: str, channel_id: str
     standing = await context.relay_of(carrier).find_profile(channel_id)
     if standing is None or standing.sender_key is None:
         detail = Text(
-            "중계사에 승인된 발신 프로필이 없습니다.", "The relay has no approved profile of this channel."
+            "중계사에 이 채널의 승인된 발신 프로필이 없습니다.",
+            "The relay has no approved profile for this channel.",
         )
         raise Refused(Code.SENDER_NOT_FOUND, "channelId", detail)
     return await context.store.write(_adopt, account_id, carrier, standing, context.world.now())
@@ -131,20 +132,20 @@ async def delete(
     account_id: int,
     sender_key: str | None,
     channel_id: str | None,
-    deed: AuditEntry | None = None,
+    audit_entry: AuditEntry | None = None,
 ) -> None:
-    """Delete a profile, first at its relay if that keeps it; none of its waiting messages is sent any more.
+    """Delete a profile, first at its relay if it has one, and cancel its waiting messages.
 
-    Raises Refused(SENDER_NOT_FOUND), and whatever a relay says; then it stays.
+    Raises Refused: SENDER_NOT_FOUND, and the refusals of a relay; then the profile stays.
     """
     profile = await context.store.read(_find, account_id, sender_key, channel_id)
     relay = context.relays.get(profile.carrier or "")
     if relay is not None and profile.sender_key is not None:
         await relay.delete_profile(profile.sender_key)
     profile_id = await context.store.write(
-        audit_log.run_audited, deed, _delete, account_id, sender_key, channel_id, context.world.now()
+        audit_log.run_audited, audit_entry, _delete, account_id, sender_key, channel_id, context.world.now()
     )
-    with contextlib.suppress(StoreUnavailable):  # it is deleted; housekeeping sweeps what is left
+    with contextlib.suppress(StoreUnavailable):  # it is deleted; housekeeping cancels the rest
         await cancel_profile_messages(context, profile_id)
 
 
@@ -177,7 +178,7 @@ def _register(
 
 
 def _undo_registration(tx: Tx, begun: PendingRegistration, now: Instant) -> None:
-    """Undo a registration that the desk did not take; the token still counts, against those who try and try."""
+    """Undo a registration that the provider refused; its token still counts toward the rate limit."""
     profile, before = begun
     known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id or known.status is AuthStatus.APPROVAL:
@@ -189,9 +190,15 @@ def _undo_registration(tx: Tx, begun: PendingRegistration, now: Instant) -> None
 
 
 def _authenticate(
-    tx: Tx, account_id: int, channel_id: str, hash: bytes, sender_key: str, now: Instant, deed: AuditEntry | None
+    tx: Tx,
+    account_id: int,
+    channel_id: str,
+    hash: bytes,
+    sender_key: str,
+    now: Instant,
+    audit_entry: AuditEntry | None,
 ) -> Code | None:
-    """Approve, or return why not; a wrong guess must be counted, so it does not raise."""
+    """Approve, or return why not; it does not raise, since a wrong token must be counted."""
     profile = profiles.get_by_channel(tx, account_id, channel_id)
     if profile is None:
         return Code.SENDER_NOT_FOUND
@@ -204,13 +211,13 @@ def _authenticate(
         profiles.add_failed_attempts(tx, token.id)
         return Code.TOKEN_INVALID
     profiles.approve(tx, profile.id, sender_key, now)
-    if deed:
-        audit_log.add(tx, deed)
+    if audit_entry:
+        audit_log.add(tx, audit_entry)
     return None
 
 
 def _find_obstacle(tx: Tx, profile: Profile, now: Instant) -> Code | None:
-    """Return why no token whatever can approve a profile now."""
+    """Return why no token can approve a profile now, if so."""
     if profile.status is AuthStatus.APPROVAL:
         return Code.INVALID_STATE
     token = profiles.newest_token(tx, profile.id)
@@ -222,7 +229,7 @@ def _find_obstacle(tx: Tx, profile: Profile, now: Instant) -> Code | None:
 
 
 def _begin_verification(tx: Tx, profile: Profile, now: Instant) -> Code | None:
-    """Count a guess as wrong before anyone is asked, so that many at once are no more than one after the other."""
+    """Count the token as wrong before the relay is asked, so that concurrent guesses are limited too."""
     known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id:
         return Code.SENDER_NOT_FOUND
@@ -242,7 +249,7 @@ def _count_wrong(tx: Tx, profile: Profile, times: int) -> None:
 def approve_verified(tx: Tx, profile: Profile, sender_key: str, now: Instant) -> None:
     """Approve a profile that its relay has approved.
 
-    Raises Refused: SENDER_NOT_FOUND where it was deleted meanwhile, DUPLICATE where another has its key.
+    Raises Refused: SENDER_NOT_FOUND where it was deleted meanwhile, DUPLICATE where another profile has the key.
     """
     known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id:
@@ -255,7 +262,7 @@ def approve_verified(tx: Tx, profile: Profile, sender_key: str, now: Instant) ->
 
 
 def _check_channel_free(tx: Tx, keeper: str | None, channel_id: str, except_id: int | None = None) -> None:
-    """Raise Refused(DUPLICATE) where a relay keeps this channel for another: it has one key for each."""
+    """Raise Refused(DUPLICATE) where another profile has this channel: a relay has one key per channel."""
     other = profiles.get_approved(tx, keeper, channel_id) if keeper is not None else None
     if other is not None and other.id != except_id:
         raise Refused(Code.DUPLICATE, "channelId", CHANNEL_TAKEN)
@@ -263,12 +270,12 @@ def _check_channel_free(tx: Tx, keeper: str | None, channel_id: str, except_id: 
 
 CHANNEL_TAKEN = Text(
     "중계사에 이미 등록된 채널이며, 중계사는 채널마다 발신 프로필 키를 하나만 둡니다. 운영자에게 문의하세요.",
-    "This channel is registered at the relay already, which has one sender key for each: ask the operator.",
+    "The relay already has this channel, and keeps one sender key per channel: ask the operator.",
 )
 
 
 def _adopt(tx: Tx, account_id: int, carrier: str, standing: RemoteProfile, now: Instant) -> Profile:
-    channel_id, sender_key, category, bar = standing
+    channel_id, sender_key, category, suspension = standing
     assert sender_key is not None
     known = profiles.get_by_channel(tx, account_id, channel_id)
     holder = profiles.get_by_any_sender_key(tx, sender_key)
@@ -281,7 +288,7 @@ def _adopt(tx: Tx, account_id: int, carrier: str, standing: RemoteProfile, now: 
         profiles.update(tx, known.id, category, known.cellphone, now, carrier)
     profiles.release_sender_key(tx, sender_key)
     profiles.approve(tx, profile_id, sender_key, now)
-    profiles.apply_remote(tx, profile_id, category, bar, now)
+    profiles.apply_remote(tx, profile_id, category, suspension, now)
     return _of_channel(tx, account_id, channel_id)
 
 

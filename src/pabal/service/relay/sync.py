@@ -1,4 +1,4 @@
-"""Keeps sender profiles and templates in step with the relays that keep them, whose consoles may change them."""
+"""Synchronizes sender profiles and templates with the relays that have them."""
 
 import asyncio
 import logging
@@ -18,29 +18,29 @@ from pabal.store.engine.base import StoreUnavailable
 SYNC_INTERVAL_S = 30.0
 CATEGORIES_INTERVAL_MS = 1 * HOUR
 MAX_MISSING_PER_ROUND = 50
-"""How many templates that a list lacks are asked for one by one in a round: the rest waits for the next."""
+"""Templates missing from a list that are queried one by one per round."""
 MAX_QUERIED_PER_ROUND = 10
-"""How many templates of a profile are asked for one by one in a round, to see whether they are blocked."""
+"""Templates of a profile that are queried one by one per round, to see whether they are blocked."""
 MAX_FAILURES_PER_ROUND = 3
-"""How many profiles may give trouble in a round before it is ended."""
+"""Failing profiles after which a round ends."""
 
 log = logging.getLogger("pabal.relay_sync")
 
 
 async def run_sync(context: Context) -> None:
-    """Look round for good; a relay or the store being away only delays it."""
-    looker = RelaySync(context)
+    """Synchronize forever; an unavailable relay or store only delays it."""
+    sync = RelaySync(context)
     while context.relays:
         if HOUSEKEEPING_SLOT in context.slots.held:
             try:
-                await looker.sync_once()
+                await sync.sync_once()
             except StoreUnavailable:
-                log.warning("keeping in step with relays waits for the store")
+                log.warning("relay sync waits for the store")
         await asyncio.sleep(SYNC_INTERVAL_S)
 
 
 class RelaySync:
-    """Looks at each relay; remembers when it was asked for its categories, and whether it answered."""
+    """Synchronizes with each relay in turn."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -49,7 +49,7 @@ class RelaySync:
         self._rounds = 0
 
     async def sync_once(self) -> None:
-        """Look at every relay once; that one thing cannot be seen does not keep the other from being looked at."""
+        """Synchronize with every relay once; a failure of one part does not stop the others."""
         for carrier, relay in self._context.relays.items():
             for what, look in (("profiles", self._sync_profiles), ("categories", self._refresh_categories)):
                 try:
@@ -59,13 +59,17 @@ class RelaySync:
                 else:
                     self._report(carrier, what, "")
 
-    def _report(self, carrier: str, what: str, trouble: str) -> None:
-        """Tell the operator of trouble, and of its end, once."""
-        if trouble and (carrier, what) not in self._failing:
-            log.warning("a relay does not show its %s", what, extra={"carrier": carrier, "reason": trouble})
+    def _report(self, carrier: str, what: str, failure: str) -> None:
+        """Log a failure, and its end, once."""
+        if failure and (carrier, what) not in self._failing:
+            log.warning(
+                "cannot read the %s of a relay; retrying every 30 s",
+                what,
+                extra={"carrier": carrier, "reason": failure},
+            )
             self._failing.add((carrier, what))
-        elif not trouble and (carrier, what) in self._failing:
-            log.info("a relay shows its %s again", what, extra={"carrier": carrier})
+        elif not failure and (carrier, what) in self._failing:
+            log.info("can read the %s of a relay again", what, extra={"carrier": carrier})
             self._failing.discard((carrier, what))
 
     async def _sync_profiles(self, carrier: str, relay: RelayProvider) -> None:
@@ -74,7 +78,7 @@ class RelaySync:
             return
         theirs = [each for each in await relay.list_profiles() if each.sender_key is not None]
         by_key = {each.sender_key: each for each in theirs}
-        troubles: list[Refused] = []
+        failures: list[Refused] = []
         for profile in self._rotate(ours):
             if profile.status is AuthStatus.WAITING:
                 continue
@@ -82,15 +86,15 @@ class RelaySync:
                 await self._sync_profile(relay, profile, by_key.get(profile.sender_key))
             except ProviderUnavailable:
                 raise
-            except Refused as trouble:  # what is odd about one need not hold up the others
-                troubles.append(trouble)
-                if len(troubles) == MAX_FAILURES_PER_ROUND:
+            except Refused as failure:  # one failing profile must not delay the others
+                failures.append(failure)
+                if len(failures) == MAX_FAILURES_PER_ROUND:
                     break
-        if troubles:
-            raise troubles[0]
+        if failures:
+            raise failures[0]
 
     def _rotate(self, ours: list[Profile]) -> list[Profile]:
-        """Begin with another one each time, so that no one waits for ever behind others that give trouble."""
+        """Start each round at another profile, so that none starves behind failing ones."""
         self._rounds += 1
         first = self._rounds * MAX_FAILURES_PER_ROUND % len(ours)
         return ours[first:] + ours[:first]
@@ -110,15 +114,15 @@ class RelaySync:
             self._categories_refreshed_at[carrier] = now
 
     async def _apply_profile(self, profile: Profile, standing: RemoteProfile | None) -> None:
-        bar = standing.suspension if standing else Suspension.GONE
+        suspension = standing.suspension if standing else Suspension.GONE
         category = standing.category or profile.category if standing else profile.category
-        if (profile.category, profile.suspension) == (category, bar):
+        if (profile.category, profile.suspension) == (category, suspension):
             return
         now = self._context.world.now()
-        if await self._context.store.write(apply.apply_profile, profile, category, bar, now):
+        if await self._context.store.write(apply.apply_profile, profile, category, suspension, now):
             log.info(
-                "a profile follows its relay",
-                extra={"profile": profile.id, "state": bar.word if bar else "in use"},
+                "applied a profile's state at its relay",
+                extra={"profile": profile.id, "state": suspension.word if suspension else "active"},
             )
 
     async def _sync_templates(self, relay: RelayProvider, profile: Profile, sender_key: str) -> None:
@@ -133,17 +137,21 @@ class RelaySync:
             if template.id in closely:
                 sheet = await relay.get_template(sender_key, template.code) or sheet
             await self._apply_template(relay, template, sheet)
-        for code in sheets.keys() - {each.code for each in ours} - before:  # what was there before was just deleted
+        for code in (
+            sheets.keys() - {each.code for each in ours} - before
+        ):  # codes in `before` were deleted meanwhile
             if await store.write(apply.add_template, profile, sheets[code], world.now()):
-                log.info("a template was made at the relay", extra={"profile": profile.id, "code": code})
+                log.info(
+                    "added a template that was created at the relay", extra={"profile": profile.id, "code": code}
+                )
         missing = [each for each in ours if each.code not in sheets and apply.is_missing(each, world.now())]
         for template in missing[:MAX_MISSING_PER_ROUND]:
             await self._handle_missing(relay, template)
 
     def _templates_to_query(self, there: list[Template]) -> set[int]:
-        """Return the templates to ask for one by one: lists do not say what is blocked, or is so no more.
+        """Return the templates to query one by one, since lists do not show what is blocked.
 
-        Those that are said to be so, and of the rest a few each time, in turn.
+        These are the templates known as blocked or dormant, and a few of the rest, in turn.
         """
         barred = {each.id for each in there if each.suspension in (Suspension.BLOCKED, Suspension.DORMANT)}
         used = [each.id for each in there if each.approved is not None]
@@ -163,8 +171,8 @@ class RelaySync:
             await self._context.store.write(apply.apply_template, relay, template, sheet, change, now)
 
     async def _handle_missing(self, relay: RelayProvider, template: Template) -> None:
-        """Ask for what a list lacks: only what the relay says it does not have is out of use."""
+        """Query a template that a list lacks, and suspend it only where the relay says it does not exist."""
         if await relay.get_template(template.sender_key, template.code) is not None:
             return
         if await self._context.store.write(apply.mark_template_gone, template, self._context.world.now()):
-            log.info("a template is gone at the relay", extra={"template": template.id})
+            log.info("suspended a template that is gone at the relay", extra={"template": template.id})

@@ -1,4 +1,4 @@
-"""Registers templates, edits them, has them reviewed, and deletes them."""
+"""Creates, edits and deletes templates, and requests their review."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from pabal.store.engine.base import Tx
 
 
 class TemplateRef(NamedTuple):
-    """Which template of which profile of which account."""
+    """Identifies a template by account, profile and code."""
 
     account_id: int
     sender_key: str
@@ -23,7 +23,7 @@ class TemplateRef(NamedTuple):
 
 
 class ReviewSubmission(NamedTuple):
-    """What a desk is handed for review."""
+    """What a provider gets to review."""
 
     profile: Profile
     template: Template
@@ -35,14 +35,16 @@ async def create(
     ref: TemplateRef,
     content: TemplateContent,
     image: Image | None,
-    deed: AuditEntry | None = None,
+    audit_entry: AuditEntry | None = None,
 ) -> Template:
-    """Keep a new template, registered; a relay hears of it when its review is requested.
+    """Store a new template; a relay gets it when its review is requested.
 
     Raises Refused: SENDER_NOT_FOUND, CATEGORY_NOT_FOUND, DUPLICATE.
     """
     await _check_category(context, content)
-    return await context.store.write(audit_log.run_audited, deed, _create, ref, content, image, context.world.now())
+    return await context.store.write(
+        audit_log.run_audited, audit_entry, _create, ref, content, image, context.world.now()
+    )
 
 
 async def update(
@@ -50,54 +52,57 @@ async def update(
     ref: TemplateRef,
     content: TemplateContent,
     image: Image | None,
-    deed: AuditEntry | None = None,
+    audit_entry: AuditEntry | None = None,
 ) -> Template:
-    """Give a template a new text; one that was approved stays in use until the new one is.
+    """Replace the content of a template; approved content stays in use until the new one is approved.
 
     Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, CATEGORY_NOT_FOUND, INVALID_STATE under review.
     """
     await _check_category(context, content)
-    return await context.store.write(audit_log.run_audited, deed, _update, ref, content, image, context.world.now())
+    return await context.store.write(
+        audit_log.run_audited, audit_entry, _update, ref, content, image, context.world.now()
+    )
 
 
-async def request_review(context: Context, ref: TemplateRef, deed: AuditEntry | None = None) -> Template:
-    """Have a template reviewed.
+async def request_review(context: Context, ref: TemplateRef, audit_entry: AuditEntry | None = None) -> Template:
+    """Request the review of a template.
 
-    Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE for one that is not newly written, and
-    whatever a relay says; then it stays registered.
+    Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE where it is not registered, and the
+    refusals of a relay; then it stays registered.
     """
     profile, template, image = await context.store.read(_read_submission, ref)
     desk = context.provider_of(profile)
     review = await desk.submit_template(ref.sender_key, ref.code, template.latest, image)
     return await context.store.write(
-        audit_log.run_audited, deed, _mark_requested, ref, template.latest, review, context.world.now()
+        audit_log.run_audited, audit_entry, _mark_requested, ref, template.latest, review, context.world.now()
     )
 
 
-async def delete(context: Context, ref: TemplateRef, deed: AuditEntry | None = None) -> None:
-    """Delete a template, first at its relay if that keeps it.
+async def delete(context: Context, ref: TemplateRef, audit_entry: AuditEntry | None = None) -> None:
+    """Delete a template, first at its relay if it has one.
 
-    Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE for an approved one or under review, and
-    whatever a relay says; then it stays.
+    Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, INVALID_STATE where it is approved or under review,
+    and the refusals of a relay; then it stays.
     """
     template = await context.store.read(_find_deletable, ref)
     relay = context.relays.get(template.carrier or "")
     if relay is not None:
         await relay.delete_template(ref.sender_key, ref.code)
-    await context.store.write(audit_log.run_audited, deed, _delete, ref)
+    await context.store.write(audit_log.run_audited, audit_entry, _delete, ref)
 
 
 def decide_review(tx: Tx, template_id: int, decision: ReviewDecision, now: Instant) -> Template:
     """Approve or reject a template that is under review.
 
-    Raises Refused: TEMPLATE_NOT_FOUND, INVALID_STATE, also where a relay's review decides.
+    Raises Refused: TEMPLATE_NOT_FOUND, INVALID_STATE, also where a relay reviews it.
     """
     template = templates.get_by_id(tx, template_id)
     if template is None:
         raise Refused(Code.TEMPLATE_NOT_FOUND)
     if template.carrier is not None:
         detail = Text(
-            f"통신사 {template.carrier}의 검수가 결정합니다.", f"The review of {template.carrier} decides on it."
+            f"이 템플릿은 통신사 {template.carrier}에서 검수합니다.",
+            f"The carrier {template.carrier} reviews this template.",
         )
         raise Refused(Code.INVALID_STATE, detail=detail)
     if template.status is not TemplateStatus.INSPECTING:
@@ -105,47 +110,47 @@ def decide_review(tx: Tx, template_id: int, decision: ReviewDecision, now: Insta
     return _apply_decision(tx, template, decision, now)
 
 
-def _create(tx: Tx, place: TemplateRef, design: TemplateContent, image: Image | None, now: Instant) -> Template:
-    profile = _profile(tx, place)
-    if templates.get(tx, profile.id, place.code):
+def _create(tx: Tx, ref: TemplateRef, content: TemplateContent, image: Image | None, now: Instant) -> Template:
+    profile = _profile(tx, ref)
+    if templates.get(tx, profile.id, ref.code):
         raise Refused(Code.DUPLICATE, "templateCode")
-    return _by_id(tx, templates.add(tx, place.account_id, profile.id, place.code, design, image, now))
+    return _by_id(tx, templates.add(tx, ref.account_id, profile.id, ref.code, content, image, now))
 
 
-def _update(tx: Tx, place: TemplateRef, design: TemplateContent, image: Image | None, now: Instant) -> Template:
-    template = _find(tx, place)
+def _update(tx: Tx, ref: TemplateRef, content: TemplateContent, image: Image | None, now: Instant) -> Template:
+    template = _find(tx, ref)
     if template.status not in EDITABLE_STATUSES:
         raise _wrong_state(template)
-    templates.update_design(tx, template.id, design, image, now)
+    templates.update_design(tx, template.id, content, image, now)
     return _by_id(tx, template.id)
 
 
 def _mark_requested(
-    tx: Tx, place: TemplateRef, design: TemplateContent, review: ReviewDecision | None, now: Instant
+    tx: Tx, ref: TemplateRef, content: TemplateContent, review: ReviewDecision | None, now: Instant
 ) -> Template:
-    template = _find(tx, place)
+    template = _find(tx, ref)
     _check_requestable(template)
-    if template.latest != design:  # edited while the reviewer read it
+    if template.latest != content:  # edited during the review
         raise _wrong_state(template)
     templates.set_status(tx, template.id, TemplateStatus.INSPECTING, None, now)
     return _apply_decision(tx, template, review, now) if review else _by_id(tx, template.id)
 
 
-def _read_submission(tx: Tx, place: TemplateRef) -> ReviewSubmission:
-    template = _find(tx, place)
+def _read_submission(tx: Tx, ref: TemplateRef) -> ReviewSubmission:
+    template = _find(tx, ref)
     _check_requestable(template)
-    return ReviewSubmission(_profile(tx, place), template, templates.get_image(tx, template.id))
+    return ReviewSubmission(_profile(tx, ref), template, templates.get_image(tx, template.id))
 
 
-def _find_deletable(tx: Tx, place: TemplateRef) -> Template:
-    template = _find(tx, place)
+def _find_deletable(tx: Tx, ref: TemplateRef) -> Template:
+    template = _find(tx, ref)
     if not template.is_deletable:
         raise _wrong_state(template)
     return template
 
 
-def _delete(tx: Tx, place: TemplateRef) -> None:
-    templates.delete(tx, _find_deletable(tx, place).id)
+def _delete(tx: Tx, ref: TemplateRef) -> None:
+    templates.delete(tx, _find_deletable(tx, ref).id)
 
 
 def _apply_decision(tx: Tx, template: Template, review: ReviewDecision, now: Instant) -> Template:
@@ -154,8 +159,8 @@ def _apply_decision(tx: Tx, template: Template, review: ReviewDecision, now: Ins
     return _by_id(tx, template.id)
 
 
-async def _check_category(context: Context, design: TemplateContent) -> None:
-    if design.category not in await categories.template_categories(context):
+async def _check_category(context: Context, content: TemplateContent) -> None:
+    if content.category not in await categories.template_categories(context):
         raise Refused(Code.CATEGORY_NOT_FOUND, "category")
 
 
@@ -164,15 +169,15 @@ def _check_requestable(template: Template) -> None:
         raise _wrong_state(template)
 
 
-def _profile(tx: Tx, place: TemplateRef) -> Profile:
-    profile = profiles.get_by_sender_key(tx, place.account_id, place.sender_key)
+def _profile(tx: Tx, ref: TemplateRef) -> Profile:
+    profile = profiles.get_by_sender_key(tx, ref.account_id, ref.sender_key)
     if profile is None:
         raise Refused(Code.SENDER_NOT_FOUND, "senderKey")
     return profile
 
 
-def _find(tx: Tx, place: TemplateRef) -> Template:
-    template = templates.get(tx, _profile(tx, place).id, place.code)
+def _find(tx: Tx, ref: TemplateRef) -> Template:
+    template = templates.get(tx, _profile(tx, ref).id, ref.code)
     if template is None:
         raise Refused(Code.TEMPLATE_NOT_FOUND, "templateCode")
     return template
@@ -186,4 +191,6 @@ def _by_id(tx: Tx, template_id: int) -> Template:
 
 def _wrong_state(template: Template) -> Refused:
     label = template.status.label
-    return Refused(Code.INVALID_STATE, "templateCode", Text(f"지금 상태: {label.ko}.", f"It is: {label.en}."))
+    return Refused(
+        Code.INVALID_STATE, "templateCode", Text(f"현재 상태: {label.ko}.", f"Current state: {label.en}.")
+    )

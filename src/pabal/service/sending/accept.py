@@ -1,4 +1,4 @@
-"""Accepts a send: keeps the request and the promise to deliver each of its messages, or nothing at all."""
+"""Accepts a send: stores its request, messages and jobs in one transaction."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,25 +19,25 @@ from pabal.store.idempotency_keys import KeyedRequest
 from pabal.world import new_request_id
 
 WAKE_HORIZON_MS = 1 * MINUTE
-"""Deliverers look at the queue more often than this by themselves: a send for later need not wake them."""
+"""Sends scheduled later than this wake no deliverer: each polls the queue more often by itself."""
 
 
 class IdempotencyKey(NamedTuple):
-    """What makes a request safe to repeat: the caller's key, and a digest of what it stands on."""
+    """The caller's Idempotency-Key, and a digest of the request it was used for."""
 
     key: str
     digest: bytes
 
 
 class AcceptedRequest(NamedTuple):
-    """The request that answers a send, and whether it is new."""
+    """The stored request of a send, and whether it is new."""
 
     request_id: bytes
     is_new: bool
 
 
 class NewRequest(NamedTuple):
-    """All that is kept of one send, ready to be written."""
+    """All rows of one send, ready to be stored."""
 
     request_id: bytes
     account_id: int
@@ -51,9 +51,9 @@ class NewRequest(NamedTuple):
     idempotency_key: IdempotencyKey | None
     keys_valid_since: Instant
     jobs: Sequence[queue.NewJob] = ()
-    """Those of a few messages; those of many are made of what is kept, in the store."""
+    """Jobs of a small request; for a large one the store makes them from its messages."""
     audit_entry: AuditEntry | None = None
-    """Who sends it, where a person does."""
+    """The audit entry of a send from the console."""
 
 
 async def accept(
@@ -63,30 +63,30 @@ async def accept(
     idempotency_key: IdempotencyKey | None = None,
     audit_entry: AuditEntry | None = None,
 ) -> bytes:
-    """Return the id of the kept request once it is durable; with a deed, which names it, that is kept too.
+    """Store a send and return the id of its request once it is durable.
 
-    Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED, or DUPLICATE for a key that stood
-    on another request.
+    An audit entry is stored with it, with the request as its target. Raises Refused: PRODUCT_NOT_AVAILABLE,
+    SENDER_NUMBER_NOT_REGISTERED, or DUPLICATE for a key that was used for a different request.
     """
-    promise = await prepare_request(context, account_id, sending, idempotency_key)
+    new_request = await prepare_request(context, account_id, sending, idempotency_key)
     if audit_entry:
-        promise = promise._replace(audit_entry=audit_entry._replace(target=promise.request_id.hex()))
-    kept = await context.store.write(store_request, promise)
-    if kept.is_new:
-        announce_request(context, sending.product, promise)
-    return kept.request_id
+        new_request = new_request._replace(audit_entry=audit_entry._replace(target=new_request.request_id.hex()))
+    accepted = await context.store.write(store_request, new_request)
+    if accepted.is_new:
+        announce_request(context, sending.product, new_request)
+    return accepted.request_id
 
 
 async def prepare_request(
     context: Context, account_id: int, sending: Sending, idempotency_key: IdempotencyKey | None = None
 ) -> NewRequest:
-    """Return all that is to be kept of a send.
+    """Return all rows of a send.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
     carrier = await choose_carrier(context, account_id, sending)
     request_id = new_request_id(context.world, _choose_slot(context, account_id, idempotency_key))
-    now = identifiers.requested_at(request_id)  # one look at the clock: sent now is sent when requested
+    now = identifiers.requested_at(request_id)  # read the clock once: "now" is the request's time
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
     rows = messages.build_rows(request_id, account_id, sending.product, sending.receivers)
     few = rows if len(rows) <= SMALL_RECEIVERS else ()
@@ -107,14 +107,14 @@ async def prepare_request(
 
 
 def announce_request(context: Context, product: Product, request: NewRequest) -> None:
-    """Count a send that is kept, and wake those who deliver it if it is for now."""
+    """Count a stored send in the metrics, and wake its deliverer if it is due."""
     context.metrics.messages_accepted.add(len(request.messages), product.word)
     if request.scheduled_at <= request.now + WAKE_HORIZON_MS:
         context.wake([request.carrier])
 
 
 async def choose_carrier(context: Context, account_id: int, sending: Sending) -> str:
-    """Return the carrier that a send would go to.
+    """Return the first carrier of a send, and check its sender numbers.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
@@ -126,54 +126,57 @@ async def choose_carrier(context: Context, account_id: int, sending: Sending) ->
 
 
 def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[AcceptedRequest]:
-    """Keep requests, their messages and their jobs, all or nothing; a repeated request is kept once."""
-    kept = [_find_stored(tx, promise) or AcceptedRequest(promise.request_id, True) for promise in requests_to_store]
-    new = [promise for promise, each in zip(requests_to_store, kept, strict=True) if each.is_new]
+    """Store requests with their messages and jobs; a repeated request is stored once."""
+    accepted = [
+        _find_stored(tx, new_request) or AcceptedRequest(new_request.request_id, True)
+        for new_request in requests_to_store
+    ]
+    new = [new_request for new_request, each in zip(requests_to_store, accepted, strict=True) if each.is_new]
     if tx.is_retry:
-        here = requests.existing_ids(tx, [promise.request_id for promise in new])
-        new = [promise for promise in new if promise.request_id not in here]
-    requests.add_all(tx, [promise.request for promise in new])
-    for promise in new:
-        if promise.image:
-            requests.add_image(tx, promise.request_id, promise.image)
-        if promise.audit_entry:
-            audit_log.add(tx, promise.audit_entry)
-    messages.add_all(tx, [row for promise in new for row in promise.messages])
-    queue.add_all(tx, [row for promise in new for row in promise.jobs])
+        here = requests.existing_ids(tx, [new_request.request_id for new_request in new])
+        new = [new_request for new_request in new if new_request.request_id not in here]
+    requests.add_all(tx, [new_request.request for new_request in new])
+    for new_request in new:
+        if new_request.image:
+            requests.add_image(tx, new_request.request_id, new_request.image)
+        if new_request.audit_entry:
+            audit_log.add(tx, new_request.audit_entry)
+    messages.add_all(tx, [row for new_request in new for row in new_request.messages])
+    queue.add_all(tx, [row for new_request in new for row in new_request.jobs])
     queue.add_requests(
         tx,
         [
-            queue.NewJobs(promise.request_id, promise.carrier, promise.lane, promise.scheduled_at)
-            for promise in new
-            if not promise.jobs
+            queue.NewJobs(new_request.request_id, new_request.carrier, new_request.lane, new_request.scheduled_at)
+            for new_request in new
+            if not new_request.jobs
         ],
     )
-    return kept
+    return accepted
 
 
 @transaction(retryable=True, batched_by=store_requests)
 def store_request(tx: Tx, request: NewRequest) -> AcceptedRequest:
-    """Keep one request; many at once are kept by store_requests."""
+    """Store one request; the store batches concurrent calls through `store_requests`."""
     return store_requests(tx, [request])[0]
 
 
 def _find_stored(tx: Tx, request: NewRequest) -> AcceptedRequest | None:
-    """Return the request that a repeated one was kept as; of a new one with a key, remember the key."""
+    """Return the earlier request with the same key; for a new request, store its key."""
     if request.idempotency_key is None:
         return None
     key, digest = request.idempotency_key
     slot = identifiers.slot_of(request.request_id)
     earlier = idempotency_keys.find(tx, slot, request.account_id, key, request.keys_valid_since)
-    if earlier and earlier.request_id != request.request_id:  # else it was kept by a commit that nobody saw end
+    if earlier and earlier.request_id != request.request_id:  # else a retry after a lost commit
         return AcceptedRequest(_check_same(earlier, request.idempotency_key), False)
     idempotency_keys.save(tx, slot, request.account_id, key, KeyedRequest(digest, request.request_id), request.now)
     return None
 
 
 async def find_accepted(context: Context, account_id: int, idempotency_key: IdempotencyKey) -> bytes | None:
-    """Return the request that this key was answered with before.
+    """Return the earlier request with this key, if any.
 
-    Raises Refused(DUPLICATE) where the key stood on another request.
+    Raises Refused(DUPLICATE) where the key was used for a different request.
     """
     since = context.world.now() - context.policy.idempotency_ms
     slot = _choose_slot(context, account_id, idempotency_key)
@@ -182,7 +185,7 @@ async def find_accepted(context: Context, account_id: int, idempotency_key: Idem
 
 
 async def get_usable_profile(context: Context, account_id: int, sender_key: str) -> Profile:
-    """Return the profile to send under.
+    """Return the profile of a sender key.
 
     Raises Refused: SENDER_NOT_FOUND, SENDER_NOT_APPROVED.
     """
@@ -197,7 +200,7 @@ async def get_usable_profile(context: Context, account_id: int, sender_key: str)
 
 
 async def get_usable_template(context: Context, profile: Profile, code: str) -> TemplateContent:
-    """Return the approved text of a profile's template.
+    """Return the approved content of a profile's template.
 
     Raises Refused: TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED.
     """
@@ -212,7 +215,7 @@ async def get_usable_template(context: Context, profile: Profile, code: str) -> 
 
 
 def _choose_slot(context: Context, account_id: int, idempotency_key: IdempotencyKey | None) -> int:
-    """Return the slot of a new request: its key's, or any."""
+    """Return the slot of a new request: its key's, or a random one."""
     total = context.slots.total
     if total == 1:
         return 0
@@ -235,6 +238,9 @@ def _check_same(earlier: KeyedRequest, idempotency_key: IdempotencyKey) -> bytes
         raise Refused(
             Code.DUPLICATE,
             "Idempotency-Key",
-            Text("다른 요청에 쓰인 키입니다.", "The key was used for another request."),
+            Text(
+                "다른 요청에 이미 사용한 키입니다. 새 키를 쓰세요.",
+                "The key was used for a different request; use a new key.",
+            ),
         )
     return earlier.request_id

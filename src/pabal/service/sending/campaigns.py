@@ -1,4 +1,4 @@
-"""Brings campaigns on: makes their receivers into requests, cancels and hurries them, counts how far they are."""
+"""Runs campaigns: creates their requests, cancels them, sends them now, and updates their progress."""
 
 import asyncio
 import contextlib
@@ -25,14 +25,14 @@ from pabal.store.engine.base import StoreUnavailable, Tx
 
 IDLE_INTERVAL_S = 5.0
 BUSY_INTERVAL_S = 1.0
-"""While something is under way, its counts are to be fresh."""
+"""Interval while a campaign is in progress, to keep its figures fresh."""
 COUNT_BATCH_REQUESTS = 20
-"""Requests whose messages are counted in one go: 20,000 messages or so."""
+"""Requests counted per transaction, about 20,000 messages."""
 WAKE_EVENT = "the campaigns"
-"""No carrier has blanks in its name."""
+"""The wake event of campaigns; no carrier has a space in its name."""
 TEMPLATE_CHANGED = Text(
     "확인한 뒤에 템플릿이 바뀌었습니다. 파일을 다시 올리세요.",
-    "The template has changed since it was checked: upload the file again.",
+    "The template has changed since the file was checked: upload the file again.",
 )
 
 _receivers_decoder = msgspec.json.Decoder(list[tuple[str, list[str], str | None]])
@@ -41,19 +41,20 @@ log = logging.getLogger("pabal.campaigns")
 
 
 def encode_receivers(receivers: Sequence[Receiver]) -> str:
-    """Return checked receivers as a block keeps them."""
+    """Return checked receivers as a block stores them."""
     return msgspec.json.encode([(each.phone, each.values, each.reference) for each in receivers]).decode()
 
 
 def describe_problems(problems: Sequence[Problem]) -> list[str]:
-    """Return what is wrong in sentences, Korean and English in turn, as it is kept."""
+    """Return the messages of problems as they are stored: Korean and English in turn."""
     return [each.message(locale) for each in problems for locale in LANGUAGES]
 
 
 async def run_campaigns(context: Context) -> None:
-    """Go round for good; the store being away only delays it.
+    """Advance campaigns forever; an unavailable store only delays it.
 
-    One worker does it for all, and whoever was asked to begin something begins it: two do no harm to each other.
+    The worker with the housekeeping slot does it for all, and so does a worker that was asked to start one: two at
+    once do no harm.
     """
     wake_event = context.wake_events.setdefault(WAKE_EVENT, asyncio.Event())
     while True:
@@ -69,7 +70,7 @@ async def run_campaigns(context: Context) -> None:
 
 
 async def advance_all(context: Context) -> bool:
-    """Bring every campaign on that has something to do, count some that move, and say whether there were any."""
+    """Advance every campaign with work to do, update some progress, and say whether there was any."""
     at_work = await context.store.read(campaigns.find_active)
     for campaign_id in at_work:
         campaign = await context.store.read(campaigns.get, campaign_id)
@@ -84,30 +85,35 @@ async def advance_all(context: Context) -> bool:
     return bool(await update_progress(context) or at_work)
 
 
-async def create(context: Context, draft: CampaignDraft, deed: AuditEntry) -> None:
-    """Keep a campaign that has no file yet."""
-    await context.store.write(with_audit_entry, _add, deed, draft, context.world.now())
+async def create(context: Context, draft: CampaignDraft, audit_entry: AuditEntry) -> None:
+    """Store a campaign that has no file yet."""
+    await context.store.write(with_audit_entry, _add, audit_entry, draft, context.world.now())
 
 
 async def begin_reading(
-    context: Context, campaign: Campaign, file_name: str, is_once: bool, stale_before: Instant, deed: AuditEntry
+    context: Context,
+    campaign: Campaign,
+    file_name: str,
+    is_once: bool,
+    stale_before: Instant,
+    audit_entry: AuditEntry,
 ) -> Instant | None:
-    """Make room for a file and return since when, which the reader names with all that it finds; None: no room."""
-    now = max(context.world.now(), campaign.changed_at + 1)  # no two files of a campaign are touched alike
+    """Start reading a file; return the start time, which identifies this reading, or None where it cannot start."""
+    now = max(context.world.now(), campaign.changed_at + 1)  # unique for each file of a campaign
     begun = await context.store.write(
-        with_audit_entry, campaigns.begin_reading, deed, campaign.id, file_name, is_once, stale_before, now
+        with_audit_entry, campaigns.begin_reading, audit_entry, campaign.id, file_name, is_once, stale_before, now
     )
     return now if begun else None
 
 
 async def start(
-    context: Context, campaign: Campaign, name: str, scheduled_at: Instant | None, deed: AuditEntry
+    context: Context, campaign: Campaign, name: str, scheduled_at: Instant | None, audit_entry: AuditEntry
 ) -> bool:
-    """Have a checked campaign sent, at a time or at once; say no where it is not what is given any more."""
+    """Start a checked campaign, now or at a time; return False where it changed meanwhile."""
     is_begun = await context.store.write(
         with_audit_entry,
         campaigns.start,
-        deed,
+        audit_entry,
         campaign.id,
         campaign.changed_at,
         name,
@@ -118,12 +124,12 @@ async def start(
     return is_begun
 
 
-async def resume(context: Context, campaign: Campaign, deed: AuditEntry) -> bool:
-    """Take up a campaign again that was halted."""
+async def resume(context: Context, campaign: Campaign, audit_entry: AuditEntry) -> bool:
+    """Resume a halted campaign."""
     moved = await context.store.write(
         with_audit_entry,
         campaigns.change_state,
-        deed,
+        audit_entry,
         campaign.id,
         (CampaignState.HALTED,),
         CampaignState.MAKING,
@@ -133,25 +139,27 @@ async def resume(context: Context, campaign: Campaign, deed: AuditEntry) -> bool
     return moved
 
 
-async def cancel_campaign(context: Context, campaign: Campaign, deed: AuditEntry) -> bool:
-    """Cancel what is left: what is in no request yet never will be, and what waits is cancelled.
+async def cancel_campaign(context: Context, campaign: Campaign, audit_entry: AuditEntry) -> bool:
+    """Cancel a campaign: create no more requests, and cancel waiting messages.
 
-    Should it be cut short, whoever keeps the campaigns does the rest.
+    If it is interrupted, `run_campaigns` does the rest.
     """
-    begun = await context.store.write(_begin_cancel, campaign.id, context.world.now(), deed)
+    begun = await context.store.write(_begin_cancel, campaign.id, context.world.now(), audit_entry)
     if begun:
         await _cancel_requests(context, campaign)
     return begun
 
 
-async def send_campaign_now(context: Context, campaign: Campaign, deed: AuditEntry) -> bool:
-    """Send now what waits of a campaign; should it be cut short, whoever keeps the campaigns does the rest.
+async def send_campaign_now(context: Context, campaign: Campaign, audit_entry: AuditEntry) -> bool:
+    """Send a campaign's waiting messages now; if it is interrupted, `run_campaigns` does the rest.
 
     Raises Refused(NIGHT_AD_RESTRICTED).
     """
     shared = await context.store.read(campaigns.get_sending, campaign.id)
     send_now.check_ad_hours(shared is not None and decode_shared(shared).is_ad, context.policy, context.world.now())
-    begun = await context.store.write(with_audit_entry, campaigns.expedite, deed, campaign.id, context.world.now())
+    begun = await context.store.write(
+        with_audit_entry, campaigns.expedite, audit_entry, campaign.id, context.world.now()
+    )
     if begun:
         await _expedite_requests(context, campaign)
         context.wake([WAKE_EVENT])
@@ -159,7 +167,7 @@ async def send_campaign_now(context: Context, campaign: Campaign, deed: AuditEnt
 
 
 async def update_progress(context: Context, campaign_id: bytes | None = None) -> int:
-    """Count some requests that move, of one campaign or of any; return how many."""
+    """Update the progress of some unfinished requests, of one campaign or of any; return how many."""
     now = context.world.now()
     parts = await context.store.read(campaign_requests.find_due, campaign_id, now, COUNT_BATCH_REQUESTS)
     if parts:
@@ -182,64 +190,69 @@ def _count_progress(
 
 def _store_progress(tx: Tx, found: Sequence[tuple[CampaignRequest, CampaignProgress, bool]], now: Instant) -> None:
     for part, progress, is_ended in found:
-        if progress.total < part.receivers:  # its month was dropped: what was counted last stays
+        if progress.total < part.receivers:  # its partition was dropped: keep the last figures
             progress, is_ended = part.progress, True
         campaign_requests.save_progress(tx, part, progress, is_ended, now)
 
 
 async def _create_requests(context: Context, campaign: Campaign) -> None:
-    """Make the receivers of a campaign into requests, each kept in one transaction with what is left of them."""
+    """Create the requests of a campaign, each in one transaction that also removes its block."""
     shared = await context.store.read(campaigns.get_sending, campaign.id)
-    assert shared is not None, "nothing is made that was not checked"
+    assert shared is not None, "only checked campaigns are started"
     sending = decode_shared(shared)
     try:
         await _check_usable(context, campaign, sending)
         while block := await context.store.read(campaigns.next_block, campaign.id):
             if not await _create_request(context, campaign, sending, block):
-                return  # it was cancelled, hurried, or made by another: the next round sees
+                return  # cancelled, sent now, or done by another worker: the next round sees
         await context.store.write(
             campaigns.change_state, campaign.id, (CampaignState.MAKING,), CampaignState.MADE, context.world.now()
         )
     except Refused as refused:
-        log.warning("a campaign is halted", extra={"campaign": campaign.id.hex(), "code": refused.code.name})
+        log.warning(
+            "campaign halted; resume it in the console",
+            extra={"campaign": campaign.id.hex(), "code": refused.code.name},
+        )
         await context.store.write(
             campaigns.halt, campaign.id, describe_problems(refused.problems), context.world.now()
         )
 
 
 async def _create_request(context: Context, campaign: Campaign, sending: Sending, block: ReceiverBlock) -> bool:
-    """Make a request of one block; say no where it is not to be made, or not now.
+    """Create the request of one block; return False where it must not be created, or not now.
 
-    The block goes in the transaction that keeps the request, and the key stands for it where a store is of several
-    parts that do not all commit at once.
+    The transaction that stores the request removes the block. The Idempotency-Key prevents duplicates where a
+    store's parts do not commit together.
     """
     receivers = [
         Receiver(phone, tuple(values), None, reference)
         for phone, values, reference in _receivers_decoder.decode(block.body)
     ]
     key = f"campaign {campaign.id.hex()} {block.number}"
-    promise = await accept.prepare_request(
+    new_request = await accept.prepare_request(
         context,
         campaign.account_id,
         sending._replace(receivers=receivers, scheduled_at=campaign.scheduled_at),
         IdempotencyKey(key, hashlib.sha256(key.encode()).digest()),
     )
-    kept = await context.store.write(_store_request, campaign, block.number, promise)
-    if kept:
-        accept.announce_request(context, sending.product, promise)
-    return kept
+    stored = await context.store.write(_store_request, campaign, block.number, new_request)
+    if stored:
+        accept.announce_request(context, sending.product, new_request)
+    return stored
 
 
-def _store_request(tx: Tx, campaign: Campaign, number: int, promise: NewRequest) -> bool:
-    if not campaigns.take_block(tx, campaign, number, promise.now):
+def _store_request(tx: Tx, campaign: Campaign, number: int, new_request: NewRequest) -> bool:
+    if not campaigns.take_block(tx, campaign, number, new_request.now):
         return False
-    (kept,) = accept.store_requests(tx, [promise])
-    campaign_requests.add(tx, campaign.id, number, kept.request_id, len(promise.messages), promise.scheduled_at)
+    (stored,) = accept.store_requests(tx, [new_request])
+    campaign_requests.add(
+        tx, campaign.id, number, stored.request_id, len(new_request.messages), new_request.scheduled_at
+    )
     return True
 
 
 async def _check_usable(context: Context, campaign: Campaign, sending: Sending) -> None:
-    """Raises Refused where the profile or the template may not be used any more, or not as it was checked."""
+    """Raises Refused where the profile or template can no longer be used, or has changed."""
     if sending.profile_id is None:
         return
     body = json.loads(await context.store.read(campaigns.get_body, campaign.id))
@@ -274,7 +287,7 @@ async def _expedite_requests(context: Context, campaign: Campaign) -> None:
     await context.store.write(campaigns.end_expedite, campaign.id)
 
 
-def _begin_cancel(tx: Tx, campaign_id: bytes, now: Instant, deed: AuditEntry) -> bool:
+def _begin_cancel(tx: Tx, campaign_id: bytes, now: Instant, audit_entry: AuditEntry) -> bool:
     before = (CampaignState.DRAFT, CampaignState.READING, CampaignState.CHECKED)
     on_its_way = (CampaignState.MAKING, CampaignState.MADE, CampaignState.HALTED)
     moved = campaigns.change_state(tx, campaign_id, before, CampaignState.CANCELLED, now) or campaigns.change_state(
@@ -282,7 +295,7 @@ def _begin_cancel(tx: Tx, campaign_id: bytes, now: Instant, deed: AuditEntry) ->
     )
     if moved:
         campaigns.delete_blocks(tx, campaign_id)
-        audit_log.add(tx, deed)
+        audit_log.add(tx, audit_entry)
     return moved
 
 
@@ -291,9 +304,9 @@ def _add(tx: Tx, draft: CampaignDraft, now: Instant) -> bool:
     return True
 
 
-def with_audit_entry(tx: Tx, work: Callable[..., bool], deed: AuditEntry, *args: object) -> bool:
-    """Do something to a campaign, and if it was done, note who did it."""
+def with_audit_entry(tx: Tx, work: Callable[..., bool], audit_entry: AuditEntry, *args: object) -> bool:
+    """Run `work` on a campaign, and add an audit entry if it returns True."""
     done = work(tx, *args)
     if done:
-        audit_log.add(tx, deed)
+        audit_log.add(tx, audit_entry)
     return done

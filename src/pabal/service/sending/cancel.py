@@ -1,4 +1,4 @@
-"""Cancels what still waits."""
+"""Cancels waiting messages."""
 
 from typing import NamedTuple
 
@@ -11,17 +11,18 @@ from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 
 SWEEP_BATCH_REQUESTS = 5
+"""Requests of a deleted profile that one transaction cancels."""
 
 
 class CancelResult(NamedTuple):
-    """How many messages were meant, and how many of them still waited."""
+    """How many messages were selected, and how many of them were cancelled."""
 
     requested: int
     canceled: int
 
 
 class SweepStep(NamedTuple):
-    """How many messages a step of a sweep cancelled, and after which request to go on, None at the end."""
+    """How many messages a batch cancelled, and the request to continue after, None at the end."""
 
     canceled: int
     next_after: tuple[Instant, bytes] | None
@@ -33,11 +34,11 @@ def cancel(
     request_id: bytes,
     message_id: bytes | None,
     now: Instant,
-    deed: AuditEntry | None = None,
+    audit_entry: AuditEntry | None = None,
 ) -> CancelResult:
-    """Cancel a request's waiting messages, or one of them; none of those is ever handed over."""
-    if deed:
-        audit_log.add(tx, deed)
+    """Cancel a request's waiting messages, or one of them; none of them is submitted any more."""
+    if audit_entry:
+        audit_log.add(tx, audit_entry)
     low, high = (message_id, message_id) if message_id else identifiers.message_id_range(request_id)
     meant = sum(messages.count_by_status(tx, account_id, low, high).values())
     waiting = messages.find_waiting(tx, account_id, request_id, message_id)
@@ -51,12 +52,12 @@ async def cancel_request(
     account_id: int,
     request_id: bytes | None,
     message_id: bytes | None,
-    deed: AuditEntry | None = None,
+    audit_entry: AuditEntry | None = None,
 ) -> CancelResult:
-    """Cancel for a caller; None for an id that cannot be one.
+    """Cancel for a caller; an id is None where it was malformed.
 
-    Raises Refused(REQUEST_NOT_FOUND), also for one that is another account's. What is not there is found
-    out by reading: a refusal within a write would cost its neighbours a second run.
+    Raises Refused(REQUEST_NOT_FOUND), also for another account's. It reads first, since a refusal inside a write
+    would make the whole group commit run again.
     """
     if request_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
@@ -65,13 +66,13 @@ async def cancel_request(
     low, high = (message_id, message_id) if message_id else identifiers.message_id_range(request_id)
     if not await context.store.read(messages.count_by_status, account_id, low, high):
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId" if message_id else "requestId")
-    done = await context.store.write(cancel, account_id, request_id, message_id, context.world.now(), deed)
+    done = await context.store.write(cancel, account_id, request_id, message_id, context.world.now(), audit_entry)
     context.metrics.messages_cancelled.add(done.canceled)
     return done
 
 
 def cancel_profile_batch(tx: Tx, profile_id: int, after: tuple[Instant, bytes], now: Instant) -> SweepStep:
-    """Cancel some of a deleted profile's waiting messages."""
+    """Cancel a batch of a deleted profile's waiting messages."""
     found = requests.list_by_profile(tx, profile_id, after, SWEEP_BATCH_REQUESTS)
     canceled = 0
     for _, request_id, account_id in found:
@@ -87,7 +88,7 @@ def cancel_profile_batch(tx: Tx, profile_id: int, after: tuple[Instant, bytes], 
 async def cancel_deleted_profiles(context: Context) -> None:
     """Cancel the waiting messages of all deleted profiles, in batches.
 
-    Those that are due already are cancelled when they are claimed, so only later ones are looked for.
+    Only later messages: due ones are cancelled when they are claimed.
     """
     for profile_id in await context.store.read(profiles.list_unswept):
         await cancel_profile_messages(context, profile_id)

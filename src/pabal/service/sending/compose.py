@@ -1,4 +1,4 @@
-"""The text that one receiver gets: composed when a message is sent, and again when it is looked up."""
+"""Composes the content of one message, when it is sent and when it is looked up."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ from pabal.store.requests import Request
 
 
 def is_fallback(message: Message, request: Request) -> bool:
-    """Say whether a message stands in for a failed one of its request."""
+    """Say whether a message is the fallback of a failed one."""
     return identifiers.number_of(message.id) > request.total
 
 
 def origin_of(message: Message, request: Request) -> bytes | None:
-    """Return the id of the failed message that this one stands in for, if it does."""
+    """Return the id of the failed message that this fallback replaces, None for other messages."""
     if not is_fallback(message, request):
         return None
     return identifiers.make_message_id(request.id, identifiers.number_of(message.id) - request.total)
@@ -32,7 +32,7 @@ def content_of(message: Message, request: Request) -> str:
 
 
 def subject_of(message: Message, request: Request) -> str | None:
-    """Return the subject of a message; a long fallback text bears the channel's id, if that fits."""
+    """Return the subject of a message; that of an LMS fallback is the channel's id, if it fits."""
     if is_fallback(message, request):
         return fallback_subject(message.product, request.channel_id)
     if request.subject is None:
@@ -48,20 +48,20 @@ def buttons_of(message: Message, request: Request) -> tuple[Button, ...]:
 
 
 def fallback_content(own: str | None, content: str, buttons: Sequence[Button], policy: Policy) -> str:
-    """Return the text that stands in for a receiver's failed message: its own, or one made of the message."""
+    """Return the fallback text of a failed message: its own, or one made from the message."""
     whole = own if own is not None else sending.fallback_text(content, buttons)
     return text.replace_unsupported(whole) if policy.replaces_unsupported_characters else whole
 
 
 def fallback_subject(product: Product, channel_id: str | None) -> str | None:
-    """Return the subject of a text that stands in: a long one bears the channel's id, if that fits."""
+    """Return the subject of a fallback: for LMS the channel's id, if it fits."""
     return channel_id if product is Product.LMS and sending.fits_subject(channel_id or "") else None
 
 
 def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
-    """Return what a carrier is handed for a message."""
-    is_stand_in = is_fallback(message, request)
-    sender = request.fallback_sender if is_stand_in else request.sender or request.channel_id
+    """Return the attempt that a carrier gets for a message."""
+    is_fallback_message = is_fallback(message, request)
+    sender = request.fallback_sender if is_fallback_message else request.sender or request.channel_id
     return Attempt(
         message.id,
         lease.attempt,
@@ -69,15 +69,15 @@ def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
         message.product,
         message.receiver,
         sender or "",
-        subject_of(message, request) if is_stand_in or request.subject is not None else None,
+        subject_of(message, request) if is_fallback_message or request.subject is not None else None,
         content_of(message, request),
         buttons_of(message, request) if request.buttons else (),
-        request.id if request.has_image and not is_stand_in else None,
+        request.id if request.has_image and not is_fallback_message else None,
         request.sender_key,
         request.template_code,
         lease.tries,
         request.is_ad,
-        None if is_stand_in else request.image_link,
+        None if is_fallback_message else request.image_link,
         lease.lane == Lane.SMALL,
         lease.is_in_doubt,
     )

@@ -1,4 +1,4 @@
-"""Follows what was sent: campaigns and requests of an account, newest first, and how far each has come."""
+"""Lists campaigns and requests of an account with their progress."""
 
 from typing import NamedTuple
 
@@ -18,12 +18,12 @@ from pabal.store.requests import Request as Request
 AFTER_NEWEST_ID = b"\xff" * identifiers.REQUEST_ID_BYTES
 SCAN_BATCH_REQUESTS = 200
 MAX_SCANS = 10
-"""The requests of campaigns are passed over: so many at a time, and so often before it stops."""
+"""A page skips requests of campaigns: it scans this many batches at most."""
 SOON_MS = 10 * MINUTE
 
 
 class SentItem(NamedTuple):
-    """A campaign or a request, and how far it has come."""
+    """A campaign or a request, with its progress."""
 
     id: bytes
     product: Product
@@ -31,13 +31,13 @@ class SentItem(NamedTuple):
     request: Request | None
     scheduled_at: Instant | None
     progress: CampaignProgress
-    """Of receivers that are in a request."""
+    """Of receivers that are in a request already."""
     total: int
     has_ended: bool
 
     @property
     def not_yet_accepted(self) -> int:
-        """How many receivers wait to be in a request at all."""
+        """Receivers of a running campaign that are in no request yet."""
         is_on_its_way = self.campaign is not None and self.campaign.state in (
             CampaignState.MAKING,
             CampaignState.HALTED,
@@ -46,42 +46,42 @@ class SentItem(NamedTuple):
 
     @property
     def never_accepted(self) -> int:
-        """How many receivers never were in a request, and never will be."""
+        """Receivers of a cancelled campaign that never were in a request."""
         is_cancelled = self.campaign is not None and self.campaign.state is CampaignState.CANCELLED
         return self.total - self.progress.total if is_cancelled else 0
 
     @property
     def has_waiting(self) -> bool:
-        """Whether something is left that can be cancelled."""
+        """Whether something can still be cancelled."""
         return self.progress.waiting + self.not_yet_accepted > 0
 
     def is_in_progress(self, now: Instant) -> bool:
-        """Say whether it is worth watching."""
+        """Say whether its progress will change soon."""
         if self.campaign and self.campaign.state in (CampaignState.MAKING, CampaignState.CANCELLING):
             return True
         return not self.has_ended and (self.scheduled_at or 0) <= now + SOON_MS
 
     def is_scheduled(self, now: Instant) -> bool:
-        """Say whether it waits for its time, and may be sent before."""
+        """Say whether it waits for its scheduled time, and can be sent now."""
         if self.campaign and self.campaign.state not in (CampaignState.MAKING, CampaignState.MADE):
             return False
         return self.has_waiting and self.scheduled_at is not None and self.scheduled_at > now
 
 
 class SentPage(NamedTuple):
-    """Some of what was sent, newest first, and from where to go on: None where there is nothing more."""
+    """A page of sent items, newest first; `next_before` is None on the last page."""
 
     items: list[SentItem]
     next_before: bytes | None
 
 
-async def list_sent(context: Context, account_id: int, before: bytes, most: int) -> SentPage:
-    """Return what an account sent before an id, newest first."""
-    return await context.store.read(_read_page, account_id, before, most)
+async def list_sent(context: Context, account_id: int, before: bytes, limit: int) -> SentPage:
+    """Return a page of what an account sent before an id, newest first."""
+    return await context.store.read(_read_page, account_id, before, limit)
 
 
 async def get_sent(context: Context, account_id: int, sent_id: bytes | None) -> SentItem | None:
-    """Return a campaign or a request as it stands now, None where the account has none of this id."""
+    """Return a campaign or a request with current progress, None where the account has none of this id."""
     if sent_id is None:
         return None
     found = await context.store.read(_read_sent, account_id, sent_id)
@@ -96,17 +96,17 @@ async def campaign_parts(context: Context, campaign: Campaign) -> list[CampaignR
 
 
 async def campaign_of_request(context: Context, request_id: bytes) -> bytes | None:
-    """Return the campaign that a request belongs to, if it does."""
+    """Return the campaign of a request, if it has one."""
     return (await context.store.read(campaign_requests.campaigns_by_request, [request_id])).get(request_id)
 
 
-def _read_page(tx: Tx, account_id: int, before: bytes, most: int) -> SentPage:
-    singles, further = _single_requests(tx, account_id, before, most)
-    some = campaigns.list_by_account(tx, account_id, before, most)
+def _read_page(tx: Tx, account_id: int, before: bytes, limit: int) -> SentPage:
+    singles, further = _single_requests(tx, account_id, before, limit)
+    some = campaigns.list_by_account(tx, account_id, before, limit)
     if further is not None:
         some = [each for each in some if each.id > further]
     both: list[Campaign | Request] = sorted([*some, *singles], key=lambda each: each.id, reverse=True)
-    shown = both[:most]
+    shown = both[:limit]
     sums = campaign_requests.sum_progress(tx, [each.id for each in shown if isinstance(each, Campaign)])
     found = [
         _campaign_item(each, *sums.get(each.id, (CampaignProgress(), True)))
@@ -114,13 +114,13 @@ def _read_page(tx: Tx, account_id: int, before: bytes, most: int) -> SentPage:
         else _request_item(tx, each)
         for each in shown
     ]
-    if len(both) > most or len(some) == most:
+    if len(both) > limit or len(some) == limit:
         further = shown[-1].id
     return SentPage(found, further)
 
 
-def _single_requests(tx: Tx, account_id: int, before: bytes, most: int) -> tuple[list[Request], bytes | None]:
-    """Return requests that are no campaign's, and where to go on, None at the end."""
+def _single_requests(tx: Tx, account_id: int, before: bytes, limit: int) -> tuple[list[Request], bytes | None]:
+    """Return requests outside campaigns, and the id to continue before, None at the end."""
     found: list[Request] = []
     for _ in range(MAX_SCANS):
         some = requests.list_by_account(tx, account_id, before, SCAN_BATCH_REQUESTS)
@@ -129,7 +129,7 @@ def _single_requests(tx: Tx, account_id: int, before: bytes, most: int) -> tuple
         if len(some) < SCAN_BATCH_REQUESTS:
             return found, None
         before = some[-1].id
-        if len(found) > most:
+        if len(found) > limit:
             break
     return found, before
 

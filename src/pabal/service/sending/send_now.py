@@ -1,4 +1,4 @@
-"""Sends now what was scheduled for later and still waits."""
+"""Sends scheduled messages now."""
 
 from typing import NamedTuple
 
@@ -13,27 +13,27 @@ from pabal.store.engine.base import Tx
 
 
 class Expedited(NamedTuple):
-    """How many messages come due at once, and the carriers that have them."""
+    """How many messages are due now, and their carriers."""
 
     messages: int
     carriers: frozenset[str]
 
 
-def expedite(tx: Tx, request_id: bytes, now: Instant, deed: AuditEntry | None = None) -> Expedited:
-    """Let what still waits of a request come due; what a carrier has had in hand goes its way as it is."""
+def expedite(tx: Tx, request_id: bytes, now: Instant, audit_entry: AuditEntry | None = None) -> Expedited:
+    """Make the waiting messages of a request due; messages in flight stay as they are."""
     carriers = queue.expedite(tx, request_id, now)
     campaign_requests.recount_soon(tx, request_id, now, now)
     if carriers:
         requests.reschedule(tx, request_id, now)
-        if deed:
-            audit_log.add(tx, deed)
+        if audit_entry:
+            audit_log.add(tx, audit_entry)
     return Expedited(len(carriers), frozenset(carriers))
 
 
 async def send_now(
-    context: Context, account_id: int, request_id: bytes | None, deed: AuditEntry | None = None
+    context: Context, account_id: int, request_id: bytes | None, audit_entry: AuditEntry | None = None
 ) -> Expedited:
-    """Send what still waits of a request now; None for an id that cannot be one.
+    """Send a request's waiting messages now; the id is None where it was malformed.
 
     Raises Refused: REQUEST_NOT_FOUND, also for another account's; NIGHT_AD_RESTRICTED.
     """
@@ -42,12 +42,12 @@ async def send_now(
     if request is None or request.account_id != account_id:
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
     check_ad_hours(request.is_ad, context.policy, context.world.now())
-    hurried = await context.store.write(expedite, request.id, context.world.now(), deed)
+    hurried = await context.store.write(expedite, request.id, context.world.now(), audit_entry)
     context.wake(hurried.carriers)
     return hurried
 
 
 def check_ad_hours(is_ad: bool, policy: Policy, now: Instant) -> None:
-    """Raises Refused(NIGHT_AD_RESTRICTED) for an advertisement at night: it waits for its time."""
+    """Raises Refused(NIGHT_AD_RESTRICTED) for an advertisement at night."""
     if is_ad and dates.is_night(now, policy.zone):
         raise Refused(Code.NIGHT_AD_RESTRICTED, "sendDate")
