@@ -29,7 +29,7 @@ def test_a_category_may_have_a_group() -> None:
         (["code,name", "001,a", "002, "], "line 3"),
         (["code,name", "001"], "line 2"),
         (["number,title", "001,a"], "line 2"),
-        (["code,name", "001,a", "001,b"], "line 3: code 001"),
+        (["code,name", "001,a", "001,b"], "line 3: duplicate code 001"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_refused_with_its_line(lines: list[str], why: str) -> None:
