@@ -1,6 +1,7 @@
 """The pages to sign in and out, and what anyone may change of how they see the console."""
 
 import math
+
 from starlette.responses import Response
 
 from pabal.console.shell import cookies
