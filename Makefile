@@ -74,7 +74,7 @@ bench: $(DEV) postgres ## Run the benchmarks; ARGS="accept history" runs some of
 
 docs: $(DEV) ## Generate the reference pages from the code
 	@echo "Generating the reference pages"
-	@$(BIN)/python docs/generate.py
+	@$(BIN)/python -m docs.generate
 
 lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade updates versions
 	@echo "Locking the runtime dependencies"

@@ -15,7 +15,7 @@ from pabal.service.metrics import Metrics
 from pabal.settings.settings import ENVIRONMENT_PREFIX, FIELDS
 from pabal.web.endpoints import ENDPOINT_BY_PATH
 
-ROOT = Path(generate.__file__).parents[1]
+ROOT = generate.FOLDER.parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
