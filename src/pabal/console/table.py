@@ -1,4 +1,4 @@
-"""Every page of the console, once: where it is, who may, who answers; routes, menu and tests walk it."""
+"""The table of pages: path, handler and roles of each. Routes, menu and tests are made from it."""
 
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, profiles, templates
@@ -31,9 +31,9 @@ OPERATING = tuple(
 )
 
 MESSAGE_BYTES = 1024 * 1024
-"""A message with its picture and its receivers as they are typed; percent signs make three bytes of one."""
+"""A message with its image and its typed receivers; URL encoding makes three bytes of one."""
 PICTURE_BYTES = 8 * 1024 * 1024
-"""A form with a picture as phones take it: far too large, but that is told beside its field."""
+"""A form with a photo from a phone: that is too large to send, but the error is shown at its field."""
 
 PAGES = (
     Page("/console", overview.show_overview, EVERYONE, menu="menu.overview"),

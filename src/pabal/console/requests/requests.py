@@ -1,4 +1,4 @@
-"""Following what was sent: campaigns and requests with live progress, sent now or cancelled while they wait."""
+"""Campaigns and requests with live progress; those that wait can be sent now or cancelled."""
 
 from typing import NamedTuple
 
@@ -21,11 +21,11 @@ PAGE_SIZE = 20
 MAX_POLLED = 20
 SHOWN_PARTS = 200
 BAR_WIDTH = 1000
-"""How wide a bar is, in parts."""
+"""The width of a bar in its own units."""
 
 
 class BarSegment(NamedTuple):
-    """A part of a bar: what it stands for, where it begins, how wide it is."""
+    """A part of a bar: its status, where it begins, how wide it is."""
 
     word: str
     begin: int
@@ -72,7 +72,7 @@ async def list_requests(request: PageRequest) -> Response:
 
 
 async def show_progress(request: PageRequest) -> Response:
-    """Answer with how far those are that the page watches."""
+    """Answer with the progress of the entries that the page polls."""
     words = request.field("ids").split(",")[:MAX_POLLED]
     found = [
         await progress_service.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
@@ -80,7 +80,7 @@ async def show_progress(request: PageRequest) -> Response:
     ]
     is_one = bool(request.field("one"))
     if is_one and any(each and each.campaign and each.campaign.state is CampaignState.HALTED for each in found):
-        return Response(status_code=NO_CONTENT, headers=RELOAD_HEADERS)  # the page says why
+        return Response(status_code=NO_CONTENT, headers=RELOAD_HEADERS)  # the whole page shows the reason
     entries = [_entry(request, each) for each in found if each]
     ended = [each.name or each.kind for each in entries if not each.is_moving]
     news = request.t("follow.news", names=", ".join(ended)) if ended else ""
@@ -99,7 +99,7 @@ async def show_request(request: PageRequest) -> Response:
 
 
 async def cancel_request_or_campaign(request: PageRequest) -> Response:
-    """Cancel what still waits."""
+    """Cancel what is still waiting."""
     sent = await _get_progress(request)
     deed = request.audit_entry("campaign.cancel" if sent.campaign else "request.cancel", sent.id.hex())
     if sent.campaign:
@@ -110,7 +110,7 @@ async def cancel_request_or_campaign(request: PageRequest) -> Response:
 
 
 async def send_request_now(request: PageRequest) -> Response:
-    """Send now what waits for its time."""
+    """Send now what is scheduled for later."""
     sent = await _get_progress(request)
     try:
         if sent.campaign:
@@ -125,7 +125,7 @@ async def send_request_now(request: PageRequest) -> Response:
 
 
 async def resume_campaign(request: PageRequest) -> Response:
-    """Take up a campaign again that was halted.
+    """Resume a campaign that was halted.
 
     Raises Refused(NOT_FOUND) for what is no campaign.
     """
@@ -206,7 +206,7 @@ def _entry(request: PageRequest, sent: SentItem) -> RequestEntry:
 
 
 def _state(request: PageRequest, sent: SentItem) -> tuple[str, str]:
-    """Return where it stands in words, and how that is coloured."""
+    """Return the text of the state, and the CSS class that colours it."""
     campaign = sent.campaign
     if campaign and campaign.state is not CampaignState.MADE:
         word = {CampaignState.HALTED: "fail", CampaignState.CANCELLED: "cancel"}.get(campaign.state, "waiting")
@@ -221,7 +221,7 @@ def _state(request: PageRequest, sent: SentItem) -> tuple[str, str]:
 
 
 def _bar_segments(progress: CampaignProgress, total: int) -> list[BarSegment]:
-    """Return the parts of a bar, those that have ended first."""
+    """Return the segments of a bar, those of final statuses first."""
     found = []
     begin = 0
     for status in (Status.COMPLETED, Status.FAIL, Status.CANCEL, Status.SENDING, Status.WAITING):

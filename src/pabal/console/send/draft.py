@@ -1,4 +1,4 @@
-"""A message that is being written on the send page: what was typed, and how the interface would be sent it."""
+"""A draft on the send page: what was typed, and the body of the interface that it makes."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ BUTTON_FIELDS = {
     "botConversion": ("chatExtra", "chatEvent"),
     "deliveryTracking": (),
 }
-"""The fields that are asked for, by the type of a button."""
+"""The fields of each type of button."""
 _TEXT_FIELDS = (
     "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",
     "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
@@ -31,7 +31,7 @@ _TEXT_FIELDS = (
 _CHECKBOXES = ("adFlag", "resend", "once", "later")
 _BUTTON_FIELD = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
 _MISSING_DATE = "-"
-"""What stands for a date that was to be picked and was not: it must not mean now."""
+"""Stands for the date of a scheduled message that has none: an empty one would mean now."""
 
 
 class MessageKind(NamedTuple):
@@ -56,7 +56,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class MessageDraft:
-    """What was typed; a field that was not is empty."""
+    """What was typed; a field that was left out is empty."""
 
     kind: MessageKind
     texts: Mapping[str, str]
@@ -65,7 +65,7 @@ class MessageDraft:
 
     @property
     def product(self) -> Product:
-        """The kind of message that it becomes."""
+        """The product that it is sent as."""
         if self.kind.word != FRIENDTALK:
             return self.kind.product
         return next(
@@ -74,12 +74,12 @@ class MessageDraft:
 
     @property
     def has_image(self) -> bool:
-        """Whether this kind of message holds a picture."""
+        """Whether this kind of message has an image."""
         return self.product is Product.MMS or self.product in FRIENDTALK_PRODUCTS[1:]
 
     @property
     def is_ad(self) -> bool:
-        """Whether it is an advertisement; what Alimtalk says must not be one."""
+        """Whether it is an advertisement; an Alimtalk must not be one."""
         return self.checkboxes["adFlag"] and self.kind.word != ALIMTALK
 
     @property
@@ -89,7 +89,7 @@ class MessageDraft:
 
     @property
     def fields(self) -> list[str]:
-        """The fields that something can be wrong with, by their names in the interface."""
+        """The fields that can have an error, by their names in the interface."""
         found = ["content", "receivers", "sendDate"]
         found += ["sender"] if self.product.is_text else ["senderKey", "resendPhoneNumber", "resendContent"]
         found += ["templateCode"] if self.kind.word == ALIMTALK else []
@@ -101,7 +101,7 @@ class MessageDraft:
         return found
 
     def body(self, receivers: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the body that the interface would be sent; it is checked there."""
+        """Return the body of the interface, not yet validated."""
         texts = self.texts
         given: dict[str, Any] = {"receivers": receivers, "sendDate": self._send_date()}
         if self.kind.word == ALIMTALK:
@@ -124,11 +124,11 @@ class MessageDraft:
         return {name: value for name, value in given.items() if value not in ("", None)}
 
     def without_fields(self, *names: str) -> "MessageDraft":
-        """Return the draft with some texts left out."""
+        """Return the draft with some text fields emptied."""
         return replace(self, texts={**self.texts, **dict.fromkeys(names, "")})
 
     def _send_date(self) -> str:
-        """Return when to send, as the interface spells it; browsers put a T between day and time."""
+        """Return the send date as the interface writes it; browsers put a T between day and time."""
         if not self.checkboxes["later"]:
             return ""
         return self.texts["sendDate"].strip().replace("T", " ") or _MISSING_DATE
@@ -141,13 +141,13 @@ class MessageDraft:
 
 
 def blank_draft(kind_name: str) -> MessageDraft:
-    """Return a draft of a kind in which nothing has been typed."""
+    """Return an empty draft of a kind."""
     kind = KINDS.get(kind_name, KINDS[SMS])
     return MessageDraft(kind, dict.fromkeys(_TEXT_FIELDS, ""), {**dict.fromkeys(_CHECKBOXES, False), "once": True})
 
 
 def read_draft(fields: Mapping[str, str]) -> MessageDraft:
-    """Return the draft that a form holds."""
+    """Return the draft that a form contains."""
     draft = blank_draft(fields.get("to") or fields.get("kind", ""))
     texts = {name: fields.get(name, "") for name in _TEXT_FIELDS}
     checkboxes = {name: bool(fields.get(name)) for name in _CHECKBOXES}
@@ -157,7 +157,7 @@ def read_draft(fields: Mapping[str, str]) -> MessageDraft:
 
 
 def _read_buttons(fields: Mapping[str, str]) -> tuple[dict[str, str], ...]:
-    """Return the buttons in the order of the form, each with the fields of its type."""
+    """Return the buttons in the order of the form, each with the fields of its type only."""
     found: dict[int, dict[str, str]] = {}
     for name, value in fields.items():
         match = _BUTTON_FIELD.fullmatch(name)
@@ -173,7 +173,7 @@ def _read_button(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def _apply_action(draft: MessageDraft, action: str) -> MessageDraft:
-    """Return the draft after its picture or a button was taken away, or one added or moved: `add`, `up-1`."""
+    """Return the draft after an action: the image removed, or a button added, moved or removed (`add`, `up-1`)."""
     if action == "unpicture":
         return draft.without_fields("image_name", "image_type", "image_body")
     verb, _, place = action.partition("-")

@@ -1,4 +1,4 @@
-"""A draft as it will arrive: counted, filled in and cut to size by the rules that the service sends by."""
+"""The preview of a draft: measured and filled in by the same rules that the service sends by."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -22,50 +22,50 @@ SHOWN_CHARACTERS = 20
 
 
 class TextRun(NamedTuple):
-    """A stretch of text that a text message can hold, or cannot."""
+    """A run of text that can be sent, or that cannot."""
 
     text: str
     is_sendable: bool
 
 
 class TextSize(NamedTuple):
-    """How long a text is, as carriers count it, and how long it may be."""
+    """The size of a text as carriers count it, and its limit."""
 
     size: int
     limit: int
     is_in_bytes: bool
     is_over: bool
     unsupported: str = ""
-    """The characters that cannot be sent; they are not counted."""
+    """The characters that cannot be sent; the size does not include them."""
 
 
 class ComposedMessage(NamedTuple):
-    """The texts of a draft, cleaned and marked as they would be kept."""
+    """The texts of a draft, cleaned and marked as an advertisement, as they would be stored."""
 
     content: str
     subject: str
     buttons: tuple[Button, ...]
     variables: tuple[str, ...]
-    """The variables, in the order of the columns."""
+    """The names of the variables, in the order of the columns."""
     fallback_content: str | None
-    """The fallback's own text."""
+    """The text of the fallback, where it has its own."""
     clean: Callable[[str], str]
     replaced: str
-    """What the texts lost when they were cleaned, where the operator has that so."""
+    """The characters that were replaced, if the operator has enabled that."""
 
 
 class FallbackPreview(NamedTuple):
-    """The text message that goes when a talk fails."""
+    """The text message that is sent when a KakaoTalk message fails."""
 
     product: Product | None
-    """None where no text message can hold it."""
+    """None where the text is too long for any text message."""
     subject: str
     content: list[TextRun]
     size: TextSize
 
 
 class MessagePreview(NamedTuple):
-    """The message of one receiver."""
+    """The message as one receiver gets it."""
 
     label: Text
     is_talk: bool
@@ -82,7 +82,7 @@ class MessagePreview(NamedTuple):
 
 
 def compose_message(draft: MessageDraft, design: TemplateContent | None, policy: Policy) -> ComposedMessage:
-    """Return the texts of a draft; of an Alimtalk, those of its template."""
+    """Return the texts of a draft; for an Alimtalk, those of its template."""
     clean = make_cleaner(draft.product, policy)
     body = draft.body([])
     content, subject = str(body.get("content", "")), str(body.get("subject", ""))
@@ -105,7 +105,7 @@ def compose_message(draft: MessageDraft, design: TemplateContent | None, policy:
 def length_check(
     draft: MessageDraft, message: ComposedMessage, receivers: int
 ) -> Callable[[bodies.ReceiverBody], CheckedText]:
-    """Return what says no where a receiver's text does not fit, as the interface does."""
+    """Return the check of a receiver's text that the interface makes: it refuses a text that is too long."""
     if not message.variables:
         return accept_unchanged
     if draft.product.is_text:
@@ -125,7 +125,7 @@ def build_preview(
     values: Mapping[str, str],
     policy: Policy,
 ) -> MessagePreview:
-    """Return the message as a receiver with these values gets it; a variable without one stays as it is."""
+    """Return the message as a receiver with these values gets it; a variable without a value stays visible."""
     filling = [_clean_or_cut(message.clean, values.get(name, f"#{{{name}}}")) for name in message.variables]
 
     def filled(template: str) -> str:
@@ -155,7 +155,7 @@ def build_preview(
 
 
 def measure(product: Product, content: str) -> TextSize:
-    """Return how long a text is as the service counts it for this product."""
+    """Return the size of a text as the service counts it for this product."""
     if product.is_text:
         return _measure_bytes(content, sending.MAX_BYTES[product])
     most = sending.MAX_CHARACTERS[product]
@@ -163,7 +163,7 @@ def measure(product: Product, content: str) -> TextSize:
 
 
 def split_unsupported(content: str, product: Product) -> list[TextRun]:
-    """Return a text in stretches that can and cannot be sent."""
+    """Return a text as runs of characters that can and cannot be sent."""
     if not product.is_text or not _unsupported_characters(content):
         return [TextRun(content, True)]
     return [TextRun("".join(run), is_carried) for is_carried, run in groupby(content, text.is_supported)]
@@ -176,7 +176,7 @@ def _measure_bytes(content: str, limit: int) -> TextSize:
 
 
 def _unsupported_characters(content: str) -> str:
-    """Return the characters that no text message can hold."""
+    """Return the characters that text messages do not support."""
     try:
         text.carried_bytes(content)
     except Refused:
@@ -189,7 +189,7 @@ def _mark_as_ad(draft: MessageDraft, content: str) -> str:
 
 
 def _clean_or_cut(clean: Callable[[str], str], content: str) -> str:
-    """Return a text cleaned, or cut where it is beyond all limits: how it is wrong is told elsewhere."""
+    """Return a text cleaned; one that is beyond all limits is cut, and its error is shown elsewhere."""
     try:
         return clean(content)
     except Refused:
@@ -197,7 +197,7 @@ def _clean_or_cut(clean: Callable[[str], str], content: str) -> str:
 
 
 def _preview_buttons(draft: MessageDraft) -> tuple[Button, ...]:
-    """Return the buttons that are as they should be; the others are told of beside them."""
+    """Return the buttons to show; errors of invalid ones are shown beside their fields."""
     return tuple(_read_valid_buttons(draft.buttons[: draft.max_buttons]))
 
 

@@ -1,4 +1,4 @@
-"""All that is to be seen of a draft: its sizes, its receivers, what is wrong with it, how it will arrive."""
+"""The review of a draft: its size, its receivers, its errors, and its preview."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from pabal.models import bodies
 from pabal.service.sending.accept import get_usable_profile, get_usable_template
 
 MAX_TYPED_RECEIVERS = 1000
-"""As many are looked at again whenever someone stops typing, within some 20 ms."""
+"""All of them are validated whenever someone stops typing, within about 20 ms."""
 SHOWN_VALID_ROWS = 10
 SHOWN_INVALID_ROWS = 20
 DATE_WITHOUT_SCHEDULE = Text(
@@ -44,23 +44,23 @@ class ReceiverRow(NamedTuple):
 
 
 class Review(NamedTuple):
-    """All that is to be seen of a draft."""
+    """What the page shows of a draft."""
 
     draft: MessageDraft
     message: ComposedMessage
     receivers: TypedReceivers
     rows: list[ReceiverRow]
-    """Some that can be sent to."""
+    """The first receivers that are valid."""
     invalid_rows: list[ReceiverRow]
     errors: dict[str, str]
-    """What is wrong, by the field that it is told beside."""
+    """Errors by the field that they are shown at."""
     preview: MessagePreview
     night_key: str
-    """The key of what the night does to an advertisement, empty by day."""
+    """The key of the text about night hours, if they affect the message."""
 
 
 async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
-    """Return what is to be seen of a draft; what is still absent is not held against it."""
+    """Return the review of a draft; fields that are still empty are no errors."""
     policy = request.context.policy
     profile, design = await _chosen_profile_and_template(request, draft)
     done = preview.compose_message(draft, design, policy)
@@ -84,7 +84,7 @@ async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
 
 
 async def validate_review(request: PageRequest, review: Review) -> Sending:
-    """Return the send that a draft is.
+    """Return the validated send of a draft.
 
     Raises Refused.
     """
@@ -95,9 +95,9 @@ async def validate_review(request: PageRequest, review: Review) -> Sending:
 
 
 async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver]) -> Sending:
-    """Return the send of a draft to these receivers.
+    """Return the validated send of a draft to these receivers.
 
-    Raises Refused as the interface does; an advertisement by text is kept out of the night as well.
+    Raises Refused as the interface does, and for an advertisement by text message at night.
     """
     call = _api_call(request, draft, receivers)
     if draft.kind.word == ALIMTALK:
@@ -110,7 +110,7 @@ async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Se
 
 
 def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
-    """Return what is wrong, by the field of the form it is told beside; what belongs to none is told on top."""
+    """Return the first error of each form field; errors that belong to no field are shown at the top."""
     told: dict[str, str] = {}
     for each in problems:
         field = "receivers" if each.field.startswith(_RECEIVER_FIELD) else each.field
@@ -119,14 +119,14 @@ def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[s
 
 
 def first_values(receivers: TypedReceivers) -> dict[str, str]:
-    """Return the values of the first receiver."""
+    """Return the values of the first receiver, empty if there is none."""
     return receivers.entries[0].values if receivers.entries else {}
 
 
 async def _chosen_profile_and_template(
     request: PageRequest, draft: MessageDraft
 ) -> tuple[Profile | None, TemplateContent | None]:
-    """Return the profile and the template that were chosen, as far as they can be used."""
+    """Return the chosen profile and template, None where one cannot be used."""
     if draft.product.is_text or not draft.texts["senderKey"]:
         return None, None
     try:
@@ -142,7 +142,7 @@ async def _chosen_profile_and_template(
 
 
 def _sender(draft: MessageDraft, profile: Profile | None) -> str:
-    """Return whom the receiver sees it from."""
+    """Return the sender as the receiver sees it."""
     if not draft.product.is_text:
         return profile.channel_id if profile else ""
     try:
@@ -160,7 +160,7 @@ def _is_missing(problem: Problem) -> bool:
 
 
 def _field_problems(draft: MessageDraft, call: ApiCall) -> Sequence[Problem]:
-    """Return what is wrong with fields: all but the receivers, and a picture that was not sent along."""
+    """Return the problems of all fields but the receivers, and but an image that this request leaves out."""
     policy, now = call.context.policy, call.now
     try:
         if draft.product.is_text:
@@ -177,7 +177,7 @@ def _field_problems(draft: MessageDraft, call: ApiCall) -> Sequence[Problem]:
 
 
 def _schedule_problems(draft: MessageDraft) -> list[Problem]:
-    """Return what is wrong with a date that was picked although the message is not to be scheduled."""
+    """Return the problem of a date that was picked for a message that is not scheduled."""
     is_unclear = draft.texts["sendDate"] and not draft.checkboxes["later"]
     return [Problem(Code.INVALID_DATE, "sendDate", DATE_WITHOUT_SCHEDULE)] if is_unclear else []
 
@@ -187,7 +187,7 @@ def _max_receivers(request: PageRequest) -> int:
 
 
 def _receiver_problems(request: PageRequest, receivers: TypedReceivers) -> list[Problem]:
-    """Return what only lines of text can have wrong."""
+    """Return the problems that only typed lines can have."""
     most = _max_receivers(request)
     if receivers.total > most:
         return [
@@ -203,7 +203,7 @@ def _receiver_problems(request: PageRequest, receivers: TypedReceivers) -> list[
 def _invalid_rows(
     request: PageRequest, draft: MessageDraft, message: ComposedMessage, receivers: TypedReceivers
 ) -> list[ReceiverRow]:
-    """Return every receiver that cannot be sent to, with the reasons."""
+    """Return every receiver that cannot be sent to, with its errors."""
     problems = _receiver_problems(request, receivers)
     given = [
         bodies.ReceiverBody(phoneNumber=line.phone_number, templateData=line.values) for line in receivers.entries
@@ -225,7 +225,7 @@ def _invalid_rows(
 def _valid_rows(
     request: PageRequest, message: ComposedMessage, receivers: TypedReceivers, invalid: set[int]
 ) -> list[ReceiverRow]:
-    """Return the first receivers, and the first of those that are there twice."""
+    """Return the first valid receivers, and the first duplicates."""
     again = {line.line_number for line in receivers.duplicates}
     lines = {
         line.line_number: line

@@ -1,4 +1,4 @@
-"""The send page: a message is written, looked at while it is, looked over once more, and sent."""
+"""The send page: a message is written with a preview, confirmed, and sent."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ _TIME_DIGITS = 12
 
 
 class FormChoices(NamedTuple):
-    """What can be chosen in a form."""
+    """What can be chosen in the form."""
 
     profiles: list[Profile]
     templates: list[Template]
@@ -49,7 +49,7 @@ class FormChoices(NamedTuple):
 
 
 class Confirmation(NamedTuple):
-    """What is shown before it is sent: how many, when, and what tells this send from every other."""
+    """What is shown before a message is sent, and the key that makes the send idempotent."""
 
     total: int
     skipped_duplicates: int
@@ -60,19 +60,19 @@ class Confirmation(NamedTuple):
 
 
 async def show_form(request: PageRequest) -> Response:
-    """Show an empty form of a kind."""
+    """Show an empty form for a kind of message."""
     draft = await _with_default_sender(request, drafts.blank_draft(request.field("kind")))
     return await _render_form(request, await review_draft(request, draft))
 
 
 async def change_form(request: PageRequest) -> Response:
-    """Show the form anew, of another kind or with other buttons, with all that was typed."""
+    """Show the form with what was typed, for another kind of message or with other buttons."""
     draft = await _with_default_sender(request, drafts.read_draft(request.fields))
     return await _render_form(request, await review_draft(request, draft))
 
 
 async def update_preview(request: PageRequest) -> Response:
-    """Answer with what changes while someone types: sizes, receivers, the message as it will arrive."""
+    """Answer with what changes while someone types: size, receivers, preview."""
     review = await review_draft(request, drafts.read_draft(request.fields))
     return request.render(
         "send/send_look.html", review=review, draft=review.draft, is_part=True, max_invalid_rows=SHOWN_INVALID_ROWS
@@ -80,7 +80,7 @@ async def update_preview(request: PageRequest) -> Response:
 
 
 async def confirm(request: PageRequest) -> Response:
-    """Show how many would be sent, to whom and when, or what is in the way."""
+    """Show how many messages would be sent and when, or the errors."""
     review = await review_draft(request, drafts.read_draft(request.fields))
     try:
         found = await validate_review(request, review)
@@ -91,19 +91,19 @@ async def confirm(request: PageRequest) -> Response:
 
 
 async def show_refused(request: PageRequest, draft: MessageDraft, refused: Refused) -> Response:
-    """Show a draft anew, and what is in its way."""
+    """Show a draft with its errors."""
     return await _render_form(request, await review_draft(request, draft), refused)
 
 
 async def send(request: PageRequest) -> Response:
-    """Send what was looked over, once, however often it is asked for."""
+    """Send what was confirmed, once, however often the form is submitted."""
     draft = drafts.read_draft(request.fields)
     digest, key = _draft_digest(draft), request.field("key")[:KEY_CHARACTERS]
     if not request.field("digest").startswith(digest) or not _is_key_current(request, key):
         return await confirm(request)
     repeatable = IdempotencyKey(f"console-{key}", bytes.fromhex(digest))
     before = await find_accepted(request.context, request.account_id, repeatable)
-    if before:  # whether it could be sent now as well is no matter
+    if before:  # already sent: whether it is still valid does not matter
         return request.redirect(f"{SEND_PATH}/done/{before.hex()}")
     review = await review_draft(request, draft)
     if request.field("digest") != digest + _text_digest(review):
@@ -117,7 +117,7 @@ async def send(request: PageRequest) -> Response:
 
 
 async def send_test(request: PageRequest) -> Response:
-    """Send the message to the visitor's own phone, now, filled in as for the first receiver."""
+    """Send the message to the user's own phone, now, with the values of the first receiver."""
     draft, key = drafts.read_draft(request.fields), request.field("test_key")[:KEY_CHARACTERS]
     draft = replace(draft, checkboxes={**draft.checkboxes, "later": False})
     try:
@@ -137,7 +137,7 @@ async def send_test(request: PageRequest) -> Response:
 
 
 async def show_sent(request: PageRequest) -> Response:
-    """Show what was sent, and where to follow it.
+    """Show what was sent, with a link to its progress.
 
     Raises Refused(REQUEST_NOT_FOUND), also for another account's.
     """
@@ -160,7 +160,7 @@ async def show_sent(request: PageRequest) -> Response:
 async def _render_form(
     request: PageRequest, review: Review, refused: Refused | None = None, confirmation: Confirmation | None = None
 ) -> Response:
-    """Answer with the whole page, and what is in the way; htmx takes nothing that is not a success."""
+    """Answer with the whole page and its errors; htmx swaps in nothing but a success."""
     told = errors_by_field(request, refused.problems) if refused else {}
     is_part = request.http.headers.get("hx-request") == "true"
     return request.render(
@@ -230,24 +230,24 @@ def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Con
 
 
 def _draft_digest(draft: MessageDraft, own_number: str = "") -> str:
-    """Return what tells a draft from every other."""
+    """Return a hash that differs for any two drafts."""
     whole = [own_number, draft.kind.word, dict(draft.texts), dict(draft.checkboxes), draft.buttons]
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
 def _text_digest(review: Review) -> str:
-    """Return what tells a text that was looked over from another: a template's may change meanwhile."""
+    """Return a hash of the reviewed text: a template may change between confirmation and send."""
     whole = [review.message.content, review.message.subject, review.message.buttons]
     return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
 
 def _new_key(request: PageRequest) -> str:
-    """Return what tells a send from every other, and when it was looked over."""
+    """Return a new idempotency key; it starts with the time."""
     return f"{request.now:0{_TIME_DIGITS}x}{new_secret(request.context.world)[_TIME_DIGITS:]}"
 
 
 def _is_key_current(request: PageRequest, key: str) -> bool:
-    """Say whether a key would still be known if it had been used: an older one could send a second time."""
+    """Return whether a used key would still be stored: an older one could send a second time."""
     made_at = key[:_TIME_DIGITS]
     is_ours = len(key) == KEY_CHARACTERS and set(key) <= set(hexdigits)
     return is_ours and request.now < int(made_at, 16) + request.context.policy.idempotency_ms

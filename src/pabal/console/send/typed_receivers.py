@@ -1,4 +1,4 @@
-"""Receivers as people type or paste them: one a line, a number and the values of the variables."""
+"""Reads receivers as people type or paste them: one per line, a number and the values of the variables."""
 
 import csv
 import re
@@ -16,22 +16,22 @@ _DIGIT = re.compile(r"[0-9]", re.ASCII)
 
 
 class TypedReceiver(NamedTuple):
-    """A receiver: where it stands, its number and its values as they were typed."""
+    """A receiver as it was typed."""
 
     line_number: int
     phone_number: str
     values: dict[str, str]
     surplus: int = 0
-    """How many values it has beyond the variables."""
+    """How many values it has in excess of the variables."""
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The receiver as the interface is sent it."""
+        """The receiver as the interface takes it."""
         return {"phoneNumber": self.phone_number, "templateData": self.values}
 
 
 class TypedReceivers(NamedTuple):
-    """What was typed: the receivers to send to, those whose number was there before, and how many lines."""
+    """The receivers to send to, those whose number occurred before, and the number of lines."""
 
     entries: list[TypedReceiver]
     duplicates: list[TypedReceiver]
@@ -39,9 +39,9 @@ class TypedReceivers(NamedTuple):
 
 
 def read_receivers(text: str, variables: Sequence[str], limit: int, *, skips_duplicates: bool) -> TypedReceivers:
-    """Return the receivers that were typed, values under the names of the variables in their order.
+    """Return the receivers that were typed; their values belong to the variables in order.
 
-    A first line without any digit in its first cell names the columns. Of more than `most` only as many are
+    If the first cell has no digit, the first line names the columns. Of more than `most` only as many are
     looked at, and `total` says how many there are.
     """
     rows = [(place, row) for place, row in enumerate(text.splitlines(), 1) if row.strip()]
@@ -63,7 +63,7 @@ def read_receivers(text: str, variables: Sequence[str], limit: int, *, skips_dup
 
 
 def describe_too_many(limit: int, total: int) -> Text:
-    """Return why so many lines are refused."""
+    """Return the text that refuses so many receivers."""
     return Text(f"{limit}명까지인데 {total}명입니다.", f"At most {limit} receivers; there are {total}.")
 
 
@@ -74,7 +74,7 @@ def _read_receiver(place: int, cells: list[str], columns: Sequence[str], *, has_
 
 
 def _split_cells(row: str) -> list[str]:
-    """Return the cells of a line: parted by tabs, as spreadsheets copy them, or by commas."""
+    """Return the cells of a line, which are separated by tabs, as spreadsheets copy them, or by commas."""
     if "\t" in row:
         cells = row.split("\t")
     elif '"' in row and len(row) < csv.field_size_limit():
@@ -83,12 +83,12 @@ def _split_cells(row: str) -> list[str]:
         cells = row.split(",")
     cells = [cell.strip() for cell in cells]
     while len(cells) > 1 and not cells[-1]:
-        cells.pop()  # a comma at the end begins no value
+        cells.pop()  # a trailing comma starts no value
     return cells
 
 
 def _variable_name(cell: str) -> str:
-    """Return the variable that heads a column, however it is spelled."""
+    """Return the variable that a column header names, as `name` or `#{name}`."""
     return cell.removeprefix("#{").removesuffix("}")
 
 

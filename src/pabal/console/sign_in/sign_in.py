@@ -1,4 +1,6 @@
-"""The pages to sign in and out, and what anyone may change of how they see the console."""
+"""Signing in and out, and choosing a language or an account."""
+
+import math
 
 import math
 
@@ -14,7 +16,7 @@ STATUS_THROTTLED = 429
 
 
 async def show_sign_in(request: PageRequest) -> Response:
-    """Show the form; who is signed in goes on."""
+    """Show the form; who is signed in is redirected."""
     wanted = local_path(request.field("next"))
     if request.session:
         return request.redirect(wanted)
@@ -22,7 +24,7 @@ async def show_sign_in(request: PageRequest) -> Response:
 
 
 async def do_sign_in(request: PageRequest) -> Response:
-    """Sign in, with a session that is new whatever the browser held before."""
+    """Sign in, always with a new session."""
     wanted = local_path(request.field("next"))
     password = request.fields.get("password", "")
     try:
@@ -52,7 +54,7 @@ async def do_sign_out(request: PageRequest) -> Response:
 
 
 async def choose_language(request: PageRequest) -> Response:
-    """Speak another language from now on."""
+    """Switch the language of the console."""
     response = request.redirect(_return_path(request))
     if request.field("language") in LANGUAGES:
         cookies.set_language(response, request.field("language"), is_https=request.is_https)
@@ -60,13 +62,13 @@ async def choose_language(request: PageRequest) -> Response:
 
 
 async def show_accounts(request: PageRequest) -> Response:
-    """Show an operator all accounts, to choose one to look at."""
+    """Show an operator all accounts to choose from."""
     found = await sign_in.list_accounts(request.context)
     return request.render("sign_in/accounts.html", accounts=found)
 
 
 async def choose_account(request: PageRequest) -> Response:
-    """Have an operator look at another account."""
+    """Switch the account that an operator sees."""
     assert request.session is not None
     word = request.field("account")
     account_id = int(word) if word.isascii() and word.isdigit() and len(word) < 19 else 0
@@ -80,6 +82,6 @@ def _render_form(request: PageRequest, next_path: str, error: str = "", status: 
 
 
 def _return_path(request: PageRequest) -> str:
-    """Return where the visitor was; also to the page to sign in."""
+    """Return the page to come back to, which may be the sign-in page."""
     wanted = request.field("next")
     return wanted if wanted == SIGN_IN or wanted.startswith(f"{SIGN_IN}?") else local_path(wanted)

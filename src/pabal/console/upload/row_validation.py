@@ -1,4 +1,4 @@
-"""Checks a file of receivers, part by part, by the rules of the interface: who can be sent to, who not and why."""
+"""Validates a file of receivers part by part, by the rules of the interface."""
 
 import itertools
 import json
@@ -34,32 +34,32 @@ from pabal.service.sending.campaign_files import FileFindings, InvalidRow, Recei
 
 _RECEIVER_FIELD = "receivers["
 _PLACEHOLDER_NUMBER = "01000000000"
-"""Stands for a receiver while there is none: what is wrong with it is not told."""
+"""A receiver to validate the message with; problems of the receiver itself are ignored."""
 
 
 class CampaignMessage(NamedTuple):
-    """What all receivers share: the tab it was written on, and the fields as the interface would be sent them."""
+    """What all receivers share: the kind of message, and its fields as the interface takes them."""
 
     kind: str
     is_ad: bool
     fields: dict[str, Any]
     send_date: str = ""
-    """The time that was picked there; it can still be changed."""
+    """The time that was picked with the message; it can be changed until the campaign is sent."""
 
     def to_json(self) -> str:
-        """Return it as the store keeps it."""
+        """Return it as the store holds it."""
         own = {"kind": self.kind, "isAd": self.is_ad, "sendDate": self.send_date}
         return json.dumps({**self.fields, **own}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, stored: str) -> "CampaignMessage":
-        """Return what the store kept."""
+        """Return what `to_json` stored."""
         fields = json.loads(stored)
         return cls(fields.pop("kind"), fields.pop("isAd"), fields, fields.pop("sendDate"))
 
 
 def message_from_draft(draft: MessageDraft) -> CampaignMessage:
-    """Return the message that was written on the send page.
+    """Return the message of a draft.
 
     Raises Refused.
     """
@@ -70,7 +70,7 @@ def message_from_draft(draft: MessageDraft) -> CampaignMessage:
 
 
 class RowValidator:
-    """Checks receivers of one message; it waits for nothing, so it may do so in a thread."""
+    """Validates receivers of one message; it awaits nothing, so it can run in a thread."""
 
     def __init__(
         self,
@@ -93,19 +93,19 @@ class RowValidator:
 
     @property
     def product(self) -> Product:
-        """The kind of message that each receiver gets."""
+        """The product that each receiver gets."""
         if self._message.kind == FRIENDTALK:
             return FRIENDTALK_TYPES.get(self._body.messageType or "", Product.FRIENDTALK_TEXT)
         return KINDS[self._message.kind].product
 
     @property
     def subject_and_content(self) -> tuple[str, str]:
-        """Subject and text as they were written."""
+        """Subject and content as they were written."""
         content = self._design.content if self._design else getattr(self._body, "content", None)
         return getattr(self._body, "subject", None) or "", content or ""
 
     def validate_receivers(self, receivers: Sequence[bodies.ReceiverBody]) -> Sending:
-        """Return the checked send to these receivers.
+        """Return the validated send to these receivers.
 
         Raises Refused as the interface does.
         """
@@ -121,7 +121,7 @@ class RowValidator:
         return check_text_message(KINDS[kind].product, form, policy, now)._replace(is_ad=self._message.is_ad)
 
     def check_message(self) -> None:
-        """Raises Refused for what is wrong with the message itself, whoever receives it."""
+        """Raise Refused for problems of the message itself, whoever receives it."""
         receiver = bodies.FriendtalkReceiverBody if self._message.kind == FRIENDTALK else bodies.ReceiverBody
         given = receiver(phoneNumber=_PLACEHOLDER_NUMBER, templateData=dict.fromkeys(self.variables, ""))
         try:
@@ -132,7 +132,7 @@ class RowValidator:
                 raise Refused.from_problems(found) from None
 
     def row_to_receiver(self, row: SheetRow, columns: Columns) -> bodies.ReceiverBody:
-        """Return a row as the interface would be sent it; an empty cell is no value."""
+        """Return a row as a receiver of the interface; an empty cell is no value."""
         cells = row.cells
 
         def cell(place: int) -> str:
@@ -158,7 +158,7 @@ class RowValidator:
 
 
 async def create_validator(context: Context, account_id: int, message: CampaignMessage) -> RowValidator:
-    """Return what checks the receivers of a message, which itself is right.
+    """Return the validator for the receivers of a valid message.
 
     Raises Refused.
     """
@@ -174,7 +174,7 @@ async def create_validator(context: Context, account_id: int, message: CampaignM
 
 
 class FileValidation:
-    """A file that is being read and checked, a part at a time."""
+    """A file that is being read and validated, a part at a time."""
 
     def __init__(self, rows: Iterator[SheetRow], validator: RowValidator, *, skips_duplicates: bool) -> None:
         self._rows = sheet.limit_rows(rows)
@@ -184,10 +184,10 @@ class FileValidation:
         self._blocks = 0
         self.columns: Columns | None = None
         self.shared: str | None = None
-        """What the receivers were checked against, once one of them was right."""
+        """What all receivers get, once a valid receiver was found."""
 
     def validate_next_rows(self) -> FileFindings | None:
-        """Read and check the next part, None at the end.
+        """Read and validate the next part; None at the end.
 
         Raises Refused where the file cannot be used.
         """
@@ -197,7 +197,10 @@ class FileValidation:
                 raise Refused(
                     Code.INVALID_PARAMETER,
                     "file",
-                    Text("빈 파일입니다. 내용을 넣어 올리세요.", "The file is empty: fill it in."),
+                    Text(
+                        "빈 파일입니다. 내용을 넣어 올리세요.",
+                        "The file is empty. Add receivers and upload it again.",
+                    ),
                 )
             self.columns = sheet.find_columns(first, self._validator.variables)
         rows = list(itertools.islice(self._rows, self._validator.block_size))
@@ -210,7 +213,7 @@ class FileValidation:
     def _validate_rows(
         self, rows: Sequence[SheetRow], columns: Columns
     ) -> tuple[dict[int, Receiver], list[InvalidRow]]:
-        """Return the receivers that can be sent to, by their place, and why others cannot."""
+        """Return the valid receivers by index, and the invalid rows."""
         given = {place: self._validator.row_to_receiver(row, columns) for place, row in enumerate(rows)}
         faults: list[InvalidRow] = []
         for place, row in enumerate(rows):
@@ -235,7 +238,7 @@ class FileValidation:
     def _drop_duplicates(
         self, rows: Sequence[SheetRow], receivers: Mapping[int, Receiver], invalid_rows: list[InvalidRow]
     ) -> tuple[list[Receiver], int]:
-        """Return whom to send to, and how many numbers came again; those are faults if once is enough."""
+        """Return the receivers to send to, and the number of duplicates; skipped ones become invalid rows."""
         good: list[Receiver] = []
         duplicates = 0
         for place, receiver in receivers.items():
@@ -258,9 +261,9 @@ class FileValidation:
 
 
 def _problems_by_receiver(problems: Sequence[Problem]) -> dict[int, list[Problem]]:
-    """Return what is wrong with each receiver.
+    """Return the problems of each receiver, by index.
 
-    Raises Refused for what is wrong with the message itself: it was right before.
+    Raises Refused for problems of the message itself, which was valid before.
     """
     found: dict[int, list[Problem]] = {}
     for each in problems:

@@ -1,4 +1,4 @@
-"""A file of receivers, CSV or Excel, read row by row as cells of text; the first row names the columns."""
+"""Reads a file of receivers, CSV or Excel, as rows of text cells; the first row names the columns."""
 
 import codecs
 import csv
@@ -21,7 +21,7 @@ from pabal.domain.codes import Code, Refused, Text
 MAX_FILE_BYTES = 32 * 1024 * 1024
 MAX_ROWS = 200_000
 MAX_ROW_NUMBER = 1_048_576
-"""Excel's own; empty rows before it are passed over."""
+"""Excel's own limit; empty rows are skipped."""
 MAX_COLUMNS = 200
 PHONE_NAMES = (
     "휴대폰번호", "휴대폰", "휴대전화", "휴대전화번호", "전화번호", "수신번호", "수신자번호", "연락처", "번호",
@@ -43,7 +43,7 @@ FORMULA_ERRORS = frozenset(
         "#BLOCKED!",
     )
 )
-"""What a formula shows that came to nothing: no receiver is to read that."""
+"""What a failed formula shows: no receiver should read that."""
 _CHUNK_BYTES = 1024 * 1024
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _DELIMITERS = (",", "\t", ";")
@@ -61,18 +61,18 @@ _EXCEL_ERRORS = (
     RuntimeError,
     lzma.LZMAError,
 )
-"""What the reader of Excel files stumbles over in one that is none, or damaged."""
+"""What the Excel reader raises for a file that is damaged or no Excel file."""
 
 
 class SheetRow(NamedTuple):
-    """A row of the file: which one it is, counted as spreadsheets do, and its cells."""
+    """A row of the file: its number, as spreadsheets count, and its cells."""
 
     number: int
     cells: tuple[str, ...]
 
 
 class Columns(NamedTuple):
-    """Where to find what in a row."""
+    """Which column holds what."""
 
     names: tuple[str, ...]
     phone: int
@@ -81,23 +81,23 @@ class Columns(NamedTuple):
     unused: tuple[str, ...]
 
     def formula_error(self, row: SheetRow) -> str:
-        """Return the error of a spreadsheet that stands where something is to be sent, empty where none does."""
+        """Return the formula error in a cell that would be sent, empty if there is none."""
         places = (self.phone, self.reference, *self.values.values())
         cells = (row.cells[place] for place in places if place is not None and place < len(row.cells))
         return next((cell for cell in cells if cell in FORMULA_ERRORS), "")
 
 
 def read_rows(file: BinaryIO) -> Iterator[SheetRow]:
-    """Return the rows of a file that are not empty, as they are read.
+    """Yield the rows of a file that are not empty, as they are read.
 
-    Raises Refused(INVALID_PARAMETER), saying what to do, as soon as something cannot be read.
+    Raises Refused(INVALID_PARAMETER), which says what to do, as soon as something cannot be read.
     """
     file.seek(0)
     begin = file.read(4)
     if begin == _OLD_EXCEL:
         raise _refusal(
             "예전 Excel 형식(.xls)이거나 암호가 걸려 있습니다. Excel에서 암호 없이 .xlsx나 CSV로 저장해 올리세요.",
-            "It is of the old Excel format (.xls) or has a password: save it as .xlsx or CSV, without a password.",
+            "The file is in the old Excel format (.xls) or has a password. Save it as .xlsx or CSV, unprotected.",
         )
     found = _read_excel(file) if begin == _ZIP else _read_csv(file)
     return (row for row in found if any(row.cells))
@@ -106,13 +106,13 @@ def read_rows(file: BinaryIO) -> Iterator[SheetRow]:
 def find_columns(row: SheetRow, variables: Sequence[str]) -> Columns:
     """Return which column holds what, by the names in the first row.
 
-    Raises Refused(INVALID_PARAMETER) where names are missing or stand there twice.
+    Raises Refused(INVALID_PARAMETER) where names are missing or occur twice.
     """
     names = tuple(_column_name(cell) for cell in row.cells)
     if any(_is_phone_number(cell) for cell in row.cells):
         raise _refusal(
             "첫 행에는 열 이름이 있어야 하는데 전화번호가 있습니다. 맨 위에 열 이름 행을 넣으세요.",
-            "The first row must name the columns, but holds a phone number: put a row of names on top.",
+            "The first row must name the columns, but contains a phone number. Insert a row of names at the top.",
         )
     known = [name for name in names if name]
     twice = sorted({name for name in known if known.count(name) > 1})
@@ -120,7 +120,7 @@ def find_columns(row: SheetRow, variables: Sequence[str]) -> Columns:
         listed = ", ".join(twice)
         raise _refusal(
             f"이름이 같은 열이 있습니다: {listed}. 서로 다르게 바꾸세요.",
-            f"Columns have the same name: {listed}. Rename them.",
+            f"Several columns have the same name: {listed}. Rename them.",
         )
     places = {name: index for index, name in enumerate(names) if name}
     values = {name: places[name] for name in variables if name in places}
@@ -128,14 +128,14 @@ def find_columns(row: SheetRow, variables: Sequence[str]) -> Columns:
     if missing:
         raise _refusal(
             f"변수의 열이 없습니다: {missing}. 양식을 내려받아 열 이름을 똑같이 맞추세요.",
-            f"There is no column for: {missing}. Use the names of the template file.",
+            f"There is no column for: {missing}. Use the column names of the template file.",
         )
     others = {name: index for name, index in places.items() if name not in values}
     number = _find_column(others, PHONE_NAMES)
     if number is None:
         raise _refusal(
             f"수신번호 열이 없습니다. 첫 행에 이름이 {PHONE_NAMES[0]}인 열을 넣으세요.",
-            f"There is no column of phone numbers: name one {PHONE_NAMES[0]} (or phone) in the first row.",
+            f"There is no column of phone numbers. Name one {PHONE_NAMES[0]} (or phone) in the first row.",
         )
     reference = _find_column(others, REFERENCE_NAMES)
     unused = tuple(name for name, index in others.items() if index not in (number, reference))
@@ -143,7 +143,7 @@ def find_columns(row: SheetRow, variables: Sequence[str]) -> Columns:
 
 
 def restore_phone_number(cell: str) -> str:
-    """Return a number as it was meant: spreadsheets drop its zero."""
+    """Return a phone number with its leading zero, which spreadsheets drop."""
     digits = cell.strip()
     return f"0{digits}" if _LOST_ZERO.fullmatch(digits) else digits
 
@@ -178,14 +178,14 @@ def _read_csv(file: BinaryIO) -> Iterator[SheetRow]:
     except csv.Error:
         raise _refusal(
             f"{reader.line_num}번째 줄을 읽을 수 없습니다. CSV로 다시 저장해 올리세요.",
-            f"Line {reader.line_num} cannot be read: save it as CSV again, and upload that.",
+            f"Line {reader.line_num} cannot be read. Save the file as CSV again and upload it.",
         ) from None
     finally:
         text.detach()  # whoever opened the file closes it
 
 
 def _detect_encoding(file: BinaryIO) -> str:
-    """Return how a text is encoded: UTF-8, or what Excel in Korea writes.
+    """Return the encoding of a text: UTF-8, UTF-16, or CP949, which Korean Excel writes.
 
     Raises Refused(INVALID_PARAMETER).
     """
@@ -196,7 +196,7 @@ def _detect_encoding(file: BinaryIO) -> str:
             return encoding
     raise _refusal(
         "글자를 읽을 수 없습니다. Excel 파일(.xlsx)이나 UTF-8 CSV로 저장해 올리세요.",
-        "Its letters cannot be read: save it as an Excel file (.xlsx) or as CSV in UTF-8.",
+        "The text cannot be read. Save the file as Excel (.xlsx) or as CSV in UTF-8.",
     )
 
 
@@ -213,7 +213,9 @@ def _is_encoded_as(file: BinaryIO, encoding: str) -> bool:
 
 
 def _read_excel(file: BinaryIO) -> Iterator[SheetRow]:
-    from openpyxl.reader.excel import ExcelReader  # costs the console's start 0.2 s
+    from openpyxl.reader.excel import (
+        ExcelReader,  # importing it takes 0.2 s, which the start of the console should not pay
+    )
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
@@ -230,7 +232,7 @@ def _read_excel(file: BinaryIO) -> Iterator[SheetRow]:
     except (*_EXCEL_ERRORS, IndexError, InvalidFileException):
         raise _refusal(
             "Excel 파일을 읽을 수 없습니다. 암호를 풀고 .xlsx로 다시 저장하거나 CSV로 올리세요.",
-            "The Excel file cannot be read: save it as .xlsx again, without a password, or as CSV.",
+            "The Excel file cannot be read. Save it as .xlsx again, without a password, or as CSV.",
         ) from None
 
 
@@ -238,13 +240,13 @@ def _check_row(number: int, cells: Sequence[str]) -> SheetRow:
     if len(cells) > MAX_COLUMNS and any(cells[MAX_COLUMNS:]):
         raise _refusal(
             f"열은 {MAX_COLUMNS}개까지입니다. 쓰지 않는 열을 지우세요.",
-            f"It has at most {MAX_COLUMNS} columns: delete those that are not needed.",
+            f"A file can have up to {MAX_COLUMNS} columns. Delete those that are not needed.",
         )
     return SheetRow(number, tuple(cell.strip() for cell in cells[:MAX_COLUMNS]))
 
 
 def _cell_text(cell: Any) -> str:
-    """Return a cell of an Excel file as people read it there."""
+    """Return a cell of an Excel file as Excel shows it."""
     if cell is None:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -260,7 +262,7 @@ def _refusal(ko: str, en: str) -> Refused:
 
 
 def limit_rows(rows: Iterable[SheetRow]) -> Iterator[SheetRow]:
-    """Pass rows on, up to the most that a file may have.
+    """Yield rows, up to the limit of a file.
 
     Raises Refused(TOO_MANY_RECEIVERS).
     """
@@ -271,5 +273,5 @@ def limit_rows(rows: Iterable[SheetRow]) -> Iterator[SheetRow]:
 
 
 def _too_many() -> Refused:
-    words = Text(f"파일 하나에 {MAX_ROWS:,}행까지입니다.", f"A file has at most {MAX_ROWS:,} rows.")
-    return Refused(Code.TOO_MANY_RECEIVERS, "file", words)
+    text = Text(f"파일 하나에 {MAX_ROWS:,}행까지입니다.", f"A file can have up to {MAX_ROWS:,} rows.")
+    return Refused(Code.TOO_MANY_RECEIVERS, "file", text)

@@ -1,4 +1,4 @@
-"""An Excel file while it is unpacked: of what must be held at a time no more than there is room for."""
+"""Limits the memory and time that reading an Excel file takes, however it was packed."""
 
 import re
 import zipfile
@@ -7,24 +7,24 @@ from typing import IO, Any
 from pabal.domain.codes import Code, Refused, Text
 
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
-"""A file that unpacks to more is no list of receivers."""
+"""A larger file is no list of receivers."""
 MAX_SHARED_STRINGS_BYTES = 64 * 1024 * 1024
-"""The texts of an Excel file are held whole while it is read."""
+"""The reader holds all shared strings in memory."""
 MAX_SHARED_STRINGS_TAGS = 4_000_000
 MAX_ROW_BYTES = 16 * 1024 * 1024
 MAX_ROW_TAGS = 200_000
-"""A row is held whole too, and what stands outside of rows."""
+"""The reader also holds a whole row in memory, and everything outside of rows."""
 MAX_TAGS = 40_000_000
-"""Each takes its time."""
+"""Limits the time: the reader handles each tag."""
 SHARED_STRINGS = "sharedStrings.xml"
 _CHUNK_BYTES = 64 * 1024
 _ROW_ENDS = re.compile(rb"</(?:\w+:)?row\s*>|<(?:\w+:)?row\b[^<>]*/>")
 
 
 class LimitedZipFile(zipfile.ZipFile):
-    """The parts of an Excel file, each watched while it is read.
+    """The parts of an Excel file, each limited while it is read.
 
-    What the file says of its sizes is no guide to what a reader holds: a few packed bytes make a row of millions.
+    The sizes that the file declares do not say how much a reader holds: a few packed bytes can make a huge row.
     Raises Refused(INVALID_PARAMETER), also while a part is read.
     """
 
@@ -34,28 +34,30 @@ class LimitedZipFile(zipfile.ZipFile):
         """Whether only rows are read from now on."""
         self._tags = 0
         sizes = {each.filename: each.file_size for each in self.infolist()}
-        words = max((size for name, size in sizes.items() if name.endswith(SHARED_STRINGS)), default=0)
-        if sum(sizes.values()) > MAX_UNPACKED_BYTES or words > MAX_SHARED_STRINGS_BYTES:
+        shared_strings = max((size for name, size in sizes.items() if name.endswith(SHARED_STRINGS)), default=0)
+        if sum(sizes.values()) > MAX_UNPACKED_BYTES or shared_strings > MAX_SHARED_STRINGS_BYTES:
             raise _too_large()
 
     def open(self, name: Any, *args: Any, **options: Any) -> Any:
-        """Return a part to be read."""
+        """Return a part, limited while it is read."""
         spelled = name if isinstance(name, str) else name.filename
-        is_words = spelled.endswith(SHARED_STRINGS) and not self.is_for_rows
+        is_shared_strings = spelled.endswith(SHARED_STRINGS) and not self.is_for_rows
         most_tags, most_bytes = (
-            (MAX_SHARED_STRINGS_TAGS, MAX_SHARED_STRINGS_BYTES) if is_words else (MAX_ROW_TAGS, MAX_ROW_BYTES)
+            (MAX_SHARED_STRINGS_TAGS, MAX_SHARED_STRINGS_BYTES)
+            if is_shared_strings
+            else (MAX_ROW_TAGS, MAX_ROW_BYTES)
         )
         return LimitedPart(super().open(name, *args, **options), self, most_tags, most_bytes)
 
     def count(self, tags: int) -> None:
-        """Count tags that were read of any part."""
+        """Count tags that were read from any part."""
         self._tags += tags
         if self._tags > MAX_TAGS:
             raise _too_large()
 
 
 class LimitedPart:
-    """A part that is being read: it counts what a reader must hold since the last row ended."""
+    """A part that is being read: counts what the reader holds since the end of the last row."""
 
     def __init__(self, part: IO[bytes], whole: LimitedZipFile, most_tags: int, most_bytes: int) -> None:
         self._part = part
@@ -64,7 +66,7 @@ class LimitedPart:
         self._most_bytes = most_bytes
         self._tags = self._bytes = 0
         self._is_plain = True
-        """Whether what looks like the end of a row is one: it is none within a comment."""
+        """Whether what looks like the end of a row is one; within a comment it is not."""
         self._is_begun = False
 
     def read(self, size: int = -1) -> bytes:
@@ -107,6 +109,6 @@ def _too_large() -> Refused:
         "file",
         Text(
             "Excel 파일이 너무 큽니다. 나누거나 CSV로 올리세요.",
-            "The Excel file is too large: split it, or upload it as CSV.",
+            "The Excel file is too large. Split it, or upload it as CSV.",
         ),
     )
