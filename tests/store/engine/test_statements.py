@@ -1,0 +1,137 @@
+"""Statements: many rows at once, and the words of each dialect."""
+
+from typing import Any
+
+import pytest
+
+from pabal.store.engine.base import (
+    MAX_ROWS_PER_STATEMENT,
+    Tx,
+    chunks,
+    expand_placeholders,
+    number_columns,
+    to_dialect,
+)
+from pabal.store.engine.group_commit import GroupCommitStore
+from pabal.store.engine.postgres_tx import DIALECT as POSTGRES_WORDS
+from pabal.store.engine.sqlite import DIALECT
+from tests.fixtures.store_modes import (
+    StoreMode,
+    add_word,
+)
+
+
+@pytest.mark.parametrize("count", [0, 1, MAX_ROWS_PER_STATEMENT, MAX_ROWS_PER_STATEMENT + 1, 1000])
+def test_every_row_is_written_once_and_returned(modes: StoreMode, count: int) -> None:
+    def put_all(tx: Tx) -> list[str]:
+        found = tx.execute_many(
+            "insert into words (word) select ? || v.column1 || v.column2 from (values {rows}) as v returning word",
+            [(f"{number}", "!") for number in range(count)],
+            ("no. ",),
+        )
+        return [row[0] for row in found]
+
+    async def scenario(store: GroupCommitStore) -> None:
+        answered = await store.write(put_all)
+
+        assert answered == [f"no. {number}!" for number in range(count)]
+        assert modes.words_on_disk() == answered
+
+    modes.run(scenario)
+
+
+def test_rows_may_be_an_iterator(modes: StoreMode) -> None:
+    def put_all(tx: Tx) -> int:
+        sql = "insert into words (word) values {rows} returning word"
+        return len(tx.execute_many(sql, ((f"{number}",) for number in range(250))))
+
+    async def scenario(store: GroupCommitStore) -> None:
+        assert await store.write(put_all) == 250
+
+    modes.run(scenario)
+
+
+def test_rows_come_in_chunks_of_the_size_asked_for() -> None:
+    assert [len(chunk) for chunk in chunks([(1,)] * 7, 3)] == [3, 3, 1]
+    assert [len(chunk) for chunk in chunks([(1,)] * 6, 3)] == [3, 3]
+    assert list(chunks([], 3)) == []
+
+
+def test_placeholders_are_expanded_for_each_row() -> None:
+    assert expand_placeholders("values {rows}", 2, 3) == "values (?,?,?),(?,?,?)"
+
+
+def test_execute_returns_the_number_of_changed_rows(modes: StoreMode) -> None:
+    def change(tx: Tx) -> tuple[int, int]:
+        for word in "abc":
+            add_word(tx, word)
+        return tx.execute("update words set word = word || '!' where word < 'c'"), tx.execute("delete from words")
+
+    async def scenario(store: GroupCommitStore) -> None:
+        assert await store.write(change) == (2, 3)
+
+    modes.run(scenario)
+
+
+def test_execute_returns_zero_where_no_row_matches(modes: StoreMode) -> None:
+    def change(tx: Tx) -> int:
+        add_word(tx, "a")
+        return tx.execute("delete from words where word = 'nobody'")
+
+    async def scenario(store: GroupCommitStore) -> None:
+        assert await store.write(change) == 0
+
+    modes.run(scenario)
+
+
+def test_fetch_one_returns_the_first_row_or_none(modes: StoreMode) -> None:
+    def look(tx: Tx) -> Any:
+        add_word(tx, "a")
+        add_word(tx, "b")
+        return tx.fetch_one("select word from words order by word"), tx.fetch_one(
+            "select 1 from words where word = 'z'"
+        )
+
+    async def scenario(store: GroupCommitStore) -> None:
+        assert await store.write(look) == (("a",), None)
+
+    modes.run(scenario)
+
+
+def test_dialect_words_are_replaced_and_row_words_stay() -> None:
+    assert to_dialect("a {big}, b {bytes} {rows}", {"big": "int8", "bytes": "bytea"}) == "a int8, b bytea {rows}"
+
+
+def test_both_engines_have_the_same_dialect_words() -> None:
+    assert DIALECT.keys() == POSTGRES_WORDS.keys()
+
+
+def test_unknown_dialect_word_raises() -> None:
+    with pytest.raises(KeyError):
+        to_dialect("{nonsense}", DIALECT)
+
+
+def test_engine_understands_each_of_its_dialect_words(modes: StoreMode) -> None:
+    def use_all(tx: Tx) -> None:
+        tx.execute("create table t (a {bytes}, b {big}, c {small} primary key) {clustered}")
+        tx.execute("create table s (id {serial})")
+        tx.execute("create table q (id {big} primary key) {queue}")
+        tx.fetch_all("select a from t limit 1 {skip_locked}")
+        tx.execute("insert {or_fail} into t select null{as_bytes}, null{as_big}, 1")
+        tx.fetch_all("select name, {schema_lock} from {tables} as t")
+        raise LookupError
+
+    async def scenario(store: GroupCommitStore) -> None:
+        with pytest.raises(LookupError):
+            await store.write(use_all)
+
+    modes.run(scenario)
+
+
+def test_named_columns_of_rows_are_numbered_for_sqlite() -> None:
+    sql = "update jobs set lane = v.lane from (values {rows}) as v(id, lane) where jobs.id = v.id"
+
+    assert number_columns(sql) == (
+        "update jobs set lane = v.column2 from (values {rows}) as v where jobs.id = v.column1"
+    )
+    assert number_columns("select v.* from (values {rows}) as v") == "select v.* from (values {rows}) as v"

@@ -1,0 +1,192 @@
+"""Administration of the queue: released leases, rerouting, depths, and the indexes that it all uses."""
+
+from pabal.domain.dates import HOUR, SECOND
+from pabal.domain.message import Product
+from pabal.store import messages, queue, queue_admin
+from pabal.store.engine.base import Tx
+from pabal.store.queue import Lane
+from pabal.store.queue_admin import QueueDepth
+from tests.fixtures.jobs import LEASE, SLOT, add_job, claim_jobs, find_due, job_state
+from tests.fixtures.rows import (
+    CARRIER,
+    ExplainingTx,
+    message_id,
+    request_id,
+    sms,
+    store_many_requests,
+    store_request,
+)
+from tests.fixtures.virtual import NOON
+
+
+def test_release_affects_only_leases(tx: Tx) -> None:
+    in_hand = add_job(tx, 1)
+    taken = add_job(tx, 2)
+    put_back = add_job(tx, 3)
+    scheduled = add_job(tx, 4, ready_at=NOON + 5 * SECOND)
+    of_another = add_job(tx, 5, carrier="another")
+    claim_jobs(tx, in_hand, taken, put_back, of_another)
+    queue.await_receipts(tx, [queue.AcceptedJob(taken, 1, "r", NOON + 5 * SECOND)])
+    queue.retry_later(tx, [queue.RetriedJob(put_back, 1, NOON + 5 * SECOND, CARRIER, 1)])
+
+    assert queue_admin.release_leases(tx, SLOT, CARRIER, NOON + 1, LEASE) == 1
+
+    assert find_due(tx, at=NOON + 1) == [in_hand]
+    assert queue.still_leased(tx, [(in_hand, 1), (of_another, 1)]) == {of_another}
+    assert job_state(tx, taken)[1:3] == (Lane.AWAITING_RECEIPT, NOON + 5 * SECOND)
+    assert {job_state(tx, one)[2] for one in (put_back, scheduled)} == {NOON + 5 * SECOND}
+
+
+def test_job_with_a_released_lease_is_not_in_doubt(tx: Tx) -> None:
+    one = add_job(tx, 1)
+    claim_jobs(tx, one)
+
+    queue_admin.release_leases(tx, SLOT, CARRIER, NOON + 1, LEASE)
+
+    assert queue.find_in_doubt(tx, find_due(tx, at=NOON + 1)) == []
+
+
+def test_in_flight_jobs_include_those_with_an_expired_lease(tx: Tx) -> None:
+    held, campaign, taken, waiting, put_back = (
+        add_job(tx, number, lane) for number, lane in enumerate((Lane.SMALL, Lane.CAMPAIGN, *[Lane.SMALL] * 3))
+    )
+    of_another = add_job(tx, 9, carrier="another")
+    claim_jobs(tx, held, taken, put_back, of_another)
+    claim_jobs(tx, campaign, at=NOON - HOUR)
+    queue.await_receipts(tx, [queue.AcceptedJob(taken, 1, "r", NOON)])
+    queue.retry_later(tx, [queue.RetriedJob(put_back, 1, NOON, CARRIER, 1)])
+
+    assert sorted(queue.find_in_flight(tx, SLOT, CARRIER, 10)) == [held, campaign]
+    assert len(queue.find_in_flight(tx, SLOT, CARRIER, 1)) == 1
+    assert queue.find_in_flight(tx, SLOT, "another", 10) == [of_another]
+    assert waiting in find_due(tx)
+
+
+def test_only_due_unclaimed_jobs_are_reroutable(tx: Tx) -> None:
+    small, campaign = message_id(1), message_id(2)
+    store_request(tx, 1)
+    store_request(tx, 2, lane=Lane.CAMPAIGN)
+    store_request(tx, 3, scheduled_at=NOON + 1)
+    for number in (4, 5, 6):
+        store_request(tx, number)
+    store_request(tx, 7, carrier="another")
+    store_request(tx, 8, sms(product=Product.LMS))
+    claim_jobs(tx, *(message_id(number) for number in (4, 5, 6)))
+    queue.await_receipts(tx, [queue.AcceptedJob(message_id(5), 1, "r", NOON)])
+    queue.retry_later(tx, [queue.RetriedJob(message_id(6), 1, NOON, CARRIER, 1)])
+    products = [Product.SMS.number, Product.ALIMTALK.number]
+
+    found = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON, 10, includes_in_doubt=False)
+
+    assert sorted(found) == [(one, Product.SMS.number) for one in (small, campaign, message_id(6))]
+    assert len(queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON, 2, includes_in_doubt=False)) == 2
+    assert queue_admin.find_reroutable(
+        tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2, includes_in_doubt=False
+    ) == [(message_id(8), Product.LMS.number)]
+    later = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=False)
+    assert message_id(4) not in [one for one, _ in later]  # in doubt, though its lease is out
+    doubted = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=True)
+    assert {*doubted} - {*later} == {(message_id(4), Product.SMS.number)}
+
+
+def test_only_untried_jobs_are_reroutable_if_so_asked(tx: Tx) -> None:
+    for number in (1, 2, 3):
+        store_request(tx, number)
+    claim_jobs(tx, message_id(2), message_id(3))
+    queue.retry_later(tx, [queue.RetriedJob(message_id(2), 1, NOON, CARRIER, 1)])
+    products = [Product.SMS.number]
+
+    found = queue_admin.find_reroutable(
+        tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=True, only_untried=True
+    )
+
+    assert found == [(message_id(1), Product.SMS.number)]
+    assert (
+        len(queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=True)) == 3
+    )
+
+
+def test_carriers_with_jobs_are_listed(tx: Tx) -> None:
+    assert queue_admin.carriers_with_jobs(tx, SLOT) == []
+    for number, carrier in enumerate(("b", "a", "b", "c")):
+        add_job(tx, number, carrier=carrier)
+
+    assert queue_admin.carriers_with_jobs(tx, SLOT) == ["a", "b", "c"]
+
+
+def test_unsent_jobs_of_a_carrier_are_found_due_or_not(tx: Tx) -> None:
+    waiting = [add_job(tx, 1), add_job(tx, 2, Lane.CAMPAIGN, NOON + HOUR)]
+    add_job(tx, 3, Lane.AWAITING_RECEIPT)
+    add_job(tx, 4, carrier="another")
+
+    assert sorted(queue_admin.find_unsent(tx, SLOT, CARRIER, NOON, 10)) == waiting
+    assert len(queue_admin.find_unsent(tx, SLOT, CARRIER, NOON, 1)) == 1
+    queue.claim(tx, waiting[:1], NOON, NOON + LEASE)
+    assert sorted(queue_admin.find_unsent(tx, SLOT, CARRIER, NOON, 10, includes_leased=False)) == waiting[1:]
+    assert sorted(queue_admin.find_unsent(tx, SLOT, CARRIER, NOON + LEASE, 10, includes_leased=False)) == waiting
+
+
+def test_rerouted_jobs_start_with_no_tries(tx: Tx) -> None:
+    one = add_job(tx, 1)
+    claim_jobs(tx, one)
+    queue.retry_later(tx, [queue.RetriedJob(one, 1, NOON, CARRIER, 1)])
+
+    queue_admin.reroute(tx, [queue_admin.ReroutedJob(one, "another")])
+
+    assert job_state(tx, one) == ("another", Lane.SMALL, NOON, 1, 0, None)
+
+
+def test_depths_count_every_lane_and_give_the_oldest_due_time(tx: Tx) -> None:
+    add_job(tx, 1, Lane.SMALL, NOON - 5)
+    add_job(tx, 2, Lane.SMALL, NOON - 9)
+    add_job(tx, 3, Lane.CAMPAIGN, NOON + 1)
+
+    assert queue_admin.depths(tx, [SLOT], [CARRIER], NOON) == [
+        QueueDepth(CARRIER, Lane.SMALL, 2, NOON - 9),
+        QueueDepth(CARRIER, Lane.CAMPAIGN, 1, None),
+        QueueDepth(CARRIER, Lane.AWAITING_RECEIPT, 0, None),
+    ]
+
+
+def test_claiming_and_settling_never_scan_the_queue(tx: Tx) -> None:
+    store_many_requests(tx)
+    explaining = ExplainingTx(tx)
+
+    found = queue.find_due(explaining, SLOT, CARRIER, NOON, 50)
+    leases = queue.claim(explaining, found, NOON, NOON + LEASE)
+    messages.mark_sending(explaining, found)
+    messages.get(explaining, found)
+    queue.next_due_at(explaining, SLOT, CARRIER, (Lane.SMALL, Lane.CAMPAIGN))
+    queue.next_due_by_lane(explaining, CARRIER, [(SLOT, Lane.SMALL, NOON), (SLOT, Lane.CAMPAIGN, 0)])
+    held = [(lease.id, lease.attempt) for lease in leases]
+    queue.still_leased(explaining, held)
+    queue.await_receipts(explaining, [queue.AcceptedJob(*each, each[0].hex(), NOON + HOUR) for each in held[:20]])
+    queue.retry_later(explaining, [queue.RetriedJob(*each, NOON + HOUR, CARRIER, 1) for each in held[20:40]])
+    queue.postpone(explaining, found[40:], NOON + HOUR)
+    queue.record_attempts(explaining, CARRIER, [queue.EndedAttempt(*each, "busy") for each in held], NOON)
+    queue.find_overdue(explaining, SLOT, CARRIER, NOON + HOUR, 50)
+    queue.find_in_doubt(explaining, found)
+    queue.find_in_flight(explaining, SLOT, CARRIER, 50)
+    queue.hold_for_receipt(explaining, [queue.HeldJob(one, "?", NOON + HOUR) for one in found[:5]])
+    queue_admin.find_reroutable(explaining, SLOT, CARRIER, [1, 2], NOON, 50, includes_in_doubt=False)
+    queue.remove(explaining, found[:10])
+    queue.remove_unclaimed(explaining, found[10:20])
+    queue.add_requests(explaining, [queue.NewJobs(request_id(9999), CARRIER, Lane.SMALL, NOON)])
+    queue_admin.release_leases(explaining, SLOT, CARRIER, NOON, LEASE)
+    queue_admin.carriers_with_jobs(explaining, SLOT)
+    queue_admin.find_unsent(explaining, SLOT, CARRIER, NOON, 10)
+    queue_admin.reroute(explaining, [queue_admin.ReroutedJob(one, CARRIER) for one in found])
+    queue_admin.depths(explaining, [SLOT], [CARRIER], NOON)
+
+    assert explaining.scans == []
+
+
+def test_claim_uses_the_ready_index_in_its_order(tx: Tx) -> None:
+    store_many_requests(tx)
+    explaining = ExplainingTx(tx)
+
+    queue.find_due(explaining, SLOT, CARRIER, NOON, 50)
+    queue.find_overdue(explaining, SLOT, CARRIER, NOON, 50)
+
+    assert explaining.uses("jobs_ready (carrier=? AND lane=? AND slot=? AND ready_at>? AND ready_at<?)")
+    assert not any("TEMP B-TREE" in step or "Sort" in step for step, _ in explaining.plans)
