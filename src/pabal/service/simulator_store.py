@@ -5,12 +5,9 @@ from collections.abc import Sequence
 from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome
 from pabal.domain.simulated_message import SimulatedMessage
-from pabal.service.slots import Slots
+from pabal.service.slots import RESULT_POLLING_SLOT, Slots
 from pabal.store import cursors, simulator
 from pabal.store.engine.base import Store
-
-RESULT_POLLING_SLOT = 0
-"""Whoever holds this slot reads results for all workers."""
 
 
 class StoredSimulatorState:

@@ -8,10 +8,11 @@ from pabal.service.context import Context
 from pabal.service.delivery.deliver import Deliverer
 from pabal.service.delivery.heartbeat import SlotHolder
 from pabal.service.delivery.receive import run_carrier
+from pabal.service.delivery.take_over import prepare_slot
 from pabal.service.errors import describe_error
 from pabal.service.relay.sync import run_sync
 from pabal.service.sending.campaigns import run_campaigns
-from pabal.service.upkeep.housekeeping import prepare_slot, run_housekeeping
+from pabal.service.upkeep.housekeeping import run_housekeeping
 
 RESTART_DELAY_S = 1.0
 

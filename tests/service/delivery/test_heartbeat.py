@@ -12,7 +12,8 @@ from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Outcome, Status
 from pabal.service.delivery.deliver import POLL_INTERVAL_S
 from pabal.service.delivery.heartbeat import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
-from pabal.service.upkeep.housekeeping import FULL_ROUND_EVERY, HOUSEKEEPING_SLOT, ROUND_INTERVAL_S
+from pabal.service.slots import HOUSEKEEPING_SLOT
+from pabal.service.upkeep.housekeeping import FULL_ROUND_EVERY, ROUND_INTERVAL_S
 from pabal.store import queue, queue_admin
 from pabal.store.engine.base import Tx
 from tests.fixtures.cluster import Cluster, Process, run_scenario

@@ -95,7 +95,7 @@ def claim(
     left_out = set(orphans)
     if holds_in_doubt:
         doubtful = [one for one in queue.find_in_doubt(tx, due) if one not in left_out and one not in untouched]
-        held = hold_doubtful(tx, carrier, [kept[one] for one in doubtful], policy, now)
+        held = hold_in_doubt(tx, carrier, [kept[one] for one in doubtful], policy, now)
         finished.ended.extend(held.ended)
         finished.carriers_to_wake.update(held.carriers_to_wake)
         left_out.update(doubtful)
@@ -117,7 +117,7 @@ def claim(
     return ClaimedBatch(leased, finished, cancelled, len(due) == limit, next_due_at)
 
 
-def hold_doubtful(tx: Tx, carrier: str, doubtful: Sequence[Message], policy: Policy, now: Instant) -> FinishResult:
+def hold_in_doubt(tx: Tx, carrier: str, doubtful: Sequence[Message], policy: Policy, now: Instant) -> FinishResult:
     """Let messages that a carrier may have wait for its receipt, or for the end of their time."""
     named = [
         (each, identifiers.in_doubt_reference(identifiers.user_message_reference(each.id), each.receiver))
@@ -128,14 +128,6 @@ def hold_doubtful(tx: Tx, carrier: str, doubtful: Sequence[Message], policy: Pol
     )
     ended = receipts.expect(tx, carrier, [(name, each.id, 1) for each, name in named])
     return finish(tx, ended, policy, now)
-
-
-def hold_in_flight(
-    tx: Tx, slot: int, carrier: str, policy: Policy, limit: int, now: Instant
-) -> tuple[FinishResult, int]:
-    """Hold some of what a slot's last worker had in hand; return what ended by that, and how many there were."""
-    found = queue.find_in_flight(tx, slot, carrier, limit)
-    return hold_doubtful(tx, carrier, list(messages.get(tx, found).values()), policy, now), len(found)
 
 
 def _log_unknown_attempts(tx: Tx, carrier: str, due: list[bytes], now: Instant) -> None:

@@ -5,8 +5,8 @@ import logging
 from functools import partial
 
 from pabal.service.context import Context
+from pabal.service.delivery.take_over import prepare_slot
 from pabal.service.errors import describe_error
-from pabal.service.upkeep.housekeeping import prepare_slot
 from pabal.store import slots
 from pabal.store.engine.base import Store, StoreUnavailable
 from pabal.store.slots import SlotAssignment

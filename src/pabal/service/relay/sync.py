@@ -11,7 +11,7 @@ from pabal.domain.suspension import Suspension
 from pabal.domain.template import Template, TemplateStatus
 from pabal.service.context import Context
 from pabal.service.relay import apply, categories
-from pabal.service.upkeep.housekeeping import HOUSEKEEPING_SLOT
+from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store import profiles, templates
 from pabal.store.engine.base import StoreUnavailable
 

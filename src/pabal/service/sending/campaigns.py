@@ -16,7 +16,7 @@ from pabal.domain.sending import Receiver, Sending, decode_shared
 from pabal.service.context import Context
 from pabal.service.sending import accept, cancel, send_now
 from pabal.service.sending.accept import IdempotencyKey, NewRequest, get_usable_profile, get_usable_template
-from pabal.service.upkeep.housekeeping import HOUSEKEEPING_SLOT
+from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store import audit_log, campaign_requests, campaigns
 from pabal.store.audit_log import AuditEntry
 from pabal.store.campaign_requests import CampaignProgress, CampaignRequest

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pabal.domain.codes import Text
 from pabal.domain.dates import Instant
-from pabal.service.delivery.claim import hold_doubtful
+from pabal.service.delivery.claim import hold_in_doubt
 from pabal.service.policy import Policy
 from pabal.store import campaigns, messages, queue, queue_admin
 from pabal.store.engine.base import Tx, transaction
@@ -42,5 +42,5 @@ def cancel_after_restore(tx: Tx, policy: Policy, now: Instant) -> CancelAfterRes
         begun = sorted((carrier, one) for one, carrier, has_begun in found if has_begun)
         held += len(begun)
         for carrier, ids in groupby(begun, itemgetter(0)):
-            hold_doubtful(tx, carrier, list(messages.get(tx, [one for _, one in ids]).values()), policy, now)
+            hold_in_doubt(tx, carrier, list(messages.get(tx, [one for _, one in ids]).values()), policy, now)
     return CancelAfterRestoreResult(cancelled, held, campaigns.halt_all(tx, HALT_REASON, now))

@@ -6,16 +6,16 @@ import itertools
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from pabal.carriers.base import Carrier
 from pabal.domain import identifiers
 from pabal.domain.campaign import CampaignState
 from pabal.domain.dates import DAY, HOUR, MINUTE, Instant
 from pabal.domain.message import Outcome
 from pabal.service.context import Context
-from pabal.service.delivery.claim import hold_in_flight, lease_duration_ms
 from pabal.service.delivery.finish import FinishResult, finish
+from pabal.service.delivery.take_over import reassign_unknown_carriers
 from pabal.service.policy import Policy
 from pabal.service.sending.cancel import cancel_deleted_profiles
+from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.partitions import maintain_partitions
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
 from pabal.service.upkeep.throughput import ThroughputReporter
@@ -25,7 +25,6 @@ from pabal.store import (
     carrier_states,
     cursors,
     idempotency_keys,
-    messages,
     profiles,
     queue,
     queue_admin,
@@ -38,13 +37,11 @@ from pabal.store import (
 )
 from pabal.store.engine import partitions
 from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.store.slots import SlotNotHeld, run_if_held
+from pabal.store.slots import SlotNotHeld
 
 ROUND_INTERVAL_S = 10.0
 FULL_ROUND_EVERY = 6
 """Which carriers have jobs at all is asked only now and then: PostgreSQL may have to walk what has long ended."""
-HOUSEKEEPING_SLOT = 0
-"""Whoever holds this slot does for all workers what need be done only once."""
 BATCH = 500
 ERASE_BATCH = 5
 TOKEN_RETENTION_MS = 2 * HOUR
@@ -73,25 +70,6 @@ def expire_overdue(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant
     return finish(tx, ends, policy, now)
 
 
-def reassign_jobs(
-    tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant, *, is_orphaned: bool, are_shared: bool
-) -> tuple[FinishResult, int]:
-    """Give some jobs of a carrier that is configured no more to the first of their product's route.
-
-    Without a route they end as undeliverable, but where others may know one they wait for those. What it had taken
-    waits on for its receipt or its time-out. Unless the slot is an orphan, what is in hand is left to whoever has
-    it. Returns also how many were found a place, or ended.
-    """
-    found = queue_admin.find_unsent(tx, slot, carrier, now, BATCH, includes_leased=is_orphaned)
-    kept = messages.get(tx, found)
-    moves = [(one, policy.routes.first(kept[one].product)) for one in found]
-    moved = [queue_admin.ReroutedJob(one, name) for one, name in moves if name is not None]
-    queue_admin.reroute(tx, moved)
-    lost = [] if are_shared else [(one, Outcome.UNDELIVERABLE) for one, name in moves if name is None]
-    messages.mark_sending(tx, [one for one, _ in lost])  # nothing fails that was only waiting
-    return finish(tx, lost, policy, now), len(moved) + len(lost)
-
-
 def erase_old_requests(tx: Tx, policy: Policy, now: Instant) -> int:
     """Forget numbers and texts of some requests that are older than the retention; return how many.
 
@@ -116,60 +94,6 @@ def trim_simulator(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy
     return simulator.trim(tx, policy.max_simulator_messages, before, now - policy.retention_ms, BATCH)
 
 
-async def prepare_slot(context: Context, slot: int, worker: bytes | None = None, *, is_orphaned: bool) -> None:
-    """Put a slot in order before anything is claimed from it: jobs of carriers that are no more get new ones.
-
-    Of an orphan the leases are void: whoever held them is gone. `worker` is who holds the slot among others.
-    Raises NotHeld when it has gone to another, who may have claimed from it since.
-    """
-    for carrier in context.carriers.values() if is_orphaned else ():
-        await _release_leases(context, slot, worker, carrier)
-    await _reassign_all_jobs(context, slot, worker, is_orphaned=is_orphaned)
-
-
-async def _reassign_all_jobs(context: Context, slot: int, worker: bytes | None, *, is_orphaned: bool) -> None:
-    """Find another carrier for what waits for one that is not known here."""
-    for name in await context.store.read(queue_admin.carriers_with_jobs, slot):
-        moved = 0 if name in context.carriers else BATCH
-        while moved:
-            finished, moved = await context.store.write(
-                run_if_held,
-                slot,
-                worker,
-                reassign_jobs,
-                slot,
-                name,
-                context.policy,
-                context.world.now(),
-                is_orphaned=is_orphaned,
-                are_shared=context.slots.are_shared,
-            )
-            context.metrics.count_ended(finished.ended)
-            if moved:
-                log.warning(
-                    "jobs of an unknown carrier are given to others", extra={"carrier": name, "jobs": moved}
-                )
-
-
-async def _release_leases(context: Context, slot: int, worker: bytes | None, carrier: Carrier) -> None:
-    """Let what a slot's last worker had in hand come due again; where doubt is held, let it wait for receipts."""
-    store, world, name = context.store, context.world, carrier.name
-    held = BATCH
-    while carrier.holds_in_doubt and held:
-        finished, held = await store.write(
-            run_if_held, slot, worker, hold_in_flight, slot, name, context.policy, BATCH, world.now()
-        )
-        context.metrics.count_ended(finished.ended)
-        if held:
-            log.warning("messages in doubt wait for their receipts", extra={"carrier": name, "messages": held})
-    longest = lease_duration_ms(carrier) + HOUR  # the clock may have been set back since
-    voided = await store.write(
-        run_if_held, slot, worker, queue_admin.release_leases, slot, name, world.now(), longest
-    )
-    if voided:
-        log.info("leases of whoever had them last are void", extra={"carrier": name, "messages": voided})
-
-
 async def run_housekeeping(context: Context) -> None:
     """Go round for good; the store being away only delays it."""
     pace = ThroughputReporter(context)
@@ -192,7 +116,7 @@ async def run_round(context: Context, *, is_full: bool = True) -> None:
             await _expire_all(context, slot, name)
         if is_full:
             with contextlib.suppress(SlotNotHeld):  # it has gone to another worker just now
-                await _reassign_all_jobs(context, slot, context.slots.worker_id, is_orphaned=False)
+                await reassign_unknown_carriers(context, slot, context.slots.worker_id, is_orphaned=False)
     if HOUSEKEEPING_SLOT in context.slots.held:
         await _trim_phones(context)
         if is_full:

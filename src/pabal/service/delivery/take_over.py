@@ -1,0 +1,116 @@
+"""Takes over slots: prepares what a worker inherits before it claims from it."""
+
+import logging
+
+from pabal.carriers.base import Carrier
+from pabal.domain.dates import HOUR, Instant
+from pabal.domain.message import Outcome
+from pabal.service.context import Context
+from pabal.service.delivery.claim import hold_in_doubt, lease_duration_ms
+from pabal.service.delivery.finish import FinishResult, finish
+from pabal.service.policy import Policy
+from pabal.store import messages, queue, queue_admin
+from pabal.store.engine.base import Tx
+from pabal.store.slots import run_if_held
+
+BATCH = 500
+"""Most messages that one transaction takes over."""
+
+log = logging.getLogger("pabal.take_over")
+
+
+async def prepare_slot(context: Context, slot: int, worker: bytes | None = None, *, is_orphaned: bool) -> None:
+    """Prepare a slot before anything is claimed from it; `worker` is who holds it among others.
+
+    An orphaned slot's leases are released, for its last worker is dead. Jobs of carriers that are no
+    longer configured go to others.
+
+    Raises SlotNotHeld when another worker has got the slot: it may have claimed from it since.
+    """
+    for carrier in context.carriers.values() if is_orphaned else ():
+        await _release_leases(context, slot, worker, carrier)
+    await reassign_unknown_carriers(context, slot, worker, is_orphaned=is_orphaned)
+
+
+async def reassign_unknown_carriers(
+    context: Context, slot: int, worker: bytes | None, *, is_orphaned: bool
+) -> None:
+    """Give the jobs of carriers that are not configured to the carriers of their routes.
+
+    Raises SlotNotHeld.
+    """
+    for name in await context.store.read(queue_admin.carriers_with_jobs, slot):
+        reassigned = 0 if name in context.carriers else BATCH
+        while reassigned:
+            finished, reassigned = await context.store.write(
+                run_if_held,
+                slot,
+                worker,
+                reassign_jobs,
+                slot,
+                name,
+                context.policy,
+                context.world.now(),
+                is_orphaned=is_orphaned,
+                are_shared=context.slots.are_shared,
+            )
+            context.metrics.count_ended(finished.ended)
+            if reassigned:
+                log.warning(
+                    "carrier is not configured; its jobs go to other carriers",
+                    extra={"carrier": name, "jobs": reassigned},
+                )
+
+
+def reassign_jobs(
+    tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant, *, is_orphaned: bool, are_shared: bool
+) -> tuple[FinishResult, int]:
+    """Give some jobs of a carrier that is not configured to the first carrier of their product's route.
+
+    Jobs without a route end as undeliverable, but wait where other workers may have a route. Messages that
+    await a receipt go on waiting for it. Leased jobs are left to their worker unless the slot is orphaned.
+
+    Returns also how many jobs were reassigned or ended.
+    """
+    found = queue_admin.find_unsent(tx, slot, carrier, now, BATCH, includes_leased=is_orphaned)
+    stored = messages.get(tx, found)
+    targets = [(message_id, policy.routes.first(stored[message_id].product)) for message_id in found]
+    reassigned = [
+        queue_admin.ReroutedJob(message_id, target) for message_id, target in targets if target is not None
+    ]
+    queue_admin.reroute(tx, reassigned)
+    without_route = [message_id for message_id, target in targets if target is None and not are_shared]
+    messages.mark_sending(tx, without_route)  # a message that still waits cannot fail
+    ended = [(message_id, Outcome.UNDELIVERABLE) for message_id in without_route]
+    return finish(tx, ended, policy, now), len(reassigned) + len(ended)
+
+
+async def _release_leases(context: Context, slot: int, worker: bytes | None, carrier: Carrier) -> None:
+    """Make what the slot's last worker had in flight due again, or hold it for its receipts."""
+    store, world, name = context.store, context.world, carrier.name
+    held = BATCH
+    while carrier.holds_in_doubt and held:
+        finished, held = await store.write(
+            run_if_held, slot, worker, hold_in_flight, slot, name, context.policy, world.now()
+        )
+        context.metrics.count_ended(finished.ended)
+        if held:
+            log.warning(
+                "previous worker's messages are in doubt; waiting for their receipts",
+                extra={"carrier": name, "messages": held},
+            )
+    max_lease_ms = lease_duration_ms(carrier) + HOUR  # the clock may have been set back since
+    released = await store.write(
+        run_if_held, slot, worker, queue_admin.release_leases, slot, name, world.now(), max_lease_ms
+    )
+    if released:
+        log.info(
+            "released the previous worker's leases; submitting their messages again",
+            extra={"carrier": name, "messages": released},
+        )
+
+
+def hold_in_flight(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> tuple[FinishResult, int]:
+    """Hold some messages that a slot's last worker had in flight; return what ended, and how many there were."""
+    found = queue.find_in_flight(tx, slot, carrier, BATCH)
+    return hold_in_doubt(tx, carrier, list(messages.get(tx, found).values()), policy, now), len(found)
