@@ -111,10 +111,10 @@ class SimulatorAdapter(Adapter):
 
     kind = "simulator"
     excused: ClassVar[Mapping[str, str]] = {
-        "test_who_is_out_of_reach_says_so_takes_nothing_and_recovers": "it is never gone",
-        "test_who_is_locked_out_says_so_without_its_secret": "nobody can lock it out, and it has no secret",
-        "test_the_window_is_never_exceeded": "it answers at once; the deliverer keeps its window",
-        "test_before_it_is_begun_it_takes_nothing_it_could_lose": "it is always there",
+        "test_unreachable_carrier_says_so_sends_nothing_and_recovers": "it is never gone",
+        "test_locked_out_carrier_says_so_without_its_secret": "nobody can lock it out, and it has no secret",
+        "test_window_is_never_exceeded": "it answers at once; the deliverer keeps its window",
+        "test_nothing_is_accepted_before_run": "it is always there",
     }
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ class SmppAdapter(Adapter):
 
     kind = "smpp"
     excused: ClassVar[Mapping[str, str]] = {
-        "test_what_it_has_had_before_does_no_harm": "it does not say that it knows what it has had before",
+        "test_resubmitted_message_is_deduplicated": "it does not say that it knows what it has had before",
     }
     secrets = ("hush-!42",)
     further: ClassVar[Mapping[str, object]] = {}
@@ -268,8 +268,8 @@ class NhnCloudAdapter(Adapter):
 
     kind = "nhncloud"
     excused: ClassVar[Mapping[str, str]] = {
-        "test_the_window_is_never_exceeded": "a call is answered as a whole; the deliverer keeps its window",
-        "test_what_it_has_had_before_does_no_harm": "it is told what is in doubt, and asks about that",
+        "test_window_is_never_exceeded": "a call is answered as a whole; the deliverer keeps its window",
+        "test_resubmitted_message_is_deduplicated": "it is told what is in doubt, and asks about that",
     }
     secrets = ("smsAppKey0123456", "smsSecret", "talkAppKey012345", "talkSecret")
 

@@ -149,7 +149,7 @@ def run_scenario(adapter: Adapter, scenario: Scenario, *, window: int = WINDOW, 
 
 
 @pytest.mark.parametrize("shape", ADAPTERS)
-def test_an_adapter_is_excused_only_from_what_there_is_and_with_a_reason(shape: type[Adapter]) -> None:
+def test_adapters_are_excused_only_from_existing_tests(shape: type[Adapter]) -> None:
     for name, reason in shape.excused.items():
         assert callable(globals()[name])
         assert reason
@@ -158,7 +158,7 @@ def test_an_adapter_is_excused_only_from_what_there_is_and_with_a_reason(shape: 
 # Handing over.
 
 
-def test_it_has_a_verdict_for_each_attempt_in_order(adapter: Adapter) -> None:
+def test_each_attempt_gets_its_verdict(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         verdicts = await stage.send(text(1), text(2, REFUSED), text(3), text(4, BUSY), text(5, REFUSED), text(6))
 
@@ -168,7 +168,7 @@ def test_it_has_a_verdict_for_each_attempt_in_order(adapter: Adapter) -> None:
     run_scenario(adapter, scenario)
 
 
-def test_an_empty_batch_is_fine_and_takes_no_time(adapter: Adapter) -> None:
+def test_empty_batch_takes_no_time(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         began = asyncio.get_running_loop().time()
 
@@ -178,7 +178,7 @@ def test_an_empty_batch_is_fine_and_takes_no_time(adapter: Adapter) -> None:
     run_scenario(adapter, scenario)
 
 
-def test_it_carries_the_products_it_says_it_carries(adapter: Adapter) -> None:
+def test_all_declared_products_are_accepted(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         products = sorted(stage.carrier.products, key=lambda product: product.number)
         verdicts = await stage.send(
@@ -194,7 +194,7 @@ def test_it_carries_the_products_it_says_it_carries(adapter: Adapter) -> None:
     run_scenario(adapter, scenario)
 
 
-def test_several_batches_may_be_under_way_at_once(adapter: Adapter) -> None:
+def test_batches_may_be_submitted_concurrently(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         batches = [texts(20)[first : first + 4] for first in range(0, 20, 4)]
         verdicts = await asyncio.gather(*(stage.send(*batch) for batch in batches))
@@ -205,7 +205,7 @@ def test_several_batches_may_be_under_way_at_once(adapter: Adapter) -> None:
     run_scenario(adapter, scenario)
 
 
-def test_a_refusal_has_an_outcome_of_ours_that_is_a_failure(adapter: Adapter) -> None:
+def test_rejection_has_a_failure_outcome(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         (verdict,) = await stage.send(text(1, REFUSED))
 
@@ -216,14 +216,14 @@ def test_a_refusal_has_an_outcome_of_ours_that_is_a_failure(adapter: Adapter) ->
     run_scenario(adapter, scenario)
 
 
-def test_not_now_is_busy(adapter: Adapter) -> None:
+def test_temporary_refusal_is_busy(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         assert kinds(await stage.send(text(1, BUSY))) == [Busy]
 
     run_scenario(adapter, scenario)
 
 
-def test_what_it_has_had_before_does_no_harm(adapter: Adapter) -> None:
+def test_resubmitted_message_is_deduplicated(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         first = await stage.send(*texts(3))
         again = await stage.send(*(each._replace(number=2) for each in texts(3)))
@@ -235,7 +235,7 @@ def test_what_it_has_had_before_does_no_harm(adapter: Adapter) -> None:
     run_scenario(adapter, scenario)
 
 
-def test_silence_ends_as_unknown_in_time_and_costs_nothing_afterwards(adapter: Adapter) -> None:
+def test_silence_ends_as_unknown_in_time_and_leaves_no_trace(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         adapter.fall_silent()
         verdicts = await stage.send(*texts(WINDOW))
@@ -249,7 +249,7 @@ def test_silence_ends_as_unknown_in_time_and_costs_nothing_afterwards(adapter: A
     run_scenario(adapter, scenario)
 
 
-def test_a_cancelled_hand_over_costs_nothing_afterwards(adapter: Adapter) -> None:
+def test_cancelled_submit_leaves_no_trace(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         adapter.fall_silent()
         sending = asyncio.create_task(stage.send(*texts(WINDOW)))
@@ -266,7 +266,7 @@ def test_a_cancelled_hand_over_costs_nothing_afterwards(adapter: Adapter) -> Non
 # Window and rate.
 
 
-def test_the_window_is_never_exceeded(adapter: Adapter) -> None:
+def test_window_is_never_exceeded(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         batches = [texts(3 * WINDOW), [text(99, content=LONG, product=Product.LMS)], texts(5)]
         verdicts = await asyncio.gather(*(stage.send(*batch) for batch in batches))
@@ -278,7 +278,7 @@ def test_the_window_is_never_exceeded(adapter: Adapter) -> None:
 
 
 @pytest.mark.parametrize("rate", [10, 200])
-def test_the_rate_is_kept_evenly_and_without_a_burst_after_a_pause(adapter: Adapter, rate: int) -> None:
+def test_rate_is_kept_evenly_without_a_burst_after_a_pause(adapter: Adapter, rate: int) -> None:
     async def scenario(stage: Stage) -> None:
         assert stage.carrier.rate == rate
         assert stage.carrier.backlog_s == 0
@@ -302,7 +302,7 @@ def test_the_rate_is_kept_evenly_and_without_a_burst_after_a_pause(adapter: Adap
 # Receipts.
 
 
-def test_what_is_taken_is_reported_on_under_its_references(adapter: Adapter) -> None:
+def test_accepted_messages_get_receipts_with_their_references(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         verdicts = await stage.send(*texts(5), text(6, content=LONG, product=Product.LMS))
         await until(lambda: len(stage.kept) == len(references(verdicts)), REPORTS_WITHIN_S)
@@ -314,7 +314,7 @@ def test_what_is_taken_is_reported_on_under_its_references(adapter: Adapter) -> 
     run_scenario(adapter, scenario)
 
 
-def test_a_receipt_is_not_acknowledged_before_it_is_kept(adapter: Adapter) -> None:
+def test_receipt_is_acknowledged_only_after_it_is_stored(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         stage.may_keep.clear()
         await stage.send(*texts(3))
@@ -329,7 +329,7 @@ def test_a_receipt_is_not_acknowledged_before_it_is_kept(adapter: Adapter) -> No
     run_scenario(adapter, scenario)
 
 
-def test_a_receipt_that_was_not_kept_is_handed_on_again(adapter: Adapter) -> None:
+def test_receipt_that_failed_to_store_is_reported_again(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         stage.refuses = True
         verdicts = await stage.send(*texts(3))
@@ -346,7 +346,7 @@ def test_a_receipt_that_was_not_kept_is_handed_on_again(adapter: Adapter) -> Non
     run_scenario(adapter, scenario)
 
 
-def test_a_receipt_that_was_not_kept_outlives_the_process(adapter: Adapter) -> None:
+def test_receipt_that_failed_to_store_survives_a_restart(adapter: Adapter) -> None:
     taken: list[Verdict] = []
 
     async def first(stage: Stage) -> None:
@@ -372,7 +372,7 @@ def test_a_receipt_that_was_not_kept_outlives_the_process(adapter: Adapter) -> N
 # Out of reach.
 
 
-def test_before_it_is_begun_it_takes_nothing_it_could_lose(adapter: Adapter) -> None:
+def test_nothing_is_accepted_before_run(adapter: Adapter) -> None:
     async def scenario() -> None:
         stage = Stage(adapter)
 
@@ -383,7 +383,7 @@ def test_before_it_is_begun_it_takes_nothing_it_could_lose(adapter: Adapter) -> 
     run_in_virtual_time(scenario())
 
 
-def test_who_is_out_of_reach_says_so_takes_nothing_and_recovers(adapter: Adapter) -> None:
+def test_unreachable_carrier_says_so_sends_nothing_and_recovers(adapter: Adapter) -> None:
     async def scenario(stage: Stage) -> None:
         carrier = stage.carrier
         assert (carrier.is_connected, carrier.problem) == (True, "")
@@ -402,7 +402,7 @@ def test_who_is_out_of_reach_says_so_takes_nothing_and_recovers(adapter: Adapter
     run_scenario(adapter, scenario)
 
 
-def test_who_is_locked_out_says_so_without_its_secret(adapter: Adapter, caplog: pytest.LogCaptureFixture) -> None:
+def test_locked_out_carrier_says_so_without_its_secret(adapter: Adapter, caplog: pytest.LogCaptureFixture) -> None:
     shown: list[str] = []
 
     async def scenario(stage: Stage) -> None:
@@ -428,7 +428,7 @@ def test_who_is_locked_out_says_so_without_its_secret(adapter: Adapter, caplog: 
 # The end.
 
 
-def test_cancelled_at_any_moment_it_leaves_nothing_behind(adapter: Adapter) -> None:
+def test_cancellation_at_any_moment_leaves_no_task(adapter: Adapter) -> None:
     async def scenario() -> None:
         for moment in range(10):
             await cut_short(moment * 0.05)

@@ -55,7 +55,7 @@ def most_within(gone: Gone, seconds: float) -> int:
 
 
 @pytest.mark.parametrize("rate", [1, 3, 7, 50, 100])
-def test_messages_go_one_by_one_at_even_distances(rate: int) -> None:
+def test_messages_go_out_one_by_one_at_even_intervals(rate: int) -> None:
     gone: Gone = []
 
     async def scenario() -> None:
@@ -71,7 +71,7 @@ def test_messages_go_one_by_one_at_even_distances(rate: int) -> None:
 
 
 @pytest.mark.parametrize("rate", [1, 50, 333, 5000])
-def test_in_no_second_does_more_go_than_the_rate_and_a_little(rate: int) -> None:
+def test_no_second_exceeds_the_rate(rate: int) -> None:
     gone: Gone = []
 
     async def scenario() -> None:
@@ -85,7 +85,7 @@ def test_in_no_second_does_more_go_than_the_rate_and_a_little(rate: int) -> None
 
 
 @pytest.mark.parametrize("rate", [1, 50, 333, 5000])
-def test_over_ten_seconds_nearly_all_of_the_rate_is_used(rate: int) -> None:
+def test_nearly_all_of_the_rate_is_used(rate: int) -> None:
     gone: Gone = []
 
     async def scenario() -> None:
@@ -103,7 +103,7 @@ def test_over_ten_seconds_nearly_all_of_the_rate_is_used(rate: int) -> None:
     assert sum(count for at, count in gone if at < 10) >= 0.96 * 10 * rate
 
 
-def test_a_high_rate_goes_in_small_lots() -> None:
+def test_high_rate_goes_out_in_small_groups() -> None:
     gone: Gone = []
 
     async def scenario() -> None:
@@ -117,7 +117,7 @@ def test_a_high_rate_goes_in_small_lots() -> None:
 
 
 @pytest.mark.parametrize("rate", [1, 50, 5000])
-def test_a_pause_is_not_followed_by_a_burst(rate: int) -> None:
+def test_pause_is_not_followed_by_a_burst(rate: int) -> None:
     before: Gone = []
     gone: Gone = []
 
@@ -133,7 +133,7 @@ def test_a_pause_is_not_followed_by_a_burst(rate: int) -> None:
     assert most_within(gone, 1.0) <= rate * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
-def test_who_stalls_half_way_does_not_make_up_for_it_with_a_burst() -> None:
+def test_stalled_batch_does_not_catch_up_with_a_burst() -> None:
     first: Gone = []
     second: Gone = []
 
@@ -146,7 +146,7 @@ def test_who_stalls_half_way_does_not_make_up_for_it_with_a_burst() -> None:
     assert (len(times(first)), len(times(second))) == (25, 100)
 
 
-def test_after_a_stall_those_who_came_first_still_go_first_and_what_is_ahead_is_known() -> None:
+def test_order_and_backlog_are_kept_after_a_stall() -> None:
     first: Gone = []
     second: Gone = []
 
@@ -161,7 +161,7 @@ def test_after_a_stall_those_who_came_first_still_go_first_and_what_is_ahead_is_
     assert times(first)[-1] < times(second)[0]
 
 
-def test_small_delays_are_made_up_for() -> None:
+def test_small_delays_are_caught_up() -> None:
     gone: Gone = []
 
     async def scenario() -> None:
@@ -172,7 +172,7 @@ def test_small_delays_are_made_up_for() -> None:
     assert times(gone)[-1] == pytest.approx(499 / 50, abs=0.1)
 
 
-def test_of_two_batches_the_first_to_come_goes_first() -> None:
+def test_first_of_two_batches_goes_first() -> None:
     first: Gone = []
     second: Gone = []
 
@@ -185,7 +185,7 @@ def test_of_two_batches_the_first_to_come_goes_first() -> None:
     assert most_within(first + second, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
-def test_what_is_ahead_is_known_and_runs_out() -> None:
+def test_backlog_shrinks_to_zero() -> None:
     async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         assert pacer.backlog_s == 0
@@ -203,7 +203,7 @@ def test_what_is_ahead_is_known_and_runs_out() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_what_is_ahead_after_a_pause_is_what_was_asked_for() -> None:
+def test_backlog_after_a_pause_is_what_was_reserved() -> None:
     async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         await asyncio.sleep(60)
@@ -215,7 +215,7 @@ def test_what_is_ahead_after_a_pause_is_what_was_asked_for() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_without_a_rate_all_goes_at_once_and_nothing_is_ever_ahead() -> None:
+def test_without_a_rate_all_goes_at_once_without_backlog() -> None:
     gone: Gone = []
 
     async def scenario() -> None:
@@ -239,7 +239,7 @@ async def go_on(pacer: Pacer, lot: int, gone: Gone) -> None:
 
 
 @pytest.mark.parametrize("rate", [48, 4800])
-def test_with_a_share_of_the_rate_less_goes_at_once_also_of_what_was_asked_for_before(rate: int) -> None:
+def test_smaller_share_applies_to_reserved_messages(rate: int) -> None:
     gone: Gone = []
     shares = [1.0, 0.5, 0.25, 0.375, 0.125, 1.0]
 
@@ -259,7 +259,7 @@ def test_with_a_share_of_the_rate_less_goes_at_once_also_of_what_was_asked_for_b
         assert sum(count for _, count in within) >= 0.94 * 8 * share * rate - 1
 
 
-def test_who_has_no_share_keeps_its_pace_with_what_it_has_in_hand() -> None:
+def test_share_of_zero_keeps_the_current_rate() -> None:
     gone: Gone = []
 
     async def scenario() -> None:
@@ -272,7 +272,7 @@ def test_who_has_no_share_keeps_its_pace_with_what_it_has_in_hand() -> None:
     assert times(gone)[-1] == pytest.approx(24 / 25, abs=0.1)
 
 
-def test_without_a_rate_a_share_of_it_is_none_either() -> None:
+def test_share_of_no_rate_is_no_rate() -> None:
     gone: Gone = []
 
     async def scenario() -> None:
@@ -285,7 +285,7 @@ def test_without_a_rate_a_share_of_it_is_none_either() -> None:
     assert gone == [(0.0, 1000)]
 
 
-def test_a_pause_before_a_change_of_share_saves_nothing_up() -> None:
+def test_pause_before_a_change_of_share_earns_no_burst() -> None:
     gone: Gone = []
 
     async def scenario() -> None:
@@ -336,7 +336,7 @@ def phones(count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("rate", [5, 50, 200])
-def test_a_campaign_goes_out_at_its_carriers_rate_evenly_and_in_full(tmp_path: Path, rate: int) -> None:
+def test_campaign_goes_out_evenly_at_the_carriers_rate(tmp_path: Path, rate: int) -> None:
     async def scenario(env: Environment) -> None:
         campaign = await send(env, sms(*phones(12 * rate)))
         await env.wait(11)
@@ -354,7 +354,7 @@ def test_a_campaign_goes_out_at_its_carriers_rate_evenly_and_in_full(tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_rate_of_5000_goes_out_in_small_lots(tmp_path: Path) -> None:
+def test_rate_of_5000_goes_out_in_small_groups(tmp_path: Path) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms(*phones(12_000)))
         await env.wait(2.1)
@@ -367,7 +367,7 @@ def test_a_rate_of_5000_goes_out_in_small_lots(tmp_path: Path) -> None:
     run_scenario_at_rate(tmp_path, 5000, scenario)
 
 
-def test_after_a_pause_a_campaign_begins_without_a_burst(tmp_path: Path) -> None:
+def test_campaign_after_a_pause_begins_without_a_burst(tmp_path: Path) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms(*phones(100)))
         await env.wait(60)
@@ -392,7 +392,7 @@ def test_messages_go_out_in_the_order_of_their_request(tmp_path: Path) -> None:
     run_scenario_at_rate(tmp_path, 50, scenario)
 
 
-def test_a_small_send_during_a_campaign_is_handed_over_within_two_seconds(tmp_path: Path) -> None:
+def test_small_send_during_a_campaign_is_submitted_within_two_seconds(tmp_path: Path) -> None:
     async def scenario(env: Environment) -> None:
         campaign = await send(env, sms(*phones(2000)))
         await env.wait(3)

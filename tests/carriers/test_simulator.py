@@ -95,7 +95,7 @@ def attempt(number: int = 1, receiver: str = PHONE, product: Product = Product.S
     return Attempt(number.to_bytes(16, "big"), 1, 1, product, receiver, "0212345678", None, "안녕하세요")
 
 
-def test_it_is_a_carrier_of_everything_that_knows_what_it_has_had() -> None:
+def test_simulator_carries_all_products() -> None:
     carrier: Carrier = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
     assert carrier.products == frozenset(Product)
@@ -103,7 +103,7 @@ def test_it_is_a_carrier_of_everything_that_knows_what_it_has_had() -> None:
     assert carrier.provider is not None
 
 
-def test_a_usual_message_is_taken_and_reported_as_delivered_within_a_second() -> None:
+def test_message_is_delivered_within_a_second() -> None:
     async def scenario() -> None:
         async with Desk(InMemorySimulatorStore()) as desk:
             assert await submit(desk.simulator, [attempt()]) == [Accepted(attempt().message_id.hex())]
@@ -134,7 +134,7 @@ FATES = {
 
 
 @pytest.mark.parametrize(("receiver", "product"), FATES)
-def test_a_number_with_a_fixed_fate_meets_it(receiver: str, product: Product) -> None:
+def test_number_with_a_fixed_outcome_gets_it(receiver: str, product: Product) -> None:
     verdict, outcomes = FATES[receiver, product]
 
     async def scenario() -> None:
@@ -148,7 +148,7 @@ def test_a_number_with_a_fixed_fate_meets_it(receiver: str, product: Product) ->
     run_in_virtual_time(scenario())
 
 
-def test_the_late_number_reports_after_ten_seconds() -> None:
+def test_late_number_reports_after_ten_seconds() -> None:
     async def scenario() -> None:
         async with Desk(InMemorySimulatorStore()) as desk:
             await submit(desk.simulator, [attempt(1, "01000000007")])
@@ -159,7 +159,7 @@ def test_the_late_number_reports_after_ten_seconds() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
+def test_busy_number_is_busy_twice_and_then_accepted() -> None:
     async def scenario() -> None:
         async with Desk(InMemorySimulatorStore()) as desk:
             verdicts = [(await submit(desk.simulator, [attempt(1, "01000000005")]))[0] for _ in range(3)]
@@ -171,7 +171,7 @@ def test_the_busy_number_is_busy_twice_and_then_arrives() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_verdicts_come_in_the_order_of_a_mixed_batch() -> None:
+def test_mixed_batch_gets_matching_verdicts() -> None:
     async def scenario() -> None:
         simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
         numbers = ["01000000001", PHONE, "01000000005", "01000000001", "01000000007"]
@@ -183,7 +183,7 @@ def test_verdicts_come_in_the_order_of_a_mixed_batch() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_message_handed_over_again_is_taken_once_and_reported_on_once() -> None:
+def test_resubmitted_message_gets_one_receipt() -> None:
     memory = InMemorySimulatorStore()
 
     async def scenario() -> None:
@@ -201,7 +201,7 @@ def test_a_message_handed_over_again_is_taken_once_and_reported_on_once() -> Non
     run_in_virtual_time(scenario())
 
 
-def test_it_says_taken_only_when_its_memory_has_it() -> None:
+def test_message_is_accepted_only_after_it_is_stored() -> None:
     class Forgetful(InMemorySimulatorStore):
         async def store_messages(self, arrivals: Sequence[SimulatedMessage]) -> None:
             raise ConnectionError
@@ -213,7 +213,7 @@ def test_it_says_taken_only_when_its_memory_has_it() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
+def test_receipt_is_deleted_only_after_it_is_reported() -> None:
     memory = InMemorySimulatorStore()
 
     async def refuse(arrived: Sequence[Receipt]) -> None:
@@ -231,7 +231,7 @@ def test_a_receipt_is_struck_out_only_when_it_has_been_handed_on() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_after_a_restart_it_hands_over_what_is_due() -> None:
+def test_due_receipts_are_reported_after_a_restart() -> None:
     memory = InMemorySimulatorStore()
 
     async def before() -> None:
@@ -249,7 +249,7 @@ def test_after_a_restart_it_hands_over_what_is_due() -> None:
     run_in_virtual_time(after())
 
 
-def test_more_receipts_than_fit_in_one_hand_are_handed_over_one_hand_after_the_other() -> None:
+def test_many_receipts_are_reported_in_batches() -> None:
     async def scenario() -> None:
         async with Desk(InMemorySimulatorStore()) as desk:
             await submit(desk.simulator, [attempt(number) for number in range(2 * MAX_RECEIPTS_PER_BATCH + 5)])
@@ -260,7 +260,7 @@ def test_more_receipts_than_fit_in_one_hand_are_handed_over_one_hand_after_the_o
     run_in_virtual_time(scenario())
 
 
-def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() -> None:
+def test_phone_shows_delivered_messages_only() -> None:
     memory = InMemorySimulatorStore()
 
     async def scenario() -> None:
@@ -280,7 +280,7 @@ def test_a_message_is_on_its_phone_as_it_was_sent_and_one_that_fails_never_is() 
     assert (off.arrives_at, silent.arrives_at) == (None, None)
 
 
-def test_every_fate_is_decided_by_receiver_and_product_alone() -> None:
+def test_outcome_depends_on_receiver_and_product_only() -> None:
     assert outcome_for(attempt(1)) == outcome_for(attempt(2))
     assert outcome_for(attempt(1, "01000000003")) == outcome_for(attempt(1))
 
@@ -293,7 +293,7 @@ def test_every_fate_is_decided_by_receiver_and_product_alone() -> None:
         ("주문 보류 안내", None),
     ],
 )
-def test_a_template_is_reviewed_by_its_name(name: str, review: ReviewDecision | None) -> None:
+def test_template_is_reviewed_by_its_name(name: str, review: ReviewDecision | None) -> None:
     async def scenario() -> None:
         simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
@@ -302,7 +302,7 @@ def test_a_template_is_reviewed_by_its_name(name: str, review: ReviewDecision | 
     run_in_virtual_time(scenario())
 
 
-def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
+def test_template_named_for_rejection_is_rejected_with_a_comment() -> None:
     async def scenario() -> None:
         simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
@@ -320,7 +320,7 @@ def test_a_template_named_for_rejection_is_rejected_with_a_comment() -> None:
 @pytest.mark.parametrize(
     "channel", ["@shop", "@shop123456", "@123456", "@20261115010", "@1234567", "@１２３４５６", "@한글채널"]
 )
-def test_a_token_is_the_only_run_of_six_digits_in_its_message(channel: str) -> None:
+def test_token_is_the_only_six_digits_in_its_message(channel: str) -> None:
     memory = InMemorySimulatorStore()
 
     async def scenario() -> None:
@@ -334,7 +334,7 @@ def test_a_token_is_the_only_run_of_six_digits_in_its_message(channel: str) -> N
     assert arrival.arrives_at == NOON
 
 
-def test_with_the_store_as_its_memory_every_message_meets_its_fate(run_scenario: RunScenario) -> None:
+def test_with_the_real_store_every_message_gets_its_outcome(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         profile = await add_profile(env)
         texts = await send(env, sms(*[f"0100000000{number}" for number in range(1, 10)]))
@@ -364,7 +364,7 @@ def test_with_the_store_as_its_memory_every_message_meets_its_fate(run_scenario:
     run_scenario(scenario)
 
 
-def test_with_the_store_as_its_memory_a_restart_loses_no_receipt(run_scenario: RunScenario) -> None:
+def test_with_the_real_store_a_restart_loses_no_receipt(run_scenario: RunScenario) -> None:
     sent: list[bytes] = []
 
     async def scenario(env: Environment) -> None:

@@ -168,7 +168,7 @@ SCENARIOS: dict[Scenario, tuple[list[str], list[str]]] = {
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("way", [in_memory, over_a_socket])
-def test_protocols_are_told_the_same(way: Callable[..., Awaitable[None]], scenario: Scenario) -> None:
+def test_protocols_get_the_same_callbacks(way: Callable[..., Awaitable[None]], scenario: Scenario) -> None:
     async def whole() -> tuple[list[str], list[str]]:
         near, far = Witness(), Witness()
         async with asyncio.timeout(WITHIN_S):

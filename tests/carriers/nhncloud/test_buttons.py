@@ -19,17 +19,17 @@ KEPT: list[Button] = [
 
 
 @pytest.mark.parametrize("button", KEPT, ids=lambda button: button.type)
-def test_a_button_comes_back_as_it_went(button: Button) -> None:
+def test_button_is_converted_back_unchanged(button: Button) -> None:
     assert buttons.from_remote(buttons.to_remote(button)) == button
 
 
-def test_every_type_we_know_has_a_word_there() -> None:
+def test_every_button_type_is_mapped() -> None:
     words = {buttons.to_remote(Button(ours, "이름"))["type"] for ours in DEFAULT_NAMES}
 
     assert words == {"WL", "AL", "DS", "BK", "MD", "BC", "BT", "AC"}
 
 
-def test_buttons_are_numbered_as_they_are_shown_and_our_own_order_stays_here() -> None:
+def test_buttons_are_numbered_as_shown() -> None:
     given: list[Button] = [
         Button("botKeyword", "하나", order_number=7),
         Button("botKeyword", "둘", order_number=9),
@@ -41,7 +41,7 @@ def test_buttons_are_numbered_as_they_are_shown_and_our_own_order_stays_here() -
     ]
 
 
-def test_a_button_that_adds_the_channel_has_the_one_name_it_may_have() -> None:
+def test_channel_button_has_its_fixed_name() -> None:
     assert buttons.to_remote(Button("channelAddition", "친구하기"))["name"] == "채널 추가"
 
 
@@ -55,5 +55,5 @@ def test_a_button_that_adds_the_channel_has_the_one_name_it_may_have() -> None:
         {"name": "종류 없음"},
     ],
 )
-def test_a_button_of_a_kind_that_we_do_not_carry_is_said_to_be_so(theirs: dict[str, object]) -> None:
+def test_unsupported_button_is_none(theirs: dict[str, object]) -> None:
     assert buttons.from_remote(theirs) is None

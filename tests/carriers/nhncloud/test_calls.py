@@ -51,7 +51,7 @@ def name(attempt: Attempt) -> str:
 # What goes together.
 
 
-def test_nothing_is_no_call() -> None:
+def test_no_messages_make_no_call() -> None:
     assert group_into_calls([], UNSUBSCRIBE) == []
 
 
@@ -59,7 +59,7 @@ def test_nothing_is_no_call() -> None:
 @pytest.mark.parametrize(
     ("count", "expected"), [(1, [1]), (1000, [1000]), (1001, [1000, 1]), (2500, [1000, 1000, 500])]
 )
-def test_a_call_has_a_thousand_recipients_at_most(make: Any, count: int, expected: list[int]) -> None:
+def test_call_has_at_most_a_thousand_recipients(make: Any, count: int, expected: list[int]) -> None:
     assert sizes([make(number) for number in range(1, count + 1)]) == expected
     assert MAX_RECIPIENTS == 1000
 
@@ -93,7 +93,7 @@ def test_personal_texts_go_one_by_one_and_personal_talks_together() -> None:
         {"product": Product.LMS},
     ],
 )
-def test_texts_that_differ_in_what_is_said_once_go_apart(change: dict[str, Any]) -> None:
+def test_texts_with_different_shared_fields_go_apart(change: dict[str, Any]) -> None:
     assert sizes([message(1), message(2, **change), message(3)]) == [2, 1]
 
 
@@ -102,7 +102,7 @@ def test_talks_of_another_profile_or_template_go_apart(change: dict[str, Any]) -
     assert sizes([alimtalk(1), alimtalk(2, **change), alimtalk(3)]) == [2, 1]
 
 
-def test_requests_share_a_call_only_where_each_has_one_message_in_it() -> None:
+def test_requests_share_a_call_only_with_one_message_each() -> None:
     single = [alimtalk(1, request) for request in range(1, 11)]
     several = [alimtalk(number, request) for request in (20, 21) for number in (1, 2, 3)]
 
@@ -116,7 +116,7 @@ def test_requests_share_a_call_only_where_each_has_one_message_in_it() -> None:
     ]
 
 
-def test_pictures_of_different_requests_go_apart() -> None:
+def test_images_of_different_requests_go_apart() -> None:
     mms = [
         message(1, request, product=Product.MMS, image_request_id=request.to_bytes(13, "big")) for request in (1, 2)
     ]
@@ -127,7 +127,7 @@ def test_pictures_of_different_requests_go_apart() -> None:
 # What a call says, to the letter.
 
 
-def test_an_sms() -> None:
+def test_sms_body() -> None:
     one, two = message(1), message(2)
     call = only(one, two)
 
@@ -147,7 +147,7 @@ def test_an_sms() -> None:
     }
 
 
-def test_an_mms_names_its_picture() -> None:
+def test_mms_names_its_image() -> None:
     one = message(product=Product.MMS, subject="사진", image_request_id=b"1")
     call = only(one)
 
@@ -162,7 +162,7 @@ def test_an_mms_names_its_picture() -> None:
     }
 
 
-def test_an_alimtalk() -> None:
+def test_alimtalk_body() -> None:
     button = Button("webLink", "열기", mobile_url="https://shop.example")
     one = alimtalk(subject="제목", buttons=(button,))
     call = only(one)
@@ -186,7 +186,7 @@ def test_an_alimtalk() -> None:
     assert set(call.headers) == {IDEMPOTENCY_HEADER}
 
 
-def test_a_friend_talk() -> None:
+def test_friendtalk_body() -> None:
     one = friendtalk(image_request_id=b"1", image_link="https://shop.example", is_ad=True)
     call = only(one)
 
@@ -209,13 +209,13 @@ def test_a_friend_talk() -> None:
     assert call.headers["X-Convert-To-Brand-Message"] == "true"
 
 
-def test_a_friend_talk_says_so_if_it_is_no_advertisement_since_the_relay_would_think_it_is() -> None:
+def test_friendtalk_always_sets_is_ad() -> None:
     (recipient,) = only(friendtalk()).body(None)["recipientList"]
 
     assert recipient["isAd"] is False
 
 
-def test_a_key_stands_for_exactly_these_attempts() -> None:
+def test_idempotency_key_identifies_the_attempts() -> None:
     calls = [
         only(alimtalk(1), alimtalk(2)),
         only(alimtalk(1)),
@@ -231,7 +231,7 @@ def test_a_key_stands_for_exactly_these_attempts() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 3, 1000])
-def test_halves_have_all_messages_once(count: int) -> None:
+def test_halves_contain_all_messages_once(count: int) -> None:
     call = only(*(alimtalk(number) for number in range(1, count + 1)))
 
     left, right = call.halves()
@@ -258,7 +258,7 @@ def test_halves_have_all_messages_once(count: int) -> None:
         (" \n ", "MMS"),
     ],
 )
-def test_a_text_without_a_subject_gets_a_title_that_fits(content: str, title: str) -> None:
+def test_text_without_a_subject_gets_a_title_that_fits(content: str, title: str) -> None:
     body = only(message(product=Product.LMS, content=content)).body(None)
 
     assert body["title"] == title
@@ -266,7 +266,7 @@ def test_a_text_without_a_subject_gets_a_title_that_fits(content: str, title: st
     assert only(message(product=Product.LMS, content=content, subject="제목")).body(None)["title"] == "제목"
 
 
-def test_an_advertisement_says_how_to_refuse_more_and_goes_where_those_go() -> None:
+def test_advertisement_names_the_unsubscribe_number_and_its_endpoint() -> None:
     sms, lms = (
         message(is_ad=True, content="(광고)새 소식"),
         message(product=Product.LMS, is_ad=True, content="(광고)새 소식"),
@@ -279,7 +279,7 @@ def test_an_advertisement_says_how_to_refuse_more_and_goes_where_those_go() -> N
 
 
 @pytest.mark.parametrize("number", ["0801234567", "080-123-4567", "080-1234567"])
-def test_an_advertisement_that_says_it_already_is_left_as_it_is(number: str) -> None:
+def test_advertisement_with_the_number_is_unchanged(number: str) -> None:
     content = f"(광고)새 소식 무료수신거부 {number}"
 
     assert only(message(is_ad=True, content=content)).body(None)["body"] == content
@@ -289,7 +289,7 @@ def test_an_advertisement_that_says_it_already_is_left_as_it_is(number: str) -> 
     ("content", "endpoint"),
     [("가" * 35, ProductEndpoint.SMS), ("가" * 34 + "a", ProductEndpoint.SMS), ("가" * 36, ProductEndpoint.MMS)],
 )
-def test_an_advertisement_that_grows_beyond_an_sms_goes_as_an_lms(content: str, endpoint: ProductEndpoint) -> None:
+def test_advertisement_too_long_for_an_sms_goes_as_an_lms(content: str, endpoint: ProductEndpoint) -> None:
     added = len("\n무료거부 0801234567".encode("cp949"))
     one = message(is_ad=True, content=content)
 
@@ -299,6 +299,6 @@ def test_an_advertisement_that_grows_beyond_an_sms_goes_as_an_lms(content: str, 
     assert ("title" in only(one).body(None)) is (endpoint is ProductEndpoint.MMS)
 
 
-def test_what_is_no_advertisement_is_left_as_it_is() -> None:
+def test_other_text_is_unchanged() -> None:
     assert only(message(content="가" * 45)).body(None)["body"] == "가" * 45
     assert endpoint_of(message(content="가" * 45), UNSUBSCRIBE) is ProductEndpoint.SMS

@@ -60,7 +60,7 @@ async def failure(client: NhnCloudClient, **more: Any) -> Exception:
     return error
 
 
-def test_an_answer_is_returned_and_the_secret_goes_along() -> None:
+def test_answer_is_returned_and_the_secret_is_sent() -> None:
     async def main() -> None:
         async with calling() as (relay, client):
             answer = await ask(client)
@@ -70,7 +70,7 @@ def test_an_answer_is_returned_and_the_secret_goes_along() -> None:
     asyncio.run(main())
 
 
-def test_where_nobody_listens_the_call_has_not_left() -> None:
+def test_refused_connection_is_unreachable() -> None:
     async def main() -> None:
         async with calling() as (relay, client):
             await relay.gone()
@@ -82,7 +82,7 @@ def test_where_nobody_listens_the_call_has_not_left() -> None:
     asyncio.run(main())
 
 
-def test_where_several_addresses_were_tried_the_first_counts() -> None:
+def test_first_of_several_addresses_counts() -> None:
     async def main() -> None:
         async with calling() as (relay, _):
             client = NhnCloudClient(f"http://localhost:{relay.listener.port}", *SECRETS, AUTHORITY)
@@ -93,7 +93,7 @@ def test_where_several_addresses_were_tried_the_first_counts() -> None:
     asyncio.run(main())
 
 
-def test_a_host_that_nobody_knows_is_not_reached() -> None:
+def test_unknown_host_is_unreachable() -> None:
     async def main() -> None:
         async with calling(address="https://nobody.invalid") as (_, client):
             error = await failure(client)
@@ -103,7 +103,7 @@ def test_a_host_that_nobody_knows_is_not_reached() -> None:
     asyncio.run(main())
 
 
-def test_connections_that_the_far_end_closed_meanwhile_cost_no_call() -> None:
+def test_connections_closed_by_the_server_cost_no_call() -> None:
     async def main() -> None:
         async with calling() as (relay, client):
             for _ in range(5):
@@ -130,7 +130,7 @@ def test_connections_that_the_far_end_closed_meanwhile_cost_no_call() -> None:
         ("system error", {}, ErrorResponse, "-9999 System error. Please inquire at support@toast.com."),
     ],
 )
-def test_each_way_to_fail_is_told_apart(kind: str, more: dict[str, Any], error: type, words: str) -> None:
+def test_each_kind_of_failure_has_its_error(kind: str, more: dict[str, Any], error: type, words: str) -> None:
     async def main() -> None:
         async with calling() as (relay, client):
             relay.inject_fault(kind, **more)
@@ -141,7 +141,7 @@ def test_each_way_to_fail_is_told_apart(kind: str, more: dict[str, Any], error: 
     asyncio.run(main())
 
 
-def test_what_is_not_the_interface_took_nothing() -> None:
+def test_other_server_is_unreachable() -> None:
     async def main() -> None:
         async with calling() as (_, client):
             error = await failure(client, path="/elsewhere")
@@ -153,7 +153,7 @@ def test_what_is_not_the_interface_took_nothing() -> None:
 @pytest.mark.parametrize(
     ("key", "words"), [("app_key", "-1000 Invalid appKey."), ("secret_key", "-1000 Invalid appKey.")]
 )
-def test_a_wrong_key_is_said(key: str, words: str) -> None:
+def test_wrong_key_is_an_error_response(key: str, words: str) -> None:
     async def main() -> None:
         async with calling(**{key: "wrong-and-secret"}) as (_, client):
             error = await failure(client)
@@ -208,7 +208,7 @@ def whole(body: bytes, status: str = "200 OK") -> bytes:
         (b"", NoResponse),
     ],
 )
-def test_whatever_is_answered_is_an_answer_or_one_of_those(raw: bytes, error: type) -> None:
+def test_any_response_is_an_answer_or_a_known_error(raw: bytes, error: type) -> None:
     async def main() -> None:
         async with answering(raw) as port:
             client = NhnCloudClient(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
@@ -218,7 +218,7 @@ def test_whatever_is_answered_is_an_answer_or_one_of_those(raw: bytes, error: ty
     asyncio.run(main())
 
 
-def test_what_it_says_is_told_in_one_line_cut_short_and_without_our_keys() -> None:
+def test_error_message_is_one_short_line_without_keys() -> None:
     said = f"Unknown {SECRETS[0]} with\\n{SECRETS[1]} " + "x" * 1000
     body = b'{"header": {"isSuccessful": false, "resultCode": -1, "resultMessage": "%s"}}' % said.encode()
 
@@ -241,7 +241,7 @@ def test_what_it_says_is_told_in_one_line_cut_short_and_without_our_keys() -> No
         ("127.0.0.1", "authority.pem", "TLS: IP address mismatch"),
     ],
 )
-def test_a_certificate_that_is_not_its_own_is_told_in_words(host: str, authority: str, words: str) -> None:
+def test_untrusted_certificate_is_described(host: str, authority: str, words: str) -> None:
     async def main() -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(TLS / "server.pem")
@@ -269,7 +269,7 @@ def test_it_works_over_tls() -> None:
     asyncio.run(main())
 
 
-def test_tls_where_none_is_spoken_is_not_reached() -> None:
+def test_tls_to_a_plain_server_is_unreachable() -> None:
     async def main() -> None:
         async with answering(b"HTTP/1.1 400 Bad Request\r\n\r\n", until=b"\x16\x03") as port:
             client = NhnCloudClient(f"https://127.0.0.1:{port}", *SECRETS, AUTHORITY)
@@ -279,7 +279,7 @@ def test_tls_where_none_is_spoken_is_not_reached() -> None:
     asyncio.run(main())
 
 
-def test_an_authority_that_cannot_be_read_is_refused_at_the_start(tmp_path: Path) -> None:
+def test_unreadable_ca_file_is_refused_at_start(tmp_path: Path) -> None:
     (tmp_path / "empty.pem").write_text("nothing")
 
     for name in ("absent.pem", "empty.pem"):
@@ -287,7 +287,7 @@ def test_an_authority_that_cannot_be_read_is_refused_at_the_start(tmp_path: Path
             NhnCloudClient("https://api.example", *SECRETS, tmp_path / name)
 
 
-def test_no_log_record_of_any_library_holds_a_key(caplog: pytest.LogCaptureFixture) -> None:
+def test_no_log_record_contains_a_key(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
 
     async def main() -> None:

@@ -55,17 +55,17 @@ ALONE = {True: (-2018, -2019, -6001), False: (-4019, -5000, -3301, -8008, -3010,
     ("code", "is_text", "verdict"),
     [(code, True, each) for code, each in TEXTS.items()] + [(code, False, each) for code, each in TALKS.items()],
 )
-def test_a_refusal_becomes_the_verdict_that_it_means(code: int, is_text: bool, verdict: Verdict) -> None:
+def test_error_code_maps_to_its_verdict(code: int, is_text: bool, verdict: Verdict) -> None:
     assert verdict_for(error_kind_of(code, is_text=is_text)) == verdict
 
 
-def test_every_code_of_the_tables_is_tried_here() -> None:
+def test_every_code_of_the_tables_is_tested() -> None:
     assert set(codes._SMS) <= set(TEXTS)
     assert set(codes._TALK) <= set(TALKS)
 
 
 @pytest.mark.parametrize("is_text", [True, False])
-def test_an_account_that_is_not_served_is_told_from_one_that_is_busy(is_text: bool) -> None:
+def test_closed_account_differs_from_a_busy_one(is_text: bool) -> None:
     known = TEXTS if is_text else TALKS
 
     closed = {code for code in known if error_kind_of(code, is_text=is_text) is ErrorKind.ACCOUNT_CLOSED}
@@ -74,13 +74,13 @@ def test_an_account_that_is_not_served_is_told_from_one_that_is_busy(is_text: bo
 
 
 @pytest.mark.parametrize("is_text", [True, False])
-def test_a_call_is_split_only_for_what_one_message_may_be_alone_in(is_text: bool) -> None:
+def test_call_is_split_only_for_errors_of_one_message(is_text: bool) -> None:
     assert not any(error_kind_of(code, is_text=is_text).concerns_one_message for code in SHARED[is_text])
     assert all(error_kind_of(code, is_text=is_text).concerns_one_message for code in ALONE[is_text])
 
 
 @pytest.mark.parametrize("refusal", ErrorKind)
-def test_every_refusal_has_a_verdict_and_keeps_its_name(refusal: ErrorKind) -> None:
+def test_every_error_kind_has_a_verdict(refusal: ErrorKind) -> None:
     assert isinstance(verdict_for(refusal), Busy | Unknown | Declined | Rejected)
     assert ErrorKind[refusal.name] is refusal
 
@@ -125,7 +125,7 @@ OTHER_ENDS = {
 
 
 @pytest.mark.parametrize("is_text", [True, False])
-def test_a_result_becomes_the_outcome_that_it_means(is_text: bool) -> None:
+def test_result_code_maps_to_its_outcome(is_text: bool) -> None:
     ends = SMS_ENDS if is_text else TALK_ENDS
 
     assert {code: outcome_of(code, is_text=is_text) for code in ends} == ends
@@ -133,6 +133,6 @@ def test_a_result_becomes_the_outcome_that_it_means(is_text: bool) -> None:
 
 
 @pytest.mark.parametrize("is_text", [True, False])
-def test_any_other_result_is_a_failure_and_never_a_delivery(is_text: bool) -> None:
+def test_unknown_result_code_is_a_failure(is_text: bool) -> None:
     for code in (*OTHER_ENDS[is_text], "", "0", "10000", "1000 ", "None", "성공"):
         assert outcome_of(code, is_text=is_text) is Outcome.UNDELIVERABLE

@@ -55,7 +55,7 @@ async def word(carrier: NhnCloudCarrier, attempt: Attempt) -> Verdict:
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
-def test_what_another_process_handed_over_just_now_is_not_handed_over_again(
+def test_message_just_submitted_by_another_process_is_not_resubmitted(
     tmp_path: Path, product: Product
 ) -> None:
     async def whole() -> None:
@@ -79,7 +79,7 @@ def test_what_another_process_handed_over_just_now_is_not_handed_over_again(
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
 @pytest.mark.parametrize("pause_s", [LIST_LAG_S + 1, MAX_DELAY_MS / SECOND])
-def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
+def test_message_missing_in_the_lists_is_submitted_after_the_lag(
     tmp_path: Path, product: Product, pause_s: float
 ) -> None:
     """However long the pause between two questions is, and whatever else was in doubt meanwhile."""
@@ -103,7 +103,7 @@ def test_what_nobody_handed_over_is_once_the_lists_can_be_believed(
     run_in_virtual_time(whole())
 
 
-def test_a_list_is_believed_by_when_it_was_asked_not_by_when_all_were(tmp_path: Path) -> None:
+def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
     async def whole() -> None:
         scenery, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
         store = open_store(tmp_path, world)

@@ -25,7 +25,7 @@ def lists(scenery: NhnCloudFixture, path: str) -> int:
     return sum(each.method == "GET" and each.path == path for each in scenery.relay.calls)
 
 
-def test_what_a_request_has_in_doubt_is_asked_for_by_the_requests_name(tmp_path: Path) -> None:
+def test_messages_of_a_request_are_looked_up_together(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         scenery.relay.inject_fault("lose request", "/sender/sms")
@@ -38,7 +38,7 @@ def test_what_a_request_has_in_doubt_is_asked_for_by_the_requests_name(tmp_path:
     run_scenario(tmp_path, scenario)
 
 
-def test_what_went_in_one_call_is_found_with_the_first_of_it(tmp_path: Path) -> None:
+def test_messages_of_one_call_are_found_with_the_first(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
@@ -60,7 +60,7 @@ def test_what_went_in_one_call_is_found_with_the_first_of_it(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_lists_that_take_long_only_delay_what_is_in_doubt(tmp_path: Path) -> None:
+def test_slow_lists_delay_only_messages_in_doubt(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)

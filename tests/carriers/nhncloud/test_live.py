@@ -122,7 +122,7 @@ def _code(record: dict[str, Any]) -> str:
     return str((record.get("resultCode") or {}).get("value", ""))
 
 
-def test_every_product_goes_there_and_its_result_comes_back(scenario: Scenario) -> None:
+def test_every_product_is_sent_and_its_result_read(scenario: Scenario) -> None:
     key = scenario.relay.sender_key
     alimtalk = {"senderKey": key, "templateCode": TEMPLATE}
     fallback = {**FALLBACK, "resendPhoneNumber": SENDER}

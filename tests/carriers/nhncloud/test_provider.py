@@ -39,7 +39,7 @@ def asked(answer: Answering) -> list[RemoteProfile]:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
 @pytest.mark.parametrize("is_counted", [True, False])
-def test_a_list_is_read_to_its_end(count: int, is_counted: bool) -> None:
+def test_list_is_read_to_its_end(count: int, is_counted: bool) -> None:
     def answer(page: int) -> dict[str, Any]:
         rows = [sender(number) for number in range(count)][(page - 1) * PAGE : page * PAGE]
         return {"senders": rows, **({"totalCount": count} if is_counted else {})}
@@ -61,6 +61,6 @@ def test_a_list_is_read_to_its_end(count: int, is_counted: bool) -> None:
     ],
     ids=["fewer", "none", "no list", "fewer on two pages", "endless", "no channel", "no array", "no objects"],
 )
-def test_a_list_that_is_not_whole_is_no_answer(answer: Answering) -> None:
+def test_incomplete_list_is_not_an_answer(answer: Answering) -> None:
     with pytest.raises(ProviderOutcomeUnknown):
         asked(answer)

@@ -34,7 +34,7 @@ def hook(scenery: NhnCloudFixture, code: str = "1000", **changes: Any) -> dict[s
 
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-def test_a_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
+def test_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         if kind == "sms":
@@ -53,7 +53,7 @@ def test_a_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
     run_scenario(tmp_path, scenario, manners={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 
 
-def test_who_does_not_know_the_signature_ends_nothing(tmp_path: Path) -> None:
+def test_webhook_with_a_wrong_signature_is_refused(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
@@ -74,7 +74,7 @@ def test_who_does_not_know_the_signature_ends_nothing(tmp_path: Path) -> None:
     "body",
     [b"", b"{", b"[]", b"null", b"7", b"{}", b'{"event": "MESSAGE_RESULT_UPDATE"}', b"\xff\xfe"],
 )
-def test_what_is_no_webhook_is_refused_in_the_envelope(tmp_path: Path, body: bytes) -> None:
+def test_invalid_webhook_body_is_refused(tmp_path: Path, body: bytes) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         assert (await tell(call, body)).result == "INVALID_JSON"
@@ -83,7 +83,7 @@ def test_what_is_no_webhook_is_refused_in_the_envelope(tmp_path: Path, body: byt
 
 
 @pytest.mark.parametrize("rows", [None, 7, [None], [7], [{"requestId": "a", "resultCode": "1000"}]])
-def test_rows_that_are_none_are_refused_too(tmp_path: Path, rows: Any) -> None:
+def test_invalid_webhook_rows_are_refused(tmp_path: Path, rows: Any) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
@@ -93,7 +93,7 @@ def test_rows_that_are_none_are_refused_too(tmp_path: Path, rows: Any) -> None:
     run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
 
 
-def test_other_events_are_taken_and_change_nothing(tmp_path: Path) -> None:
+def test_other_events_are_accepted_and_ignored(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         body = {
@@ -106,7 +106,7 @@ def test_other_events_are_taken_and_change_nothing(tmp_path: Path) -> None:
     run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
 
 
-def test_there_are_no_webhooks_without_a_signature_nor_for_others(tmp_path: Path) -> None:
+def test_webhooks_need_a_configured_signature(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         assert (await tell(call, {}, "")).result == "NOT_FOUND"
@@ -116,7 +116,7 @@ def test_there_are_no_webhooks_without_a_signature_nor_for_others(tmp_path: Path
     run_scenario(tmp_path, scenario)
 
 
-def test_results_in_any_order_and_several_times_are_kept_once(tmp_path: Path) -> None:
+def test_repeated_results_in_any_order_are_stored_once(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendSMS", sms_body(*MANY))
@@ -133,7 +133,7 @@ def test_results_in_any_order_and_several_times_are_kept_once(tmp_path: Path) ->
     run_scenario(tmp_path, scenario, manners={"result_copies": 3, "shuffles_results": True})
 
 
-def test_results_of_messages_that_others_sent_are_no_matter(tmp_path: Path) -> None:
+def test_results_of_foreign_messages_are_ignored(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         relay = scenery.relay
@@ -151,7 +151,7 @@ def test_results_of_messages_that_others_sent_are_no_matter(tmp_path: Path) -> N
     run_scenario(tmp_path, scenario)
 
 
-def test_results_are_still_read_where_webhooks_get_lost(tmp_path: Path) -> None:
+def test_results_are_polled_if_webhooks_get_lost(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
@@ -163,7 +163,7 @@ def test_results_are_still_read_where_webhooks_get_lost(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_more_results_than_a_page_holds_are_read_to_the_end(tmp_path: Path) -> None:
+def test_results_beyond_one_page_are_read(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         sent = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(30_000_000, 30_002_500)]
@@ -179,7 +179,7 @@ def test_more_results_than_a_page_holds_are_read_to_the_end(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("minutes", [-90, -3, 3, 90])
-def test_results_are_found_by_the_clock_of_the_relay(tmp_path: Path, minutes: int) -> None:
+def test_results_are_read_by_the_relays_clock(tmp_path: Path, minutes: int) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         scenery.set_clock(minutes)
         call = await with_channel(env)
@@ -194,7 +194,7 @@ def test_results_are_found_by_the_clock_of_the_relay(tmp_path: Path, minutes: in
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "most"), [("sms", 30), ("alimTalk", 50)])
-def test_results_that_were_read_are_seldom_read_again(tmp_path: Path, kind: str, most: int) -> None:
+def test_results_are_seldom_read_again(tmp_path: Path, kind: str, most: int) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)

@@ -33,7 +33,7 @@ def with_keys(folder: Path, secrets: tuple[str, ...]) -> Path:
     return file
 
 
-def test_whatever_goes_wrong_no_key_is_told(
+def test_no_error_reveals_a_key(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)

@@ -84,7 +84,7 @@ def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
         ("010-0000-0004", "alimTalk", "fail 3020"),
     ],
 )
-def test_its_codes_become_ours(tmp_path: Path, receiver: str, kind: str, end: str) -> None:
+def test_relay_codes_become_outcomes(tmp_path: Path, receiver: str, kind: str, end: str) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         operation, body = SENDS[kind]
@@ -96,7 +96,7 @@ def test_its_codes_become_ours(tmp_path: Path, receiver: str, kind: str, end: st
     run_scenario(tmp_path, scenario)
 
 
-def test_a_thousand_receivers_go_in_one_call_and_personal_texts_of_one_template_too(tmp_path: Path) -> None:
+def test_thousand_receivers_of_one_template_go_in_one_call(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendSMS", sms_body(*MANY))
@@ -135,7 +135,7 @@ def test_single_sends_of_one_template_share_calls(tmp_path: Path) -> None:
     run_scenario(tmp_path, scenario)
 
 
-def test_its_own_resending_is_never_asked_for_and_our_fallback_goes_out(tmp_path: Path) -> None:
+def test_relay_fallback_is_off_and_our_fallback_is_sent(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         scenery.relay.profiles[SENDER_KEY].resends = True
         call = await with_channel(env)
@@ -150,7 +150,7 @@ def test_its_own_resending_is_never_asked_for_and_our_fallback_goes_out(tmp_path
     run_scenario(tmp_path, scenario)
 
 
-def test_the_fallback_may_go_by_another_carrier(tmp_path: Path) -> None:
+def test_fallback_may_use_another_carrier(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
@@ -164,7 +164,7 @@ def test_the_fallback_may_go_by_another_carrier(tmp_path: Path) -> None:
     run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": ["telco"], "lms": ["telco"]})
 
 
-def test_a_friend_talk_has_its_picture_its_link_its_buttons_and_says_whether_it_is_an_advertisement(
+def test_friendtalk_has_image_link_buttons_and_ad_flag(
     tmp_path: Path,
 ) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
@@ -188,7 +188,7 @@ def test_a_friend_talk_has_its_picture_its_link_its_buttons_and_says_whether_it_
     run_scenario(tmp_path, scenario)
 
 
-def test_an_emphasized_title_goes_along_filled_in(tmp_path: Path) -> None:
+def test_emphasized_title_is_filled_in(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env, title="#{name}님께")
         scenery.relay.add_template(
@@ -208,7 +208,7 @@ def test_an_emphasized_title_goes_along_filled_in(tmp_path: Path) -> None:
     run_scenario(tmp_path, scenario)
 
 
-def test_the_picture_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
+def test_image_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendMMS", sms_body(*MANY, image=image_body(3000)))
@@ -222,7 +222,7 @@ def test_the_picture_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
     run_scenario(tmp_path, scenario)
 
 
-def test_a_text_without_a_subject_gets_its_first_line_as_title(tmp_path: Path) -> None:
+def test_first_line_is_the_title_of_a_text_without_a_subject(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendLMS", sms_body(content="가" * 30 + "\n둘째 줄"))
@@ -233,7 +233,7 @@ def test_a_text_without_a_subject_gets_its_first_line_as_title(tmp_path: Path) -
     run_scenario(tmp_path, scenario)
 
 
-def test_what_is_cancelled_in_time_is_never_handed_over(tmp_path: Path) -> None:
+def test_message_cancelled_in_time_is_never_submitted(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         sent = await call_ok(call, "message/sendSMS", sms_body(*MANY[:5], sendDate="2026-11-15 12:10"))
@@ -274,7 +274,7 @@ TROUBLES = {
         pytest.param("friendTalkImage", marks=pytest.mark.torture),
     ],
 )
-def test_every_message_ends_and_none_is_doubled(tmp_path: Path, kind: str, trouble: str) -> None:
+def test_every_message_ends_and_none_is_sent_twice(tmp_path: Path, kind: str, trouble: str) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         what, more = TROUBLES[trouble]
@@ -292,7 +292,7 @@ def test_every_message_ends_and_none_is_doubled(tmp_path: Path, kind: str, troub
 
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-def test_lists_that_lag_behind_do_not_double_anything(tmp_path: Path, kind: str) -> None:
+def test_lagging_lists_cause_no_duplicates(tmp_path: Path, kind: str) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         scenery.relay.inject_fault("lose answer", "raw-messages" if kind == "alimTalk" else "POST", times=3)
@@ -306,7 +306,7 @@ def test_lists_that_lag_behind_do_not_double_anything(tmp_path: Path, kind: str)
     run_scenario(tmp_path, scenario, manners={"lists_lag_s": 10})
 
 
-def test_messages_wait_for_a_relay_that_is_gone_for_an_hour(tmp_path: Path) -> None:
+def test_messages_wait_for_an_unreachable_relay(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
@@ -323,7 +323,7 @@ def test_messages_wait_for_a_relay_that_is_gone_for_an_hour(tmp_path: Path) -> N
     run_scenario(tmp_path, scenario)
 
 
-def test_one_in_doubt_waits_for_the_relay_while_the_others_go_by_the_next_carrier(tmp_path: Path) -> None:
+def test_message_in_doubt_waits_while_others_use_the_next_carrier(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
@@ -347,7 +347,7 @@ def test_one_in_doubt_waits_for_the_relay_while_the_others_go_by_the_next_carrie
     run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
 
 
-def test_throttling_slows_a_campaign_down_and_ends_it_all_the_same(tmp_path: Path) -> None:
+def test_throttled_campaign_is_slower_but_completes(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         for place in range(0, 100, 2):
@@ -369,7 +369,7 @@ def personal(first: int, count: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_throttling_costs_no_tries_however_small_the_calls(tmp_path: Path) -> None:
+def test_throttling_does_not_count_as_tries(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
@@ -385,7 +385,7 @@ def test_throttling_costs_no_tries_however_small_the_calls(tmp_path: Path) -> No
     run_scenario(tmp_path, scenario, manners={"most_calls_a_second": 3})
 
 
-def test_a_small_send_does_not_wait_behind_a_campaign_of_small_calls(tmp_path: Path) -> None:
+def test_small_send_overtakes_a_campaign_of_small_calls(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
@@ -402,7 +402,7 @@ def test_a_small_send_does_not_wait_behind_a_campaign_of_small_calls(tmp_path: P
     run_scenario(tmp_path, scenario)
 
 
-def test_a_bad_receiver_fails_alone_even_where_the_whole_call_is_refused(tmp_path: Path) -> None:
+def test_bad_receiver_fails_alone_even_if_the_call_is_refused(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         bad = {MANY[3]: -2019, MANY[11]: -6001}
@@ -417,7 +417,7 @@ def test_a_bad_receiver_fails_alone_even_where_the_whole_call_is_refused(tmp_pat
     run_scenario(tmp_path, scenario, manners={"refuses_whole_calls": True})
 
 
-def test_a_campaign_that_is_refused_as_a_whole_is_not_called_for_one_by_one(tmp_path: Path) -> None:
+def test_refused_campaign_is_not_sent_one_by_one(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         del scenery.relay.numbers[SENDER]
         call = await with_channel(env)
@@ -434,7 +434,7 @@ def test_a_campaign_that_is_refused_as_a_whole_is_not_called_for_one_by_one(tmp_
     run_scenario(tmp_path, scenario, manners={"refuses_whole_calls": True})
 
 
-def test_a_number_it_does_not_know_goes_by_the_next_carrier(tmp_path: Path) -> None:
+def test_unregistered_sender_number_uses_the_next_carrier(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         del scenery.relay.numbers[SENDER]
         call = await with_channel(env)
@@ -448,7 +448,7 @@ def test_a_number_it_does_not_know_goes_by_the_next_carrier(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("signed_out", [{"sms_secret_key": "wrong"}, {"sms_app_key": "wrong"}])
-def test_a_wrong_key_costs_nothing_but_time_and_is_told_without_being_shown(
+def test_wrong_key_delays_messages_and_is_not_shown(
     tmp_path: Path, signed_out: dict[str, str]
 ) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
@@ -470,7 +470,7 @@ def test_a_wrong_key_costs_nothing_but_time_and_is_told_without_being_shown(
     run_scenario(tmp_path, scenario)
 
 
-def test_an_upload_that_is_forgotten_there_is_made_again(tmp_path: Path) -> None:
+def test_expired_upload_is_repeated(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         scenery.leave()
@@ -487,7 +487,7 @@ def test_an_upload_that_is_forgotten_there_is_made_again(tmp_path: Path) -> None
     run_scenario(tmp_path, scenario)
 
 
-def test_advertisements_as_texts_say_how_to_refuse_more(tmp_path: Path) -> None:
+def test_advertising_texts_name_the_unsubscribe_number(tmp_path: Path) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         call = await with_channel(env)
         body = friendtalk_body(SENDER_KEY, NO_USER, adFlag=True, **FALLBACK)
@@ -504,7 +504,7 @@ def test_advertisements_as_texts_say_how_to_refuse_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-def test_a_crash_in_the_middle_of_calls_doubles_nothing(tmp_path: Path, kind: str) -> None:
+def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, kind: str) -> None:
     async def whole() -> None:
         scenery, world = NhnCloudFixture(), VirtualWorld()
         store = open_store(tmp_path, world)
@@ -531,7 +531,7 @@ def test_a_crash_in_the_middle_of_calls_doubles_nothing(tmp_path: Path, kind: st
     run_in_virtual_time(whole())
 
 
-def test_results_of_the_time_it_was_down_are_read_after_a_start(tmp_path: Path) -> None:
+def test_results_of_a_downtime_are_read_after_start(tmp_path: Path) -> None:
     async def whole() -> None:
         scenery, world = NhnCloudFixture(receipt_after_s=30), VirtualWorld()
         env = await build_relay_environment(tmp_path, scenery, open_store(tmp_path, world), world)

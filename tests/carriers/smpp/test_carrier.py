@@ -64,7 +64,7 @@ from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
         ),
     ],
 )
-def test_settings_that_cannot_be_told_to_anyone_are_refused_at_the_start(
+def test_invalid_settings_are_refused_at_start(
     settings: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(BadSetting) as no:
@@ -76,7 +76,7 @@ def test_settings_that_cannot_be_told_to_anyone_are_refused_at_the_start(
 # Verdicts.
 
 
-def test_verdicts_come_in_the_order_of_the_batch_whatever_the_order_of_the_answers() -> None:
+def test_verdicts_match_attempts_whatever_the_order_of_responses() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = silent
@@ -95,7 +95,7 @@ def test_verdicts_come_in_the_order_of_the_batch_whatever_the_order_of_the_answe
     run_in_virtual_time(scenario())
 
 
-def test_an_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
+def test_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
     async def scenario() -> None:
         async with running_carrier(ScriptedSmsc()) as here:
             began = now()
@@ -106,7 +106,7 @@ def test_an_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_what_cannot_be_written_is_declined_and_delays_nobody() -> None:
+def test_unencodable_message_is_declined_and_delays_no_other() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, encoding="cp949") as here:
@@ -126,7 +126,7 @@ def test_what_cannot_be_written_is_declined_and_delays_nobody() -> None:
 @pytest.mark.parametrize(
     "status", sorted(set(protocol.STATUS_NAMES) - {protocol.OK, protocol.RINVBNDSTS} | {0x400, 0xFFFFFFFF})
 )
-def test_every_status_is_a_verdict_and_the_connection_is_kept(status: int) -> None:
+def test_every_status_has_a_verdict_and_keeps_the_connection(status: int) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = each_in_turn(refuse(status), take)
@@ -140,7 +140,7 @@ def test_every_status_is_a_verdict_and_the_connection_is_kept(status: int) -> No
     run_in_virtual_time(scenario())
 
 
-def test_who_is_told_that_it_is_not_bound_binds_anew_and_no_message_fails_for_it() -> None:
+def test_session_is_rebound_after_rinvbndsts_and_no_message_fails() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = each_in_turn(refuse(protocol.RINVBNDSTS), take)
@@ -153,11 +153,11 @@ def test_who_is_told_that_it_is_not_bound_binds_anew_and_no_message_fails_for_it
 
 
 @pytest.mark.parametrize("status", [protocol.RTHROTTLED, protocol.RMSGQFUL])
-def test_a_throttled_message_is_busy(status: int) -> None:
+def test_throttled_message_is_busy(status: int) -> None:
     assert describe_verdicts([VERDICTS[status]]) == describe_verdicts([Busy()])
 
 
-def test_without_receipts_what_is_taken_is_never_reported_on() -> None:
+def test_without_receipts_accepted_messages_have_no_reference() -> None:
     async def scenario() -> None:
         async with running_carrier(ScriptedSmsc(), receipts=False, long_messages="parts") as here:
             assert await submit(here.carrier, [attempt(1), attempt(2, LONG)]) == [Accepted(None), Accepted(None)]
@@ -174,7 +174,7 @@ def test_without_receipts_what_is_taken_is_never_reported_on() -> None:
         ("decimal", "not-a-number", "not-a-number"),
     ],
 )
-def test_the_id_in_an_answer_is_read_as_the_operator_writes_it(base: str, told: str, reference: str) -> None:
+def test_message_id_of_a_response_is_read_in_the_configured_base(base: str, told: str, reference: str) -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
         line.say(SUBMIT_ANSWER, one.sequence, pdu.encode_message_id(told))
 
@@ -188,7 +188,7 @@ def test_the_id_in_an_answer_is_read_as_the_operator_writes_it(base: str, told: 
 
 
 @pytest.mark.parametrize("body", [b"", b"\0", b" \0"])
-def test_an_answer_without_an_id_is_awaited_under_the_in_doubt_reference(body: bytes) -> None:
+def test_response_without_an_id_uses_the_in_doubt_reference(body: bytes) -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
         line.say(SUBMIT_ANSWER, one.sequence, body)
 
@@ -207,7 +207,7 @@ def test_an_answer_without_an_id_is_awaited_under_the_in_doubt_reference(body: b
 # Silence, and the end of a connection.
 
 
-def test_silence_to_submits_ends_as_unknown_in_time_and_the_connection_is_made_again() -> None:
+def test_unanswered_submits_are_unknown_in_time_and_the_connection_reopens() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = smsc.acts[protocol.ENQUIRE_LINK] = silent
@@ -226,7 +226,7 @@ def test_silence_to_submits_ends_as_unknown_in_time_and_the_connection_is_made_a
     run_in_virtual_time(scenario())
 
 
-def test_silence_to_submits_of_a_living_connection_ends_as_unknown_and_leaves_the_window_free() -> None:
+def test_unanswered_submits_on_a_live_connection_free_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, silent, silent, take)
@@ -246,7 +246,7 @@ def test_silence_to_submits_of_a_living_connection_ends_as_unknown_and_leaves_th
     run_in_virtual_time(scenario())
 
 
-def test_a_cancelled_hand_over_leaves_the_window_free() -> None:
+def test_cancelled_submit_frees_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = silent
@@ -265,7 +265,7 @@ def test_a_cancelled_hand_over_leaves_the_window_free() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_reset_leaves_what_was_sent_unknown_and_what_was_not_in_our_hands() -> None:
+def test_after_a_reset_sent_messages_are_unknown_and_others_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, silent)
@@ -282,7 +282,7 @@ def test_a_reset_leaves_what_was_sent_unknown_and_what_was_not_in_our_hands() ->
     run_in_virtual_time(scenario())
 
 
-def test_with_no_connection_all_is_away_at_once() -> None:
+def test_without_a_connection_messages_are_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.is_down = True
@@ -296,7 +296,7 @@ def test_with_no_connection_all_is_away_at_once() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_what_waits_for_room_too_long_has_never_left_our_hands() -> None:
+def test_messages_that_wait_too_long_for_the_window_are_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = silent
@@ -309,7 +309,7 @@ def test_what_waits_for_room_too_long_has_never_left_our_hands() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_an_unbind_with_a_full_window_costs_only_what_is_not_answered() -> None:
+def test_unbind_with_a_full_window_costs_only_unanswered_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = silent
@@ -332,7 +332,7 @@ def test_an_unbind_with_a_full_window_costs_only_what_is_not_answered() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_length_that_no_pdu_has_costs_the_connection_but_not_what_was_answered_before() -> None:
+def test_invalid_length_closes_the_connection_but_earlier_responses_count() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = silent
@@ -354,7 +354,7 @@ def test_a_length_that_no_pdu_has_costs_the_connection_but_not_what_was_answered
 # Holding the connection.
 
 
-def test_a_refused_bind_is_trouble_in_words_and_the_password_is_nowhere(caplog: pytest.LogCaptureFixture) -> None:
+def test_refused_bind_is_described_without_the_password(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> str:
         smsc = ScriptedSmsc()
         smsc.acts.update(dict.fromkeys(BINDS, refuse(protocol.RINVPASWD)))
@@ -389,7 +389,7 @@ def test_a_refused_bind_is_trouble_in_words_and_the_password_is_nowhere(caplog: 
         (None, "the connection timed out"),
     ],
 )
-def test_who_cannot_be_reached_is_trouble_in_words(fault: Exception | None, reason: str) -> None:
+def test_unreachable_smsc_is_described(fault: Exception | None, reason: str) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.refusal, smsc.is_lost = fault, fault is None
@@ -405,7 +405,7 @@ def pauses(smsc: ScriptedSmsc) -> list[float]:
     return [later - earlier for earlier, later in pairwise(smsc.dialled_at)]
 
 
-def test_vain_tries_are_made_with_growing_pauses_that_are_spread() -> None:
+def test_reconnect_delays_grow_with_jitter() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.is_down = True
@@ -422,7 +422,7 @@ def test_vain_tries_are_made_with_growing_pauses_that_are_spread() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_bind_that_is_not_answered_does_not_count_as_a_good_connection() -> None:
+def test_unanswered_bind_does_not_reset_the_reconnect_delay() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts.update(dict.fromkeys(BINDS, silent))
@@ -435,7 +435,7 @@ def test_a_bind_that_is_not_answered_does_not_count_as_a_good_connection() -> No
     run_in_virtual_time(scenario())
 
 
-def test_after_a_connection_that_lasted_the_pauses_begin_anew() -> None:
+def test_stable_connection_resets_the_reconnect_delay() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.is_down = True
@@ -453,7 +453,7 @@ def test_after_a_connection_that_lasted_the_pauses_begin_anew() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_who_hangs_up_after_every_bind_is_tried_again_with_growing_pauses() -> None:
+def test_reconnect_delay_grows_if_the_smsc_closes_after_each_bind() -> None:
     def bind_and_go(line: SmscConnection, one: Pdu) -> None:
         answer(line, one)
         line.pipe.close()
@@ -469,7 +469,7 @@ def test_who_hangs_up_after_every_bind_is_tried_again_with_growing_pauses() -> N
     run_in_virtual_time(scenario())
 
 
-def test_when_it_is_cancelled_it_takes_its_leave() -> None:
+def test_cancelled_carrier_unbinds() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, binds=3) as here:
@@ -488,7 +488,7 @@ def test_when_it_is_cancelled_it_takes_its_leave() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_when_it_is_cancelled_a_silent_far_end_does_not_keep_it() -> None:
+def test_cancelled_carrier_does_not_wait_for_a_silent_smsc() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.UNBIND] = smsc.acts[protocol.SUBMIT_SM] = silent
@@ -505,7 +505,7 @@ def test_when_it_is_cancelled_a_silent_far_end_does_not_keep_it() -> None:
 
 
 @pytest.mark.parametrize("state", ["is_lost", "is_down", "silent"])
-def test_when_it_is_cancelled_before_it_is_bound_it_just_ends(state: str) -> None:
+def test_cancelled_carrier_ends_before_it_is_bound(state: str) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.is_lost, smsc.is_down = state == "is_lost", state == "is_down"

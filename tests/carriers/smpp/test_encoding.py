@@ -49,11 +49,11 @@ texts: st.SearchStrategy[tuple[str, Encoding]] = st.one_of(
         ("^{}\\[~]|\f", "1B141B281B291B2F1B3C1B3D1B3E1B401B0A"),
     ],
 )
-def test_a_text_in_the_default_alphabet_is_one_septet_an_octet(text: str, spelling: str) -> None:
+def test_default_alphabet_has_one_septet_in_each_octet(text: str, spelling: str) -> None:
     assert encode_text(text, "auto") == EncodedText(0, bytes.fromhex(spelling), "gsm7")
 
 
-def test_the_default_alphabet_has_128_places_that_differ() -> None:
+def test_default_alphabet_has_128_different_characters() -> None:
     assert len(GSM_7) == len(set(GSM_7)) == 128
     assert not set(GSM_7) & set(GSM_7_EXTENSION)
 
@@ -62,7 +62,7 @@ def test_the_default_alphabet_has_128_places_that_differ() -> None:
     ("text", "spelling"),
     [("가", "AC00"), ("a가", "0061AC00"), ("`", "0060"), ("ç", "00E7"), ("😀", "D83DDE00"), ("\x1b", "001B")],
 )
-def test_one_character_beyond_the_default_alphabet_makes_the_whole_text_ucs_2(text: str, spelling: str) -> None:
+def test_one_character_outside_gsm_7_makes_the_text_ucs_2(text: str, spelling: str) -> None:
     assert encode_text(text, "auto") == EncodedText(8, bytes.fromhex(spelling), "ucs2")
 
 
@@ -78,13 +78,13 @@ def test_one_character_beyond_the_default_alphabet_makes_the_whole_text_ucs_2(te
         ("cp949", 0, 0),
     ],
 )
-def test_the_coding_is_the_specifications_or_the_operators(
+def test_data_coding_is_standard_or_configured(
     encoding: Encoding, data_coding: int | None, told: int
 ) -> None:
     assert encode_text("plain", encoding, data_coding).data_coding == told
 
 
-def test_cp949_holds_every_syllable_in_two_octets() -> None:
+def test_cp949_encodes_every_syllable_in_two_octets() -> None:
     assert encode_text("뷁a", "cp949").octets == bytes.fromhex("94EE61")
     assert encode_text("가", "cp949").octets == bytes.fromhex("B0A1")
 
@@ -93,7 +93,7 @@ def test_cp949_holds_every_syllable_in_two_octets() -> None:
     ("text", "encoding", "named"),
     [("50 €, ₩ 😀", "cp949", "U+20A9"), ("\ud800", "ucs2", "U+D800"), ("a\udfff", "auto", "U+DFFF")],
 )
-def test_a_character_the_encoding_does_not_have_is_named(text: str, encoding: Encoding, named: str) -> None:
+def test_unencodable_character_is_named(text: str, encoding: Encoding, named: str) -> None:
     with pytest.raises(UnencodableText) as no:
         encode_text(text, encoding)
 
@@ -112,7 +112,7 @@ def test_a_character_the_encoding_does_not_have_is_named(text: str, encoding: En
         ("가" * 70, "cp949"),
     ],
 )
-def test_one_short_message_holds_a_text_to_the_last_octet_and_one_more_makes_two(
+def test_text_is_split_when_it_exceeds_one_segment_by_an_octet(
     longest: str, encoding: Encoding
 ) -> None:
     one, two = encode_text(longest, encoding), encode_text("a" + longest, encoding)
@@ -123,7 +123,7 @@ def test_one_short_message_holds_a_text_to_the_last_octet_and_one_more_makes_two
     assert len(split_segments(two, 7)) == 2
 
 
-def test_parts_are_joined_by_reference_total_and_number() -> None:
+def test_segments_have_reference_total_and_number() -> None:
     first, second, third = split_segments(encode_text("a" * 305, "auto"), 0xABCD)
 
     assert first == bytes.fromhex("060804ABCD0301") + b"a" * 152
@@ -131,7 +131,7 @@ def test_parts_are_joined_by_reference_total_and_number() -> None:
     assert third == bytes.fromhex("060804ABCD0303") + b"a"
 
 
-def test_of_a_reference_16_bits_count() -> None:
+def test_reference_is_cut_to_16_bits() -> None:
     long = encode_text("a" * 161, "auto")
 
     assert split_segments(long, 0x1_0002) == split_segments(long, 2)
@@ -156,7 +156,7 @@ def test_of_a_reference_16_bits_count() -> None:
         ("갂" * 65 + "a가가가가가가가가", "cp949", [133, 14]),
     ],
 )
-def test_a_part_is_as_long_as_whole_characters_allow(text: str, encoding: Encoding, sizes: list[int]) -> None:
+def test_segment_is_as_long_as_whole_characters_allow(text: str, encoding: Encoding, sizes: list[int]) -> None:
     assert [len(part) - 7 for part in split_segments(encode_text(text, encoding), 1)] == sizes
 
 
@@ -164,7 +164,7 @@ def test_a_part_is_as_long_as_whole_characters_allow(text: str, encoding: Encodi
     ("longest", "encoding"),
     [("a" * 152 * 255, "auto"), ("가" * 66 * 255, "ucs2"), ("a" * 133 * 255, "cp949")],
 )
-def test_a_text_has_255_parts_and_not_256(longest: str, encoding: Encoding) -> None:
+def test_text_has_at_most_255_segments(longest: str, encoding: Encoding) -> None:
     parts = split_segments(encode_text(longest, encoding), 1)
     assert len(parts) == 255
     assert parts[-1][5:7] == b"\xff\xff"
@@ -174,7 +174,7 @@ def test_a_text_has_255_parts_and_not_256(longest: str, encoding: Encoding) -> N
 
 
 @given(texts, st.integers(0, 0xFFFF))
-def test_parts_hold_whole_characters_and_together_the_text(case: tuple[str, Encoding], reference: int) -> None:
+def test_segments_contain_whole_characters_and_together_the_text(case: tuple[str, Encoding], reference: int) -> None:
     text, encoding = case
     whole = encode_text(text, encoding)
 
@@ -191,7 +191,7 @@ def test_parts_hold_whole_characters_and_together_the_text(case: tuple[str, Enco
 
 
 @given(texts)
-def test_a_text_is_read_as_it_was_worded(case: tuple[str, Encoding]) -> None:
+def test_text_is_decoded_as_it_was_encoded(case: tuple[str, Encoding]) -> None:
     text, encoding = case
     whole = encode_text(text, encoding)
 
@@ -199,7 +199,7 @@ def test_a_text_is_read_as_it_was_worded(case: tuple[str, Encoding]) -> None:
 
 
 @given(cp949_texts, st.sampled_from([0x84, 0x94, 0xF0]))
-def test_a_coding_of_an_operators_own_is_read_as_cp949(text: str, data_coding: int) -> None:
+def test_undefined_data_coding_is_decoded_as_cp949(text: str, data_coding: int) -> None:
     assert decode_text(encode_text(text, "cp949", data_coding).octets, data_coding, has_udh=False) == text
 
 
@@ -218,17 +218,17 @@ def test_a_coding_of_an_operators_own_is_read_as_cp949(text: str, data_coding: i
         ("B0A1B0", 14, "가\ufffd"),
     ],
 )
-def test_what_cannot_be_read_is_replaced(spelling: str, data_coding: int, text: str) -> None:
+def test_undecodable_octets_are_replaced(spelling: str, data_coding: int, text: str) -> None:
     assert decode_text(bytes.fromhex(spelling), data_coding, has_udh=False) == text
 
 
 @pytest.mark.parametrize(
     ("spelling", "text"), [("", ""), ("00", ""), ("0061", "a"), ("0500030102016162", "ab"), ("FF6162", "")]
 )
-def test_a_header_is_skipped_by_its_length(spelling: str, text: str) -> None:
+def test_user_data_header_is_skipped(spelling: str, text: str) -> None:
     assert decode_text(bytes.fromhex(spelling), 0, has_udh=True) == text
 
 
 @given(st.binary(max_size=200), st.integers(0, 255), st.booleans())
-def test_any_octets_are_read(octets: bytes, data_coding: int, has_udh: bool) -> None:
+def test_any_octets_are_decoded(octets: bytes, data_coding: int, has_udh: bool) -> None:
     assert len(decode_text(octets, data_coding, has_udh)) <= len(octets)

@@ -30,7 +30,7 @@ async def sent_in_parts(here: CarrierRunner) -> Verdict:
     return verdict
 
 
-def test_a_message_in_parts_is_taken_under_all_their_references() -> None:
+def test_segmented_message_has_the_references_of_all_segments() -> None:
     async def scenario() -> None:
         async with running_carrier(ScriptedSmsc(), long_messages="parts") as here:
             assert await submit(here.carrier, [attempt(1), attempt(2, LONG), attempt(3)]) == [
@@ -42,7 +42,7 @@ def test_a_message_in_parts_is_taken_under_all_their_references() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_busy_part_is_tried_again_alone() -> None:
+def test_busy_segment_is_retried_alone() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         throttled = refuse(protocol.RTHROTTLED)
@@ -58,7 +58,7 @@ def test_a_busy_part_is_tried_again_alone() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
+def test_unsent_segments_follow_on_the_next_connection() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = silent
@@ -78,7 +78,7 @@ def test_parts_that_were_not_sent_follow_on_the_next_connection() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_message_that_is_refused_for_good_has_no_busy_part_tried_again() -> None:
+def test_busy_segments_of_a_rejected_message_are_not_retried() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = each_in_turn(
@@ -93,7 +93,7 @@ def test_a_message_that_is_refused_for_good_has_no_busy_part_tried_again() -> No
     run_in_virtual_time(scenario())
 
 
-def test_a_message_none_of_whose_parts_is_taken_is_busy_as_a_whole() -> None:
+def test_message_with_no_accepted_segment_is_busy() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = refuse(protocol.RTHROTTLED)
@@ -104,7 +104,7 @@ def test_a_message_none_of_whose_parts_is_taken_is_busy_as_a_whole() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() -> None:
+def test_message_with_a_segment_busy_for_too_long_is_unknown() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, refuse(protocol.RMSGQFUL))
@@ -126,7 +126,7 @@ def test_a_message_one_of_whose_parts_is_busy_for_too_long_is_unknown_in_time() 
         (refuse(protocol.RTHROTTLED), protocol.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
     ],
 )
-def test_a_message_one_of_whose_parts_is_refused_is_not_sent_elsewhere_if_another_was_taken(
+def test_partly_accepted_message_with_a_refused_segment_is_rejected(
     others: Any, status: int, verdict: Verdict
 ) -> None:
     async def scenario() -> None:
@@ -138,7 +138,7 @@ def test_a_message_one_of_whose_parts_is_refused_is_not_sent_elsewhere_if_anothe
     run_in_virtual_time(scenario())
 
 
-def test_a_message_one_of_whose_parts_is_not_answered_is_unknown() -> None:
+def test_message_with_an_unanswered_segment_is_unknown() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, silent, take)
@@ -148,7 +148,7 @@ def test_a_message_one_of_whose_parts_is_not_answered_is_unknown() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_message_whose_parts_stay_in_our_hands_is_away_but_not_if_one_has_gone() -> None:
+def test_message_is_not_sent_only_if_no_segment_was_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = silent
@@ -162,7 +162,7 @@ def test_a_message_whose_parts_stay_in_our_hands_is_away_but_not_if_one_has_gone
     run_in_virtual_time(scenario())
 
 
-def test_a_busy_part_is_tried_again_also_in_a_batch_with_something_that_cannot_be_written() -> None:
+def test_busy_segment_is_retried_beside_an_unencodable_message() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         two_parts = "가" * 100

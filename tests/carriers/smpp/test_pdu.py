@@ -70,7 +70,7 @@ SUBMIT_HEX = """
 """
 
 
-def test_a_submit_sm_is_written_as_the_specification_draws_it() -> None:
+def test_submit_sm_is_encoded_as_specified() -> None:
     submit = ShortMessage(
         Address(0, 0, "15880000"),
         Address(1, 1, "821012345678"),
@@ -87,7 +87,7 @@ def test_a_submit_sm_is_written_as_the_specification_draws_it() -> None:
     assert pdu.decode_short_message(read.body) == submit
 
 
-def test_every_field_of_a_deliver_sm_stands_where_the_specification_puts_it() -> None:
+def test_deliver_sm_fields_are_encoded_as_specified() -> None:
     deliver = ShortMessage(
         Address(1, 2, "A"),
         Address(3, 4, "B"),
@@ -110,7 +110,7 @@ def test_every_field_of_a_deliver_sm_stands_where_the_specification_puts_it() ->
     assert pdu.decode_short_message(body) == deliver
 
 
-def test_a_bind_is_written_as_the_specification_draws_it() -> None:
+def test_bind_is_encoded_as_specified() -> None:
     whole = octets("""
         [length] 00000025 [bind_transceiver] 00000009 [status] 00000000 [sequence] 00000001
         [system_id] 706162616C 00 [password] 736563726574 00 [system_type] 564D53 00
@@ -141,11 +141,11 @@ def test_a_bind_is_written_as_the_specification_draws_it() -> None:
         ),
     ],
 )
-def test_a_frame_has_length_command_status_and_sequence(frame: bytes, spelling: str) -> None:
+def test_pdu_header_has_length_command_status_and_sequence(frame: bytes, spelling: str) -> None:
     assert frame == octets(spelling)
 
 
-def test_a_frame_holds_128_kib_and_not_an_octet_more() -> None:
+def test_pdu_has_at_most_128_kib() -> None:
     largest = b"x" * (pdu.MAX_PDU_OCTETS - pdu.HEADER_OCTETS)
 
     assert pdu.split_pdus(pdu.encode_pdu(protocol.SUBMIT_SM, 1, largest)) == (
@@ -158,7 +158,7 @@ def test_a_frame_holds_128_kib_and_not_an_octet_more() -> None:
 
 @pytest.mark.parametrize("length", [0, 1, 15, pdu.MAX_PDU_OCTETS + 1, 0x80000000, 0xFFFFFFFF])
 @pytest.mark.parametrize("rest", [b"", b"x", b"x" * 12, b"x" * 100])
-def test_a_length_no_frame_has_is_told_as_soon_as_it_is_read_with_the_frames_before(
+def test_invalid_length_is_raised_with_the_preceding_pdus(
     length: int, rest: bytes
 ) -> None:
     before = [Pdu(protocol.ENQUIRE_LINK, 0, 1, b""), Pdu(protocol.UNBIND, 0, 2, b"")]
@@ -174,20 +174,20 @@ def test_a_length_no_frame_has_is_told_as_soon_as_it_is_read_with_the_frames_bef
 @pytest.mark.parametrize(
     "data", [b"", b"\0", b"\xff\xff\xff", b"\0\0\0\x10", b"\0\x02\0\0", bytes.fromhex("11".zfill(8))]
 )
-def test_what_is_no_whole_frame_yet_is_left_for_later(data: bytes) -> None:
+def test_incomplete_pdu_is_left_for_later(data: bytes) -> None:
     assert pdu.split_pdus(data) == ([], 0)
     assert pdu.split_pdus(pdu.encode_pdu(protocol.UNBIND, 1) + data) == ([Pdu(protocol.UNBIND, 0, 1, b"")], 16)
 
 
 @given(st.lists(pdus, max_size=5), st.binary(max_size=3))
-def test_frames_are_split_as_they_were_joined(joined: list[Pdu], rest: bytes) -> None:
+def test_pdus_are_split_as_they_were_joined(joined: list[Pdu], rest: bytes) -> None:
     data = b"".join(map(framed, joined))
 
     assert pdu.split_pdus(data + rest) == (joined, len(data))
 
 
 @given(st.lists(pdus, max_size=5), st.lists(st.integers(0, 400), max_size=8))
-def test_frames_are_the_same_in_whatever_pieces_they_come(joined: list[Pdu], cuts: list[int]) -> None:
+def test_pdus_are_the_same_in_any_chunks(joined: list[Pdu], cuts: list[int]) -> None:
     data = b"".join(map(framed, joined))
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
 
@@ -204,7 +204,7 @@ def test_frames_are_the_same_in_whatever_pieces_they_come(joined: list[Pdu], cut
 
 
 @given(st.binary(max_size=200))
-def test_any_octets_are_split_or_have_a_bad_length(data: bytes) -> None:
+def test_any_octets_are_split_or_have_an_invalid_length(data: bytes) -> None:
     try:
         found, taken = pdu.split_pdus(data)
     except InvalidLength as bad:
@@ -214,18 +214,18 @@ def test_any_octets_are_split_or_have_a_bad_length(data: bytes) -> None:
 
 
 @given(submits)
-def test_a_submit_sm_is_read_as_it_was_written(submit: ShortMessage) -> None:
+def test_submit_sm_is_decoded_as_encoded(submit: ShortMessage) -> None:
     assert pdu.decode_short_message(pdu.encode_short_message(submit)) == submit
     assert pdu.decode_short_message(pdu.encode_short_message(submit)) == submit
 
 
 @given(binds)
-def test_a_bind_is_read_as_it_was_written(bind: Bind) -> None:
+def test_bind_is_decoded_as_encoded(bind: Bind) -> None:
     assert pdu.decode_bind(pdu.encode_bind(*bind)) == bind
 
 
 @given(field(64))
-def test_an_id_is_read_as_it_was_written(message_id: str) -> None:
+def test_message_id_is_decoded_as_encoded(message_id: str) -> None:
     assert pdu.decode_message_id(pdu.encode_message_id(message_id)) == message_id
 
 
@@ -240,13 +240,13 @@ def test_an_id_is_read_as_it_was_written(message_id: str) -> None:
         (b"\xe9\0", "é"),
     ],
 )
-def test_an_id_is_read_whatever_its_shape(body: bytes, message_id: str) -> None:
+def test_malformed_message_id_is_decoded(body: bytes, message_id: str) -> None:
     assert pdu.decode_message_id(body) == message_id
 
 
 @pytest.mark.parametrize("read", READERS)
 @given(data=st.data())
-def test_any_octets_are_read_or_a_bad_pdu(read: Callable[[bytes], object], data: st.DataObject) -> None:
+def test_any_octets_are_decoded_or_an_invalid_pdu(read: Callable[[bytes], object], data: st.DataObject) -> None:
     body = data.draw(st.binary(max_size=120) | st.lists(st.sampled_from(b"\0\1\4a"), max_size=80).map(bytes))
 
     with suppress(InvalidPdu):
@@ -254,7 +254,7 @@ def test_any_octets_are_read_or_a_bad_pdu(read: Callable[[bytes], object], data:
 
 
 @given(submits | binds, st.data())
-def test_a_damaged_body_is_read_or_a_bad_pdu(whole: ShortMessage | Bind, data: st.DataObject) -> None:
+def test_damaged_body_is_decoded_or_an_invalid_pdu(whole: ShortMessage | Bind, data: st.DataObject) -> None:
     body = bytearray(
         pdu.encode_short_message(whole) if isinstance(whole, ShortMessage) else pdu.encode_bind(*whole)
     )
@@ -267,7 +267,7 @@ def test_a_damaged_body_is_read_or_a_bad_pdu(whole: ShortMessage | Bind, data: s
             read(damaged)
 
 
-def test_a_body_cut_anywhere_before_its_end_is_bad() -> None:
+def test_truncated_body_is_invalid() -> None:
     submit, bind = pdu.encode_short_message(PLAIN), pdu.encode_bind("pabal", "secret", "VMS")
 
     for end in range(len(submit)):
@@ -279,18 +279,18 @@ def test_a_body_cut_anywhere_before_its_end_is_bad() -> None:
 
 
 @pytest.mark.parametrize("rest", ["00", "0204", "020400", "02040002", "0204000212", "0204FFFF1234"])
-def test_an_option_longer_than_what_is_left_is_bad(rest: str) -> None:
+def test_tlv_longer_than_the_body_is_invalid(rest: str) -> None:
     with pytest.raises(InvalidPdu):
         pdu.decode_short_message(pdu.encode_short_message(PLAIN) + octets(rest))
 
 
-def test_an_option_may_be_empty_and_the_last_of_two_counts() -> None:
+def test_tlv_may_be_empty_and_the_last_of_two_counts() -> None:
     read = pdu.decode_short_message(pdu.encode_short_message(PLAIN) + octets("130C0000 04270001 01 04270001 02"))
 
     assert read.tlvs == {0x130C: b"", protocol.MESSAGE_STATE: b"\x02"}
 
 
-def test_the_text_is_in_whichever_field_holds_it() -> None:
+def test_user_data_is_in_short_message_or_payload() -> None:
     payload = {protocol.MESSAGE_PAYLOAD: b"x" * 2000}
 
     assert PLAIN.user_data == b"hi"
@@ -319,7 +319,7 @@ def test_the_text_is_in_whichever_field_holds_it() -> None:
         ("message_id", 64, pdu.encode_message_id),
     ],
 )
-def test_a_field_holds_so_many_octets_and_neither_nul_nor_hangul(
+def test_field_refuses_long_values_nul_and_hangul(
     name: str, most: int, written: Callable[[str], bytes]
 ) -> None:
     assert b"x" * most + b"\0" in written("x" * most)
@@ -330,7 +330,7 @@ def test_a_field_holds_so_many_octets_and_neither_nul_nor_hangul(
         assert wrong not in str(error.value)
 
 
-def test_a_short_message_holds_254_octets_and_not_255() -> None:
+def test_short_message_has_at_most_254_octets() -> None:
     assert (
         pdu.decode_short_message(pdu.encode_short_message(PLAIN._replace(short_message=b"x" * 254))).user_data
         == b"x" * 254
@@ -352,17 +352,17 @@ def test_a_short_message_holds_254_octets_and_not_255() -> None:
         PLAIN._replace(tlvs={protocol.MESSAGE_PAYLOAD: b"x" * 0x10000}),
     ],
 )
-def test_a_number_or_an_option_too_large_is_refused(wrong: ShortMessage) -> None:
+def test_number_or_tlv_too_large_is_refused(wrong: ShortMessage) -> None:
     with pytest.raises(ValueError, match="octet"):
         pdu.encode_short_message(wrong)
 
 
-def test_a_bind_refuses_numbers_too_large() -> None:
+def test_bind_refuses_numbers_too_large() -> None:
     with pytest.raises(ValueError, match="range"):
         pdu.encode_bind("", "", "", ton=256)
 
 
-def test_a_status_is_named_as_its_constant_is() -> None:
+def test_status_is_named_as_its_constant() -> None:
     named = {name: status for status, name in protocol.STATUS_NAMES.items()}
 
     assert len(named) == len(protocol.STATUS_NAMES)

@@ -40,7 +40,7 @@ def _joined(parts: list[PeerEvent]) -> str:
     return "".join(part["text"] for part in sorted(parts, key=_part_number))
 
 
-def test_the_long_text_is_as_long_as_a_text_may_be() -> None:
+def test_long_text_has_the_maximum_length() -> None:
     assert len(LONG.encode("cp949")) == 2000
     assert len(LONG_LATIN.encode("cp949")) == 2000
 
@@ -48,7 +48,7 @@ def test_the_long_text_is_as_long_as_a_text_may_be() -> None:
 @pytest.mark.parametrize(
     ("encoding", "codings"), [("auto", [UCS_2, GSM, UCS_2]), ("ucs2", [UCS_2] * 3), ("cp949", [CP949] * 3)]
 )
-def test_texts_arrive_readable_and_their_receipts_end_them(
+def test_texts_arrive_readable_and_receipts_complete_them(
     kind: str, tmp_path: Path, encoding: str, codings: list[int]
 ) -> None:
     with (
@@ -76,7 +76,7 @@ def test_texts_arrive_readable_and_their_receipts_end_them(
 
 
 @pytest.mark.parametrize("encoding", ["auto", "cp949"])
-def test_a_long_text_in_parts_ends_only_when_every_part_is_reported(
+def test_segmented_text_ends_when_every_segment_is_reported(
     kind: str, tmp_path: Path, encoding: str
 ) -> None:
     with (
@@ -117,7 +117,7 @@ def _has_all_parts(parts: list[PeerEvent]) -> bool:
         ({"receipt": "none"}, {"receipts": False}, "completed 1000"),
     ],
 )
-def test_what_a_receipt_says_is_how_the_message_ends(
+def test_receipt_decides_how_a_message_ends(
     kind: str, tmp_path: Path, says: dict[str, Any], carrier: dict[str, Any], ended: str
 ) -> None:
     with (
@@ -133,7 +133,7 @@ def test_what_a_receipt_says_is_how_the_message_ends(
     assert submit["registered_delivery"] == int(carrier.get("receipts", True))
 
 
-def test_a_transmitter_and_a_receiver_do_as_well_as_one_transceiver(kind: str, tmp_path: Path) -> None:
+def test_transmitter_and_receiver_work_like_a_transceiver(kind: str, tmp_path: Path) -> None:
     with (
         running_peer(kind) as peer,
         serve_with_smsc(peer, tmp_path, bind="pair", numbers="international") as live,
@@ -147,7 +147,7 @@ def test_a_transmitter_and_a_receiver_do_as_well_as_one_transceiver(kind: str, t
     assert [line["destination"] for line in peer.submits] == ["821012345678"]
 
 
-def test_what_is_throttled_is_tried_again_and_arrives_once(kind: str, tmp_path: Path) -> None:
+def test_throttled_message_is_retried_and_arrives_once(kind: str, tmp_path: Path) -> None:
     phones = [f"010-2000-{number:04}" for number in range(15)]
     with (
         running_peer(kind, throttle_every=10) as peer,

@@ -24,7 +24,7 @@ def reported(deliver: ShortMessage, errors: Mapping[str, Outcome] | None = None)
     return report
 
 
-def test_a_usual_receipt_says_what_became_of_which_message() -> None:
+def test_standard_receipt_has_id_and_outcome() -> None:
     assert parse_receipt(receipt(USUAL)) == ParsedReceipt("4F2A", Outcome.DELIVERED, None, "01012345678")
 
 
@@ -44,7 +44,7 @@ def test_a_usual_receipt_says_what_became_of_which_message() -> None:
         (255, "?", None),
     ],
 )
-def test_a_state_is_told_by_word_or_by_option(state: int, word: str, outcome: Outcome | None) -> None:
+def test_state_is_read_from_the_text_or_the_tlv(state: int, word: str, outcome: Outcome | None) -> None:
     assert reported(receipt(f"id:1 stat:{word}")).outcome is outcome
     assert reported(receipt(f"ID:1 STAT:{word.lower()}")).outcome is outcome
     assert reported(receipt("id:1", tlvs={protocol.MESSAGE_STATE: bytes((state,))})).outcome is outcome
@@ -68,13 +68,13 @@ def test_a_state_is_told_by_word_or_by_option(state: int, word: str, outcome: Ou
         ("", "", None),
     ],
 )
-def test_a_text_has_its_fields_in_any_order_and_case(text: str, message_id: str, outcome: Outcome | None) -> None:
+def test_fields_are_read_in_any_order_and_case(text: str, message_id: str, outcome: Outcome | None) -> None:
     report = reported(receipt(text))
 
     assert (report.message_id, report.outcome) == (message_id, outcome)
 
 
-def test_options_weigh_more_than_the_text() -> None:
+def test_tlvs_take_precedence_over_the_text() -> None:
     options = {protocol.RECEIPTED_MESSAGE_ID: b"told\0", protocol.MESSAGE_STATE: b"\x05"}
 
     report = reported(receipt(USUAL, tlvs=options))
@@ -82,7 +82,7 @@ def test_options_weigh_more_than_the_text() -> None:
     assert (report.message_id, report.outcome) == ("told", Outcome.UNDELIVERABLE)
 
 
-def test_empty_options_weigh_nothing() -> None:
+def test_empty_tlvs_are_ignored() -> None:
     empty = {
         protocol.RECEIPTED_MESSAGE_ID: b"\0",
         protocol.MESSAGE_STATE: b"",
@@ -92,7 +92,7 @@ def test_empty_options_weigh_nothing() -> None:
     assert parse_receipt(receipt(USUAL, tlvs=empty)) == parse_receipt(receipt(USUAL))
 
 
-def test_the_mark_is_the_reference_that_was_sent_along() -> None:
+def test_user_message_reference_is_read() -> None:
     assert (
         reported(receipt(USUAL, tlvs={protocol.USER_MESSAGE_REFERENCE: b"\xab\xcd"})).user_message_reference
         == 0xABCD
@@ -110,12 +110,12 @@ def test_the_mark_is_the_reference_that_was_sent_along() -> None:
         ShortMessage(PHONE, SERVICE, b"", esm_class=4, tlvs={protocol.MESSAGE_PAYLOAD: b"id:1 stat:DELIVRD"}),
     ],
 )
-def test_a_receipt_is_read_in_whatever_form_its_text_has(deliver: ShortMessage) -> None:
+def test_receipt_is_read_in_any_text_encoding(deliver: ShortMessage) -> None:
     assert parse_receipt(deliver) == ParsedReceipt("1", Outcome.DELIVERED, None, "01012345678")
 
 
 @pytest.mark.parametrize("esm_class", [0x00, 0x01, 0x03, 0x80])
-def test_a_receipt_that_is_not_marked_as_one_is_known_by_its_id(esm_class: int) -> None:
+def test_unmarked_receipt_is_recognized_by_its_id(esm_class: int) -> None:
     told = {protocol.RECEIPTED_MESSAGE_ID: b"9\0"}
 
     assert reported(receipt("", esm_class, told)).message_id == "9"
@@ -123,7 +123,7 @@ def test_a_receipt_that_is_not_marked_as_one_is_known_by_its_id(esm_class: int) 
 
 
 @pytest.mark.parametrize("esm_class", [0x00, 0x01, 0x03, 0x80])
-def test_the_text_of_what_is_not_marked_is_believed_only_where_that_is_wanted(esm_class: int) -> None:
+def test_unmarked_receipt_text_is_accepted_only_if_configured(esm_class: int) -> None:
     forged = receipt(USUAL, esm_class)
 
     assert parse_receipt(forged) is None
@@ -132,16 +132,16 @@ def test_the_text_of_what_is_not_marked_is_believed_only_where_that_is_wanted(es
 
 
 @pytest.mark.parametrize("text", ["", "안녕", "id:5", "stat:DELIVRD", "my id: 5, stat"])
-def test_what_a_person_wrote_is_no_receipt(text: str) -> None:
+def test_message_from_a_person_is_not_a_receipt(text: str) -> None:
     assert parse_receipt(receipt(text, 0x00), accepts_unmarked=True) is None
 
 
 @pytest.mark.parametrize("esm_class", [0x08, 0x10, 0x18])
-def test_what_a_phone_acknowledges_is_no_receipt(esm_class: int) -> None:
+def test_phone_acknowledgement_is_not_a_receipt(esm_class: int) -> None:
     assert parse_receipt(receipt(USUAL, esm_class)) is None
 
 
-def test_a_notification_on_the_way_ends_nothing() -> None:
+def test_intermediate_notification_is_not_final() -> None:
     assert reported(receipt("id:1 stat:UNDELIV err:001", 0x20)).outcome is None
 
 
@@ -166,7 +166,7 @@ def test_a_notification_on_the_way_ends_nothing() -> None:
         ("id:1 stat:UNDELIV", {protocol.NETWORK_ERROR_CODE: b""}, Outcome.UNDELIVERABLE),
     ],
 )
-def test_an_error_an_operator_has_explained_tells_more_than_a_failed_state(
+def test_configured_error_code_refines_a_failed_state(
     text: str, options: dict[int, bytes], outcome: Outcome | None
 ) -> None:
     errors = {"27": Outcome.PHONE_OFF, "0a1": Outcome.SPAM, "256": Outcome.NO_SUBSCRIBER}
@@ -188,7 +188,7 @@ def test_an_error_an_operator_has_explained_tells_more_than_a_failed_state(
         ("", ""),
     ],
 )
-def test_the_phone_is_spelt_as_at_home(digits: str, phone: str) -> None:
+def test_phone_is_in_national_format(digits: str, phone: str) -> None:
     assert reported(receipt(USUAL)._replace(source=Address(1, 1, digits))).phone == phone
 
 
@@ -219,12 +219,12 @@ def test_the_phone_is_spelt_as_at_home(digits: str, phone: str) -> None:
         ("9" * 9999, "decimal", "9" * 9999),
     ],
 )
-def test_ids_of_responses_and_receipts_are_made_one(message_id: str, base: Base, reference: str) -> None:
+def test_ids_of_responses_and_receipts_are_normalized(message_id: str, base: Base, reference: str) -> None:
     assert normalize_message_id(message_id, base) == reference
 
 
 @given(st.integers(0, 2**64))
-def test_a_number_is_the_same_id_in_hex_and_in_decimal(number: int) -> None:
+def test_same_number_in_hex_and_decimal_is_the_same_id(number: int) -> None:
     assert (
         normalize_message_id(f"{number:x}", "hex")
         == normalize_message_id(f"{number:020}", "decimal")
@@ -233,7 +233,7 @@ def test_a_number_is_the_same_id_in_hex_and_in_decimal(number: int) -> None:
 
 
 @given(st.text(), st.sampled_from(["text", "hex", "decimal"]))
-def test_any_id_has_a_reference(message_id: str, base: Base) -> None:
+def test_any_id_is_normalized_without_error(message_id: str, base: Base) -> None:
     once = normalize_message_id(message_id, base)
 
     assert base == "hex" or normalize_message_id(once, base) == once
@@ -260,7 +260,7 @@ words = st.sampled_from(["id", "ID :", "stat:", " ", "err:", "sub:", "DELIVRD", 
         st.binary(max_size=5),
     ),
 )
-def test_any_deliver_sm_is_a_report_or_none(
+def test_any_deliver_sm_is_parsed_without_error(
     text: str, esm_class: int, data_coding: int, believes_text: bool, options: dict[int, bytes]
 ) -> None:
     deliver = ShortMessage(

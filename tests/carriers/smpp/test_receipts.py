@@ -40,7 +40,7 @@ def read(message: ShortMessage, **settings: Any) -> Receipt | None:
 # What a receipt says.
 
 
-def test_a_receipt_speaks_of_the_reference_its_message_was_taken_under() -> None:
+def test_receipt_has_the_reference_of_its_message() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
@@ -63,11 +63,11 @@ def test_a_receipt_speaks_of_the_reference_its_message_was_taken_under() -> None
         ("decimal", "0011259375", "11259375"),
     ],
 )
-def test_the_id_in_a_receipt_is_read_as_the_operator_writes_it(base: str, told: str, reference: str) -> None:
+def test_id_in_a_receipt_is_read_in_the_configured_base(base: str, told: str, reference: str) -> None:
     assert read(receipt(told), receipt_ids=base) == Receipt(reference, GOOD)
 
 
-def test_ids_match_where_answers_have_them_in_hex_and_receipts_in_decimal() -> None:
+def test_ids_match_with_hex_responses_and_decimal_receipts() -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
         line.say(SUBMIT_ANSWER, one.sequence, b"00FF\0")
         line.deliver(1, receipt("0000000255"))
@@ -95,16 +95,16 @@ def test_ids_match_where_answers_have_them_in_hex_and_receipts_in_decimal() -> N
         ("UNDELIV", "034", Outcome.PHONE_OFF),
     ],
 )
-def test_every_end_has_an_outcome_of_ours(stat: str, err: str, outcome: Outcome) -> None:
+def test_every_final_state_has_an_outcome(stat: str, err: str, outcome: Outcome) -> None:
     assert read(receipt("7", stat, err=err), errors={"034": Outcome.PHONE_OFF}) == Receipt("7", outcome)
 
 
-def test_a_receipt_without_its_mark_is_read_where_the_settings_say_so() -> None:
+def test_unmarked_receipt_is_read_if_configured() -> None:
     assert read(receipt("7", kind=0), unmarked_receipts=True) == Receipt("7", GOOD)
     assert read(receipt("7", kind=0), unmarked_receipts=False) is None
 
 
-def test_a_mark_names_the_message_in_doubt_and_stands_in_for_a_missing_id() -> None:
+def test_user_message_reference_finds_the_message_in_doubt() -> None:
     mark = identifiers.user_message_reference(attempt().message_id)
     name = identifiers.in_doubt_reference(mark, PHONE)
 
@@ -125,7 +125,7 @@ def test_a_mark_names_the_message_in_doubt_and_stands_in_for_a_missing_id() -> N
         ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"ack", 0x08),
     ],
 )
-def test_what_ends_no_message_is_acknowledged_and_not_handed_on(message: ShortMessage) -> None:
+def test_non_final_receipts_are_acknowledged_and_not_stored(message: ShortMessage) -> None:
     assert read(message) is None
 
 
@@ -140,7 +140,7 @@ def test_what_ends_no_message_is_acknowledged_and_not_handed_on(message: ShortMe
         (receipt("7", kind=INTERMEDIATE), {}),
     ],
 )
-def test_what_is_odd_is_noted(message: ShortMessage, noted: dict[str, int]) -> None:
+def test_anomalies_are_counted(message: ShortMessage, noted: dict[str, int]) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
@@ -152,7 +152,7 @@ def test_what_is_odd_is_noted(message: ShortMessage, noted: dict[str, int]) -> N
     run_in_virtual_time(scenario())
 
 
-def test_what_cannot_be_read_is_refused_and_the_connection_kept() -> None:
+def test_invalid_deliver_sm_is_refused_and_the_connection_kept() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
@@ -179,7 +179,7 @@ def test_what_cannot_be_read_is_refused_and_the_connection_kept() -> None:
 # When a receipt comes.
 
 
-def test_a_receipt_that_comes_before_its_answer_is_handed_on_and_the_message_taken() -> None:
+def test_receipt_before_the_submit_response_is_stored() -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
         line.deliver(1, receipt("early"))
         asyncio.get_running_loop().call_later(5, lambda: line.say(SUBMIT_ANSWER, one.sequence, b"early\0"))
@@ -197,7 +197,7 @@ def test_a_receipt_that_comes_before_its_answer_is_handed_on_and_the_message_tak
     run_in_virtual_time(scenario())
 
 
-def test_repeated_contradicting_and_unknown_receipts_are_all_handed_on_and_acknowledged() -> None:
+def test_repeated_and_contradictory_receipts_are_stored_and_acknowledged() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
@@ -219,7 +219,7 @@ def test_repeated_contradicting_and_unknown_receipts_are_all_handed_on_and_ackno
     run_in_virtual_time(scenario())
 
 
-def test_receipts_come_on_every_connection_and_are_acknowledged_on_the_one_they_came_on() -> None:
+def test_receipts_are_acknowledged_on_the_connection_they_came_on() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, bind="pair", binds=2) as here:
@@ -250,7 +250,7 @@ class Slow:
         self.kept += receipts
 
 
-def test_nothing_is_acknowledged_before_it_is_kept() -> None:
+def test_receipts_are_acknowledged_only_after_they_are_stored() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
@@ -270,7 +270,7 @@ def test_nothing_is_acknowledged_before_it_is_kept() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> None:
+def test_receipts_that_failed_to_store_are_stored_again() -> None:
     async def fail(receipts: Sequence[Receipt]) -> None:
         raise ConnectionError("the disk is full")
 
@@ -300,7 +300,7 @@ def test_what_was_not_kept_is_handed_on_again_and_not_acknowledged_before() -> N
     run_in_virtual_time(scenario())
 
 
-def test_a_receipt_whose_connection_is_gone_by_the_time_it_is_kept_is_kept_all_the_same() -> None:
+def test_receipt_is_stored_even_if_its_connection_is_lost() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
@@ -330,7 +330,7 @@ def flood(count: int) -> bytes:
 
 
 @pytest.mark.slow
-def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledged() -> None:
+def test_flood_of_receipts_is_read_no_faster_than_stored() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
@@ -356,7 +356,7 @@ def test_a_flood_is_not_read_faster_than_it_is_kept_and_all_of_it_is_acknowledge
     run_in_virtual_time(scenario())
 
 
-def test_during_a_flood_submits_wait_and_are_answered_after_it() -> None:
+def test_submits_wait_during_a_flood_of_receipts() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
@@ -373,7 +373,7 @@ def test_during_a_flood_submits_wait_and_are_answered_after_it() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_one_connections_flood_does_not_silence_the_other() -> None:
+def test_flood_on_one_connection_does_not_block_the_other() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
@@ -388,7 +388,7 @@ def test_one_connections_flood_does_not_silence_the_other() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_far_end_that_floods_and_reads_nothing_is_dropped() -> None:
+def test_smsc_that_floods_and_does_not_read_is_disconnected() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
@@ -403,7 +403,7 @@ def test_a_far_end_that_floods_and_reads_nothing_is_dropped() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_connection_that_dies_while_it_is_not_read_is_made_again() -> None:
+def test_connection_lost_while_paused_is_reopened() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()

@@ -121,7 +121,7 @@ def answers(lot: SubmitGroup) -> list[SubmitResult]:
 # Binding.
 
 
-def test_it_binds_with_its_first_number_and_is_open_then() -> None:
+def test_session_is_open_after_the_bind_response() -> None:
     async def scenario(talk: Talk) -> None:
         assert not talk.session.is_open
         await talk.begin()
@@ -136,7 +136,7 @@ def test_it_binds_with_its_first_number_and_is_open_then() -> None:
     run_scenario(scenario, is_bound=False)
 
 
-def test_silence_to_a_bind_ends_the_connection() -> None:
+def test_unanswered_bind_closes_the_connection() -> None:
     async def scenario(talk: Talk) -> None:
         talk.smsc.acts[protocol.BIND_TRANSCEIVER] = silent
         await talk.begin()
@@ -168,7 +168,7 @@ def nack(status: int) -> Handler:
         (nack(protocol.OK), "bind refused: ESME_RBINDFAIL"),
     ],
 )
-def test_a_refused_bind_ends_the_connection_at_once_and_says_why(act: Handler, reason: str) -> None:
+def test_refused_bind_closes_the_connection_with_the_reason(act: Handler, reason: str) -> None:
     async def scenario(talk: Talk) -> None:
         talk.smsc.acts[protocol.BIND_TRANSCEIVER] = act
         await talk.begin()
@@ -183,7 +183,7 @@ def test_a_refused_bind_ends_the_connection_at_once_and_says_why(act: Handler, r
     run_scenario(scenario, is_bound=False)
 
 
-def test_a_connection_that_hangs_up_before_the_bind_is_answered_says_so() -> None:
+def test_connection_closed_before_the_bind_response_says_so() -> None:
     async def scenario(talk: Talk) -> None:
         talk.smsc.acts[protocol.BIND_TRANSCEIVER] = lambda line, _: line.pipe.close()
         await talk.begin()
@@ -194,7 +194,7 @@ def test_a_connection_that_hangs_up_before_the_bind_is_answered_says_so() -> Non
     run_scenario(scenario, is_bound=False)
 
 
-def test_a_second_answer_to_the_bind_changes_nothing() -> None:
+def test_second_bind_response_changes_nothing() -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.say(protocol.BIND_TRANSCEIVER | protocol.RESPONSE, 1, b"\0", protocol.RINVPASWD)
         await turn()
@@ -205,7 +205,7 @@ def test_a_second_answer_to_the_bind_changes_nothing() -> None:
     run_scenario(scenario)
 
 
-def test_the_password_is_not_in_what_a_bind_or_a_session_shows() -> None:
+def test_password_is_not_in_the_repr_of_bind_or_session() -> None:
     async def scenario(talk: Talk) -> None:
         bind = BindRequest(protocol.BIND_TRANSCEIVER, pdu.encode_bind("pabal", PASSWORD))
 
@@ -217,7 +217,7 @@ def test_the_password_is_not_in_what_a_bind_or_a_session_shows() -> None:
 # Submits and their answers.
 
 
-def test_each_submit_has_the_answer_to_its_own_number_whatever_the_order() -> None:
+def test_responses_match_submits_by_sequence_number() -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(3)
         await turn()
@@ -233,7 +233,7 @@ def test_each_submit_has_the_answer_to_its_own_number_whatever_the_order() -> No
     run_scenario(scenario)
 
 
-def test_an_answer_with_a_wrong_number_is_noted_and_answers_nothing() -> None:
+def test_response_with_an_unknown_sequence_number_is_an_anomaly() -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit()
         await turn()
@@ -247,7 +247,7 @@ def test_an_answer_with_a_wrong_number_is_noted_and_answers_nothing() -> None:
     run_scenario(scenario)
 
 
-def test_of_repeated_answers_the_first_counts() -> None:
+def test_first_of_repeated_responses_counts() -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
@@ -264,7 +264,7 @@ def test_of_repeated_answers_the_first_counts() -> None:
 
 
 @pytest.mark.parametrize("status", [protocol.RINVCMDID, protocol.OK])
-def test_a_generic_nack_refuses_the_submit_of_its_number(status: int) -> None:
+def test_generic_nack_refuses_its_submit(status: int) -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit()
         await turn()
@@ -277,7 +277,7 @@ def test_a_generic_nack_refuses_the_submit_of_its_number(status: int) -> None:
 
 
 @pytest.mark.parametrize("command", [SUBMIT_ANSWER, protocol.GENERIC_NACK])
-def test_a_connection_that_says_we_are_not_bound_is_dropped_and_all_it_said_with_that_counts(command: int) -> None:
+def test_rinvbndsts_aborts_the_session_but_other_responses_count(command: int) -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(4)
         await turn()
@@ -296,7 +296,7 @@ def test_a_connection_that_says_we_are_not_bound_is_dropped_and_all_it_said_with
     run_scenario(scenario)
 
 
-def test_a_connection_that_takes_its_leave_may_say_that_we_are_not_bound() -> None:
+def test_rinvbndsts_during_an_unbind_is_not_an_anomaly() -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
@@ -313,7 +313,7 @@ def test_a_connection_that_takes_its_leave_may_say_that_we_are_not_bound() -> No
     run_scenario(scenario)
 
 
-def test_a_generic_nack_for_nothing_is_noted() -> None:
+def test_generic_nack_without_a_request_is_an_anomaly() -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.say(protocol.GENERIC_NACK, 0, status=protocol.RINVCMDLEN)
         await turn()
@@ -324,7 +324,7 @@ def test_a_generic_nack_for_nothing_is_noted() -> None:
     run_scenario(scenario)
 
 
-def test_pdus_may_come_octet_by_octet() -> None:
+def test_pdus_may_arrive_octet_by_octet() -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
@@ -346,7 +346,7 @@ def test_pdus_may_come_octet_by_octet() -> None:
     run_scenario(scenario)
 
 
-def test_numbers_begin_anew_after_the_highest_and_leave_zero_out() -> None:
+def test_sequence_numbers_wrap_to_one() -> None:
     async def scenario(talk: Talk) -> None:
         talk.session._sequence = 0x7FFFFFFE  # two thousand million submits would take a while
         talk.smsc.acts[protocol.SUBMIT_SM] = take
@@ -359,7 +359,7 @@ def test_numbers_begin_anew_after_the_highest_and_leave_zero_out() -> None:
     run_scenario(scenario)
 
 
-def test_what_is_forgotten_makes_room_and_a_late_answer_to_it_is_noted() -> None:
+def test_abandoned_submits_free_the_window_and_late_responses_are_anomalies() -> None:
     async def scenario(talk: Talk) -> None:
         kept, forgotten = talk.submit(1), talk.submit(4)
         await turn()
@@ -376,7 +376,7 @@ def test_what_is_forgotten_makes_room_and_a_late_answer_to_it_is_noted() -> None
     run_scenario(scenario)
 
 
-def test_a_lot_of_nothing_has_all_its_answers() -> None:
+def test_empty_group_is_complete() -> None:
     async def scenario(talk: Talk) -> None:
         assert SubmitGroup(0).completed.done()
 
@@ -388,7 +388,7 @@ def test_a_lot_of_nothing_has_all_its_answers() -> None:
 
 @pytest.mark.parametrize("length", [0, 15, 2**32 - 1, pdu.MAX_PDU_OCTETS + 1])
 @pytest.mark.parametrize("has_good_ones_before", [False, True])
-def test_a_length_that_no_pdu_has_ends_the_connection_but_what_came_before_it_counts(
+def test_invalid_length_closes_the_session_but_earlier_pdus_count(
     length: int, has_good_ones_before: bool
 ) -> None:
     async def scenario(talk: Talk) -> None:
@@ -412,7 +412,7 @@ def test_a_length_that_no_pdu_has_ends_the_connection_but_what_came_before_it_co
     run_scenario(scenario)
 
 
-def test_a_length_that_no_pdu_has_is_seen_in_its_first_four_octets() -> None:
+def test_invalid_length_is_detected_in_the_first_four_octets() -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.transport.write(bytes(3))
         await turn()
@@ -425,7 +425,7 @@ def test_a_length_that_no_pdu_has_is_seen_in_its_first_four_octets() -> None:
     run_scenario(scenario)
 
 
-def test_a_reset_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
+def test_reset_inside_a_pdu_leaves_submits_without_a_result() -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(2)
         await turn()
@@ -444,7 +444,7 @@ def test_a_reset_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
     run_scenario(scenario)
 
 
-def test_an_end_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
+def test_eof_inside_a_pdu_leaves_submits_without_a_result() -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit()
         await turn()
@@ -459,7 +459,7 @@ def test_an_end_in_the_middle_of_a_pdu_leaves_what_was_owed_unknown() -> None:
 
 
 @pytest.mark.parametrize("command", [0x3, 0x7, 0x103, 0x112, 0x7FFFFFFF, 0x0])
-def test_an_unknown_command_is_refused_and_the_connection_kept(command: int) -> None:
+def test_unknown_command_is_refused_and_the_connection_kept(command: int) -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.say(command, 77, b"what is this")
         await turn()
@@ -482,7 +482,7 @@ def test_an_unknown_command_is_refused_and_the_connection_kept(command: int) -> 
         protocol.UNBIND | protocol.RESPONSE,
     ],
 )
-def test_an_unknown_answer_is_noted_and_not_answered(command: int) -> None:
+def test_unknown_response_is_an_anomaly_and_not_answered(command: int) -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.say(command, 77)
         await turn()
@@ -497,7 +497,7 @@ def test_an_unknown_answer_is_noted_and_not_answered(command: int) -> None:
 # Life and death.
 
 
-def test_an_enquire_link_is_answered_by_its_number() -> None:
+def test_enquire_link_is_answered() -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.say(protocol.ENQUIRE_LINK, 4711)
         await turn()
@@ -508,7 +508,7 @@ def test_an_enquire_link_is_answered_by_its_number() -> None:
     run_scenario(scenario)
 
 
-def test_a_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
+def test_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
     async def scenario(talk: Talk) -> None:
         await asyncio.sleep(10 * ENQUIRE_S)
 
@@ -520,7 +520,7 @@ def test_a_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
     run_scenario(scenario)
 
 
-def test_a_quiet_connection_that_does_not_answer_is_dropped() -> None:
+def test_quiet_connection_that_does_not_answer_is_aborted() -> None:
     async def scenario(talk: Talk) -> None:
         talk.smsc.acts[protocol.ENQUIRE_LINK] = silent
 
@@ -531,7 +531,7 @@ def test_a_quiet_connection_that_does_not_answer_is_dropped() -> None:
     run_scenario(scenario)
 
 
-def test_any_word_shows_that_a_connection_lives() -> None:
+def test_any_pdu_shows_that_a_connection_is_alive() -> None:
     async def scenario(talk: Talk) -> None:
         talk.smsc.acts[protocol.ENQUIRE_LINK] = silent
         for number in range(10):
@@ -543,7 +543,7 @@ def test_any_word_shows_that_a_connection_lives() -> None:
     run_scenario(scenario)
 
 
-def test_submits_without_an_answer_have_the_connection_tested_soon_and_dropped() -> None:
+def test_connection_with_unanswered_submits_is_tested_soon_and_aborted() -> None:
     async def scenario(talk: Talk) -> None:
         talk.smsc.acts[protocol.ENQUIRE_LINK] = silent
         lot = talk.submit(WINDOW)
@@ -557,7 +557,7 @@ def test_submits_without_an_answer_have_the_connection_tested_soon_and_dropped()
     run_scenario(scenario)
 
 
-def test_an_unbind_with_nothing_owed_is_answered_at_once() -> None:
+def test_unbind_without_submits_in_flight_is_answered_at_once() -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.say(protocol.UNBIND, 9)
         await turn()
@@ -570,7 +570,7 @@ def test_an_unbind_with_nothing_owed_is_answered_at_once() -> None:
     run_scenario(scenario)
 
 
-def test_after_an_unbind_with_a_full_window_the_answers_still_count_and_nothing_more_is_sent() -> None:
+def test_after_an_unbind_responses_count_and_nothing_is_sent() -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(WINDOW)
         await turn()
@@ -592,7 +592,7 @@ def test_after_an_unbind_with_a_full_window_the_answers_still_count_and_nothing_
     run_scenario(scenario)
 
 
-def test_after_an_unbind_what_is_not_answered_soon_is_unknown() -> None:
+def test_after_an_unbind_unanswered_submits_have_no_result() -> None:
     async def scenario(talk: Talk) -> None:
         lot = talk.submit(3)
         await turn()
@@ -608,7 +608,7 @@ def test_after_an_unbind_what_is_not_answered_soon_is_unknown() -> None:
     run_scenario(scenario)
 
 
-def test_it_takes_its_leave_and_hears_what_is_still_owed() -> None:
+def test_unbind_waits_for_missing_responses() -> None:
     async def scenario(talk: Talk) -> None:
         def answer_all_then_go(line: SmscConnection, one: Pdu) -> None:
             for number in list(line.owed):
@@ -630,7 +630,7 @@ def test_it_takes_its_leave_and_hears_what_is_still_owed() -> None:
     run_scenario(scenario)
 
 
-def test_it_leaves_all_the_same_where_its_leave_is_not_answered() -> None:
+def test_unanswered_unbind_closes_after_a_timeout() -> None:
     async def scenario(talk: Talk) -> None:
         talk.smsc.acts[protocol.UNBIND] = silent
         lot = talk.submit(2)
@@ -644,7 +644,7 @@ def test_it_leaves_all_the_same_where_its_leave_is_not_answered() -> None:
     run_scenario(scenario)
 
 
-def test_it_takes_its_leave_at_once_also_while_it_does_not_read() -> None:
+def test_unbind_works_while_reading_is_paused() -> None:
     async def scenario(talk: Talk) -> None:
         talk.session.pause()
         await talk.session.unbind()
@@ -654,7 +654,7 @@ def test_it_takes_its_leave_at_once_also_while_it_does_not_read() -> None:
     run_scenario(scenario)
 
 
-def test_a_lost_connection_does_nothing_more() -> None:
+def test_closed_session_does_nothing_more() -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.pipe.reset()
         await turn()
@@ -666,7 +666,7 @@ def test_a_lost_connection_does_nothing_more() -> None:
     run_scenario(scenario)
 
 
-def test_who_is_not_bound_leaves_without_a_word() -> None:
+def test_unbound_session_closes_without_unbind() -> None:
     async def scenario(talk: Talk) -> None:
         talk.smsc.acts[protocol.BIND_TRANSCEIVER] = silent
         await talk.begin()
@@ -687,7 +687,7 @@ def flooded(talk: Talk) -> None:
     talk.session.acknowledge([(number, 0) for number in range(20_000)])
 
 
-def test_a_far_end_that_does_not_read_gets_no_submits_and_is_dropped() -> None:
+def test_smsc_that_does_not_read_gets_no_submits_and_is_disconnected() -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.transport.pause_reading()
         flooded(talk)
@@ -699,7 +699,7 @@ def test_a_far_end_that_does_not_read_gets_no_submits_and_is_dropped() -> None:
     run_scenario(scenario)
 
 
-def test_a_far_end_that_reads_on_gets_submits_again() -> None:
+def test_smsc_that_reads_again_gets_submits_again() -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.transport.pause_reading()
         flooded(talk)
@@ -715,7 +715,7 @@ def test_a_far_end_that_reads_on_gets_submits_again() -> None:
     run_scenario(scenario)
 
 
-def test_closing_does_not_wait_for_ever_for_a_far_end_that_does_not_read() -> None:
+def test_closing_has_a_timeout_if_the_smsc_does_not_read() -> None:
     async def scenario(talk: Talk) -> None:
         talk.line.transport.pause_reading()
         flooded(talk)
@@ -727,7 +727,7 @@ def test_closing_does_not_wait_for_ever_for_a_far_end_that_does_not_read() -> No
     run_scenario(scenario)
 
 
-def test_while_we_do_not_read_silence_is_our_own_fault() -> None:
+def test_silence_does_not_count_while_reading_is_paused() -> None:
     async def scenario(talk: Talk) -> None:
         talk.smsc.acts[protocol.SUBMIT_SM] = take
         talk.session.pause()

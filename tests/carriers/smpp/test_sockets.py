@@ -101,7 +101,7 @@ async def sent_and_reported(smsc: ScriptedSmsc, port: int, **settings: Any) -> N
 
 
 @in_every_loop
-def test_it_works_over_a_socket(loop: str) -> None:
+def test_carrier_works_over_a_socket(loop: str) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with listening(smsc) as port:
@@ -132,7 +132,7 @@ def test_it_works_over_tls(loop: str) -> None:
     ],
     ids=["of another authority", "of an unknown authority", "of another name"],
 )
-def test_who_cannot_prove_who_he_is_gets_no_password(loop: str, settings: dict[str, Any], word: str) -> None:
+def test_untrusted_smsc_gets_no_password(loop: str, settings: dict[str, Any], word: str) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with listening(smsc, server_context()) as port:

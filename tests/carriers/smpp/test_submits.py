@@ -26,7 +26,7 @@ def submitted(message: Attempt, **settings: Any) -> list[pdu.ShortMessage]:
     return run_in_virtual_time(scenario())
 
 
-def test_a_message_goes_as_it_is() -> None:
+def test_message_is_submitted_with_default_settings() -> None:
     (submit,) = submitted(attempt())
 
     assert (submit.source, submit.destination) == ((0, 0, SENDER), (0, 0, PHONE))
@@ -35,7 +35,7 @@ def test_a_message_goes_as_it_is() -> None:
     assert (submit.service_type, submit.validity, submit.schedule, dict(submit.tlvs)) == ("", "", "", {})
 
 
-def test_what_an_operator_wants_otherwise_is_set() -> None:
+def test_operator_settings_are_applied() -> None:
     (submit,) = submitted(
         attempt(content="Hello"),
         source_ton=5,
@@ -55,13 +55,13 @@ def test_what_an_operator_wants_otherwise_is_set() -> None:
     assert (submit.registered_delivery, submit.data_coding, submit.user_data) == (0, 0x84, b"Hello")
 
 
-def test_a_subject_is_the_first_line() -> None:
+def test_subject_is_the_first_line() -> None:
     (submit,) = submitted(attempt(product=Product.LMS, subject="제목"))
 
     assert submit.user_data.decode("utf-16-be") == "제목\n안녕하세요"
 
 
-def test_only_what_may_be_held_in_doubt_has_a_mark() -> None:
+def test_only_held_messages_have_a_user_message_reference() -> None:
     (held,) = submitted(attempt(), on_doubt="hold")
     (resent,) = submitted(attempt(), on_doubt="resend")
 
@@ -71,14 +71,14 @@ def test_only_what_may_be_held_in_doubt_has_a_mark() -> None:
     assert resent.tlvs == {}
 
 
-def test_a_long_text_goes_as_payload_in_one_submit() -> None:
+def test_long_text_goes_as_message_payload() -> None:
     (submit,) = submitted(attempt(content=LONG))
 
     assert (submit.short_message, submit.esm_class) == (b"", 0)
     assert submit.tlvs[protocol.MESSAGE_PAYLOAD].decode("utf-16-be") == LONG
 
 
-def test_a_long_text_goes_in_parts_that_are_joined_by_a_header() -> None:
+def test_long_text_goes_in_segments_with_a_header() -> None:
     parts = submitted(attempt(content=LONG), long_messages="parts")
 
     assert len(parts) == PARTS

@@ -17,23 +17,23 @@ from pabal.domain.message import Outcome
         protocol.RUNKNOWNERR,
     ],
 )
-def test_what_may_pass_is_tried_again(status: int) -> None:
+def test_temporary_errors_are_busy(status: int) -> None:
     assert verdict_for_status(status) == Busy()
 
 
 @pytest.mark.parametrize(
     "status", [protocol.RINVBNDSTS, protocol.RALYBND, protocol.RBINDFAIL, protocol.RINVPASWD, protocol.RINVSYSID]
 )
-def test_what_is_wrong_with_the_session_is_no_fault_of_the_message(status: int) -> None:
+def test_session_errors_are_busy(status: int) -> None:
     assert isinstance(verdict_for_status(status), Busy)
 
 
-def test_a_wrong_receiver_is_a_number_not_assigned() -> None:
+def test_invalid_destination_is_number_not_assigned() -> None:
     assert verdict_for_status(protocol.RINVDSTADR) == Rejected(Outcome.NUMBER_NOT_ASSIGNED)
 
 
 @pytest.mark.parametrize("status", [protocol.RX_R_APPN, protocol.RX_P_APPN, protocol.RDELIVERYFAILURE])
-def test_what_no_carrier_could_deliver_is_rejected(status: int) -> None:
+def test_permanent_errors_are_rejected(status: int) -> None:
     verdict = verdict_for_status(status)
 
     assert isinstance(verdict, Rejected)
@@ -55,7 +55,7 @@ def test_what_no_carrier_could_deliver_is_rejected(status: int) -> None:
         0xFFFFFFFF,
     ],
 )
-def test_all_else_is_between_us_and_this_carrier(status: int) -> None:
+def test_other_errors_are_declined(status: int) -> None:
     verdict = verdict_for_status(status)
 
     assert isinstance(verdict, Declined)

@@ -17,7 +17,7 @@ from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
 
 
-def test_a_pair_sends_on_the_transmitter_only() -> None:
+def test_pair_sends_on_the_transmitter_only() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, bind="pair", binds=2) as here:
@@ -31,7 +31,7 @@ def test_a_pair_sends_on_the_transmitter_only() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_receiver_alone_is_no_connection_and_the_trouble_is_the_transmitters() -> None:
+def test_receiver_alone_does_not_count_as_connected() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.BIND_TRANSMITTER] = refuse(protocol.RALYBND)
@@ -67,7 +67,7 @@ def test_several_connections_share_the_window() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None:
+def test_more_connections_than_window_do_not_exceed_it() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = silent
@@ -84,7 +84,7 @@ def test_more_connections_than_the_window_is_wide_keep_it_all_the_same() -> None
     run_in_virtual_time(scenario())
 
 
-def test_a_connection_that_comes_up_later_gives_room_to_what_waits() -> None:
+def test_later_connection_takes_waiting_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.BIND_TRANSCEIVER] = each_in_turn(answer, refuse(protocol.RALYBND), answer)
@@ -101,7 +101,7 @@ def test_a_connection_that_comes_up_later_gives_room_to_what_waits() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_the_death_of_one_connection_hurts_only_its_own() -> None:
+def test_lost_connection_affects_only_its_own_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = silent
@@ -128,7 +128,7 @@ def test_the_death_of_one_connection_hurts_only_its_own() -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"binds": 3}, {"bind": "pair"}, {"rate": 200}])
-def test_the_window_is_never_exceeded_however_much_is_handed_over_at_once(settings: dict[str, Any]) -> None:
+def test_window_is_never_exceeded_by_concurrent_batches(settings: dict[str, Any]) -> None:
     def late(line: SmscConnection, one: Pdu) -> None:
         asyncio.get_running_loop().call_later(0.1, lambda: take(line, one))
 
@@ -154,7 +154,7 @@ def check_rate(at: Sequence[float], rate: int) -> None:
 
 
 @pytest.mark.parametrize("rate", [1, 5, 50, 777])
-def test_the_rate_is_kept_and_used(rate: int) -> None:
+def test_rate_is_kept_and_used(rate: int) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=rate, window=1000) as here:
@@ -170,7 +170,7 @@ def test_the_rate_is_kept_and_used(rate: int) -> None:
     run_in_virtual_time(scenario())
 
 
-def test_every_part_counts_towards_the_rate() -> None:
+def test_every_segment_counts_towards_the_rate() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=10, long_messages="parts") as here:
@@ -182,7 +182,7 @@ def test_every_part_counts_towards_the_rate() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_after_a_pause_there_is_no_burst() -> None:
+def test_no_burst_after_a_pause() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=20) as here:
@@ -195,7 +195,7 @@ def test_after_a_pause_there_is_no_burst() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_after_a_stalled_window_there_is_no_burst() -> None:
+def test_no_burst_after_a_stalled_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = silent
@@ -213,7 +213,7 @@ def test_after_a_stalled_window_there_is_no_burst() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_it_says_how_long_what_it_has_will_take() -> None:
+def test_backlog_is_known() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=10) as here:
@@ -227,7 +227,7 @@ def test_it_says_how_long_what_it_has_will_take() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_more_than_goes_out_in_the_time_to_answer_stays_in_our_hands() -> None:
+def test_messages_beyond_the_timeout_are_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=1) as here:
@@ -242,7 +242,7 @@ def test_more_than_goes_out_in_the_time_to_answer_stays_in_our_hands() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_what_waits_for_its_time_when_the_connection_breaks_stays_in_our_hands() -> None:
+def test_paced_messages_are_not_sent_if_the_connection_breaks() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=1) as here:
@@ -256,7 +256,7 @@ def test_what_waits_for_its_time_when_the_connection_breaks_stays_in_our_hands()
     run_in_virtual_time(scenario())
 
 
-def test_those_who_come_first_go_first() -> None:
+def test_batches_are_sent_in_order() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=50) as here:
@@ -270,7 +270,7 @@ def test_those_who_come_first_go_first() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_one_late_answer_holds_up_no_other() -> None:
+def test_late_response_delays_no_other_verdict() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, silent, take)
@@ -293,7 +293,7 @@ def test_one_late_answer_holds_up_no_other() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_message_in_parts_is_not_begun_when_there_is_no_time_for_all_of_it() -> None:
+def test_segmented_message_is_not_begun_without_time_for_all_segments() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, rate=1, long_messages="parts") as here:
@@ -307,7 +307,7 @@ def test_a_message_in_parts_is_not_begun_when_there_is_no_time_for_all_of_it() -
     run_in_virtual_time(scenario())
 
 
-def test_a_pair_whose_receiver_is_locked_out_says_what_it_lacks() -> None:
+def test_pair_with_a_refused_receiver_describes_the_problem() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.acts[protocol.BIND_RECEIVER] = refuse(protocol.RINVPASWD)
@@ -320,7 +320,7 @@ def test_a_pair_whose_receiver_is_locked_out_says_what_it_lacks() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_how_far_ahead_it_is_can_be_seen_as_soon_as_it_has_a_batch() -> None:
+def test_backlog_is_known_as_soon_as_a_batch_is_submitted() -> None:
     async def scenario() -> None:
         async with running_carrier(ScriptedSmsc(), rate=50, long_messages="parts") as here:
             sending = asyncio.create_task(submit(here.carrier, [attempt(1, LONG), attempt(2, LONG)]))

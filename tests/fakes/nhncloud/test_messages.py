@@ -72,7 +72,7 @@ def results_of(answer: dict[str, Any]) -> list[int]:
         ("auth", {}, -9998),
     ],
 )
-def test_texts_are_taken_or_refused_as_documented(
+def test_texts_are_accepted_or_refused_as_documented(
     caller: Caller, kind: str, changes: dict[str, Any], code: int
 ) -> None:
     assert code_of(run(caller.texts("POST", f"sender/{kind}", text(PHONE, **changes)))) == code
@@ -125,7 +125,7 @@ def test_attachments_are_jpeg_and_small(caller: Caller) -> None:
         ("", {}, -2001),
     ],
 )
-def test_an_alimtalk_must_be_its_template(
+def test_alimtalk_must_match_its_template(
     caller: Caller, relay: FakeNhnCloud, content: str, changes: dict[str, Any], code: int
 ) -> None:
     body = talk(relay, PHONE, PHONE)
@@ -146,7 +146,7 @@ def test_an_alimtalk_must_be_its_template(
         ({"ordering": None}, -3011),
     ],
 )
-def test_the_buttons_of_an_alimtalk_must_be_its_templates(
+def test_buttons_of_an_alimtalk_must_match_its_template(
     caller: Caller, relay: FakeNhnCloud, changes: dict[str, Any], code: int
 ) -> None:
     body = talk(relay, PHONE)
@@ -170,7 +170,7 @@ def test_an_alimtalk_with_another_title_fails_at_kakao(caller: Caller, relay: Fa
     assert [each.code for each in relay.messages] == ["1000", "3028"]
 
 
-def test_an_alimtalk_that_nobody_can_get_is_answered_with_each_reason(caller: Caller, relay: FakeNhnCloud) -> None:
+def test_undeliverable_alimtalk_has_a_reason_for_each_recipient(caller: Caller, relay: FakeNhnCloud) -> None:
     answer = run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE, content="다른 말")))
 
     assert code_of(answer) == -1031
@@ -194,7 +194,7 @@ def test_profile_and_template_must_be_in_use(caller: Caller, relay: FakeNhnCloud
     assert sent() == 0
 
 
-def test_an_idempotency_key_counts_for_ten_minutes_once_something_was_taken(
+def test_idempotency_key_of_an_accepted_call_holds_ten_minutes(
     caller: Caller, relay: FakeNhnCloud, clock: Moving
 ) -> None:
     key = {"X-NC-API-IDEMPOTENCY-KEY": "one"}
@@ -235,7 +235,7 @@ def picture(relay: FakeNhnCloud, caller: Caller, **more: Any) -> str:
     return str(answer["image"]["imageUrl"])
 
 
-def test_friend_talk_is_only_taken_to_become_a_brand_message(caller: Caller, relay: FakeNhnCloud) -> None:
+def test_friendtalk_is_accepted_only_as_a_brand_message(caller: Caller, relay: FakeNhnCloud) -> None:
     assert code_of(run(caller.friendtalk("POST", "messages", friend(relay)))) == -9992
     assert code_of(run(caller.friendtalk("POST", "messages", friend(relay), headers=CONVERT))) == 0
     assert relay.messages[0].is_ad
@@ -255,7 +255,7 @@ def test_friend_talk_is_only_taken_to_become_a_brand_message(caller: Caller, rel
         ("unknown", 10, 0, -8002),
     ],
 )
-def test_friend_talk_has_limits_by_its_picture(
+def test_friendtalk_has_limits_by_its_image(
     caller: Caller, relay: FakeNhnCloud, image: str | None, length: int, buttons: int, code: int
 ) -> None:
     changes: dict[str, Any] = {"content": "가" * length}
@@ -280,7 +280,7 @@ FATES = {
 }
 
 
-def test_recipients_have_fixed_fates(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
+def test_recipients_have_fixed_outcomes(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
     run(caller.texts("POST", "sender/sms", text(*FATES)))
     run(caller.alimtalk("POST", "raw-messages", talk(relay, *FATES)))
     body = talk(relay, *FATES)
@@ -297,7 +297,7 @@ def test_recipients_have_fixed_fates(caller: Caller, relay: FakeNhnCloud, clock:
     assert codes() == list(FATES.values())
 
 
-def test_results_are_told_by_the_time_they_came(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
+def test_results_are_listed_by_their_time(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
     run(caller.texts("POST", "sender/sms", text(PHONE, "01000000008")))
     run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE)))
     run(caller.friendtalk("POST", "messages", friend(relay), headers=CONVERT))

@@ -37,7 +37,7 @@ def template(**changes: Any) -> dict[str, Any]:
     return {"templateCode": "t1", "templateName": "주문", "templateContent": "#{이름}님의 주문입니다.", **changes}
 
 
-def test_a_profile_is_registered_proved_listed_and_deleted(caller: Caller, relay: FakeNhnCloud) -> None:
+def test_profile_is_registered_verified_listed_and_deleted(caller: Caller, relay: FakeNhnCloud) -> None:
     assert code_of(run(caller.alimtalk("POST", "senders", CHANNEL))) == 0
     [waiting] = run(caller.alimtalk("GET", "senders"))["senders"]
     assert (waiting["status"], waiting["senderKey"], waiting["kakaoStatus"]) == ("YSC02", None, None)
@@ -71,7 +71,7 @@ def test_a_profile_is_registered_proved_listed_and_deleted(caller: Caller, relay
         ({"channel": "@lighthouse"}, -3002),
     ],
 )
-def test_a_registration_must_be_whole(caller: Caller, changes: dict[str, Any], code: int) -> None:
+def test_registration_must_be_complete(caller: Caller, changes: dict[str, Any], code: int) -> None:
     assert code_of(run(caller.alimtalk("POST", "senders", CHANNEL | changes))) == code
 
 
@@ -116,7 +116,7 @@ def test_categories_are_trees(caller: Caller) -> None:
         ({"categoryCode": "000000"}, -4000),
     ],
 )
-def test_a_template_must_be_as_documented(
+def test_template_must_be_as_documented(
     caller: Caller, relay: FakeNhnCloud, changes: dict[str, Any], code: int
 ) -> None:
     key = relay.add_profile().sender_key
@@ -164,7 +164,7 @@ def desk(relay: FakeNhnCloud, caller: Caller) -> Desk:
     return Desk(relay, caller)
 
 
-def test_a_review_is_decided_by_the_name(desk: Desk, clock: Moving) -> None:
+def test_review_is_decided_by_the_name(desk: Desk, clock: Moving) -> None:
     for code, name in (("t1", "주문"), ("t2", "반려할 것"), ("t3", "보류할 것")):
         assert desk.register(templateCode=code, templateName=name) == 0
     assert [desk.one(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC01"] * 3
@@ -179,7 +179,7 @@ def test_a_review_is_decided_by_the_name(desk: Desk, clock: Moving) -> None:
     assert desk.register(templateCode="t4", templateName="주문") == -3001
 
 
-def test_an_approved_text_stays_until_its_change_is_approved(
+def test_approved_text_stays_until_its_change_is_approved(
     desk: Desk, relay: FakeNhnCloud, clock: Moving
 ) -> None:
     desk.register()
@@ -200,7 +200,7 @@ def test_an_approved_text_stays_until_its_change_is_approved(
     assert [(each["status"], each["activated"]) for each in desk.edits()] == [("TSC03", True), ("TSC04", False)]
 
 
-def test_a_rejected_template_is_asked_about_or_replaced(desk: Desk, clock: Moving) -> None:
+def test_rejected_template_may_be_commented_or_replaced(desk: Desk, clock: Moving) -> None:
     desk.register(templateName="반려")
     assert desk.comment("왜죠?") == -3100
     clock.pass_s(1)
@@ -217,7 +217,7 @@ def test_a_rejected_template_is_asked_about_or_replaced(desk: Desk, clock: Movin
     assert desk.one("t2")["status"] == "TSC03"
 
 
-def test_a_template_that_was_sent_with_stays_for_three_days(
+def test_used_template_stays_for_three_days(
     desk: Desk, relay: FakeNhnCloud, caller: Caller, clock: Moving
 ) -> None:
     body = talk(relay, "01012345678")
@@ -230,7 +230,7 @@ def test_a_template_that_was_sent_with_stays_for_three_days(
     assert desk.delete("hello") == -3003
 
 
-def test_pictures_of_templates_are_kept(desk: Desk, caller: Caller) -> None:
+def test_images_of_templates_are_stored(desk: Desk, caller: Caller) -> None:
     def upload(name: str, body: bytes) -> dict[str, Any]:
         return dict(run(caller.alimtalk("POST", "template-image", files={"file": (name, body, "image/jpeg")})))
 

@@ -64,7 +64,7 @@ class Rerouted(httpx.AsyncBaseTransport):
     ],
 )
 @pytest.mark.parametrize("has_sockets", [False, True])
-def test_calls_can_be_meddled_with(
+def test_faults_can_be_injected(
     kind: str, outcome: int | type[Exception], taken: int, has_sockets: bool
 ) -> None:
     async def main() -> None:
@@ -83,7 +83,7 @@ def test_calls_can_be_meddled_with(
     asyncio.run(main())
 
 
-def test_it_can_be_gone_and_come_back() -> None:
+def test_server_can_go_away_and_come_back() -> None:
     async def main() -> None:
         async with served() as (relay, caller):
             await caller.texts("POST", SEND, text(PHONE))
@@ -100,7 +100,7 @@ def test_it_can_be_gone_and_come_back() -> None:
 
 
 @pytest.mark.parametrize(("kind", "taken_at_once"), [("slow", 1), ("slow to take", 0)])
-def test_callers_lose_patience_in_virtual_time_and_the_call_goes_on(kind: str, taken_at_once: int) -> None:
+def test_call_continues_after_the_caller_times_out(kind: str, taken_at_once: int) -> None:
     async def main() -> None:
         world = VirtualWorld()
         relay = FakeNhnCloud(world.now)
@@ -116,7 +116,7 @@ def test_callers_lose_patience_in_virtual_time_and_the_call_goes_on(kind: str, t
     run_in_virtual_time(main())
 
 
-def test_too_many_calls_a_second_are_turned_away() -> None:
+def test_too_many_calls_per_second_are_throttled() -> None:
     async def main() -> None:
         relay = FakeNhnCloud(VirtualWorld().now, most_calls_a_second=2)
         caller = Caller(relay)
@@ -131,7 +131,7 @@ def test_too_many_calls_a_second_are_turned_away() -> None:
     run_in_virtual_time(main())
 
 
-def test_lists_can_lag_and_results_can_come_twice_and_in_any_order() -> None:
+def test_lists_can_lag_and_results_can_repeat_in_any_order() -> None:
     async def main() -> None:
         manners: dict[str, Any] = {"result_copies": 2, "shuffles_results": True}
         relay = FakeNhnCloud(VirtualWorld().now, seed=2, lists_lag_s=10, results_lag_s=20, **manners)
@@ -163,7 +163,7 @@ class Ear(httpx.AsyncBaseTransport):
         return httpx.Response(502 if len(self.heard) == 1 else 200)
 
 
-def test_webhooks_are_posted_until_they_are_taken() -> None:
+def test_webhooks_are_posted_until_they_are_accepted() -> None:
     async def main() -> None:
         relay, ear = FakeNhnCloud(VirtualWorld().now, review_after_s=None), Ear()
         caller = Caller(relay)
@@ -197,7 +197,7 @@ def test_webhooks_are_posted_until_they_are_taken() -> None:
     run_in_virtual_time(main())
 
 
-def test_a_server_that_listens_posts_by_itself() -> None:
+def test_listening_server_posts_webhooks() -> None:
     async def main() -> None:
         has_heard = asyncio.Event()
 
@@ -214,7 +214,7 @@ def test_a_server_that_listens_posts_by_itself() -> None:
     asyncio.run(main())
 
 
-def test_the_page_shows_everything_escaped_and_its_buttons_work() -> None:
+def test_page_escapes_everything_and_its_buttons_work() -> None:
     async def main() -> None:
         relay = FakeNhnCloud(VirtualWorld().now, review_after_s=None)
         caller = Caller(relay)
@@ -242,7 +242,7 @@ def test_the_page_shows_everything_escaped_and_its_buttons_work() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_prints_a_table_that_can_be_pasted_and_listens() -> None:
+def test_command_prints_settings_and_listens() -> None:
     words = [sys.executable, "-m", "tests.fakes.nhncloud", "--port", "0"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=environment) as process:

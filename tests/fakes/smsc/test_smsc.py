@@ -61,7 +61,7 @@ def _next(client: Client, command: str) -> Any:
             return pdu
 
 
-def test_what_is_submitted_is_told_readably(kind: str, dial: Dial) -> None:
+def test_submitted_message_is_reported_readably(kind: str, dial: Dial) -> None:
     with running_peer(kind) as peer:
         client = dial(peer)
         client.set_message_received_handler(lambda pdu: None)
@@ -86,7 +86,7 @@ def test_what_is_submitted_is_told_readably(kind: str, dial: Dial) -> None:
 
 
 @pytest.mark.parametrize(("receipt", "hex_ids"), [("text", False), ("text", True), ("tlv", False)])
-def test_a_receipt_comes_in_the_form_that_was_asked_for(kind: str, dial: Dial, receipt: str, hex_ids: bool) -> None:
+def test_receipt_has_the_requested_form(kind: str, dial: Dial, receipt: str, hex_ids: bool) -> None:
     got: list[Any] = []
     with running_peer(
         kind, receipt=receipt, stat="UNDELIV", err="011", hex_ids=hex_ids, echo_reference=True
@@ -110,7 +110,7 @@ def test_a_receipt_comes_in_the_form_that_was_asked_for(kind: str, dial: Dial, r
         assert said.network_error_code == b"\x03\x00\x0b"
 
 
-def test_a_receipt_may_come_before_the_answer_it_is_about(kind: str, dial: Dial) -> None:
+def test_receipt_may_come_before_the_submit_response(kind: str, dial: Dial) -> None:
     with running_peer(kind, receipt_first=True) as peer:
         client = dial(peer)
         client.send_message(source_addr="1", destination_addr="2", registered_delivery=1, short_message=b"x")
@@ -120,7 +120,7 @@ def test_a_receipt_may_come_before_the_answer_it_is_about(kind: str, dial: Dial)
     assert commands == ["deliver_sm", "submit_sm_resp"]
 
 
-def test_strangers_are_refused_with_the_right_status(kind: str, dial: Dial) -> None:
+def test_wrong_credentials_are_refused_with_the_right_status(kind: str, dial: Dial) -> None:
     with running_peer(kind) as peer:
         with pytest.raises(PDUError) as wrong_password:
             dial(peer, password="guess")
@@ -135,7 +135,7 @@ def test_strangers_are_refused_with_the_right_status(kind: str, dial: Dial) -> N
     assert out_of_place.status == NOT_BOUND_SO
 
 
-def test_every_so_many_submits_are_throttled(kind: str, dial: Dial) -> None:
+def test_every_nth_submit_is_throttled(kind: str, dial: Dial) -> None:
     with running_peer(kind, throttle_every=3, receipt="none") as peer:
         client = dial(peer)
 
@@ -144,7 +144,7 @@ def test_every_so_many_submits_are_throttled(kind: str, dial: Dial) -> None:
     assert statuses == [0, 0, THROTTLED, 0, 0, THROTTLED]
 
 
-def test_receipts_go_to_the_receiver_of_a_pair_and_wait_for_it(kind: str, dial: Dial) -> None:
+def test_receipts_wait_for_the_receiver_of_a_pair(kind: str, dial: Dial) -> None:
     got: list[Any] = []
     with running_peer(kind) as peer:
         transmitter = dial(peer, "transmitter")
@@ -157,7 +157,7 @@ def test_receipts_go_to_the_receiver_of_a_pair_and_wait_for_it(kind: str, dial: 
     assert b"id:%b " % taken in got[0].short_message
 
 
-def test_what_it_owes_outlives_its_death(kind: str, dial: Dial, tmp_path: Path) -> None:
+def test_pending_receipts_survive_a_crash(kind: str, dial: Dial, tmp_path: Path) -> None:
     got: list[Any] = []
     with running_peer(kind, log=str(tmp_path / "log")) as peer:
         taken = _submit(dial(peer, "transmitter"), b"x", GSM).message_id
@@ -181,7 +181,7 @@ def test_what_it_owes_outlives_its_death(kind: str, dial: Dial, tmp_path: Path) 
     assert len(peer.events("deliver_sm_resp")) == 1
 
 
-def test_a_part_is_reported_only_when_released(kind: str, dial: Dial) -> None:
+def test_segment_is_reported_only_when_released(kind: str, dial: Dial) -> None:
     got: list[Any] = []
     with running_peer(kind, withhold_part=1) as peer:
         client = dial(peer)
