@@ -1,10 +1,6 @@
-"""The SMPP carrier before a scripted far end: its verdicts, and how it holds its connection."""
+"""The SMPP carrier with a scripted SMSC: verdicts, and submits on lost connections."""
 
 import asyncio
-import errno
-import logging
-import socket
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,24 +8,15 @@ import pytest
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import TIMEOUT_MARGIN_S, TIMEOUT_S, SmppCarrier
-from pabal.carriers.smpp.connections import (
-    JITTER,
-    MAX_RECONNECT_DELAY_S,
-    MIN_RECONNECT_DELAY_S,
-    STABLE_AFTER_S,
-)
 from pabal.carriers.smpp.pdu import Pdu
-from pabal.carriers.smpp.session import BIND_TIMEOUT_S, UNBIND_TIMEOUT_S
 from pabal.carriers.smpp.verdict import VERDICTS, verdict_for_status
 from pabal.domain import identifiers
 from pabal.domain.message import Outcome
 from pabal.settings.field import BadSetting
 from tests.fakes.smsc.scripted import (
-    BINDS,
     SUBMIT_ANSWER,
     ScriptedSmsc,
     SmscConnection,
-    answer,
     each_in_turn,
     refuse,
     silent,
@@ -37,7 +24,6 @@ from tests.fakes.smsc.scripted import (
 )
 from tests.fixtures.smpp import (
     LONG,
-    PASSWORD,
     PHONE,
     attempt,
     attempts,
@@ -64,9 +50,7 @@ from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
         ),
     ],
 )
-def test_invalid_settings_are_refused_at_start(
-    settings: dict[str, Any], reason: str
-) -> None:
+def test_invalid_settings_are_refused_at_start(settings: dict[str, Any], reason: str) -> None:
     with pytest.raises(BadSetting) as no:
         SmppCarrier(smpp_settings(**settings), VirtualWorld(), lambda _: None)
 
@@ -347,175 +331,5 @@ def test_invalid_length_closes_the_connection_but_earlier_responses_count() -> N
             assert describe_verdicts(await sending) == describe_verdicts([Accepted("a"), Unknown()])
             await wait_until(lambda: here.carrier.is_connected)
             assert here.noted == {"invalid command_length": 1}
-
-    run_in_virtual_time(scenario())
-
-
-# Holding the connection.
-
-
-def test_refused_bind_is_described_without_the_password(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario() -> str:
-        smsc = ScriptedSmsc()
-        smsc.acts.update(dict.fromkeys(BINDS, refuse(protocol.RINVPASWD)))
-        async with running_carrier(smsc, is_up=False) as here:
-            await asyncio.sleep(30)
-            carrier = here.carrier
-
-            assert not carrier.is_connected
-            assert carrier.problem == "bind refused: ESME_RINVPASWD"
-            assert len(smsc.lines) > 5
-            told = pdu.decode_bind(smsc.told(protocol.BIND_TRANSCEIVER)[0].pdu.body)
-            assert told.password == PASSWORD, "else it would be no wonder"
-            return f"{carrier!r} {vars(carrier)} {carrier.problem}"
-
-    caplog.set_level(logging.DEBUG)
-    shown = run_in_virtual_time(scenario())
-
-    reasons = [getattr(record, "reason", "") for record in caplog.records]
-    assert reasons.count("bind refused: ESME_RINVPASWD") == 1, "told once, not at every try"
-    assert PASSWORD not in shown + caplog.text + str([vars(record) for record in caplog.records])
-
-
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), "Connection refused"),
-        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "Name or service not known"),
-        (OSError("Multiple exceptions: one, two"), "Multiple exceptions: one, two"),
-        (ConnectionResetError(), "ConnectionResetError"),
-        (UnicodeError("label empty or too long"), "invalid host name"),
-        (TimeoutError(errno.ETIMEDOUT, "Connection timed out"), "the connection timed out"),
-        (None, "the connection timed out"),
-    ],
-)
-def test_unreachable_smsc_is_described(fault: Exception | None, reason: str) -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.refusal, smsc.is_lost = fault, fault is None
-        async with running_carrier(smsc, is_up=False) as here:
-            assert (here.carrier.is_connected, here.carrier.problem) == (False, "not connected yet")
-            await asyncio.sleep(BIND_TIMEOUT_S + 1)
-            assert (here.carrier.is_connected, here.carrier.problem) == (False, reason)
-
-    run_in_virtual_time(scenario())
-
-
-def pauses(smsc: ScriptedSmsc) -> list[float]:
-    return [later - earlier for earlier, later in pairwise(smsc.dialled_at)]
-
-
-def test_reconnect_delays_grow_with_jitter() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.is_down = True
-        async with running_carrier(smsc, is_up=False):
-            await asyncio.sleep(120)
-
-        seen = pauses(smsc)
-        assert len(seen) >= 20
-        for place, pause_s in enumerate(seen):
-            longest = min(MIN_RECONNECT_DELAY_S * 2**place, MAX_RECONNECT_DELAY_S)
-            assert longest * (1 - JITTER) <= pause_s <= longest
-        assert len(set(seen)) == len(seen)
-
-    run_in_virtual_time(scenario())
-
-
-def test_unanswered_bind_does_not_reset_the_reconnect_delay() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.acts.update(dict.fromkeys(BINDS, silent))
-        async with running_carrier(smsc, is_up=False) as here:
-            await asyncio.sleep(120)
-
-            assert here.carrier.problem == "the SMSC does not answer the bind"
-        assert min(pauses(smsc)[4:]) > BIND_TIMEOUT_S + MAX_RECONNECT_DELAY_S * (1 - JITTER) - 0.1
-
-    run_in_virtual_time(scenario())
-
-
-def test_stable_connection_resets_the_reconnect_delay() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.is_down = True
-        async with running_carrier(smsc, is_up=False) as here:
-            await asyncio.sleep(60)
-            smsc.is_down = False
-            await wait_until(lambda: here.carrier.is_connected)
-            await asyncio.sleep(STABLE_AFTER_S)
-            smsc.line_up.pipe.close()
-            lost_at = now()
-            await wait_until(lambda: len(smsc.lines) == 2)
-
-            assert smsc.dialled_at[-1] - lost_at <= MIN_RECONNECT_DELAY_S + 0.01
-
-    run_in_virtual_time(scenario())
-
-
-def test_reconnect_delay_grows_if_the_smsc_closes_after_each_bind() -> None:
-    def bind_and_go(line: SmscConnection, one: Pdu) -> None:
-        answer(line, one)
-        line.pipe.close()
-
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.acts[protocol.BIND_TRANSCEIVER] = bind_and_go
-        async with running_carrier(smsc, is_up=False):
-            await asyncio.sleep(60)
-
-        assert min(pauses(smsc)[4:]) > MAX_RECONNECT_DELAY_S * (1 - JITTER) - 0.1
-
-    run_in_virtual_time(scenario())
-
-
-def test_cancelled_carrier_unbinds() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, binds=3) as here:
-            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 3)
-            await asyncio.sleep(1)
-            began = now()
-            await here.close()
-
-            assert len(smsc.told(protocol.UNBIND)) == 3
-            assert now() - began < 0.1
-            assert not here.carrier.is_connected
-            await asyncio.sleep(60)
-            assert smsc.open_lines == []
-            assert len(smsc.lines) == 3
-
-    run_in_virtual_time(scenario())
-
-
-def test_cancelled_carrier_does_not_wait_for_a_silent_smsc() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.acts[protocol.UNBIND] = smsc.acts[protocol.SUBMIT_SM] = silent
-        async with running_carrier(smsc) as here:
-            sending = asyncio.create_task(submit(here.carrier, attempts(2)))
-            await wait_until(lambda: len(smsc.submits) == 2)
-            began = now()
-            await here.close()
-
-            assert now() - began == pytest.approx(UNBIND_TIMEOUT_S, abs=0.1)
-            assert kinds(await sending) == [Unknown, Unknown]
-
-    run_in_virtual_time(scenario())
-
-
-@pytest.mark.parametrize("state", ["is_lost", "is_down", "silent"])
-def test_cancelled_carrier_ends_before_it_is_bound(state: str) -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.is_lost, smsc.is_down = state == "is_lost", state == "is_down"
-        smsc.acts[protocol.BIND_TRANSCEIVER] = silent
-        async with running_carrier(smsc, is_up=False) as here:
-            await asyncio.sleep(1)
-            began = now()
-            await here.close()
-
-            assert now() - began < 0.1
-            assert smsc.told(protocol.UNBIND) == []
 
     run_in_virtual_time(scenario())

@@ -78,9 +78,7 @@ def test_one_character_outside_gsm_7_makes_the_text_ucs_2(text: str, spelling: s
         ("cp949", 0, 0),
     ],
 )
-def test_data_coding_is_standard_or_configured(
-    encoding: Encoding, data_coding: int | None, told: int
-) -> None:
+def test_data_coding_is_standard_or_configured(encoding: Encoding, data_coding: int | None, told: int) -> None:
     assert encode_text("plain", encoding, data_coding).data_coding == told
 
 
@@ -112,9 +110,7 @@ def test_unencodable_character_is_named(text: str, encoding: Encoding, named: st
         ("가" * 70, "cp949"),
     ],
 )
-def test_text_is_split_when_it_exceeds_one_segment_by_an_octet(
-    longest: str, encoding: Encoding
-) -> None:
+def test_text_is_split_when_it_exceeds_one_segment_by_an_octet(longest: str, encoding: Encoding) -> None:
     one, two = encode_text(longest, encoding), encode_text("a" + longest, encoding)
 
     assert one.fits_one_segment
@@ -174,7 +170,9 @@ def test_text_has_at_most_255_segments(longest: str, encoding: Encoding) -> None
 
 
 @given(texts, st.integers(0, 0xFFFF))
-def test_segments_contain_whole_characters_and_together_the_text(case: tuple[str, Encoding], reference: int) -> None:
+def test_segments_contain_whole_characters_and_together_the_text(
+    case: tuple[str, Encoding], reference: int
+) -> None:
     text, encoding = case
     whole = encode_text(text, encoding)
 

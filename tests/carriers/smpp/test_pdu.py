@@ -158,9 +158,7 @@ def test_pdu_has_at_most_128_kib() -> None:
 
 @pytest.mark.parametrize("length", [0, 1, 15, pdu.MAX_PDU_OCTETS + 1, 0x80000000, 0xFFFFFFFF])
 @pytest.mark.parametrize("rest", [b"", b"x", b"x" * 12, b"x" * 100])
-def test_invalid_length_is_raised_with_the_preceding_pdus(
-    length: int, rest: bytes
-) -> None:
+def test_invalid_length_is_raised_with_the_preceding_pdus(length: int, rest: bytes) -> None:
     before = [Pdu(protocol.ENQUIRE_LINK, 0, 1, b""), Pdu(protocol.UNBIND, 0, 2, b"")]
     data = b"".join(map(framed, before)) + length.to_bytes(4, "big") + rest
 
@@ -319,9 +317,7 @@ def test_user_data_is_in_short_message_or_payload() -> None:
         ("message_id", 64, pdu.encode_message_id),
     ],
 )
-def test_field_refuses_long_values_nul_and_hangul(
-    name: str, most: int, written: Callable[[str], bytes]
-) -> None:
+def test_field_refuses_long_values_nul_and_hangul(name: str, most: int, written: Callable[[str], bytes]) -> None:
     assert b"x" * most + b"\0" in written("x" * most)
 
     for wrong in ("x" * (most + 1), "a\0b", "가"):

@@ -76,9 +76,7 @@ def test_texts_arrive_readable_and_receipts_complete_them(
 
 
 @pytest.mark.parametrize("encoding", ["auto", "cp949"])
-def test_segmented_text_ends_when_every_segment_is_reported(
-    kind: str, tmp_path: Path, encoding: str
-) -> None:
+def test_segmented_text_ends_when_every_segment_is_reported(kind: str, tmp_path: Path, encoding: str) -> None:
     with (
         running_peer(kind, withhold_part=2) as peer,
         serve_with_smsc(peer, tmp_path, encoding=encoding, long_messages="parts") as live,

@@ -1,4 +1,4 @@
-"""Receipts of an SMPP carrier: handed on before they are acknowledged, however they come."""
+"""Receipts of the SMPP carrier: stored before they are acknowledged."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,17 +9,15 @@ import pytest
 from pabal.carriers.base import Accepted, Receipt
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Address, Pdu, ShortMessage
-from pabal.carriers.smpp.receipts import MAX_RECEIPTS_PER_BATCH, MAX_WAITING_DELIVERS
 from pabal.domain import identifiers
 from pabal.domain.message import Outcome
-from tests.fakes.pipes import WIRE_BYTES
-from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_ANSWER, ScriptedSmsc, SmscConnection, frames, receipt
+from tests.carriers.smpp.receipts_fixture import Slow
+from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_ANSWER, ScriptedSmsc, SmscConnection, receipt
 from tests.fixtures.smpp import PHONE, CarrierRunner, attempt, running_carrier, wait_until
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
 
 GOOD = Outcome.DELIVERED
-FLOOD = 50_000
 
 
 def read(message: ShortMessage, **settings: Any) -> Receipt | None:
@@ -236,20 +234,6 @@ def test_receipts_are_acknowledged_on_the_connection_they_came_on() -> None:
     run_in_virtual_time(scenario())
 
 
-class Slow:
-    """Someone who keeps receipts only when let."""
-
-    def __init__(self) -> None:
-        self.may_keep = asyncio.Event()
-        self.asked: list[Sequence[Receipt]] = []
-        self.kept: list[Receipt] = []
-
-    async def hand_on(self, receipts: Sequence[Receipt]) -> None:
-        self.asked.append(receipts)
-        await self.may_keep.wait()
-        self.kept += receipts
-
-
 def test_receipts_are_acknowledged_only_after_they_are_stored() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
@@ -315,107 +299,5 @@ def test_receipt_is_stored_even_if_its_connection_is_lost() -> None:
 
             assert smsc.acknowledged == [(1, 0)]
             assert [each.reference for each in slow.kept] == ["1", "1"]
-
-    run_in_virtual_time(scenario())
-
-
-# A flood.
-
-
-def flood(count: int) -> bytes:
-    body = pdu.encode_short_message(receipt("12345"))
-    return frames(
-        (protocol.DELIVER_SM, number, body.replace(b"12345", b"%05d" % number), 0) for number in range(count)
-    )
-
-
-@pytest.mark.slow
-def test_flood_of_receipts_is_read_no_faster_than_stored() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        slow = Slow()
-        octets = flood(FLOOD)
-        size = len(octets) / FLOOD
-        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
-            smsc.line_up.transport.write(octets)
-            await asyncio.sleep(300)
-
-            unread = smsc.line_up.transport.get_write_buffer_size()
-            most_read = MAX_WAITING_DELIVERS + 2 * WIRE_BYTES / size
-            assert unread >= len(octets) - most_read * size - WIRE_BYTES
-            assert (smsc.acknowledged, len(smsc.lines)) == ([], 1)
-            assert here.carrier.is_connected
-            slow.may_keep.set()
-            await wait_until(lambda: len(smsc.heard) > FLOOD)
-
-            assert smsc.acknowledged == [(number, 0) for number in range(FLOOD)]
-            assert [each.reference for each in slow.kept] == [f"{number:05}" for number in range(FLOOD)]
-            assert max(map(len, slow.asked)) <= MAX_RECEIPTS_PER_BATCH
-            assert len(smsc.lines) == 1
-
-    run_in_virtual_time(scenario())
-
-
-def test_submits_wait_during_a_flood_of_receipts() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        slow = Slow()
-        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
-            smsc.line_up.transport.write(flood(3 * MAX_WAITING_DELIVERS))
-            await asyncio.sleep(1)
-            sending = asyncio.create_task(submit(here.carrier, [attempt()]))
-            await asyncio.sleep(5)
-            assert smsc.submits == [], "the answer could not be read"
-            slow.may_keep.set()
-
-            assert await sending == [Accepted("1")]
-
-    run_in_virtual_time(scenario())
-
-
-def test_flood_on_one_connection_does_not_block_the_other() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        slow = Slow()
-        async with running_carrier(smsc, hand_on=slow.hand_on, binds=2) as here:
-            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 2)
-            smsc.lines[0].transport.write(flood(3 * MAX_WAITING_DELIVERS))
-            await asyncio.sleep(1)
-
-            assert await submit(here.carrier, [attempt()]) == [Accepted("1")]
-            assert smsc.told(protocol.SUBMIT_SM)[0].line is smsc.lines[1]
-
-    run_in_virtual_time(scenario())
-
-
-def test_smsc_that_floods_and_does_not_read_is_disconnected() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc) as here:
-            smsc.line_up.transport.pause_reading()
-            smsc.line_up.transport.write(flood(20_000))
-            await wait_until(lambda: not here.carrier.is_connected)
-            await asyncio.sleep(0.1)
-
-            assert here.carrier.problem == "the SMSC does not read"
-            assert len(here.received) == 20_000
-
-    run_in_virtual_time(scenario())
-
-
-def test_connection_lost_while_paused_is_reopened() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        slow = Slow()
-        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
-            smsc.line_up.transport.write(flood(3 * MAX_WAITING_DELIVERS))
-            await asyncio.sleep(1)
-            smsc.line_up.pipe.reset()
-            await asyncio.sleep(100)
-            slow.may_keep.set()
-            await wait_until(lambda: len(slow.kept) > MAX_WAITING_DELIVERS and here.carrier.is_connected)
-
-            assert len(smsc.lines) == 2
-            assert await submit(here.carrier, [attempt()]) == [Accepted("1")]
 
     run_in_virtual_time(scenario())

@@ -179,9 +179,7 @@ def test_review_is_decided_by_the_name(desk: Desk, clock: Moving) -> None:
     assert desk.register(templateCode="t4", templateName="주문") == -3001
 
 
-def test_approved_text_stays_until_its_change_is_approved(
-    desk: Desk, relay: FakeNhnCloud, clock: Moving
-) -> None:
+def test_approved_text_stays_until_its_change_is_approved(desk: Desk, relay: FakeNhnCloud, clock: Moving) -> None:
     desk.register()
     assert desk.change(templateContent="새 글") == -3012
     clock.pass_s(1)
@@ -217,9 +215,7 @@ def test_rejected_template_may_be_commented_or_replaced(desk: Desk, clock: Movin
     assert desk.one("t2")["status"] == "TSC03"
 
 
-def test_used_template_stays_for_three_days(
-    desk: Desk, relay: FakeNhnCloud, caller: Caller, clock: Moving
-) -> None:
+def test_used_template_stays_for_three_days(desk: Desk, relay: FakeNhnCloud, caller: Caller, clock: Moving) -> None:
     body = talk(relay, "01012345678")
     run(caller.alimtalk("POST", "raw-messages", body))
 

@@ -64,9 +64,7 @@ class Rerouted(httpx.AsyncBaseTransport):
     ],
 )
 @pytest.mark.parametrize("has_sockets", [False, True])
-def test_faults_can_be_injected(
-    kind: str, outcome: int | type[Exception], taken: int, has_sockets: bool
-) -> None:
+def test_faults_can_be_injected(kind: str, outcome: int | type[Exception], taken: int, has_sockets: bool) -> None:
     async def main() -> None:
         async with served() as (relay, caller):
             caller = caller if has_sockets else Caller(relay)

@@ -55,9 +55,7 @@ async def word(carrier: NhnCloudCarrier, attempt: Attempt) -> Verdict:
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
-def test_message_just_submitted_by_another_process_is_not_resubmitted(
-    tmp_path: Path, product: Product
-) -> None:
+def test_message_just_submitted_by_another_process_is_not_resubmitted(tmp_path: Path, product: Product) -> None:
     async def whole() -> None:
         scenery, world = NhnCloudFixture(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
         store = open_store(tmp_path, world)

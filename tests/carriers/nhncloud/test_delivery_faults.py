@@ -1,15 +1,15 @@
-"""The service with NHN Cloud before the documented server: what becomes of the messages, whatever goes wrong."""
+"""Delivery by NHN Cloud when something fails: nothing is lost, sent twice or left without an end."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, SENDS, ended
 from tests.fixtures.nhncloud import (
     RELAY,
     SENDER,
     SENDER_KEY,
-    TEMPLATE,
     UNSUBSCRIBE,
     NhnCloudFixture,
     build_relay_environment,
@@ -19,231 +19,16 @@ from tests.fixtures.nhncloud import (
 from tests.fixtures.service import FakeCarrier
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store, run_in_virtual_time
 from tests.fixtures.web import (
-    BUTTON,
     FALLBACK,
     NO_USER,
-    PHONE,
-    alimtalk_body,
     call_ok,
-    describe_outcome,
     friendtalk_body,
     image_body,
-    list_messages,
-    product_of,
     receivers_of,
     sms_body,
 )
 
 pytestmark = pytest.mark.slow
-
-MANY = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(20_000_000, 20_001_000)]
-NAMED = {"templateData": {"name": "길동"}}
-SENDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "sms": ("message/sendSMS", sms_body()),
-    "lms": ("message/sendLMS", sms_body(content="가" * 500, subject="알림")),
-    "mms": ("message/sendMMS", sms_body(image=image_body())),
-    "alimTalk": ("message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(PHONE, **NAMED))),
-    "friendTalkText": ("message/sendFriendtalk", friendtalk_body(SENDER_KEY)),
-    "friendTalkImage": ("message/sendFriendtalk", friendtalk_body(SENDER_KEY, image=image_body())),
-    "friendTalkWideImage": (
-        "message/sendFriendtalk",
-        friendtalk_body(SENDER_KEY, image=image_body(), messageType="friendTalkWideImage"),
-    ),
-}
-
-
-async def ended(call: Any, number: str = PHONE) -> list[str]:
-    """Return what became of a receiver's messages, oldest first."""
-    return [f"{product_of(each)} {describe_outcome(each)}" for each in reversed(await list_messages(call, number))]
-
-
-@pytest.mark.parametrize("kind", SENDS)
-def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        operation, body = SENDS[kind]
-        await call_ok(call, operation, body)
-        await env.wait(10)
-
-        assert await ended(call) == [f"{kind} completed 1000"]
-        assert [each.recipient_no for each in scenery.taken] == ["01012345678"]
-
-    run_scenario(tmp_path, scenario)
-
-
-@pytest.mark.parametrize(
-    ("receiver", "kind", "end"),
-    [
-        ("010-0000-0001", "sms", "fail 3003"),
-        ("010-0000-0002", "sms", "fail 2003"),
-        ("010-0000-0006", "sms", "fail 2000"),
-        ("010-0000-0007", "sms", "completed 1000"),
-        ("010-0000-0001", "alimTalk", "fail 3003"),
-        ("010-0000-0002", "alimTalk", "fail 9001"),
-        ("010-0000-0003", "alimTalk", "fail 3019"),
-        ("010-0000-0004", "alimTalk", "fail 3020"),
-    ],
-)
-def test_relay_codes_become_outcomes(tmp_path: Path, receiver: str, kind: str, end: str) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        operation, body = SENDS[kind]
-        await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
-        await env.wait(3700 if end == "fail 2000" else 20)
-
-        assert await ended(call, receiver) == [f"{kind} {end}"]
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_thousand_receivers_of_one_template_go_in_one_call(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendSMS", sms_body(*MANY))
-        await env.wait(20)
-        assert scenery.calls("/sender/sms") == [1000]
-        receivers = [
-            {"phoneNumber": each, "templateData": {"name": f"{place}호"}} for place, each in enumerate(MANY)
-        ]
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers))
-        await env.wait(20)
-
-        assert scenery.calls("/raw-messages") == [1000]
-        assert {each.content for each in scenery.taken[1000:]} == {
-            f"배송이 시작되었습니다. {place}호님" for place in range(1000)
-        }
-        assert await ended(call, MANY[7]) == ["sms completed 1000", "alimTalk completed 1000"]
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_single_sends_of_one_template_share_calls(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        scenery.leave()
-        await env.wait(10)
-        for number in MANY[:30]:
-            await call_ok(
-                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
-            )
-        scenery.come_back()
-        await env.wait(20)
-
-        assert sum(scenery.calls("/raw-messages")) == 30
-        assert len(scenery.calls("/raw-messages")) <= 3
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_relay_fallback_is_off_and_our_fallback_is_sent(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        scenery.relay.profiles[SENDER_KEY].resends = True
-        call = await with_channel(env)
-        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
-        await call_ok(call, "message/sendAlimtalk", body)
-        await env.wait(20)
-
-        assert await ended(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
-        assert [each.kind for each in scenery.taken] == ["ALIMTALK", "SMS"]
-        assert {each.resend_status for each in scenery.taken} == {"RSC01"}
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_fallback_may_use_another_carrier(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
-        await call_ok(call, "message/sendAlimtalk", body)
-        await env.wait(20)
-
-        assert [each.kind for each in scenery.taken] == ["ALIMTALK"]
-        assert [each.content for _, each in telco.submitted] == ["배송이 시작되었습니다. 길동님"]
-
-    telco = FakeCarrier("telco")
-    run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": ["telco"], "lms": ["telco"]})
-
-
-def test_friendtalk_has_image_link_buttons_and_ad_flag(
-    tmp_path: Path,
-) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
-        more = {"image": image_body(2000), "imageLink": "https://shop.example/sale", "buttons": buttons}
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, *MANY[:3], adFlag=True, **more))
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, MANY[3], **more))
-        await env.wait(10)
-
-        first, *_, last = sorted(scenery.taken, key=lambda each: each.recipient_no)
-        image = scenery.relay.pictures[first.given.imageUrl]
-        assert (first.given.isAd, last.given.isAd) == (True, False)
-        assert (len(image.body), image.is_wide, first.given.imageLink) == (2000, False, more["imageLink"])
-        assert [(each.type, each.name, each.linkMo) for each in first.given.buttons] == [
-            ("WL", "열기", "https://shop.example/1"),
-            ("BK", "묻기", None),
-        ]
-        assert len(scenery.relay.pictures) == 2, "one upload a request"
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_emphasized_title_is_filled_in(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        call = await with_channel(env, title="#{name}님께")
-        scenery.relay.add_template(
-            SENDER_KEY, "T2", TEMPLATE, templateEmphasizeType="TEXT", templateTitle="#{name}님께"
-        )
-        await call_ok(
-            call,
-            "message/sendAlimtalk",
-            alimtalk_body(SENDER_KEY, templateCode="T2", receivers=receivers_of(PHONE, **NAMED)),
-        )
-        await env.wait(10)
-
-        assert [each.given.templateTitle for each in scenery.taken] == ["길동님께"]
-        (record,) = await list_messages(call)
-        assert (describe_outcome(record), record["subject"]) == ("completed 1000", "길동님께")
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_image_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendMMS", sms_body(*MANY, image=image_body(3000)))
-        await env.wait(20)
-
-        (attached,) = scenery.relay.attachments.values()
-        assert len(attached.body) == 3000
-        assert {tuple(each.call.attachFileIdList) for each in scenery.taken} == {(attached.number,)}
-        assert {each.kind for each in scenery.taken} == {"MMS"}
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_first_line_is_the_title_of_a_text_without_a_subject(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendLMS", sms_body(content="가" * 30 + "\n둘째 줄"))
-        await env.wait(10)
-
-        assert [each.call.title for each in scenery.taken] == ["가" * 20]
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_message_cancelled_in_time_is_never_submitted(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        sent = await call_ok(call, "message/sendSMS", sms_body(*MANY[:5], sendDate="2026-11-15 12:10"))
-        cancelled = await call_ok(call, "message/cancel", {"requestId": sent.request_id})
-        await env.wait(900)
-
-        assert cancelled.item == {"requestedCount": 5, "canceledCount": 5}
-        assert scenery.taken == []
-
-    run_scenario(tmp_path, scenario)
 
 
 # What goes wrong: nothing is lost, nothing is doubled (run_scenario looks for duplicates), every message ends.
@@ -448,9 +233,7 @@ def test_unregistered_sender_number_uses_the_next_carrier(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("signed_out", [{"sms_secret_key": "wrong"}, {"sms_app_key": "wrong"}])
-def test_wrong_key_delays_messages_and_is_not_shown(
-    tmp_path: Path, signed_out: dict[str, str]
-) -> None:
+def test_wrong_key_delays_messages_and_is_not_shown(tmp_path: Path, signed_out: dict[str, str]) -> None:
     async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
         right = scenery.relay.sms_app_key, scenery.relay.sms_secret_key
         scenery.relay.sms_app_key = signed_out.get("sms_app_key", right[0])
