@@ -1,19 +1,15 @@
 """Looking messages up: the history with every filter, and one send as a whole."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
 from tests.fixtures.engines import sqlite_only
-from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     PHONE,
     RunScenario,
-    alimtalk_body,
-    approve_template,
     call_ok,
-    call_raw,
     describe_outcome,
     friendtalk_body,
     get_message,
@@ -22,31 +18,11 @@ from tests.fixtures.web import (
     product_of,
     receivers_of,
     register_channel,
+    send_varied_messages,
     sms_body,
     summarize_refusal,
     world_at_noon,
 )
-
-FORM = {"content-type": "application/x-www-form-urlencoded"}
-
-
-async def _a_varied_past(env: Environment) -> tuple[Caller, dict[str, Any]]:
-    """Send five messages to one number, a minute apart from 12:00; return the records by their texts."""
-    call = await env.caller()
-    shop = await register_channel(call)
-    other = await register_channel(call, channelId="other", cellphone="010-9999-1111")
-    await approve_template(call, shop, content="알림")
-    await call_ok(call, "message/sendSMS", sms_body(content="문자"))
-    await env.wait(60)
-    await call_ok(call, "message/sendLMS", sms_body("010-1234-5678", "010-8888-8888", content="긴 문자"))
-    await env.wait(60)
-    await call_ok(call, "message/sendAlimtalk", alimtalk_body(shop))
-    await env.wait(60)
-    await call_ok(call, "message/sendFriendtalk", friendtalk_body(other, content="친구"))
-    await env.wait(60)
-    await call_ok(call, "message/sendSMS", sms_body(content="나중", sendDate="2026-12-01 09:00"))
-    await env.wait(60)
-    return call, {each["content"]: each for each in await list_messages(call)}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +73,7 @@ def test_filters_are_exact_and_combine_and_the_newest_comes_first(
     run_scenario: RunScenario, filters: dict[str, str], texts: list[str]
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call, _ = await _a_varied_past(env)
+        call, _ = await send_varied_messages(env)
 
         found = await list_messages(call, **filters)
 
@@ -108,7 +84,7 @@ def test_filters_are_exact_and_combine_and_the_newest_comes_first(
 
 def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, kept = await _a_varied_past(env)
+        call, kept = await send_varied_messages(env)
 
         for each in kept.values():
             by_message = await get_message(call, messageId=each["messageId"])
@@ -173,148 +149,6 @@ def test_a_search_that_cannot_be_understood_is_refused(
         assert answer.result == result
         if field:
             assert next(iter(summarize_refusal(answer).errors)) == field
-
-    run_scenario(scenario)
-
-
-def test_the_alias_receiver_finds_the_same(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, kept = await _a_varied_past(env)
-
-        found = await call("message/list", {"receiver": PHONE})
-        both = await call("message/list", {"receivers": PHONE, "receiver": PHONE})
-
-        assert found.body["totalCount"] == both.body["totalCount"] == len(kept)
-
-    run_scenario(scenario)
-
-
-def test_parameters_may_come_in_the_body_the_query_or_a_form(run_scenario: RunScenario) -> None:
-    given = {"receivers": "010-1234-5678", "pageSize": 2, "page": 2, "messageProductType": "", "unknown": "1"}
-
-    async def scenario(env: Environment) -> None:
-        call, _ = await _a_varied_past(env)
-        in_body = {name: value for name, value in given.items() if value != ""}
-
-        answers = [
-            await call("message/list", in_body),
-            await call("message/list", query=given),
-            await call("message/list", urlencode(given).encode(), headers=FORM),
-            await call("message/list", {"receivers": PHONE}, query={"pageSize": 2, "page": 2}),
-            await call("message/list", {**in_body}, query=given),
-            await call("message/list", urlencode(given).encode(), headers=FORM, query=given),
-        ]
-
-        for answer in answers:
-            assert [each["content"] for each in answer.items] == ["알림", "긴 문자"]
-
-    run_scenario(scenario)
-
-
-@pytest.mark.parametrize(
-    ("content_type", "body", "query"),
-    [
-        ("application/json", b'{"receivers": "010-1234-5678"}', b"receivers=010-1111-1111"),
-        ("application/json", b'{"receivers": "010-1234-5678", "page": 1}', b"page=2"),
-        ("application/json", b"", b"receivers=010-1234-5678&receivers=010-1111-1111"),
-        (FORM["content-type"], b"receivers=010-1234-5678&receivers=010-1111-1111", b""),
-        (FORM["content-type"], b"receivers=010-1234-5678", b"receivers=010-1111-1111"),
-        ("application/json", b"", b"receivers=010-1234-5678&page=x"),
-        ("application/json", b"", b"receivers=010-1234-5678&page=1e1"),
-        ("application/json", b"", b"receivers=%FF"),
-        ("application/json", b"", b"receivers=010-1234-5678" + b"&a=1" * 100),
-        (FORM["content-type"], b"receivers=%FF", b""),
-        (FORM["content-type"], "receivers=가".encode(), b""),
-    ],
-)
-def test_two_values_for_one_name_or_an_unreadable_one_is_refused(
-    run_scenario: RunScenario, content_type: str, body: bytes, query: bytes
-) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        headers = [("apiKey", str(call.key)), ("Content-Type", content_type)]
-
-        answer, _ = await call_raw(env, "/api/message/list.v1.0", headers=headers, chunks=[body], query=query)
-
-        assert answer.result == "INVALID_PARAMETER"
-
-    run_scenario(scenario)
-
-
-def test_the_same_value_twice_is_one_value(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        headers = [("apiKey", str(call.key))]
-
-        answer, _ = await call_raw(
-            env,
-            "/api/message/list.v1.0",
-            headers=headers,
-            chunks=[b'{"receivers": "010-1234-5678", "page": 1}'],
-            query=b"receivers=010-1234-5678&page=1&page=1",
-        )
-
-        assert answer.result == "SUCCESS"
-
-    run_scenario(scenario)
-
-
-@pytest.mark.parametrize(
-    ("paging", "expected"),
-    [
-        ({}, {"resultCount": 10, "pageSize": 10, "pageCount": 3, "currentPage": 1}),
-        ({"page": None, "pageSize": None}, {"resultCount": 10, "pageSize": 10, "pageCount": 3, "currentPage": 1}),
-        ({"page": 3}, {"resultCount": 5, "pageSize": 10, "pageCount": 3, "currentPage": 3}),
-        ({"page": 4}, {"resultCount": 0, "pageSize": 10, "pageCount": 3, "currentPage": 4}),
-        (
-            {"page": 1_000_000, "pageSize": 1000},
-            {"resultCount": 0, "pageSize": 1000, "pageCount": 1, "currentPage": 1_000_000},
-        ),
-        ({"pageSize": 25}, {"resultCount": 25, "pageSize": 25, "pageCount": 1, "currentPage": 1}),
-        ({"pageSize": 1, "page": 25}, {"resultCount": 1, "pageSize": 1, "pageCount": 25, "currentPage": 25}),
-    ],
-)
-def test_the_history_is_paged(run_scenario: RunScenario, paging: dict[str, Any], expected: dict[str, int]) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
-
-        answer = await call("message/list", {"receivers": PHONE, **paging})
-
-        assert len(answer.items) == expected["resultCount"]
-        assert {name: answer.body[name] for name in expected} == expected
-        assert answer.body["totalCount"] == 25
-
-    run_scenario(scenario)
-
-
-def test_pages_hold_every_message_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
-        every = [each["id"] for each in await list_messages(call)]
-
-        pages = [await call("message/list", {"receivers": PHONE, "page": page}) for page in (1, 2, 3)]
-
-        assert [each["id"] for page in pages for each in page.items] == every
-        assert every == sorted(set(every), reverse=True)
-
-    run_scenario(scenario)
-
-
-def test_an_empty_history_has_no_pages(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-
-        answer = await call("message/list", {"receivers": PHONE})
-
-        assert answer.items == []
-        assert [answer.body[name] for name in ("totalCount", "resultCount", "pageCount", "currentPage")] == [
-            0,
-            0,
-            0,
-            1,
-        ]
 
     run_scenario(scenario)
 

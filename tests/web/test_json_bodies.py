@@ -1,0 +1,229 @@
+"""Bodies: JSON, content types and size limits."""
+
+import json
+
+import pytest
+
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import (
+    RunScenario,
+    call_raw,
+    sms_body,
+    summarize_refusal,
+)
+
+SEND_SMS = "/api/message/sendSMS.v1.0"
+
+
+def _nested(depth: int) -> bytes:
+    return b'{"receivers": ' + b"[" * depth + b"]" * depth + b"}"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"}",
+        b"[]",
+        b"[{}]",
+        b'"content"',
+        b"1",
+        b"null",
+        b"true",
+        b" ",
+        b"{} {}",
+        b"{'content': 'x'}",
+        b'{"content": "x",}',
+        b'{"content": NaN}',
+        b'{"content": "x", "extra": NaN}',
+        b'{"extra": Infinity}',
+        b'{"extra": -Infinity}',
+        b'{"extra": 01}',
+        b'{"content": "\x00"}',
+        b'{"content": "a\nb"}',
+        b'{"content": "\xff"}',
+        b'{"content": "\xed\xa0\x80"}',
+        b'{"content": "\\x"}',
+        b'{"extra": ' + b"9" * 5000 + b"}",
+        '{"content": "안녕"}'.encode("euc-kr"),
+        '{"content": "x"}'.encode("utf-16"),
+        b"\xef\xbb\xbf{}",
+        b"content=x",
+        b"<xml/>",
+        b"\x00" * 100,
+        _nested(100_000),
+        b'{"extra": ' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}",
+    ],
+)
+def test_a_body_that_is_not_a_json_object_is_refused(run_scenario: RunScenario, body: bytes) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        answers = [await call(operation, body) for operation in ("message/sendSMS", "message/list")]
+
+        assert [answer.result for answer in answers] == ["INVALID_JSON"] * 2
+        assert [answer.status for answer in answers] == [400, 400]
+
+    run_scenario(scenario)
+
+
+def test_an_empty_body_is_an_empty_object(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        empty = await call("message/sendSMS", b"", headers={"content-type": "text/plain"})
+        braces = await call("message/sendSMS", b" {} ")
+
+        assert summarize_refusal(empty) == summarize_refusal(braces)
+        assert list(summarize_refusal(empty).errors) == ["content", "sender", "receivers"]
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"page": 1, "page": 2, "receivers": "010-1234-5678"}', _nested(200), b'{"receivers": {"a": {"b": []}}}'],
+)
+def test_strange_but_readable_bodies_are_answered(run_scenario: RunScenario, body: bytes) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        listed, sent = await call("message/list", body), await call("message/sendSMS", body)
+
+        assert listed.result in ("SUCCESS", "INVALID_PARAMETER")
+        assert sent.result == "MISSING_PARAMETER"
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "is_read"),
+    [
+        ("application/json", True),
+        ("application/json;charset=UTF-8", True),
+        ("application/json; charset=utf-8", True),
+        ('application/json; charset="UTF-8"', True),
+        ("APPLICATION/JSON", True),
+        ("application/json;", True),
+        ("application/json; charset=utf-8; profile=x", True),
+        ("application/json; profile=x; charset=utf-8", True),
+        ("", True),
+        ("application/json; charset=euc-kr", False),
+        ("application/json; profile=x; charset=euc-kr", False),
+        ("application/json; charset=", False),
+        ("application/json, application/json", False),
+        ("application/jsonp", False),
+        ("application/x-www-form-urlencoded", False),
+        ("multipart/form-data; boundary=x", False),
+        ("text/plain", False),
+        ("text/json", False),
+        ("json", False),
+        ("caf\u00e9", False),
+    ],
+)
+def test_a_body_is_json_in_utf_8(run_scenario: RunScenario, content_type: str, is_read: bool) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        answer = await call("message/sendSMS", sms_body(), headers={"content-type": content_type})
+
+        assert answer.result == ("SUCCESS" if is_read else "UNSUPPORTED_MEDIA_TYPE")
+
+    run_scenario(scenario)
+
+
+def test_without_a_content_type_a_body_is_json(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        answer, _ = await call_raw(
+            env, SEND_SMS, headers=[("apiKey", str(call.key))], chunks=[json.dumps(sms_body()).encode()]
+        )
+
+        assert answer.result == "SUCCESS"
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("types", "result"),
+    [
+        (["application/json", "application/json"], "SUCCESS"),
+        (["application/json", "text/plain"], "UNSUPPORTED_MEDIA_TYPE"),
+        (["text/plain", "application/json"], "SUCCESS"),
+    ],
+)
+def test_of_two_content_types_the_last_counts(run_scenario: RunScenario, types: list[str], result: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        headers = [("apiKey", str(call.key)), *(("Content-Type", each) for each in types)]
+
+        answer, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[json.dumps(sms_body()).encode()])
+
+        assert answer.result == result
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("operation", ["message/list", "message/sendSMS", "sender/categories"])
+def test_a_form_is_read_where_the_history_is_searched_alone(run_scenario: RunScenario, operation: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        headers = {"content-type": "application/x-www-form-urlencoded; charset=UTF-8"}
+
+        answer = await call(operation, b"receivers=010-1234-5678", headers=headers)
+
+        assert answer.result == ("SUCCESS" if operation == "message/list" else "UNSUPPORTED_MEDIA_TYPE")
+
+    run_scenario(scenario)
+
+
+def test_a_body_that_says_it_is_too_large_is_refused_unread(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        headers = [("Content-Length", "1025")]
+
+        answer, read = await call_raw(env, SEND_SMS, headers=headers, chunks=[b" " * 1025])
+
+        assert (answer.result, answer.status) == ("PAYLOAD_TOO_LARGE", 413)
+        assert read == 0
+        assert "1,024" in answer.body["resultMessage"]
+
+    run_scenario(scenario, max_body_bytes=1024)
+
+
+def test_a_body_that_grows_too_large_is_refused_before_it_is_read_whole(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        answer, read = await call_raw(env, SEND_SMS, chunks=[b" " * 100] * 1000)
+
+        assert answer.result == "PAYLOAD_TOO_LARGE"
+        assert read == 11
+
+    run_scenario(scenario, max_body_bytes=1024)
+
+
+@pytest.mark.parametrize("has_length", [True, False])
+def test_a_body_of_just_the_limit_is_read_however_it_comes(run_scenario: RunScenario, has_length: bool) -> None:
+    body = json.dumps(sms_body()).encode().ljust(1024)
+
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        headers = [("apiKey", str(call.key)), *([("Content-Length", "1024")] if has_length else [])]
+
+        whole, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[body])
+        pieces, _ = await call_raw(
+            env, SEND_SMS, headers=headers, chunks=[body[:10], b"", body[10:1000], body[1000:]]
+        )
+        over, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[body[:1000], body[1000:] + b" "])
+
+        assert [whole.result, pieces.result, over.result] == ["SUCCESS", "SUCCESS", "PAYLOAD_TOO_LARGE"]
+
+    run_scenario(scenario, max_body_bytes=1024)
+
+
+def test_without_a_key_a_body_of_known_length_is_not_read(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        answer, read = await call_raw(env, SEND_SMS, headers=[("Content-Length", "5")], chunks=[b"x" * 5])
+
+        assert (answer.result, read) == ("UNAUTHORIZED", 0)
+
+    run_scenario(scenario)

@@ -1,0 +1,212 @@
+"""Tokens that prove a channel."""
+
+import re
+from typing import Any
+
+import pytest
+
+from pabal.store import profiles
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import (
+    RunScenario,
+    call_ok,
+    channel_body,
+    get_latest_token,
+    list_phone_messages,
+    summarize_refusal,
+    world_at_noon,
+)
+
+ADMIN = "010-9999-0000"
+
+
+def test_a_token_is_the_only_run_of_six_digits_on_the_phone(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        await call_ok(call, "sender/create", channel_body(channelId="@shop123456"))
+
+        (item,) = await list_phone_messages(call, ADMIN)
+        assert item["kind"] == "token"
+        assert item["from"] == "@shop123456"
+        assert len(re.findall(r"[0-9]{6}", item["content"])) == 1
+        assert (item["buttons"], item["image"]) == ([], False)
+
+    run_scenario(scenario)
+
+
+def test_the_token_is_not_in_the_answer_and_not_in_the_store(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        created = await call_ok(call, "sender/create", channel_body())
+        token = await get_latest_token(call)
+
+        kept = await env.store.read(profiles.newest_token, 1)
+        assert token not in str({**created.body, "time": ""})
+        assert kept is not None
+        assert token.encode() not in kept.hash
+
+    run_scenario(scenario)
+
+
+def test_registering_again_while_waiting_voids_the_old_token(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await call_ok(call, "sender/create", channel_body())
+        old = await get_latest_token(call)
+        await env.wait(60)
+        other = {"cellphone": "010-7777-0000", "category": "00100010002"}
+
+        again = await call("sender/create", channel_body(**other))
+        new = await get_latest_token(call, "010-7777-0000")
+        by_old = await call("sender/auth", {"channelId": "@shop", "token": old})
+        (waiting,) = (await call("sender/list")).items
+        by_new = await call("sender/auth", {"channelId": "@shop", "token": new})
+
+        assert again.item["cellphone"] == waiting["cellphone"] == "010-7777-0000"
+        assert waiting["category"]["value"] == "00100010002"
+        assert (waiting["created"], waiting["changed"]) == ("2026-11-15 12:00:00", "2026-11-15 12:01:00")
+        assert [by_old.result, by_new.result] == ["TOKEN_INVALID", "SUCCESS"]
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("vary", "field"),
+    [
+        (lambda n: {"cellphone": f"010-9999-000{n}"}, "channelId"),
+        (lambda n: {"channelId": f"@shop{n}"}, "cellphone"),
+    ],
+)
+def test_five_tokens_an_hour_go_out_for_a_channel_and_to_a_number(
+    run_scenario: RunScenario, vary: Any, field: str
+) -> None:
+    world = world_at_noon()
+
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        neighbour = await env.caller("neighbour")
+
+        results = [(await call("sender/create", channel_body(**vary(n)))).result for n in range(5)]
+        sixth = await call("sender/create", channel_body(**vary(6)))
+        others = await neighbour("sender/create", channel_body(**vary(6)))
+        world.move_clock(3600 - 1)
+        still = await call("sender/create", channel_body(**vary(7)))
+        world.move_clock(1)
+        later = await call("sender/create", channel_body(**vary(7)))
+
+        assert results == ["SUCCESS"] * 5
+        assert summarize_refusal(sixth) == ("RATE_LIMITED", {field: "RATE_LIMITED"})
+        assert sixth.status == 429
+        assert int(sixth.headers["retry-after"]) >= 1
+        assert others.result == "SUCCESS"
+        assert [still.result, later.result] == ["RATE_LIMITED", "SUCCESS"]
+
+    run_scenario(scenario, world=world)
+
+
+def test_deleting_a_profile_does_not_buy_more_tokens(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        for _ in range(5):
+            await call_ok(call, "sender/create", channel_body())
+            await call_ok(call, "sender/delete", {"channelId": "@shop"})
+
+        answer = await call("sender/create", channel_body())
+
+        assert answer.result == "RATE_LIMITED"
+        assert len(await list_phone_messages(call, ADMIN)) == 5
+
+    run_scenario(scenario)
+
+
+def test_after_five_wrong_tries_the_right_token_is_locked_too(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await call_ok(call, "sender/create", channel_body())
+        token = await get_latest_token(call)
+        guesses = [str((int(token) + n) % 10**6).zfill(6) for n in range(1, 6)]
+
+        wrong = [(await call("sender/auth", {"channelId": "@shop", "token": each})).result for each in guesses]
+        right = await call("sender/auth", {"channelId": "@shop", "token": token})
+        await call_ok(call, "sender/create", channel_body())
+        fresh = await call("sender/auth", {"channelId": "@shop", "token": await get_latest_token(call)})
+
+        assert wrong == ["TOKEN_INVALID"] * 5
+        assert summarize_refusal(right) == ("TOKEN_LOCKED", {"token": "TOKEN_LOCKED"})
+        assert fresh.result == "SUCCESS"
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("token", ["x", "1" * 1000, "１２３４５６", " 123456", "가", "-1"])
+def test_a_token_of_any_shape_that_is_not_right_is_invalid(run_scenario: RunScenario, token: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await call_ok(call, "sender/create", channel_body())
+
+        answer = await call("sender/auth", {"channelId": "@shop", "token": token})
+
+        assert summarize_refusal(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("body", "result", "field"),
+    [
+        ({"channelId": "@nobody", "token": "123456"}, "SENDER_NOT_FOUND", "channelId"),
+        ({"token": "123456"}, "MISSING_PARAMETER", "channelId"),
+        ({"channelId": "@shop"}, "MISSING_PARAMETER", "token"),
+        ({"channelId": "@shop", "token": 123456}, "INVALID_PARAMETER", "token"),
+    ],
+)
+def test_a_token_needs_its_channel(
+    run_scenario: RunScenario, body: dict[str, Any], result: str, field: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await call_ok(call, "sender/create", channel_body())
+
+        answer = await call("sender/auth", body)
+
+        assert summarize_refusal(answer) == (result, {field: result})
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "result"), [(1799, "SUCCESS"), (1800, "TOKEN_EXPIRED"), (86_400, "TOKEN_EXPIRED")]
+)
+def test_a_token_is_good_for_thirty_minutes(run_scenario: RunScenario, waited_s: int, result: str) -> None:
+    world = world_at_noon()
+
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await call_ok(call, "sender/create", channel_body())
+        token = await get_latest_token(call)
+
+        world.move_clock(waited_s)
+        answer = await call("sender/auth", {"channelId": "@shop", "token": token})
+
+        assert answer.result == result
+
+    run_scenario(scenario, world=world)
+
+
+def test_a_token_forgotten_by_the_housekeeping_is_an_expired_one(run_scenario: RunScenario) -> None:
+    world = world_at_noon()
+
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await call_ok(call, "sender/create", channel_body())
+        token = await get_latest_token(call)
+
+        world.move_clock(3 * 3600)
+        await env.wait(11)
+        answer = await call("sender/auth", {"channelId": "@shop", "token": token})
+
+        assert answer.result == "TOKEN_EXPIRED"
+
+    run_scenario(scenario, world=world)

@@ -1,0 +1,105 @@
+"""The fields of a template."""
+
+from typing import Any
+
+import pytest
+
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import (
+    RunScenario,
+    call_ok,
+    image_body,
+    register_channel,
+    summarize_refusal,
+    template_body,
+)
+
+MOBILE = {"mobileUrl": "https://shop.example"}
+
+
+@pytest.mark.parametrize("operation", ["template/create", "template/update"])
+@pytest.mark.parametrize(
+    ("change", "errors"),
+    [
+        ({"senderKey": None}, {"senderKey": "MISSING_PARAMETER"}),
+        ({"senderKey": "x"}, {"senderKey": "SENDER_NOT_FOUND"}),
+        ({"templateCode": ""}, {"templateCode": "MISSING_PARAMETER"}),
+        ({"templateCode": "가" * 21}, {"templateCode": "INVALID_PARAMETER"}),
+        ({"name": None}, {"name": "MISSING_PARAMETER"}),
+        ({"name": "가" * 150}, {}),
+        ({"name": "가" * 151}, {"name": "INVALID_PARAMETER"}),
+        ({"content": ""}, {"content": "MISSING_PARAMETER"}),
+        ({"content": "가" * 1000}, {}),
+        ({"content": "가" * 1001}, {"content": "CONTENT_TOO_LONG"}),
+        ({"content": "a\0"}, {"content": "UNSUPPORTED_CHARACTER"}),
+        ({"content": "😀"}, {}),
+        ({"category": None}, {"category": "MISSING_PARAMETER"}),
+        ({"category": "123456"}, {"category": "CATEGORY_NOT_FOUND"}),
+        ({"messageType": "special"}, {"messageType": "INVALID_PARAMETER"}),
+        ({"messageType": "channelAddition"}, {}),
+        ({"messageType": "extraInfo"}, {"moreInfo": "MISSING_PARAMETER"}),
+        ({"messageType": "mixed", "moreInfo": ""}, {"moreInfo": "MISSING_PARAMETER"}),
+        ({"messageType": "mixed", "moreInfo": "더 보기"}, {}),
+        ({"moreInfo": "가" * 501}, {"moreInfo": "INVALID_PARAMETER"}),
+        ({"emphasisType": "loud"}, {"emphasisType": "INVALID_PARAMETER"}),
+        ({"emphasisType": "text"}, {"emphasisTitle": "MISSING_PARAMETER"}),
+        ({"emphasisType": "text", "emphasisTitle": "제목", "emphasisAssistPhrase": "부제"}, {}),
+        ({"emphasisTitle": "가" * 51}, {"emphasisTitle": "INVALID_PARAMETER"}),
+        ({"emphasisType": "image"}, {"image": "MISSING_PARAMETER"}),
+        ({"emphasisType": "image", "image": image_body()}, {}),
+        ({"emphasisType": "itemList"}, {}),
+        ({"image": image_body(51_201)}, {"image.body": "INVALID_IMAGE"}),
+        ({"image": {}}, dict.fromkeys(["image.contentType", "image.fileName", "image.body"], "MISSING_PARAMETER")),
+        ({"imageLink": "shop.example"}, {"imageLink": "INVALID_PARAMETER"}),
+        ({"securityTemplate": "Y"}, {"securityTemplate": "INVALID_PARAMETER"}),
+        ({"buttons": [MOBILE] * 5}, {}),
+        ({"buttons": [MOBILE] * 6}, {"buttons": "INVALID_BUTTON"}),
+        ({"buttons": [MOBILE, {}]}, {"buttons[1].mobileUrl": "INVALID_BUTTON"}),
+        ({"buttons": [{**MOBILE, "orderNo": 10**30}]}, {"buttons[0].orderNo": "INVALID_BUTTON"}),
+        ({"buttons": {}}, {"buttons": "INVALID_PARAMETER"}),
+        (
+            {"templateCode": "가" * 21, "name": ""},
+            {"templateCode": "INVALID_PARAMETER", "name": "MISSING_PARAMETER"},
+        ),
+    ],
+)
+def test_a_template_keeps_to_its_rules(
+    run_scenario: RunScenario, operation: str, change: dict[str, Any], errors: dict[str, str]
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        sender_key = await register_channel(call)
+        if operation == "template/update":
+            await call_ok(call, "template/create", template_body(sender_key))
+
+        answer = await call(operation, template_body(sender_key, **change))
+
+        assert answer.result == next(iter(errors.values()), "SUCCESS")
+        assert summarize_refusal(answer).errors == errors
+
+    run_scenario(scenario)
+
+
+def test_a_template_is_answered_with_all_that_was_given_but_the_bytes(run_scenario: RunScenario) -> None:
+    given = {
+        "messageType": "mixed",
+        "emphasisType": "text",
+        "emphasisTitle": "제목",
+        "emphasisAssistPhrase": "부제",
+        "moreInfo": "더 보기",
+        "imageLink": "https://shop.example",
+        "securityTemplate": True,
+    }
+
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        sender_key = await register_channel(call)
+
+        created = await call("template/create", template_body(sender_key, image=image_body(), **given))
+
+        (listed,) = (await call("template/list")).items
+        assert {name: created.item[name] for name in given} == given
+        assert created.item["image"] == {"fileName": "photo.jpg"}
+        assert listed == created.item
+
+    run_scenario(scenario)
