@@ -18,7 +18,7 @@ USED_KEYS = set(re.findall(r"""["']([\w.]+\w)["']\|t\b""", TEXT)) | set(
     re.findall(r"""\.t\(\s*["']([\w.]+\w)["']""", TEXT)
 )
 MADE = re.compile(r"""["']([a-z_]+\.)(?:["'] ~|\{)""")
-"""Keys that are put together: the part before, such as `history.`."""
+"""Keys that are put together: the part before, such as `hitimeline.`."""
 
 
 def fields(text: str) -> set[str]:
@@ -64,9 +64,9 @@ def test_every_outcome_comes_with_advice_and_every_end_with_a_moment() -> None:
         assert HANGUL.search(words.ko)
         assert not HANGUL.search(words.en)
     for status in (Status.COMPLETED, Status.FAIL, Status.CANCEL):
-        assert f"story.{status.word}" in TEXTS.texts
+        assert f"timeline.{status.word}" in TEXTS.texts
     for verdict in ("busy", "unknown", "declined"):
-        assert f"story.{verdict}" in TEXTS.texts
+        assert f"timeline.{verdict}" in TEXTS.texts
 
 
 def test_every_place_in_the_menu_has_a_name() -> None:

@@ -174,4 +174,4 @@ def test_every_audit_action_has_a_text() -> None:
     }
 
     assert noted >= {"session.begin", "user.create", "template.approve", "template.reject"}
-    assert [what for what in noted if f"deed.{what}" not in TEXTS.texts] == []
+    assert [what for what in noted if f"audit_action.{what}" not in TEXTS.texts] == []

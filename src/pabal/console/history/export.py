@@ -13,14 +13,11 @@ from pabal.console.history.workbook import MEDIA_TYPE, Workbook
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Refused
+from pabal.service.access import audit
+from pabal.service.errors import StoreUnavailable
 from pabal.service.history import timeline
+from pabal.service.history.timeline import NEWEST, Message, MessageFilter, Request
 from pabal.service.sending import compose
-from pabal.store import audit_log
-from pabal.store.engine.base import StoreUnavailable
-from pabal.store.history import MessageFilter
-from pabal.store.message_search import NEWEST
-from pabal.store.messages import Message
-from pabal.store.requests import Request
 
 BATCH_ROWS = 1000
 MAX_ROWS = 1_000_000
@@ -63,7 +60,7 @@ async def _download(
     request: PageRequest, chunks: AsyncIterator[bytes], extension: str, media_type: str
 ) -> Response:
     """Answer with a file; that someone takes so many numbers away is noted."""
-    await request.context.store.write(audit_log.add, request.audit_entry("history.export", extension))
+    await audit.add_entry(request.context, request.audit_entry("history.export", extension))
     name = f"pabal-{request.locale.format_timestamp(request.now)[:10]}.{extension}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(chunks, media_type=media_type, headers=headers)

@@ -9,7 +9,7 @@ from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Problem, Refused
 from pabal.domain.dates import Period
 from pabal.domain.message import PRODUCT_BY_WORD, STATUS_BY_WORD
-from pabal.store.history import MessageFilter
+from pabal.service.history.timeline import MessageFilter
 
 T = TypeVar("T")
 

@@ -15,12 +15,8 @@ from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
 from pabal.domain.message import Product, Status
 from pabal.service.history import timeline
-from pabal.service.history.timeline import Timeline
+from pabal.service.history.timeline import NEWEST, Message, Request, SearchPage, Timeline
 from pabal.service.sending import compose
-from pabal.store import queue
-from pabal.store.message_search import NEWEST, SearchPage
-from pabal.store.messages import Message
-from pabal.store.requests import Request
 
 PAGE_SIZE = 50
 HISTORY_PATH = "/console/history"
@@ -139,33 +135,36 @@ def _searched_until(request: PageRequest, walked: SearchPage) -> str:
     return request.locale.format_timestamp(identifiers.requested_at(walked.next_before))
 
 
-def _timeline_entries(request: PageRequest, story: Timeline) -> Sequence[TimelineEntry]:
-    """Return what happened to a message, in order, and last what it waits for, if it does."""
-    message, send_request, place = story.message, story.request, story.queue_entry
+def _timeline_entries(request: PageRequest, timeline: Timeline) -> Sequence[TimelineEntry]:
+    """Return what happened to a message, in order, and last what it waits for, if anything."""
+    message, send_request, queue_entry = timeline.message, timeline.request, timeline.queue_entry
     requested_at = identifiers.requested_at(send_request.id)
 
-    def at(when: Instant, key: str, *, is_bad: bool = False, **values: object) -> TimelineEntry:
-        return TimelineEntry(request.locale.format_timestamp(when), request.t(key, **values), is_bad)
+    def entry(at: Instant, key: str, *, is_failure: bool = False, **values: object) -> TimelineEntry:
+        return TimelineEntry(request.locale.format_timestamp(at), request.t(key, **values), is_failure)
 
-    found = [at(requested_at, "story.accepted")]
-    if story.origin and story.origin.completed_at is not None:
-        found.append(at(story.origin.completed_at, "story.stands_in"))
+    entries = [entry(requested_at, "timeline.accepted")]
+    if timeline.origin and timeline.origin.completed_at is not None:
+        entries.append(entry(timeline.origin.completed_at, "timeline.fallback"))
     if send_request.scheduled_at > requested_at:
-        found.append(at(send_request.scheduled_at, "story.scheduled"))
-    found += [
-        at(each.ended_at, f"story.{each.verdict}", is_bad=True, carrier=each.carrier, number=each.number)
-        for each in story.tries
+        entries.append(entry(send_request.scheduled_at, "timeline.scheduled"))
+    entries += [
+        entry(each.ended_at, f"timeline.{each.verdict}", is_failure=True, carrier=each.carrier, number=each.number)
+        for each in timeline.tries
     ]
     if message.completed_at is not None:
-        is_bad = message.status is Status.FAIL
+        is_failure = message.status is Status.FAIL
         reason = request.translate(message.outcome.label) if message.outcome else ""
-        found.append(at(message.completed_at, f"story.{message.status.word}", is_bad=is_bad, reason=reason))
-    elif place:
-        found.append(at(place.ready_at, _waiting_key(place.lane, place.claimed_at), carrier=place.carrier))
-    return found
+        key = f"timeline.{message.status.word}"
+        entries.append(entry(message.completed_at, key, is_failure=is_failure, reason=reason))
+    elif queue_entry:
+        entries.append(entry(queue_entry.ready_at, _waiting_key(timeline), carrier=queue_entry.carrier))
+    return entries
 
 
-def _waiting_key(lane: int, claimed_at: Instant | None) -> str:
-    if lane == queue.Lane.AWAITING_RECEIPT:
-        return "story.taken"
-    return "story.in_hand" if claimed_at is not None else "story.waits"
+def _waiting_key(timeline: Timeline) -> str:
+    """Return the text key of what a message in the queue waits for."""
+    if timeline.awaits_receipt:
+        return "timeline.awaiting_receipt"
+    is_in_flight = timeline.queue_entry is not None and timeline.queue_entry.claimed_at is not None
+    return "timeline.in_flight" if is_in_flight else "timeline.queued"

@@ -43,7 +43,7 @@ TEXTS = {
     "message.title": Text("메시지 상세", "Message details"),
     "message.back": Text("발송 내역으로", "Back to history"),
     "message.what_to_do": Text("조치 방법", "What to do"),
-    "message.story": Text("처리 이력", "Timeline"),
+    "message.timeline": Text("처리 이력", "Timeline"),
     "message.facts": Text("기본 정보", "Details"),
     "message.sender": Text("발신번호·채널", "Sender"),
     "message.reference": Text("참조 ID", "Reference"),
@@ -57,35 +57,35 @@ TEXTS = {
         "이 메시지 대신 대체 문자를 발송했습니다", "A fallback message was sent for this one"
     ),
     "message.look": Text("보기 ({status})", "View it ({status})"),
-    "story.accepted": Text("발송 요청을 접수했습니다.", "Request accepted."),
-    "story.stands_in": Text(
+    "timeline.accepted": Text("발송 요청을 접수했습니다.", "Request accepted."),
+    "timeline.fallback": Text(
         "원래 메시지가 실패해 대체 문자를 만들었습니다.", "The original message failed; this fallback was created."
     ),
-    "story.scheduled": Text("이 시각으로 발송이 예약되었습니다.", "Scheduled for this time."),
-    "story.busy": Text(
+    "timeline.scheduled": Text("이 시각으로 발송이 예약되었습니다.", "Scheduled for this time."),
+    "timeline.busy": Text(
         "{number}번째 시도: {carrier} 통신사가 혼잡해 다시 시도합니다.",
         "Attempt {number}: {carrier} was busy. It will be retried.",
     ),
-    "story.unknown": Text(
+    "timeline.unknown": Text(
         "{number}번째 시도: {carrier} 통신사의 응답을 받지 못했습니다.",
         "Attempt {number}: no response from {carrier}.",
     ),
-    "story.declined": Text(
+    "timeline.declined": Text(
         "{number}번째 시도: {carrier} 통신사가 접수하지 않아 다른 통신사로 보냅니다.",
         "Attempt {number}: {carrier} did not accept it. The next carrier is tried.",
     ),
-    "story.waits": Text("이 시각에 {carrier} 통신사로 발송합니다.", "Will be sent to {carrier} at this time."),
-    "story.in_hand": Text(
+    "timeline.queued": Text("이 시각에 {carrier} 통신사로 발송합니다.", "Will be sent to {carrier} at this time."),
+    "timeline.in_flight": Text(
         "{carrier} 통신사로 발송하고 있습니다. 늦어도 이 시각까지 응답을 기다립니다.",
         "Being sent to {carrier}. A response is expected by this time.",
     ),
-    "story.taken": Text(
+    "timeline.awaiting_receipt": Text(
         "{carrier} 통신사가 접수했습니다. 늦어도 이 시각까지 발송 결과를 기다립니다.",
         "{carrier} accepted it. The delivery receipt is expected by this time.",
     ),
-    "story.completed": Text("전달되었습니다: {reason}", "Delivered: {reason}"),
-    "story.fail": Text("실패했습니다: {reason}", "Failed: {reason}"),
-    "story.cancel": Text("취소되었습니다.", "Cancelled."),
+    "timeline.completed": Text("전달되었습니다: {reason}", "Delivered: {reason}"),
+    "timeline.fail": Text("실패했습니다: {reason}", "Failed: {reason}"),
+    "timeline.cancel": Text("취소되었습니다.", "Cancelled."),
     "export.cut": Text(
         "최대 {most}건까지 내려받았습니다. 나머지는 기간을 좁혀 다시 내려받으세요.",
         "This file is limited to {most} messages. Narrow the period to download the rest.",

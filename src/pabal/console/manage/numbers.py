@@ -5,8 +5,7 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import phone
 from pabal.domain.codes import Code, Refused
-from pabal.service.access import numbers
-from pabal.store import accounts
+from pabal.service.access import sender_numbers
 
 NUMBERS_PATH = "/console/numbers"
 
@@ -20,8 +19,8 @@ async def register_number(request: PageRequest) -> Response:
     """Register a number."""
     try:
         number = _read_number(request)
-        deed = request.audit_entry("number.add", phone.mask(number))
-        await request.context.store.write(numbers.register, request.account_id, number, deed)
+        audit_entry = request.audit_entry("number.add", phone.mask(number))
+        await sender_numbers.register_number(request.context, request.account_id, number, audit_entry)
     except Refused as refused:
         return await _render_list(request, refused)
     return request.redirect(NUMBERS_PATH)
@@ -33,7 +32,7 @@ async def confirm_removal(request: PageRequest) -> Response:
     Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
     """
     number = phone.parse_sender(request.field("number"))
-    if not await request.context.store.read(accounts.has_number, request.account_id, number):
+    if not await sender_numbers.has_number(request.context, request.account_id, number):
         raise Refused(Code.NOT_FOUND)
     return request.render("manage/number_remove.html", number=number)
 
@@ -44,8 +43,8 @@ async def remove_number(request: PageRequest) -> Response:
     Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
     """
     number = phone.parse_sender(request.field("number"))
-    deed = request.audit_entry("number.remove", phone.mask(number))
-    await request.context.store.write(numbers.remove, request.account_id, number, deed)
+    audit_entry = request.audit_entry("number.remove", phone.mask(number))
+    await sender_numbers.remove_number(request.context, request.account_id, number, audit_entry)
     return request.redirect(NUMBERS_PATH)
 
 
@@ -56,7 +55,7 @@ def _read_number(request: PageRequest) -> str:
 
 
 async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
-    found = await request.context.store.read(accounts.list_numbers_by_account, request.account_id)
+    found = await sender_numbers.list_numbers(request.context, request.account_id)
     told = {"number": refused.problems[0].message(request.locale.language)} if refused else {}
     return request.render(
         "manage/numbers.html",

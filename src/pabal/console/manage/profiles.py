@@ -13,12 +13,11 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain import profile as profiles_are
 from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import SECOND, Instant
-from pabal.domain.profile import MAX_WRONG_TOKENS, AuthStatus, Profile, Registration
+from pabal.domain.dates import SECOND
+from pabal.domain.profile import AuthStatus, Profile, Registration
 from pabal.models.bodies import AuthSender, CreateSender
-from pabal.service.relay import categories, profiles
-from pabal.store import profiles as kept_profiles
-from pabal.store.engine.base import Tx
+from pabal.service.relay import categories, lookup, profiles
+from pabal.service.relay.lookup import ProfileDetails
 
 PROFILES_PATH = "/console/profiles"
 PAGE_SIZE = 50
@@ -39,20 +38,11 @@ class ProfileRow(NamedTuple):
     registered_at: str
 
 
-class PendingProfile(NamedTuple):
-    """A profile that waits for its token, until when that is good, and how often it may still be wrong."""
-
-    profile: Profile
-    expires_at: Instant
-    attempts_left: int
-
-
 async def list_profiles(request: PageRequest) -> Response:
     """Show the account's profiles, newest first."""
     word = request.field("page")
     page = min(max(int(word), 1), MAX_PAGE) if word.isascii() and word.isdigit() and len(word) < 7 else 1
-    wanted = kept_profiles.ProfileFilter(request.account_id)
-    total, found = await request.context.store.read(kept_profiles.find, wanted, page, PAGE_SIZE)
+    total, found = await lookup.find_profiles(request.context, request.account_id, page, PAGE_SIZE)
     known = await categories.sender_categories(request.context)
     rows = [_row(request, each, known) for each in found]
     approved = request.field("approved")
@@ -79,9 +69,9 @@ async def show_categories(request: PageRequest) -> Response:
 async def register_profile(request: PageRequest) -> Response:
     """Register a channel; its administrator's phone gets a token."""
     fields = {name: request.field(name) for name in ("category", "channelId", "cellphone")}
-    deed = request.audit_entry("profile.register", _normalized_channel(fields["channelId"]))
+    audit_entry = request.audit_entry("profile.register", _normalized_channel(fields["channelId"]))
     try:
-        made = await register_checked_profile(request.api_call(CreateSender, fields, deed))
+        made = await register_checked_profile(request.api_call(CreateSender, fields, audit_entry))
     except Refused as refused:
         return await _render_registration(request, refused)
     return request.redirect(_token_url(made.channel_id))
@@ -92,10 +82,10 @@ async def show_token_form(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND).
     """
-    waiting = await _find_profile(request)
-    if waiting.profile.status is AuthStatus.APPROVAL:
+    details = await _find_profile(request)
+    if details.profile.status is AuthStatus.APPROVAL:
         return request.redirect(PROFILES_PATH)
-    return _render_token_form(request, waiting)
+    return _render_token_form(request, details)
 
 
 async def verify_token(request: PageRequest) -> Response:
@@ -103,8 +93,8 @@ async def verify_token(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND).
     """
-    waiting = await _find_profile(request)
-    channel_id = waiting.profile.channel_id
+    details = await _find_profile(request)
+    channel_id = details.profile.channel_id
     fields = {"channelId": channel_id, "token": request.field("token")}
     try:
         await authenticate_profile(
@@ -122,16 +112,16 @@ async def resend_token(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND).
     """
-    waiting = await _find_profile(request)
-    known = waiting.profile
+    details = await _find_profile(request)
+    known = details.profile
     registration = Registration(known.channel_id, known.category, known.cellphone)
     try:
-        deed = request.audit_entry("profile.register", known.channel_id)
-        await profiles.register(request.context, request.account_id, registration, deed)
+        audit_entry = request.audit_entry("profile.register", known.channel_id)
+        await profiles.register(request.context, request.account_id, registration, audit_entry)
     except Refused as refused:
         if refused.code is Code.DUPLICATE:
             return request.redirect(PROFILES_PATH)
-        return _render_token_form(request, waiting, refused)
+        return _render_token_form(request, details, refused)
     return request.redirect(_token_url(known.channel_id, is_resent=True))
 
 
@@ -151,8 +141,8 @@ async def delete_profile(request: PageRequest) -> Response:
     """
     found = (await _find_profile(request)).profile
     try:
-        deed = request.audit_entry("profile.delete", found.channel_id)
-        await profiles.delete(request.context, request.account_id, None, found.channel_id, deed)
+        audit_entry = request.audit_entry("profile.delete", found.channel_id)
+        await profiles.delete(request.context, request.account_id, None, found.channel_id, audit_entry)
     except Refused as refused:
         told = refused.problems[0].message(request.locale.language)
         return request.render(
@@ -179,33 +169,28 @@ async def _read_category_choices(request: PageRequest) -> CategoryChoices:
     return category_choices(known, request.field("major"), request.field("minor"), request.field("category"))
 
 
-def _render_token_form(request: PageRequest, waiting: PendingProfile, refused: Refused | None = None) -> Response:
-    left_s = max(0, (waiting.expires_at - request.now) // SECOND)
+def _render_token_form(request: PageRequest, details: ProfileDetails, refused: Refused | None = None) -> Response:
+    left_s = max(0, (details.token_expires_at - request.now) // SECOND)
     return request.render(
         "manage/profile_token.html",
         refused.code.http_status if refused else 200,
-        channel=waiting.profile.channel_id,
-        digits=waiting.profile.cellphone,
+        channel=details.profile.channel_id,
+        digits=details.profile.cellphone,
         left_s=left_s,
         left=f"{left_s // 60}:{left_s % 60:02}",
-        tries=waiting.attempts_left,
+        tries=details.attempts_left,
         is_again=request.field("again") == "1" and refused is None,
         told=refused.problems[0].message(request.locale.language) if refused else "",
     )
 
 
-async def _find_profile(request: PageRequest) -> PendingProfile:
+async def _find_profile(request: PageRequest) -> ProfileDetails:
     """Return the profile that a form or an address names by its channel.
 
     Raises Refused(NOT_FOUND).
     """
     channel_id = _normalized_channel(request.field("channel"))
-    if not channel_id:
-        raise Refused(Code.NOT_FOUND)
-    found = await request.context.store.read(_read, request.account_id, channel_id)
-    if found is None:
-        raise Refused(Code.NOT_FOUND)
-    return found
+    return await lookup.get_profile(request.context, request.account_id, channel_id)
 
 
 def _normalized_channel(channel: str) -> str:
@@ -214,16 +199,6 @@ def _normalized_channel(channel: str) -> str:
         return profiles_are.parse_channel_id(channel)
     except Refused:
         return ""
-
-
-def _read(tx: Tx, account_id: int, channel_id: str) -> PendingProfile | None:
-    profile = kept_profiles.get_by_channel(tx, account_id, channel_id)
-    if profile is None:
-        return None
-    token = kept_profiles.newest_token(tx, profile.id)
-    if token is None:
-        return PendingProfile(profile, 0, 0)
-    return PendingProfile(profile, token.expires_at, max(0, MAX_WRONG_TOKENS - token.failed_attempts))
 
 
 def _row(request: PageRequest, profile: Profile, known: Mapping[str, Category]) -> ProfileRow:

@@ -11,7 +11,6 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.button import DEFAULT_NAMES, MAX_BUTTONS
 from pabal.domain.codes import Code, Refused
 from pabal.domain.image import MAX_FILE_NAME_CHARACTERS, MAX_IMAGE_BYTES, Image
-from pabal.domain.profile import AuthStatus
 from pabal.domain.template import (
     EDITABLE_STATUSES,
     MAX_CONTENT_CHARACTERS,
@@ -23,13 +22,9 @@ from pabal.domain.template import (
 )
 from pabal.domain.variables import split
 from pabal.models.bodies import TemplateKey, WriteTemplate
-from pabal.service.relay import categories, templates
-from pabal.store import audit_log
-from pabal.store import profiles as kept_profiles
-from pabal.store import templates as kept_templates
+from pabal.service.relay import categories, lookup
 
 PAGE_SIZE = 50
-MAX_PROFILES = 1000
 MAX_PAGE = 1_000_000
 TEMPLATES_PATH = "/console/templates"
 MAX_COMMENT_CHARACTERS = 500
@@ -54,9 +49,9 @@ async def list_templates(request: PageRequest) -> Response:
     word = request.field("status")
     given = request.field("page")
     page = int(given) if given.isascii() and given.isdigit() and len(given) < 8 else 1
-    wanted = kept_templates.TemplateFilter(request.account_id, status=TEMPLATE_STATUS_BY_WORD.get(word))
     page = min(max(page, 1), MAX_PAGE)
-    total, found = await request.context.store.read(kept_templates.find, wanted, page, PAGE_SIZE)
+    status = TEMPLATE_STATUS_BY_WORD.get(word)
+    total, found = await lookup.find_templates(request.context, request.account_id, status, page, PAGE_SIZE)
     return request.render(
         "manage/templates.html",
         found=found,
@@ -84,10 +79,10 @@ async def show_new_form(request: PageRequest) -> Response:
 async def create_template(request: PageRequest) -> Response:
     """Register a template."""
     fields = template_form.read_fields(request.fields)
-    deed = request.audit_entry("template.create", fields["templateCode"].strip())
+    audit_entry = request.audit_entry("template.create", fields["templateCode"].strip())
     try:
         body = template_form.build_body(fields, await _read_image(request, fields))
-        made = await template_checks.create_template(request.api_call(WriteTemplate, body, deed))
+        made = await template_checks.create_template(request.api_call(WriteTemplate, body, audit_entry))
     except Refused as refused:
         return await _render_form(request, fields, refused)
     return request.redirect(f"{TEMPLATES_PATH}/{made.id}")
@@ -121,9 +116,9 @@ async def update_template(request: PageRequest) -> Response:
 async def request_review(request: PageRequest) -> Response:
     """Have a template reviewed."""
     template = await _requested_template(request)
-    deed = request.audit_entry("template.request", template.code)
+    audit_entry = request.audit_entry("template.request", template.code)
     try:
-        await template_checks.request_review(request.api_call(TemplateKey, _template_key(template), deed))
+        await template_checks.request_review(request.api_call(TemplateKey, _template_key(template), audit_entry))
     except Refused as refused:
         return await _render_template(request, template, refused)
     return request.redirect(f"{TEMPLATES_PATH}/{template.id}")
@@ -132,9 +127,9 @@ async def request_review(request: PageRequest) -> Response:
 async def delete_template(request: PageRequest) -> Response:
     """Delete a template."""
     template = await _requested_template(request)
-    deed = request.audit_entry("template.delete", template.code)
+    audit_entry = request.audit_entry("template.delete", template.code)
     try:
-        await template_checks.delete_template(request.api_call(TemplateKey, _template_key(template), deed))
+        await template_checks.delete_template(request.api_call(TemplateKey, _template_key(template), audit_entry))
     except Refused as refused:
         return await _render_template(request, template, refused)
     return request.redirect(TEMPLATES_PATH)
@@ -148,11 +143,9 @@ async def decide_review(request: PageRequest) -> Response:
     try:
         if not is_approved and not comment:
             raise Refused(Code.MISSING_PARAMETER, "comment")
-        word = ReviewDecision(is_approved, comment or None)
-        deed = request.audit_entry("template.approve" if is_approved else "template.reject", template.code)
-        await request.context.store.write(
-            audit_log.run_audited, deed, templates.decide_review, template.id, word, deed.created_at
-        )
+        decision = ReviewDecision(is_approved, comment or None)
+        audit_entry = request.audit_entry("template.approve" if is_approved else "template.reject", template.code)
+        await lookup.decide_review(request.context, template, decision, audit_entry)
     except Refused as refused:
         return await _render_template(request, template, refused)
     return request.redirect(f"{TEMPLATES_PATH}/{template.id}")
@@ -164,7 +157,7 @@ async def show_image(request: PageRequest) -> Response:
     Raises Refused(NOT_FOUND), also for another account's.
     """
     template = await _requested_template(request)
-    image = await request.context.store.read(kept_templates.get_image, template.id)
+    image = await lookup.get_template_image(request.context, template)
     if image is None:
         raise Refused(Code.NOT_FOUND)
     return Response(image.body, media_type=image.content_type)
@@ -195,10 +188,9 @@ async def _find_template(request: PageRequest, word: str) -> Template:
     Raises Refused(NOT_FOUND), also for another account's.
     """
     is_number = word.isascii() and word.isdigit() and len(word) < 19
-    found = await request.context.store.read(kept_templates.get_by_id, int(word)) if is_number else None
-    if found is None or found.account_id != request.account_id:
+    if not is_number:
         raise Refused(Code.NOT_FOUND)
-    return found
+    return await lookup.get_template(request.context, request.account_id, int(word))
 
 
 def _image_field(template: Template) -> dict[str, str]:
@@ -220,7 +212,7 @@ async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image 
     template = await _find_template(request, fields[template_form.IMAGE_OF])
     if emphasis not in ("image", template.latest.emphasis_type):
         return None
-    return await request.context.store.read(kept_templates.get_image, template.id)
+    return await lookup.get_template_image(request.context, template)
 
 
 def _template_key(template: Template) -> dict[str, str]:
@@ -254,8 +246,7 @@ async def _render_form(
     refused: Refused | None = None,
     template: Template | None = None,
 ) -> Response:
-    wanted = kept_profiles.ProfileFilter(request.account_id, status=AuthStatus.APPROVAL)
-    _, profiles = await request.context.store.read(kept_profiles.find, wanted, 1, MAX_PROFILES)
+    profiles = await lookup.list_approved_profiles(request.context, request.account_id)
     problems = template_form.errors_by_field(refused.problems, fields, request.locale.language) if refused else {}
     return request.render(
         "manage/template_form.html",

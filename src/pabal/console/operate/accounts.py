@@ -9,14 +9,10 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import ROLE_BY_WORD, Role, User
-from pabal.service.access import accounts as accounts_module
-from pabal.service.access import passwords, users
+from pabal.service.access import administration, passwords
 from pabal.service.access.accounts import MAX_NAME_CHARACTERS
+from pabal.service.access.administration import Account, ApiKey
 from pabal.service.access.keys import SCOPES
-from pabal.store import accounts
-from pabal.store import users as kept_users
-from pabal.store.accounts import Account, ApiKey
-from pabal.store.engine.base import Tx
 from pabal.world import new_password
 
 ACCOUNTS_PATH = "/console/operate/accounts"
@@ -55,8 +51,7 @@ async def list_accounts(request: PageRequest) -> Response:
 async def create_account(request: PageRequest) -> Response:
     """Make an account."""
     try:
-        name = accounts_module.parse_name(request.field("name"))
-        account_id = await request.context.store.write(accounts_module.create, name, request.actor, request.now)
+        account_id = await administration.create_account(request.context, request.field("name"), request.actor)
     except Refused as refused:
         return await _render_list(request, refused)
     return request.redirect(f"{ACCOUNTS_PATH}/{account_id}")
@@ -77,9 +72,7 @@ async def set_account_state(request: PageRequest) -> Response:
     """
     account = await find_account(request)
     is_disabled = _wants_disabled(request)
-    await request.context.store.write(
-        accounts_module.set_disabled, account.id, is_disabled, request.actor, request.now
-    )
+    await administration.set_account_disabled(request.context, account.id, is_disabled, request.actor)
     return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
 
@@ -90,20 +83,20 @@ async def create_user(request: PageRequest) -> Response:
     """
     account = await find_account(request)
     typed = {"user": request.field("user"), "role": request.field("role")}
-    word, hash = await _new_password(request)
+    password, password_hash = await _new_password(request)
     try:
         role = ROLE_BY_WORD.get(typed["role"])
-        if role not in ACCOUNT_ROLES:
+        if role is None or role not in ACCOUNT_ROLES:
             raise Refused(Code.INVALID_PARAMETER, "role")
-        name = await request.context.store.write(
-            users.create, account.name, typed["user"], role, hash, request.now, request.actor
+        name = await administration.create_user(
+            request.context, account, typed["user"], role, password_hash, request.actor
         )
     except Refused as refused:
         problems = [
             each._replace(field="user" if each.field == "name" else each.field) for each in refused.problems
         ]
         return await render_account(request, account, user_fields=typed, refused=Refused.from_problems(problems))
-    return request.render("operate/secret.html", account=account, secret=word, kind="password", name=name)
+    return request.render("operate/secret.html", account=account, secret=password, kind="password", name=name)
 
 
 async def set_user_state(request: PageRequest) -> Response:
@@ -112,8 +105,8 @@ async def set_user_state(request: PageRequest) -> Response:
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
     account = await find_account(request)
-    await request.context.store.write(
-        users.set_disabled, request.field("user"), _wants_disabled(request), request.now, request.actor, account.id
+    await administration.set_user_disabled(
+        request.context, account, request.field("user"), _wants_disabled(request), request.actor
     )
     return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
@@ -124,11 +117,11 @@ async def reset_password(request: PageRequest) -> Response:
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
     account = await find_account(request)
-    word, hash = await _new_password(request)
-    found = await request.context.store.write(
-        users.change_password, request.field("user"), hash, request.now, request.actor, account.id
+    password, password_hash = await _new_password(request)
+    user = await administration.reset_password(
+        request.context, account, request.field("user"), password_hash, request.actor
     )
-    return request.render("operate/secret.html", account=account, secret=word, kind="password", name=found.name)
+    return request.render("operate/secret.html", account=account, secret=password, kind="password", name=user.name)
 
 
 async def find_account(request: PageRequest) -> Account:
@@ -137,10 +130,7 @@ async def find_account(request: PageRequest) -> Account:
     Raises Refused(NOT_FOUND).
     """
     account_id = parse_id(str(request.http.path_params["account"]))
-    found = await request.context.store.read(accounts.get, account_id)
-    if found is None:
-        raise Refused(Code.NOT_FOUND)
-    return found
+    return await administration.get_account(request.context, account_id)
 
 
 async def render_account(
@@ -152,16 +142,16 @@ async def render_account(
     refused: Refused | None = None,
 ) -> Response:
     """Answer with an account's page; with what was typed in the form that was refused, and why."""
-    its_keys, its_users = await request.context.store.read(_of_account, account.id)
+    keys, users = await administration.get_members(request.context, account.id)
     first = {"name": "", "expires": "", "allow": "", "rate": str(request.site.settings.key_rate)}
     return request.render(
         "operate/account.html",
         refused.code.http_status if refused else 200,
         account=account,
         made=request.locale.format_timestamp(account.created_at),
-        keys=[_key_row(request, each) for each in reversed(its_keys)],
-        newest_key=its_keys[-1].id if its_keys else 0,
-        users=[_user_row(request, each) for each in its_users],
+        keys=[_key_row(request, each) for each in reversed(keys)],
+        newest_key=keys[-1].id if keys else 0,
+        users=[_user_row(request, each) for each in users],
         key=key_fields or first | {f"scope_{scope}": "1" for scope in SCOPES},
         user=user_fields or {"user": "", "role": Role.SENDER.word},
         scopes=SCOPES,
@@ -176,7 +166,7 @@ def parse_id(word: str) -> int:
 
 
 async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
-    found = await request.context.store.read(accounts.list_accounts)
+    found = await administration.list_accounts(request.context)
     return request.render(
         "operate/accounts.html",
         refused.code.http_status if refused else 200,
@@ -188,10 +178,6 @@ async def _render_list(request: PageRequest, refused: Refused | None = None) -> 
     )  # fmt: skip
 
 
-def _of_account(tx: Tx, account_id: int) -> tuple[list[ApiKey], list[User]]:
-    return accounts.list_keys_by_account(tx, account_id), kept_users.list_by_account(tx, account_id)
-
-
 def _wants_disabled(request: PageRequest) -> bool:
     if request.field("to") not in (DISABLED, ENABLED):
         raise Refused(Code.NOT_FOUND)
@@ -199,10 +185,10 @@ def _wants_disabled(request: PageRequest) -> bool:
 
 
 async def _new_password(request: PageRequest) -> tuple[str, str]:
-    """Return a password and what is kept of it."""
-    word = new_password(request.context.world)
+    """Return a new password and its hash."""
+    password = new_password(request.context.world)
     salt = passwords.new_salt(request.context.world)
-    return word, await request.site.threads.run(passwords.hash_with_salt, word, salt)
+    return password, await request.site.threads.run(passwords.hash_with_salt, password, salt)
 
 
 def _errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:

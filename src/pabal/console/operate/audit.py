@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.user import MAX_NAME_CHARACTERS, Role
-from pabal.store import audit_log
-from pabal.store.audit_log import COMMAND_LINE_NAME, ListedEntry
+from pabal.service.access import audit
+from pabal.service.access.audit import COMMAND_LINE_NAME, ListedEntry
 
 PAGE_SIZE = 50
 AUDIT_PATH = "/console/audit"
@@ -31,8 +31,8 @@ async def show_audit(request: PageRequest) -> Response:
     who = request.field("user")
     before = request.field("before")
     is_place = before.isascii() and before.isdigit() and len(before) <= MAX_CURSOR_DIGITS
-    found = await request.context.store.read(
-        audit_log.find,
+    found = await audit.search_entries(
+        request.context,
         None if is_operator else request.account_id,
         who.casefold(),
         int(before) if is_place else None,
@@ -52,7 +52,7 @@ async def show_audit(request: PageRequest) -> Response:
 
 def _row(request: PageRequest, noted: ListedEntry) -> AuditRow:
     deed = noted.entry
-    key = f"deed.{deed.action}"
+    key = f"audit_action.{deed.action}"
     return AuditRow(
         time=request.locale.format_timestamp(deed.created_at),
         actor=request.t("audit.command_line")

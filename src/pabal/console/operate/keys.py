@@ -6,7 +6,7 @@ from pabal.console.operate import key_form
 from pabal.console.operate.accounts import find_account, parse_id, render_account
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Refused
-from pabal.service.access import keys
+from pabal.service.access import administration
 from pabal.world import new_api_key
 
 
@@ -20,8 +20,8 @@ async def create_key(request: PageRequest) -> Response:
     try:
         grant = key_form.read_grant(typed, request.now, request.locale.zone)
         key, after = new_api_key(request.context.world), parse_id(request.field("after"))
-        deed = request.audit_entry("key.create", account_id=account.id)
-        await request.context.store.write(keys.store_key, account.id, key, grant, after, deed)
+        audit_entry = request.audit_entry("key.create", account_id=account.id)
+        await administration.create_key(request.context, account.id, key, grant, after, audit_entry)
     except Refused as refused:
         return await render_account(request, account, key_fields=typed, refused=refused)
     return request.render("operate/secret.html", account=account, secret=key, kind="key", name=grant.name)
@@ -34,6 +34,6 @@ async def revoke_key(request: PageRequest) -> Response:
     """
     account = await find_account(request)
     key_id = parse_id(request.field("key"))
-    deed = request.audit_entry("key.revoke", str(key_id), account_id=account.id)
-    await request.context.store.write(keys.revoke, account.id, key_id, deed)
+    audit_entry = request.audit_entry("key.revoke", str(key_id), account_id=account.id)
+    await administration.revoke_key(request.context, account.id, key_id, audit_entry)
     return request.redirect(f"/console/operate/accounts/{account.id}")

@@ -7,14 +7,13 @@ from starlette.responses import Response
 
 from pabal.console.history.history import SENDABLE_PRODUCTS
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.dates import SECOND, Instant
-from pabal.store import carrier_states, queue_admin
-from pabal.store.carrier_states import CarrierState
-from pabal.store.engine.base import Tx
-from pabal.store.queue_admin import QueueDepth
+from pabal.domain.dates import SECOND
+from pabal.service.upkeep import reports
+from pabal.service.upkeep.reports import CarrierState, QueueDepth
 
 STATUS_PATH = "/console/operate/state"
 LANE_KEYS = ("operate.small", "operate.campaign", "operate.taken")
+"""The text keys of the lanes, by lane number."""
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 
 
@@ -62,22 +61,14 @@ async def refresh_status(request: PageRequest) -> Response:
 
 
 async def _read_snapshot(request: PageRequest) -> StatusSnapshot:
-    context, now = request.context, request.now
-    names = list(context.carriers)
-    states, depths = await context.store.read(_read_status, range(context.slots.total), names, now)
-    known = {state.name for state in states}
-    unused = [CarrierState(name, "", 0, "") for name in names if name not in known]
+    report = await reports.get_delivery_report(request.context)
+    reported = {state.name for state in report.carriers}
+    unused = [CarrierState(name, "", 0, "") for name in request.context.carriers if name not in reported]
     return StatusSnapshot(
-        [_carrier_row(request, each) for each in [*states, *unused]],
-        [_lane_row(request, each, now) for each in depths],
-        request.locale.format_timestamp(now),
+        [_carrier_row(request, state) for state in [*report.carriers, *unused]],
+        [_lane_row(request, depth) for depth in report.queue],
+        request.locale.format_timestamp(request.now),
     )
-
-
-def _read_status(
-    tx: Tx, slots: Sequence[int], names: list[str], now: Instant
-) -> tuple[list[CarrierState], list[QueueDepth]]:
-    return carrier_states.list_all(tx), queue_admin.depths(tx, slots, names, now)
 
 
 def _carrier_row(request: PageRequest, state: CarrierState) -> CarrierStatusRow:
@@ -99,9 +90,9 @@ def _carrier_row(request: PageRequest, state: CarrierState) -> CarrierStatusRow:
     )
 
 
-def _lane_row(request: PageRequest, depth: QueueDepth, now: Instant) -> LaneRow:
+def _lane_row(request: PageRequest, depth: QueueDepth) -> LaneRow:
     oldest = depth.oldest_ready_at
-    age = "" if oldest is None else _format_age(request, max(0, now - oldest) // SECOND)
+    age = "" if oldest is None else _format_age(request, max(0, request.now - oldest) // SECOND)
     return LaneRow(depth.carrier, request.t(LANE_KEYS[depth.lane]), depth.jobs, age)
 
 

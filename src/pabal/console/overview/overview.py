@@ -12,13 +12,10 @@ from pabal.console.overview import charts
 from pabal.console.overview.charts import Rectangle
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import dates as dates_module
-from pabal.domain.dates import SECOND, Instant, Period
+from pabal.domain.dates import SECOND
 from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Status
-from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
-from pabal.store import carrier_states, statistics
-from pabal.store.carrier_states import CarrierState
-from pabal.store.engine.base import Tx
-from pabal.store.statistics import StatisticsKey
+from pabal.service.upkeep import reports
+from pabal.service.upkeep.reports import CarrierState, StatisticsKey
 
 SHOWN_DAYS = 28
 PERIODS_DAYS = (1, 7, 28)
@@ -82,12 +79,11 @@ class CarrierSummary(NamedTuple):
 
 async def show_overview(request: PageRequest) -> Response:
     """Show the figures of the account."""
-    await update_statistics(request.context, max_ms=QUICK_MS)
     word = request.field("days")
     span = int(word) if word in map(str, PERIODS_DAYS) else DEFAULT_PERIOD_DAYS
     dates = _shown_dates(request)
     periods = [dates_module.parse_period(each.isoformat(), request.locale.zone) for each in dates]
-    found, states, as_of = await request.context.store.read(_read, request.account_id, periods)
+    found, states, as_of = await reports.get_account_report(request.context, request.account_id, periods)
     within = _add_days(found[-span:])
     return request.render(
         "overview/overview.html",
@@ -103,16 +99,6 @@ async def show_overview(request: PageRequest) -> Response:
         carriers=_carrier_summaries(request, states),
         as_of=request.locale.format_timestamp(as_of if as_of is not None else request.now),
         legend=STATES,
-    )
-
-
-def _read(
-    tx: Tx, account_id: int, periods: list[Period]
-) -> tuple[list[dict[StatisticsKey, int]], list[CarrierState], Instant | None]:
-    return (
-        statistics.count_by_account(tx, account_id, periods),
-        carrier_states.list_all(tx),
-        statistics.counted_as_of(tx),
     )
 
 

@@ -10,7 +10,7 @@ from pabal.domain.button import Button
 from pabal.domain.codes import Refused
 from pabal.domain.message import PRODUCT_BY_WORD
 from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
-from pabal.store import simulator
+from pabal.service.history import simulated_phones
 
 MAX_MESSAGES = 30
 MAX_PHONES = 12
@@ -43,9 +43,7 @@ class PhoneContent(NamedTuple):
 
 async def show_phone(request: PageRequest) -> Response:
     """Show a phone, and which others there are."""
-    known = await request.context.store.read(
-        simulator.list_recent_phones, request.account_id, request.now, MAX_PHONES
-    )
+    known = await simulated_phones.list_recent_phones(request.context, request.account_id, MAX_PHONES)
     typed = request.field("number")
     number, told = _read_number(request, typed)
     if not typed and known:
@@ -67,9 +65,7 @@ async def show_messages(request: PageRequest) -> Response:
 
 
 async def _read_content(request: PageRequest, number: str) -> PhoneContent:
-    total, found = await request.context.store.read(
-        simulator.list_on_phone, request.account_id, number, request.now, 1, MAX_MESSAGES
-    )
+    total, found = await simulated_phones.list_messages(request.context, request.account_id, number, MAX_MESSAGES)
     newest = found[0].arrives_at if found else 0
     return PhoneContent(total, [_bubble(request, each) for each in found], f"{total}-{newest}")
 

@@ -8,10 +8,15 @@ from pabal.service.sending import compose
 from pabal.store import message_search, messages, requests, timeline
 from pabal.store.engine.base import Tx
 from pabal.store.history import MessageFilter
-from pabal.store.message_search import SearchPage
+from pabal.store.message_search import NEWEST, SearchPage
 from pabal.store.messages import Message
+from pabal.store.queue import Lane
 from pabal.store.requests import Request
 from pabal.store.timeline import QueuePosition, RecordedAttempt
+
+__all__ = [
+    "NEWEST", "Message", "MessageFilter", "Request", "SearchPage", "Timeline", "get_timeline", "search_messages",
+]  # fmt: skip
 
 
 class Timeline(NamedTuple):
@@ -23,6 +28,11 @@ class Timeline(NamedTuple):
     queue_entry: QueuePosition | None
     origin: Message | None
     fallback: Message | None
+
+    @property
+    def awaits_receipt(self) -> bool:
+        """Whether a carrier has accepted the message and its receipt is still awaited."""
+        return self.queue_entry is not None and self.queue_entry.lane == Lane.AWAITING_RECEIPT
 
 
 async def search_messages(context: Context, message_filter: MessageFilter, before: bytes, limit: int) -> SearchPage:

@@ -1,0 +1,100 @@
+"""Finds the sender profiles and templates of an account, for pages."""
+
+from typing import NamedTuple
+
+from pabal.domain.codes import Code, Refused
+from pabal.domain.dates import Instant
+from pabal.domain.image import Image
+from pabal.domain.profile import MAX_WRONG_TOKENS, AuthStatus, Profile
+from pabal.domain.template import ReviewDecision, Template, TemplateStatus
+from pabal.service.context import Context
+from pabal.service.relay import templates as template_service
+from pabal.store import audit_log, profiles, templates
+from pabal.store.audit_log import AuditEntry
+from pabal.store.engine.base import Tx
+from pabal.store.profiles import ProfileFilter
+from pabal.store.templates import TemplateFilter
+
+MAX_APPROVED_PROFILES = 1000
+"""The most profiles that a form offers."""
+
+
+class ProfileDetails(NamedTuple):
+    """A profile, until when its newest token is valid, and how many attempts are left to enter it."""
+
+    profile: Profile
+    token_expires_at: Instant
+    attempts_left: int
+
+
+async def find_profiles(context: Context, account_id: int, page: int, page_size: int) -> tuple[int, list[Profile]]:
+    """Return how many profiles an account has, and a page of them, newest first."""
+    return await context.store.read(profiles.find, ProfileFilter(account_id), page, page_size)
+
+
+async def list_approved_profiles(context: Context, account_id: int) -> list[Profile]:
+    """Return the approved profiles of an account."""
+    approved = ProfileFilter(account_id, status=AuthStatus.APPROVAL)
+    _, found = await context.store.read(profiles.find, approved, 1, MAX_APPROVED_PROFILES)
+    return found
+
+
+async def get_profile(context: Context, account_id: int, channel_id: str) -> ProfileDetails:
+    """Return the profile of a channel.
+
+    Raises Refused(NOT_FOUND).
+    """
+    details = await context.store.read(_read_profile, account_id, channel_id) if channel_id else None
+    if details is None:
+        raise Refused(Code.NOT_FOUND)
+    return details
+
+
+async def find_templates(
+    context: Context, account_id: int, status: TemplateStatus | None, page: int, page_size: int
+) -> tuple[int, list[Template]]:
+    """Return how many templates of a status an account has, and a page of them, newest first."""
+    return await context.store.read(templates.find, TemplateFilter(account_id, status=status), page, page_size)
+
+
+async def get_template(context: Context, account_id: int, template_id: int) -> Template:
+    """Return a template.
+
+    Raises Refused(NOT_FOUND), also for another account's.
+    """
+    template = await context.store.read(templates.get_by_id, template_id)
+    if template is None or template.account_id != account_id:
+        raise Refused(Code.NOT_FOUND)
+    return template
+
+
+async def get_template_image(context: Context, template: Template) -> Image | None:
+    """Return the emphasis image of a template, None where it has none."""
+    return await context.store.read(templates.get_image, template.id)
+
+
+async def decide_review(
+    context: Context, template: Template, decision: ReviewDecision, audit_entry: AuditEntry
+) -> None:
+    """Approve or reject a template that is under review.
+
+    Raises Refused(INVALID_STATE).
+    """
+    await context.store.write(
+        audit_log.run_audited,
+        audit_entry,
+        template_service.decide_review,
+        template.id,
+        decision,
+        audit_entry.created_at,
+    )
+
+
+def _read_profile(tx: Tx, account_id: int, channel_id: str) -> ProfileDetails | None:
+    profile = profiles.get_by_channel(tx, account_id, channel_id)
+    if profile is None:
+        return None
+    token = profiles.newest_token(tx, profile.id)
+    if token is None:
+        return ProfileDetails(profile, 0, 0)
+    return ProfileDetails(profile, token.expires_at, max(0, MAX_WRONG_TOKENS - token.failed_attempts))

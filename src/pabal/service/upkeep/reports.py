@@ -1,0 +1,54 @@
+"""Reads the figures that the console shows: statistics, carriers and the queue."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pabal.domain.dates import Instant, Period
+from pabal.service.context import Context
+from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
+from pabal.store import carrier_states, queue_admin, statistics
+from pabal.store.carrier_states import CarrierState
+from pabal.store.engine.base import Tx
+from pabal.store.queue_admin import QueueDepth
+from pabal.store.statistics import StatisticsKey
+
+__all__ = [
+    "AccountReport", "CarrierState", "DeliveryReport", "QueueDepth", "StatisticsKey", "get_account_report",
+    "get_delivery_report",
+]  # fmt: skip
+
+
+class AccountReport(NamedTuple):
+    """The messages of an account in each period, the carriers as each worker sees them, and the figures' time."""
+
+    statistics: list[dict[StatisticsKey, int]]
+    carriers: list[CarrierState]
+    as_of: Instant | None
+
+
+class DeliveryReport(NamedTuple):
+    """The carriers as each worker sees them, and the depth of each lane."""
+
+    carriers: list[CarrierState]
+    queue: list[QueueDepth]
+
+
+async def get_account_report(context: Context, account_id: int, periods: list[Period]) -> AccountReport:
+    """Return an account's statistics of some periods; the newest are updated first, where that is quick."""
+    await update_statistics(context, max_ms=QUICK_MS)
+    return await context.store.read(_read_account_report, account_id, periods)
+
+
+async def get_delivery_report(context: Context) -> DeliveryReport:
+    """Return the state of all carriers and of the queue."""
+    names = list(context.carriers)
+    return await context.store.read(_read_delivery, range(context.slots.total), names, context.world.now())
+
+
+def _read_account_report(tx: Tx, account_id: int, periods: list[Period]) -> AccountReport:
+    counted = statistics.count_by_account(tx, account_id, periods)
+    return AccountReport(counted, carrier_states.list_all(tx), statistics.counted_as_of(tx))
+
+
+def _read_delivery(tx: Tx, slots: Sequence[int], names: list[str], now: Instant) -> DeliveryReport:
+    return DeliveryReport(carrier_states.list_all(tx), queue_admin.depths(tx, slots, names, now))
