@@ -76,7 +76,7 @@ def test_a_sender_key_is_forty_lowercase_hex_digits_whatever_the_chance() -> Non
     assert re.fullmatch(r"[0-9a-f]{40}", new_sender_key(RealWorld(), 40))
 
 
-def test_the_real_world_has_a_clock_a_stopwatch_and_chance() -> None:
+def test_real_world_has_a_clock_and_randomness() -> None:
     world = RealWorld()
 
     assert world.now() > 1_700_000_000_000

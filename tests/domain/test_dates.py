@@ -8,15 +8,11 @@ from hypothesis import strategies as st
 
 from pabal.domain import dates
 from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import DAY, HOUR, MINUTE, Instant, Period
+from pabal.domain.dates import DAY, Instant
 
 SEOUL = ZoneInfo("Asia/Seoul")
 NEW_YORK = ZoneInfo("America/New_York")
 
-# Years that Seoul spent without changing its clocks.
-seoul_minutes = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(
-    lambda moment: moment.replace(second=0, microsecond=0)
-)
 instants = st.integers(631_152_000_000, 4_102_444_800_000)
 
 
@@ -176,131 +172,6 @@ def test_a_send_date_that_cannot_be_read_is_refused(spelling: str) -> None:
     assert refusal.value.code is Code.INVALID_DATE
 
 
-@pytest.mark.parametrize(
-    ("spelling", "start", "end"),
-    [
-        ("2026-11-15 10:12", "2026-11-15T10:12:00+09:00", "2026-11-15T10:13:00+09:00"),
-        ("2026-11-15", "2026-11-15T00:00:00+09:00", "2026-11-16T00:00:00+09:00"),
-        ("20261115", "2026-11-15T00:00:00+09:00", "2026-11-16T00:00:00+09:00"),
-        ("2026-12-31", "2026-12-31T00:00:00+09:00", "2027-01-01T00:00:00+09:00"),
-        ("2028-02-28", "2028-02-28T00:00:00+09:00", "2028-02-29T00:00:00+09:00"),
-        ("2028-02-29", "2028-02-29T00:00:00+09:00", "2028-03-01T00:00:00+09:00"),
-        (
-            "2026-11-15 10:12~2026-11-15 10:14",
-            "2026-11-15T10:12:00+09:00",
-            "2026-11-15T10:15:00+09:00",
-        ),
-        (
-            "2026-11-15 10:12~2026-11-15 10:12",
-            "2026-11-15T10:12:00+09:00",
-            "2026-11-15T10:13:00+09:00",
-        ),
-        ("2026-11-15~2026-11-15", "2026-11-15T00:00:00+09:00", "2026-11-16T00:00:00+09:00"),
-        ("20261101~20261130", "2026-11-01T00:00:00+09:00", "2026-12-01T00:00:00+09:00"),
-        ("20261101~2026-11-30 23:58", "2026-11-01T00:00:00+09:00", "2026-11-30T23:59:00+09:00"),
-        ("2026-11-15 10:12~20261115", "2026-11-15T10:12:00+09:00", "2026-11-16T00:00:00+09:00"),
-        (" 2026-11-15 ~ 2026-11-16 ", "2026-11-15T00:00:00+09:00", "2026-11-17T00:00:00+09:00"),
-    ],
-)
-def test_a_period_includes_both_its_ends(spelling: str, start: str, end: str) -> None:
-    assert dates.parse_period(spelling, SEOUL) == Period(at(start), at(end))
-
-
-@pytest.mark.parametrize(
-    ("spelling", "expected"),
-    [
-        ("2026-11-15~", Period(at("2026-11-15T00:00:00+09:00"), None)),
-        ("2026-11-15 10:12~", Period(at("2026-11-15T10:12:00+09:00"), None)),
-        ("~2026-11-15", Period(None, at("2026-11-16T00:00:00+09:00"))),
-        ("~20261115", Period(None, at("2026-11-16T00:00:00+09:00"))),
-        ("~2026-11-15 10:12", Period(None, at("2026-11-15T10:13:00+09:00"))),
-        (" ~ 2026-11-15", Period(None, at("2026-11-16T00:00:00+09:00"))),
-    ],
-)
-def test_either_end_of_a_period_may_be_open(spelling: str, expected: Period) -> None:
-    assert dates.parse_period(spelling, SEOUL) == expected
-
-
-def test_the_first_and_the_last_day_there_are_can_be_the_ends_of_a_period() -> None:
-    everything = dates.parse_period("00010101~9999-12-31", SEOUL)
-
-    assert everything.start is not None
-    assert everything.start < 0
-    assert everything.end == at("9999-12-31T23:59:00+09:00") + MINUTE
-
-
-@pytest.mark.parametrize(
-    "spelling",
-    [
-        "",
-        " ",
-        "~",
-        " ~ ",
-        "~~",
-        "2026-11-15~~2026-11-16",
-        "2026-11-15~2026-11-16~2026-11-17",
-        "2026-11-15~2026-11-14",
-        "2026-11-15 10:12~2026-11-15 10:11",
-        "2026-11-15 00:00~2026-11-14",
-        "20270101~20261231",
-        "2026-02-30",
-        "20260230",
-        "2026-02-30~2026-03-01",
-        "2026-02-01~2026-02-30",
-        "2027-02-29",
-        "2026-13-01",
-        "0000-01-01",
-        "2026-11-15 24:00",
-        "2026-11-15 10:12:00",
-        "2026-11-15T10:12",
-        "2026-1115",
-        "202611-15",
-        "20261115 10:12",
-        "2026-11-15 1012",
-        "2026-11",
-        "202611",
-        "2026",
-        "2026-11-15,2026-11-16",
-        "2026-11-15～2026-11-16",
-        "2026-11-15\n",
-        "2026-11-15~now",
-        "２０２６-１１-１５",
-        "２０２６１１１５",
-        "2026-11-15~2026-11-1６",
-        "\0",
-        "\ud800",
-    ],
-)
-def test_a_period_that_cannot_be_read_or_ends_before_it_begins_is_refused(spelling: str) -> None:
-    with pytest.raises(Refused) as refusal:
-        dates.parse_period(spelling, SEOUL)
-
-    assert refusal.value.code is Code.INVALID_DATE
-
-
-@given(seoul_minutes, seoul_minutes)
-def test_a_period_holds_its_first_and_last_minute_and_not_a_millisecond_more(a: datetime, b: datetime) -> None:
-    first, last = sorted((a, b))
-
-    found = dates.parse_period(f"{first:%Y-%m-%d %H:%M}~{last:%Y-%m-%d %H:%M}", SEOUL)
-
-    assert found == Period(at(f"{first.isoformat()}+09:00"), at(f"{last.isoformat()}+09:00") + MINUTE)
-
-
-@given(instants)
-def test_an_instant_lies_in_its_minute_its_day_and_its_month(instant: Instant) -> None:
-    stamp = dates.format_timestamp(instant, SEOUL)
-    minute = dates.parse_period(stamp[:16], SEOUL)
-    day = dates.parse_period(stamp[:10], SEOUL)
-    month = dates.parse_month(dates.format_month(instant, SEOUL), SEOUL)
-
-    for start, end in (minute, day, month):
-        assert start is not None
-        assert end is not None
-        assert start <= instant < end
-    assert day == dates.parse_period(stamp[:10].replace("-", ""), SEOUL)
-
-
 @given(st.text(st.sampled_from("0123456789-: ~") | st.characters(), max_size=40))
 def test_any_text_is_a_date_or_refused(spelling: str) -> None:
     with suppress(Refused):
@@ -309,73 +180,6 @@ def test_any_text_is_a_date_or_refused(spelling: str) -> None:
         dates.parse_month(spelling, SEOUL)
     with suppress(Refused):
         dates.parse_send_date(spelling, NOW, SEOUL, 60)
-
-
-@given(st.from_regex(r"\A[0-9]{4}-?[0-9]{2}-?[0-9]{2}\Z"))
-def test_any_eight_digits_are_a_day_or_refused(spelling: str) -> None:
-    try:
-        start, end = dates.parse_period(spelling, SEOUL)
-    except Refused:
-        return
-    assert start is not None
-    assert end is not None
-    assert start < end
-
-
-@pytest.mark.parametrize(
-    ("day", "hours"), [("2026-03-07", 24), ("2026-03-08", 23), ("2026-11-01", 25), ("2026-11-02", 24)]
-)
-def test_a_day_is_as_long_as_its_zone_makes_it(day: str, hours: int) -> None:
-    start, end = dates.parse_period(day, NEW_YORK)
-
-    assert start is not None
-    assert end == start + hours * HOUR
-
-
-@pytest.mark.parametrize(
-    ("spelling", "start", "end"),
-    [
-        ("202610", "2026-10-01T00:00:00+09:00", "2026-11-01T00:00:00+09:00"),
-        ("202612", "2026-12-01T00:00:00+09:00", "2027-01-01T00:00:00+09:00"),
-        ("202701", "2027-01-01T00:00:00+09:00", "2027-02-01T00:00:00+09:00"),
-        ("202802", "2028-02-01T00:00:00+09:00", "2028-03-01T00:00:00+09:00"),
-    ],
-)
-def test_a_month_begins_and_ends_at_midnight_in_the_service_zone(spelling: str, start: str, end: str) -> None:
-    assert dates.parse_month(spelling, SEOUL) == Period(at(start), at(end))
-
-
-@pytest.mark.parametrize(("spelling", "days"), [("202602", 28), ("202802", 29), ("202604", 30), ("202612", 31)])
-def test_a_month_has_its_days(spelling: str, days: int) -> None:
-    start, end = dates.parse_month(spelling, SEOUL)
-
-    assert start is not None
-    assert end == start + days * DAY
-
-
-@pytest.mark.parametrize(
-    "spelling",
-    [
-        "",
-        "2026",
-        "20261",
-        "202600",
-        "202613",
-        "000001",
-        "2026-11",
-        "20261101",
-        " 202611",
-        "202611\n",
-        "２０２６１１",
-        "20261１",
-        "Nov 26",
-    ],
-)
-def test_a_month_that_cannot_be_read_is_refused(spelling: str) -> None:
-    with pytest.raises(Refused) as refusal:
-        dates.parse_month(spelling, SEOUL)
-
-    assert refusal.value.code is Code.INVALID_DATE
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def test_the_messages_of_a_request_have_marks_of_their_own() -> None:
     assert len(marks) > 980
 
 
-def test_the_name_of_a_message_in_doubt_tells_mark_and_receiver_and_is_no_reference_of_a_carrier() -> None:
+def test_in_doubt_reference_contains_user_reference_and_receiver() -> None:
     assert identifiers.in_doubt_reference(0xAB, "01012345678") == "?01012345678#00ab"
     assert identifiers.in_doubt_reference(0xAB, "01012345678").startswith(identifiers.IN_DOUBT_PREFIX)
     assert identifiers.in_doubt_reference(0xAB, "01012345679") != identifiers.in_doubt_reference(

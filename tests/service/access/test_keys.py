@@ -109,7 +109,7 @@ def test_a_revoked_key_works_no_more_within_a_second(run_scenario: RunScenario) 
     run_scenario(scenario)
 
 
-def test_the_keys_of_a_disabled_account_work_no_more_within_a_second_and_again_when_enabled(
+def test_keys_stop_within_a_second_when_account_is_disabled_and_resume_when_enabled(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:

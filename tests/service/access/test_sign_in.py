@@ -155,7 +155,7 @@ def test_signing_in_rightly_is_never_throttled(run_scenario: RunScenario) -> Non
     run_scenario(scenario)
 
 
-def test_a_session_is_over_when_nobody_used_it_for_long_and_after_a_day_s_work_in_any_case(
+def test_session_ends_after_idle_timeout_and_after_its_lifetime(
     run_scenario: RunScenario,
 ) -> None:
     world = world_at_noon()
@@ -178,7 +178,7 @@ def test_a_session_is_over_when_nobody_used_it_for_long_and_after_a_day_s_work_i
 
 
 @pytest.mark.parametrize("what", ["disable", "password", "account"])
-def test_a_session_is_over_at_once_when_its_user_is_disabled_or_gets_another_password(
+def test_session_ends_at_once_when_user_is_disabled_or_password_changes(
     run_scenario: RunScenario, what: str
 ) -> None:
     async def scenario(env: Environment) -> None:

@@ -140,7 +140,7 @@ def test_the_second_account_that_asks_for_a_channel_is_told_that_it_is_taken(sta
     stage.run(scenario)
 
 
-def test_a_channel_that_was_registered_in_the_relays_console_is_for_the_operator_to_give(
+def test_channel_registered_in_the_relay_console_must_be_adopted_by_the_operator(
     stage: RelayEnvironment,
 ) -> None:
     stage.relay.add_profile(CHANNEL)
@@ -220,7 +220,7 @@ def vanish(stage: RelayEnvironment, key: str, is_so: bool) -> None:
 @pytest.mark.parametrize(
     ("happen", "reason"), [(block, "blocked"), (sleep, "dormant"), (close, "inactive"), (vanish, "gone")]
 )
-def test_what_the_console_does_to_a_profile_is_seen_within_a_minute_and_so_is_its_end(
+def test_profile_changes_in_the_relay_console_are_applied_within_a_minute(
     stage: RelayEnvironment, happen: Any, reason: str
 ) -> None:
     async def scenario(env: Environment) -> None:

@@ -20,7 +20,7 @@ from tests.fixtures.relay import (
     template_status,
 )
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import BUTTON, call_ok, image_body, summarize_refusal
+from tests.fixtures.web import BUTTON, call_ok, summarize_refusal
 
 NEW = "배송이 끝났습니다."
 OLD = "배송이 시작되었습니다."
@@ -39,7 +39,7 @@ async def handed_in(stage: RelayEnvironment, env: Environment, **changes: Any) -
     return call, key
 
 
-def test_a_template_is_registered_there_when_its_review_is_requested(stage: RelayEnvironment) -> None:
+def test_template_is_registered_at_relay_when_review_is_requested(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await opened(stage, env)
         await call_ok(call, "template/create", template_body(key, buttons=[BUTTON]))
@@ -58,7 +58,7 @@ def test_a_template_is_registered_there_when_its_review_is_requested(stage: Rela
     stage.run(scenario)
 
 
-def test_an_approval_is_seen_within_a_minute(stage: RelayEnvironment) -> None:
+def test_approval_is_applied_within_a_minute(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await handed_in(stage, env, buttons=[BUTTON])
         before = await get_template(call)
@@ -78,7 +78,7 @@ def test_an_approval_is_seen_within_a_minute(stage: RelayEnvironment) -> None:
     stage.run(scenario)
 
 
-def test_a_rejection_comes_with_its_comment_and_the_edit_is_reviewed_anew(stage: RelayEnvironment) -> None:
+def test_rejection_has_a_comment_and_the_edit_is_reviewed_again(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await handed_in(stage, env)
         stage.relay.console.reject(key, "T1", "내용이 모자랍니다.")
@@ -103,7 +103,7 @@ def test_a_rejection_comes_with_its_comment_and_the_edit_is_reviewed_anew(stage:
 
 
 @pytest.mark.parametrize("is_approved", [True, False])
-def test_an_edited_text_that_was_approved_stays_in_use_until_the_edit_is(
+def test_approved_content_stays_in_use_until_its_edit_is_approved(
     stage: RelayEnvironment, is_approved: bool
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -136,7 +136,7 @@ def sending(sender_key: str) -> dict[str, Any]:
     return {"senderKey": sender_key, "templateCode": "T1", "receivers": [{"phoneNumber": "010-1234-5678"}]}
 
 
-def test_what_the_console_makes_changes_and_removes_is_seen_within_a_minute(stage: RelayEnvironment) -> None:
+def test_template_changes_in_the_relay_console_are_applied_within_a_minute(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await opened(stage, env)
         console = stage.relay.console
@@ -172,7 +172,7 @@ def link(name: str, **changes: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("happen", ["block_template", "let_template_sleep"])
-def test_a_template_that_is_blocked_or_dormant_is_out_of_use_until_it_is_so_no_more(
+def test_blocked_or_dormant_template_is_suspended_until_it_is_released(
     stage: RelayEnvironment, happen: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -188,50 +188,7 @@ def test_a_template_that_is_blocked_or_dormant_is_out_of_use_until_it_is_so_no_m
     stage.run(scenario)
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"templateEmphasizeType": "ITEM_LIST", "templateHeader": "영수증"}, "itemList"),
-        ({"templateItemHighlight": {"title": "이만 원", "description": "합계"}}, "itemList"),
-        ({"templateItem": {"list": [{"title": "이름", "description": "값"}]}}, "itemList"),
-        ({"quickReplies": [link("바로")]}, "quickReplies"),
-        ({"templateRepresentLink": {"linkMo": "https://example.com"}}, "representLink"),
-        ({"buttons": [link("전화 연결", type="TN", telNumber="02-123-4567")]}, "otherButton"),
-        ({"buttons": [link("예약", type="BF", bizFormId=3)]}, "otherButton"),
-        ({"templateEmphasizeType": "HOLOGRAM"}, "unreadable"),
-    ],
-)
-def test_a_template_with_parts_that_cannot_be_sent_is_listed_with_the_reason(
-    stage: RelayEnvironment, fields: dict[str, Any], reason: str
-) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        stage.relay.add_template(key, "T1", OLD, **fields)
-
-        await env.wait(SYNC_ROUND_S)
-
-        found = await get_template(call)
-        assert (found["enable"], found["disabledReason"]["value"]) == (False, reason)
-        assert (await send_alimtalk(call, key)).result == "TEMPLATE_NOT_APPROVED"
-
-    stage.run(scenario)
-
-
-def test_parts_that_are_there_but_empty_are_none(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        nothing = {"linkMo": None, "linkPc": "", "schemeIos": None, "schemeAndroid": None}
-        items = {"list": [], "summary": {"title": None, "description": ""}}
-        stage.relay.add_template(key, "T1", OLD, templateRepresentLink=nothing, templateItem=items)
-
-        await env.wait(SYNC_ROUND_S)
-
-        assert (await send_alimtalk(call, key)).result == "SUCCESS"
-
-    stage.run(scenario)
-
-
-def test_a_template_is_deleted_there_too(stage: RelayEnvironment) -> None:
+def test_template_is_deleted_at_the_relay_too(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await handed_in(stage, env)
         place = {"senderKey": key, "templateCode": "T1"}
@@ -248,7 +205,7 @@ def test_a_template_is_deleted_there_too(stage: RelayEnvironment) -> None:
     stage.run(scenario)
 
 
-def test_a_template_that_is_gone_there_can_be_deleted_or_handed_in_again(stage: RelayEnvironment) -> None:
+def test_template_gone_at_the_relay_can_be_deleted_or_submitted_again(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await opened(stage, env)
         for code in ("T1", "T2"):
@@ -268,7 +225,7 @@ def test_a_template_that_is_gone_there_can_be_deleted_or_handed_in_again(stage: 
     stage.run(scenario)
 
 
-def test_one_that_is_removed_under_review_can_be_handed_in_again(stage: RelayEnvironment) -> None:
+def test_template_removed_during_review_can_be_submitted_again(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await handed_in(stage, env)
         stage.relay.console.remove_template(key, "T1")
@@ -283,95 +240,7 @@ def test_one_that_is_removed_under_review_can_be_handed_in_again(stage: RelayEnv
     stage.run(scenario)
 
 
-def test_a_picture_goes_along(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        body = template_body(key, emphasisType="image", image=image_body(fileName="그림"))
-        await call_ok(call, "template/create", body)
-
-        await request_review(call, key)
-
-        fields = stage.template().current.fields
-        assert fields["templateImageName"] == "그림.jpg"
-        assert fields["templateImageUrl"] in stage.relay.pictures
-        stage.relay.console.approve(key, "T1")
-        await env.wait(SYNC_ROUND_S)
-        assert (await get_template(call))["image"]["fileName"] == "그림"
-
-    stage.run(scenario)
-
-
-WHOLE = {
-    "messageType": "mixed",
-    "emphasisType": "text",
-    "emphasisTitle": "제목",
-    "emphasisAssistPhrase": "보조",
-    "moreInfo": "덧붙임",
-    "securityTemplate": True,
-    "buttons": [
-        {"buttonType": "channelAddition", "name": "채널 추가"},
-        {"buttonType": "appLink", "name": "앱", "androidUrl": "app://a", "iosUrl": "app://i", "orderNo": 2},
-        {"buttonType": "counselingTalkConversion", "name": "상담", "chatExtra": "주문", "orderNo": 3},
-    ],
-}
-
-
-def test_every_field_goes_there_and_what_has_no_place_there_stays_as_it_was_written(
-    stage: RelayEnvironment,
-) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        await stage.approve_template(env, call, key, **WHOLE)
-
-        fields = stage.template().current.fields
-        kept = {name: fields[name] for name in ("templateMessageType", "templateEmphasizeType", "securityFlag")}
-        assert kept == {"templateMessageType": "MI", "templateEmphasizeType": "TEXT", "securityFlag": True}
-        assert (fields["templateTitle"], fields["templateSubtitle"], fields["templateExtra"]) == (
-            "제목",
-            "보조",
-            "덧붙임",
-        )
-        found = await get_template(call)
-        assert {name: found[name] for name in WHOLE} == WHOLE
-        assert found["status"]["value"] == "approved"
-
-    stage.run(scenario)
-
-
-@pytest.mark.parametrize(
-    ("changes", "code", "field"),
-    [
-        ({"emphasisType": "itemList"}, "INVALID_PARAMETER", "emphasisType"),
-        ({"imageLink": "https://example.com"}, "INVALID_PARAMETER", "imageLink"),
-        ({"buttons": [{"buttonType": "channelAddition"}]}, "INVALID_BUTTON", "buttons"),
-        ({"messageType": "channelAddition"}, "INVALID_BUTTON", "buttons"),
-        ({"emphasisType": "text", "emphasisTitle": "제목"}, "INVALID_PARAMETER", "templateCode"),
-        ({"name": "taken"}, "DUPLICATE", "templateCode"),
-        (
-            {"emphasisType": "image", "image": image_body(contentType="image/vnd.wap.sis")},
-            "INVALID_IMAGE",
-            "image",
-        ),
-    ],
-)
-def test_what_the_relay_does_not_take_is_refused_with_its_reason_and_stays_registered(
-    stage: RelayEnvironment, changes: dict[str, Any], code: str, field: str
-) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        stage.relay.add_template(key, "other", OLD, templateName="taken")
-        await call_ok(call, "template/create", template_body(key, **changes))
-
-        answer = await call("template/request", {"senderKey": key, "templateCode": "T1"})
-
-        assert summarize_refusal(answer) == (code, {field: code})
-        assert await template_status(call) == "registered"
-        assert list(stage.relay.templates) == [(key, "other")]
-
-    stage.run(scenario)
-
-
-def test_another_change_that_is_under_review_there_is_not_overwritten(stage: RelayEnvironment) -> None:
+def test_other_change_under_review_is_not_overwritten(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await opened(stage, env)
         await stage.approve_template(env, call, key)
@@ -390,7 +259,7 @@ def test_another_change_that_is_under_review_there_is_not_overwritten(stage: Rel
     stage.run(scenario)
 
 
-def test_no_operator_decides_on_what_the_relay_reviews(stage: RelayEnvironment) -> None:
+def test_operator_cannot_decide_what_the_relay_reviews(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, _ = await handed_in(stage, env)
         number = int((await get_template(call))["id"])
@@ -402,7 +271,7 @@ def test_no_operator_decides_on_what_the_relay_reviews(stage: RelayEnvironment) 
     stage.run(scenario)
 
 
-def test_templates_of_a_profile_that_was_blocked_there_cannot_be_handed_in(stage: RelayEnvironment) -> None:
+def test_templates_of_a_blocked_profile_cannot_be_submitted(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await opened(stage, env)
         await call_ok(call, "template/create", template_body(key))
@@ -415,7 +284,7 @@ def test_templates_of_a_profile_that_was_blocked_there_cannot_be_handed_in(stage
     stage.run(scenario)
 
 
-def test_a_text_that_was_not_handed_in_stays_whatever_the_console_does(stage: RelayEnvironment) -> None:
+def test_content_not_submitted_yet_survives_changes_in_the_relay_console(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await opened(stage, env)
         await stage.approve_template(env, call, key)
@@ -433,7 +302,7 @@ def test_a_text_that_was_not_handed_in_stays_whatever_the_console_does(stage: Re
     stage.run(scenario)
 
 
-def test_what_was_sent_with_lately_is_not_deleted_there_and_stays_here(stage: RelayEnvironment) -> None:
+def test_recently_used_template_is_not_deleted(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await opened(stage, env)
         await stage.approve_template(env, call, key)
@@ -450,7 +319,7 @@ def test_what_was_sent_with_lately_is_not_deleted_there_and_stays_here(stage: Re
     stage.run(scenario)
 
 
-def test_a_list_that_lacks_a_template_is_not_believed_while_the_relay_has_it(stage: RelayEnvironment) -> None:
+def test_template_missing_from_a_list_is_kept_while_the_relay_has_it(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call, key = await opened(stage, env)
         await stage.approve_template(env, call, key)

@@ -81,7 +81,7 @@ def test_every_receiver_gets_a_message_that_waits_and_a_job(run_scenario: RunSce
     run_scenario(scenario, carriers=idle())
 
 
-def test_the_id_says_when_it_was_accepted_and_now_is_its_time_unless_another_is_asked_for(
+def test_request_id_holds_acceptance_time_which_is_the_default_send_time(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:

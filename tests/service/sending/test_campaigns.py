@@ -8,10 +8,10 @@ import pytest
 from pabal.carriers.base import Accepted, Rejected
 from pabal.domain.button import Button
 from pabal.domain.campaign import CampaignState
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import DAY, HOUR
+from pabal.domain.codes import Code
+from pabal.domain.dates import DAY
 from pabal.domain.image import Image
-from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.message import Outcome, Product
 from pabal.domain.sending import Sending, decode_shared, encode_shared
 from pabal.service.relay.profiles import delete
 from pabal.service.sending import campaigns as service
@@ -39,7 +39,6 @@ from tests.fixtures.service import (
     count_rows,
     later,
     metric_value,
-    outcomes_of,
     sms,
 )
 from tests.fixtures.virtual import (
@@ -60,26 +59,11 @@ def at_once() -> FakeCarrier:
     return FakeCarrier(answer=lambda attempt: Accepted(None))
 
 
-def idle() -> FakeCarrier:
-    post = FakeCarrier()
-    post.is_connected = False
-    return post
-
-
 def received(post: FakeCarrier) -> list[str]:
     return sorted(attempt.receiver for _, attempt in post.submitted)
 
 
-async def until_made(env: Environment, least: int) -> None:
-    """Let the others go on, turn by turn, until so many requests are made."""
-    for _ in range(1000):
-        if await count_rows(env, "campaign_requests") >= least:
-            return
-        await asyncio.sleep(0)
-    raise AssertionError("they are not made")
-
-
-def test_every_receiver_gets_its_message_once_and_the_counts_come_to_an_end(run_scenario: RunScenario) -> None:
+def test_every_receiver_gets_one_message_and_progress_completes(run_scenario: RunScenario) -> None:
     post = at_once()
 
     async def scenario(env: Environment) -> None:
@@ -108,7 +92,7 @@ def test_every_receiver_gets_its_message_once_and_the_counts_come_to_an_end(run_
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
-def test_what_was_not_asked_for_is_not_sent(run_scenario: RunScenario) -> None:
+def test_campaign_that_was_not_started_is_not_sent(run_scenario: RunScenario) -> None:
     post = at_once()
 
     async def scenario(env: Environment) -> None:
@@ -120,7 +104,7 @@ def test_what_was_not_asked_for_is_not_sent(run_scenario: RunScenario) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 5, 8])
-def test_a_restart_in_the_middle_neither_loses_nor_doubles(tmp_path: Path, cut: int) -> None:
+def test_restart_during_a_campaign_loses_and_duplicates_nothing(tmp_path: Path, cut: int) -> None:
     post = at_once()
     wanted = [phones(3, 100 * number) for number in range(6)]
 
@@ -151,7 +135,7 @@ def test_a_restart_in_the_middle_neither_loses_nor_doubles(tmp_path: Path, cut: 
     run_in_virtual_time(whole())
 
 
-def test_two_who_make_the_same_campaign_make_it_once(run_scenario: RunScenario) -> None:
+def test_two_workers_create_the_requests_of_a_campaign_once(run_scenario: RunScenario) -> None:
     post = at_once()
 
     async def scenario(env: Environment) -> None:
@@ -166,7 +150,7 @@ def test_two_who_make_the_same_campaign_make_it_once(run_scenario: RunScenario) 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
-def test_the_store_being_away_only_delays_it(tmp_path: Path) -> None:
+def test_unavailable_store_only_delays_a_campaign(tmp_path: Path) -> None:
     post = at_once()
 
     async def whole() -> None:
@@ -187,126 +171,7 @@ def test_the_store_being_away_only_delays_it(tmp_path: Path) -> None:
     run_in_virtual_time(whole())
 
 
-def test_cancelled_in_the_middle_nothing_more_goes_out(run_scenario: RunScenario) -> None:
-    post = at_once()
-
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(4)])
-        await start_campaign(env, campaign_id, LATER)
-        campaign = await get_campaign(env, campaign_id)
-        making = asyncio.create_task(service.advance_all(env.context))
-        await until_made(env, 2)
-        assert await service.cancel_campaign(env.context, campaign, audit_entry(env))
-        await asyncio.gather(making)
-        await env.wait(600)
-
-        assert post.submitted == []
-        kept = await get_campaign(env, campaign_id)
-        assert kept.state is CampaignState.CANCELLED
-        found = await campaign_parts(env, campaign_id)
-        assert 2 <= len(found) <= 4
-        for each in found:
-            assert {status for status, _ in await outcomes_of(env, each.request_id)} == {Status.CANCEL}
-        assert (await campaign_progress(env, campaign_id)).cancel == kept.requested
-        assert await count_rows(env, "campaign_blocks") == 0
-        assert await count_rows(env, "jobs") == 0
-        assert not await service.cancel_campaign(env.context, campaign, audit_entry(env))
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
-
-
-def test_a_cancel_that_was_cut_short_is_finished_by_whoever_keeps_campaigns(run_scenario: RunScenario) -> None:
-    post = at_once()
-
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, phones(2), phones(2, 10))
-        await start_campaign(env, campaign_id, LATER)
-        await env.wait(5)
-        now = env.world.now()
-        assert await env.store.write(
-            campaigns.change_state, campaign_id, (CampaignState.MADE,), CampaignState.CANCELLING, now
-        )
-        await env.wait(600)
-
-        assert post.submitted == []
-        assert (await get_campaign(env, campaign_id)).state is CampaignState.CANCELLED
-        assert (await campaign_progress(env, campaign_id)).cancel == 4
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
-
-
-def test_what_is_on_its_way_is_not_cancelled_and_still_counted(run_scenario: RunScenario) -> None:
-    post = FakeCarrier()
-
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, phones(2))
-        await start_campaign(env, campaign_id)
-        await env.wait(3)
-        await service.cancel_campaign(env.context, await get_campaign(env, campaign_id), audit_entry(env))
-        await env.wait(3)
-        assert (await campaign_progress(env, campaign_id)).sending == 2
-        await post.report(*[(one.hex(), Outcome.DELIVERED) for one in post.ids])
-        await env.wait(60)
-
-        assert (await campaign_progress(env, campaign_id)).completed == 2
-        assert all(each.is_ended for each in await campaign_parts(env, campaign_id))
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
-
-
-def test_a_scheduled_campaign_waits_for_its_time_and_can_be_hurried(run_scenario: RunScenario) -> None:
-    post = at_once()
-
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, phones(12), phones(2, 100))
-        await start_campaign(env, campaign_id, LATER)
-        await env.wait(60)
-        assert post.submitted == []
-        assert (await campaign_progress(env, campaign_id)).waiting == 14
-
-        assert await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
-        await env.wait(10)
-
-        assert len(received(post)) == len(set(received(post))) == 14
-        kept = await get_campaign(env, campaign_id)
-        assert (kept.is_expedited, kept.scheduled_at) == (False, NOON + 60_000)
-        assert (await campaign_progress(env, campaign_id)).completed == 14
-        await env.wait(600)
-        assert len(post.submitted) == 14
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
-
-
-def test_hurried_while_it_is_made_all_of_it_goes_now(run_scenario: RunScenario) -> None:
-    post = at_once()
-
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(5)])
-        await start_campaign(env, campaign_id, LATER)
-        making = asyncio.create_task(service.advance_all(env.context))
-        await until_made(env, 2)
-        await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
-        await asyncio.gather(making)
-        await env.wait(20)
-
-        assert len(received(post)) == len(set(received(post))) == 10
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
-
-
-def test_at_night_an_advertisement_is_not_hurried(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ad = Sending(Product.FRIENDTALK_TEXT, "(광고) 봄", (), is_ad=True)
-        campaign_id = await checked_campaign(env, phones(2), sending=ad)
-        await start_campaign(env, campaign_id, LATER)
-        with pytest.raises(Refused) as refusal:
-            await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
-        assert refusal.value.code is Code.NIGHT_AD_RESTRICTED
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: idle()}, world=VirtualWorld(starts_at=NOON + 10 * HOUR))
-
-
-def test_a_campaign_of_a_deleted_profile_is_halted_with_the_reason_and_can_go_on(run_scenario: RunScenario) -> None:
+def test_campaign_of_a_deleted_profile_is_halted_and_can_be_resumed(run_scenario: RunScenario) -> None:
     post = at_once()
 
     async def scenario(env: Environment) -> None:
@@ -330,7 +195,7 @@ def test_a_campaign_of_a_deleted_profile_is_halted_with_the_reason_and_can_go_on
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
-def test_failed_talks_and_the_texts_that_stand_in_for_them_are_counted(run_scenario: RunScenario) -> None:
+def test_failed_messages_and_their_fallbacks_are_counted(run_scenario: RunScenario) -> None:
     def answer(attempt: object) -> Accepted | Rejected:
         return Rejected(Outcome.NOT_A_USER) if attempt.product is Product.ALIMTALK else Accepted(None)  # type: ignore[attr-defined]
 
@@ -348,7 +213,7 @@ def test_failed_talks_and_the_texts_that_stand_in_for_them_are_counted(run_scena
     run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=answer)})
 
 
-def test_from_a_backup_nothing_more_is_made_until_someone_says_so(run_scenario: RunScenario) -> None:
+def test_restored_campaign_creates_no_requests_until_resumed(run_scenario: RunScenario) -> None:
     post = at_once()
 
     async def scenario(env: Environment) -> None:
@@ -368,7 +233,7 @@ def test_from_a_backup_nothing_more_is_made_until_someone_says_so(run_scenario: 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
-def test_unsent_campaigns_are_forgotten_after_a_week_and_sent_ones_with_the_rest(run_scenario: RunScenario) -> None:
+def test_campaigns_are_deleted_when_their_retention_ends(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         unsent = await checked_campaign(env, phones(2))
         sent = await checked_campaign(env, phones(2, 10))
@@ -387,7 +252,7 @@ def test_unsent_campaigns_are_forgotten_after_a_week_and_sent_ones_with_the_rest
     run_scenario(scenario, carriers={DEFAULT_CARRIER: at_once()}, retention_days=65)
 
 
-def test_what_many_requests_share_is_kept_whole() -> None:
+def test_shared_send_of_a_campaign_is_stored_completely() -> None:
     sending = Sending(
         Product.FRIENDTALK_IMAGE,
         "안녕 #{이름}",

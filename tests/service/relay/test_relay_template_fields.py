@@ -1,0 +1,160 @@
+"""Contents of templates on their way to a relay and back."""
+
+from typing import Any
+
+import pytest
+
+from tests.fixtures.relay import (
+    SYNC_ROUND_S,
+    RelayEnvironment,
+    connected_caller,
+    get_template,
+    request_review,
+    send_alimtalk,
+    template_body,
+    template_status,
+)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import call_ok, image_body, summarize_refusal
+
+OLD = "배송이 시작되었습니다."
+
+
+async def opened(stage: RelayEnvironment, env: Environment) -> tuple[Caller, str]:
+    call = await connected_caller(env)
+    return call, await stage.register_channel(call)
+
+
+def link(name: str, **changes: Any) -> dict[str, Any]:
+    return {"ordering": 1, "type": "WL", "name": name, "linkMo": "https://example.com", **changes}
+
+
+WHOLE = {
+    "messageType": "mixed",
+    "emphasisType": "text",
+    "emphasisTitle": "제목",
+    "emphasisAssistPhrase": "보조",
+    "moreInfo": "덧붙임",
+    "securityTemplate": True,
+    "buttons": [
+        {"buttonType": "channelAddition", "name": "채널 추가"},
+        {"buttonType": "appLink", "name": "앱", "androidUrl": "app://a", "iosUrl": "app://i", "orderNo": 2},
+        {"buttonType": "counselingTalkConversion", "name": "상담", "chatExtra": "주문", "orderNo": 3},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"templateEmphasizeType": "ITEM_LIST", "templateHeader": "영수증"}, "itemList"),
+        ({"templateItemHighlight": {"title": "이만 원", "description": "합계"}}, "itemList"),
+        ({"templateItem": {"list": [{"title": "이름", "description": "값"}]}}, "itemList"),
+        ({"quickReplies": [link("바로")]}, "quickReplies"),
+        ({"templateRepresentLink": {"linkMo": "https://example.com"}}, "representLink"),
+        ({"buttons": [link("전화 연결", type="TN", telNumber="02-123-4567")]}, "otherButton"),
+        ({"buttons": [link("예약", type="BF", bizFormId=3)]}, "otherButton"),
+        ({"templateEmphasizeType": "HOLOGRAM"}, "unreadable"),
+    ],
+)
+def test_template_with_unsupported_parts_is_listed_with_the_reason(
+    stage: RelayEnvironment, fields: dict[str, Any], reason: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        stage.relay.add_template(key, "T1", OLD, **fields)
+
+        await env.wait(SYNC_ROUND_S)
+
+        found = await get_template(call)
+        assert (found["enable"], found["disabledReason"]["value"]) == (False, reason)
+        assert (await send_alimtalk(call, key)).result == "TEMPLATE_NOT_APPROVED"
+
+    stage.run(scenario)
+
+
+def test_empty_parts_count_as_missing(stage: RelayEnvironment) -> None:
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        nothing = {"linkMo": None, "linkPc": "", "schemeIos": None, "schemeAndroid": None}
+        items = {"list": [], "summary": {"title": None, "description": ""}}
+        stage.relay.add_template(key, "T1", OLD, templateRepresentLink=nothing, templateItem=items)
+
+        await env.wait(SYNC_ROUND_S)
+
+        assert (await send_alimtalk(call, key)).result == "SUCCESS"
+
+    stage.run(scenario)
+
+
+def test_image_is_submitted_with_the_template(stage: RelayEnvironment) -> None:
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        body = template_body(key, emphasisType="image", image=image_body(fileName="그림"))
+        await call_ok(call, "template/create", body)
+
+        await request_review(call, key)
+
+        fields = stage.template().current.fields
+        assert fields["templateImageName"] == "그림.jpg"
+        assert fields["templateImageUrl"] in stage.relay.pictures
+        stage.relay.console.approve(key, "T1")
+        await env.wait(SYNC_ROUND_S)
+        assert (await get_template(call))["image"]["fileName"] == "그림"
+
+    stage.run(scenario)
+
+
+def test_every_field_is_submitted_and_unsupported_ones_stay_stored(
+    stage: RelayEnvironment,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        await stage.approve_template(env, call, key, **WHOLE)
+
+        fields = stage.template().current.fields
+        kept = {name: fields[name] for name in ("templateMessageType", "templateEmphasizeType", "securityFlag")}
+        assert kept == {"templateMessageType": "MI", "templateEmphasizeType": "TEXT", "securityFlag": True}
+        assert (fields["templateTitle"], fields["templateSubtitle"], fields["templateExtra"]) == (
+            "제목",
+            "보조",
+            "덧붙임",
+        )
+        found = await get_template(call)
+        assert {name: found[name] for name in WHOLE} == WHOLE
+        assert found["status"]["value"] == "approved"
+
+    stage.run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "field"),
+    [
+        ({"emphasisType": "itemList"}, "INVALID_PARAMETER", "emphasisType"),
+        ({"imageLink": "https://example.com"}, "INVALID_PARAMETER", "imageLink"),
+        ({"buttons": [{"buttonType": "channelAddition"}]}, "INVALID_BUTTON", "buttons"),
+        ({"messageType": "channelAddition"}, "INVALID_BUTTON", "buttons"),
+        ({"emphasisType": "text", "emphasisTitle": "제목"}, "INVALID_PARAMETER", "templateCode"),
+        ({"name": "taken"}, "DUPLICATE", "templateCode"),
+        (
+            {"emphasisType": "image", "image": image_body(contentType="image/vnd.wap.sis")},
+            "INVALID_IMAGE",
+            "image",
+        ),
+    ],
+)
+def test_template_refused_by_the_relay_stays_registered_with_the_reason(
+    stage: RelayEnvironment, changes: dict[str, Any], code: str, field: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        stage.relay.add_template(key, "other", OLD, templateName="taken")
+        await call_ok(call, "template/create", template_body(key, **changes))
+
+        answer = await call("template/request", {"senderKey": key, "templateCode": "T1"})
+
+        assert summarize_refusal(answer) == (code, {field: code})
+        assert await template_status(call) == "registered"
+        assert list(stage.relay.templates) == [(key, "other")]
+
+    stage.run(scenario)

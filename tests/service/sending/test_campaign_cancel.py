@@ -1,0 +1,181 @@
+"""Campaigns that are cancelled or sent now."""
+
+import asyncio
+
+import pytest
+
+from pabal.carriers.base import Accepted
+from pabal.domain.campaign import CampaignState
+from pabal.domain.codes import Code, Refused
+from pabal.domain.dates import HOUR
+from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sending import Sending
+from pabal.service.sending import campaigns as service
+from pabal.store import campaigns
+from tests.fixtures.campaigns import (
+    audit_entry,
+    campaign_parts,
+    campaign_progress,
+    checked_campaign,
+    get_campaign,
+    phones,
+    start_campaign,
+)
+from tests.fixtures.service import (
+    DEFAULT_CARRIER,
+    FakeCarrier,
+    RunScenario,
+    count_rows,
+    later,
+    outcomes_of,
+)
+from tests.fixtures.virtual import (
+    NOON,
+    Environment,
+    VirtualWorld,
+)
+
+LATER = later(NOON, 300)
+
+
+def at_once() -> FakeCarrier:
+    """Return a carrier that delivers at once."""
+    return FakeCarrier(answer=lambda attempt: Accepted(None))
+
+
+def idle() -> FakeCarrier:
+    post = FakeCarrier()
+    post.is_connected = False
+    return post
+
+
+def received(post: FakeCarrier) -> list[str]:
+    return sorted(attempt.receiver for _, attempt in post.submitted)
+
+
+async def until_made(env: Environment, least: int) -> None:
+    """Let the others go on, turn by turn, until so many requests are made."""
+    for _ in range(1000):
+        if await count_rows(env, "campaign_requests") >= least:
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("they are not made")
+
+
+def test_cancelled_campaign_sends_nothing_more(run_scenario: RunScenario) -> None:
+    post = at_once()
+
+    async def scenario(env: Environment) -> None:
+        campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(4)])
+        await start_campaign(env, campaign_id, LATER)
+        campaign = await get_campaign(env, campaign_id)
+        making = asyncio.create_task(service.advance_all(env.context))
+        await until_made(env, 2)
+        assert await service.cancel_campaign(env.context, campaign, audit_entry(env))
+        await asyncio.gather(making)
+        await env.wait(600)
+
+        assert post.submitted == []
+        kept = await get_campaign(env, campaign_id)
+        assert kept.state is CampaignState.CANCELLED
+        found = await campaign_parts(env, campaign_id)
+        assert 2 <= len(found) <= 4
+        for each in found:
+            assert {status for status, _ in await outcomes_of(env, each.request_id)} == {Status.CANCEL}
+        assert (await campaign_progress(env, campaign_id)).cancel == kept.requested
+        assert await count_rows(env, "campaign_blocks") == 0
+        assert await count_rows(env, "jobs") == 0
+        assert not await service.cancel_campaign(env.context, campaign, audit_entry(env))
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+
+
+def test_interrupted_cancel_is_finished_by_run_campaigns(run_scenario: RunScenario) -> None:
+    post = at_once()
+
+    async def scenario(env: Environment) -> None:
+        campaign_id = await checked_campaign(env, phones(2), phones(2, 10))
+        await start_campaign(env, campaign_id, LATER)
+        await env.wait(5)
+        now = env.world.now()
+        assert await env.store.write(
+            campaigns.change_state, campaign_id, (CampaignState.MADE,), CampaignState.CANCELLING, now
+        )
+        await env.wait(600)
+
+        assert post.submitted == []
+        assert (await get_campaign(env, campaign_id)).state is CampaignState.CANCELLED
+        assert (await campaign_progress(env, campaign_id)).cancel == 4
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+
+
+def test_messages_in_flight_are_not_cancelled_and_are_counted(run_scenario: RunScenario) -> None:
+    post = FakeCarrier()
+
+    async def scenario(env: Environment) -> None:
+        campaign_id = await checked_campaign(env, phones(2))
+        await start_campaign(env, campaign_id)
+        await env.wait(3)
+        await service.cancel_campaign(env.context, await get_campaign(env, campaign_id), audit_entry(env))
+        await env.wait(3)
+        assert (await campaign_progress(env, campaign_id)).sending == 2
+        await post.report(*[(one.hex(), Outcome.DELIVERED) for one in post.ids])
+        await env.wait(60)
+
+        assert (await campaign_progress(env, campaign_id)).completed == 2
+        assert all(each.is_ended for each in await campaign_parts(env, campaign_id))
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+
+
+def test_scheduled_campaign_waits_for_its_time_and_can_be_sent_now(run_scenario: RunScenario) -> None:
+    post = at_once()
+
+    async def scenario(env: Environment) -> None:
+        campaign_id = await checked_campaign(env, phones(12), phones(2, 100))
+        await start_campaign(env, campaign_id, LATER)
+        await env.wait(60)
+        assert post.submitted == []
+        assert (await campaign_progress(env, campaign_id)).waiting == 14
+
+        assert await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
+        await env.wait(10)
+
+        assert len(received(post)) == len(set(received(post))) == 14
+        kept = await get_campaign(env, campaign_id)
+        assert (kept.is_expedited, kept.scheduled_at) == (False, NOON + 60_000)
+        assert (await campaign_progress(env, campaign_id)).completed == 14
+        await env.wait(600)
+        assert len(post.submitted) == 14
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+
+
+def test_campaign_sent_now_while_requests_are_created_is_sent_completely(run_scenario: RunScenario) -> None:
+    post = at_once()
+
+    async def scenario(env: Environment) -> None:
+        campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(5)])
+        await start_campaign(env, campaign_id, LATER)
+        making = asyncio.create_task(service.advance_all(env.context))
+        await until_made(env, 2)
+        await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
+        await asyncio.gather(making)
+        await env.wait(20)
+
+        assert len(received(post)) == len(set(received(post))) == 10
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+
+
+def test_advertisement_cannot_be_sent_now_at_night(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        ad = Sending(Product.FRIENDTALK_TEXT, "(광고) 봄", (), is_ad=True)
+        campaign_id = await checked_campaign(env, phones(2), sending=ad)
+        await start_campaign(env, campaign_id, LATER)
+        with pytest.raises(Refused) as refusal:
+            await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
+        assert refusal.value.code is Code.NIGHT_AD_RESTRICTED
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: idle()}, world=VirtualWorld(starts_at=NOON + 10 * HOUR))
