@@ -2,8 +2,6 @@
 
 import math
 
-import math
-
 from starlette.responses import Response
 
 from pabal.console.shell import cookies
