@@ -69,7 +69,7 @@ async def ask(browser: Browser, page: Page, path: str) -> int:
     return (await browser.post(path, {"csrf": csrf}, x_csrf_token=csrf)).status
 
 
-def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(run_scenario: RunScenario) -> None:
+def test_page_opens_only_for_its_roles(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         named = await things(env)
         for role in Role:
@@ -89,7 +89,7 @@ def test_a_page_is_for_the_roles_that_it_names_and_for_no_other(run_scenario: Ru
     run_scenario(scenario)
 
 
-def test_who_is_not_signed_in_sees_only_what_is_for_anyone(run_scenario: RunScenario) -> None:
+def test_without_session_only_public_pages_open(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         named = await things(env)
         browser = Browser(env.service)
@@ -106,7 +106,7 @@ def test_who_is_not_signed_in_sees_only_what_is_for_anyone(run_scenario: RunScen
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.SENDER, Role.VIEWER])
-def test_nobody_sees_what_is_another_account_s(run_scenario: RunScenario, role: Role) -> None:
+def test_other_accounts_data_is_never_shown(run_scenario: RunScenario, role: Role) -> None:
     async def scenario(env: Environment) -> None:
         named = await things(env)
         stranger, mine = await signed_in_browser(env, role, "other"), await signed_in_browser(env, role)
@@ -124,7 +124,7 @@ def test_nobody_sees_what_is_another_account_s(run_scenario: RunScenario, role: 
     run_scenario(scenario)
 
 
-def test_the_walk_would_see_a_secret(run_scenario: RunScenario) -> None:
+def test_check_finds_a_leaked_secret(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         named = await things(env)
         owner = await signed_in_browser(env)
@@ -140,7 +140,7 @@ def test_the_walk_would_see_a_secret(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_nothing_is_done_for_a_form_that_is_not_from_here(run_scenario: RunScenario) -> None:
+def test_form_without_csrf_token_is_refused(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env, Role.OPERATOR)
         thief = await signed_in_browser(env, Role.OWNER, "other")
@@ -165,7 +165,7 @@ def test_nothing_is_done_for_a_form_that_is_not_from_here(run_scenario: RunScena
     run_scenario(scenario)
 
 
-def test_a_form_s_secret_may_come_in_a_header(run_scenario: RunScenario) -> None:
+def test_csrf_token_may_be_sent_in_a_header(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
@@ -176,7 +176,7 @@ def test_a_form_s_secret_may_come_in_a_header(run_scenario: RunScenario) -> None
     run_scenario(scenario)
 
 
-def test_an_operator_without_any_account_to_look_at_is_told_how_to_make_one(run_scenario: RunScenario) -> None:
+def test_operator_without_accounts_is_told_how_to_create_one(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         operator = await signed_in_browser(env, Role.OPERATOR)
 

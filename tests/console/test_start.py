@@ -6,7 +6,7 @@ import sys
 HEAVY = ("jinja2", "argon2", "pabal.console.app")
 
 
-def test_a_service_starts_without_what_only_the_console_needs() -> None:
+def test_service_starts_without_importing_the_console() -> None:
     code = f"import sys, pabal.cli; print([name for name in {HEAVY} if name in sys.modules])"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)

@@ -25,7 +25,7 @@ def fields(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-def test_both_languages_have_words_and_put_in_the_same_values() -> None:
+def test_both_languages_have_texts_with_the_same_values() -> None:
     for key, words in TEXTS.texts.items():
         assert words.ko.strip(), key
         assert words.en.strip(), key
@@ -33,12 +33,12 @@ def test_both_languages_have_words_and_put_in_the_same_values() -> None:
         assert key.startswith(("language.", "send_ad.")) or not HANGUL.search(words.en), key
 
 
-def test_every_key_that_is_said_has_words() -> None:
+def test_every_used_key_has_a_text() -> None:
     assert set(TEXTS.texts) >= USED_KEYS
     assert len(USED_KEYS) > 50
 
 
-def test_every_word_is_said_somewhere() -> None:
+def test_every_text_is_used() -> None:
     begun = set(MADE.findall(TEXT))
     quoted = set(re.findall(r"""["']([\w.]+)["']""", TEXT))
 
@@ -53,12 +53,12 @@ def test_values_are_put_in() -> None:
         assert "7" in TEXTS.translate(locale, "sign_in.throttled", minutes=7)
 
 
-def test_no_template_has_words_of_its_own() -> None:
+def test_templates_contain_no_korean_text() -> None:
     for file in FOLDER.rglob("*.html"):
         assert not HANGUL.search(file.read_text(encoding="utf-8")), file.name
 
 
-def test_every_outcome_comes_with_advice_and_every_end_with_a_moment() -> None:
+def test_every_outcome_has_advice_and_every_final_status_a_text() -> None:
     assert set(advice.ADVICE) == set(Outcome)
     for words in advice.ADVICE.values():
         assert HANGUL.search(words.ko)
@@ -69,5 +69,5 @@ def test_every_outcome_comes_with_advice_and_every_end_with_a_moment() -> None:
         assert f"timeline.{verdict}" in TEXTS.texts
 
 
-def test_every_place_in_the_menu_has_a_name() -> None:
+def test_every_menu_item_has_a_text() -> None:
     assert {page.menu for page in PAGES if page.menu} <= set(TEXTS.texts)

@@ -6,20 +6,15 @@ from pabal.domain.dates import HOUR
 from pabal.domain.user import Role
 from pabal.service.sending import progress as follow
 from pabal.store import campaign_requests
-from tests.console.upload.test_upload import sent_off, uploaded
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
+from tests.fixtures.console_upload import page_text, send_campaign, upload_file
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario, call_ok, set_up_sender, sms_body
 
 FOLLOW = "/console/requests"
 LATER = "2026-11-15 13:00"
-
-
-def words(shown: PageResponse) -> str:
-    """Return what a page says, without its tags."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", shown.text))
 
 
 def ids(shown: PageResponse) -> list[str]:
@@ -36,13 +31,13 @@ def watched(shown: PageResponse) -> list[str]:
 async def campaign(browser: Browser, receivers: int = 3, **fields: str) -> str:
     """Send a campaign and return its id."""
     rows = "".join(f"010-2000-{number:04},n\n" for number in range(receivers))
-    address = await uploaded(browser, f"phone,이름\n{rows}")
-    sent = await sent_off(browser, address, name="봄 행사", **fields)
+    address = await upload_file(browser, f"phone,이름\n{rows}")
+    sent = await send_campaign(browser, address, name="봄 행사", **fields)
     assert sent.status == 303, sent
     return sent.location.rpartition("/")[2]
 
 
-def test_what_is_done_to_one_request_of_a_campaign_is_counted_at_once(run_scenario: RunScenario) -> None:
+def test_changing_a_campaign_request_updates_its_progress_at_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
@@ -54,12 +49,12 @@ def test_what_is_done_to_one_request_of_a_campaign_is_counted_at_once(run_scenar
             await env.wait(10)
 
             assert done.status == 303
-            assert end in words(await browser.get(f"{FOLLOW}/{sent}")), deed
+            assert end in page_text(await browser.get(f"{FOLLOW}/{sent}")), deed
 
     run_scenario(scenario)
 
 
-def test_campaigns_and_requests_are_listed_newest_first_and_each_once(run_scenario: RunScenario) -> None:
+def test_campaigns_and_requests_are_listed_once_newest_first(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _ = await set_up_sender(env)
         browser = await signed_in_browser(env)
@@ -73,14 +68,14 @@ def test_campaigns_and_requests_are_listed_newest_first_and_each_once(run_scenar
         page = await browser.get(FOLLOW)
 
         assert ids(page) == [third, second, first]
-        assert "완료 1,200" in words(page)
+        assert "완료 1,200" in page_text(page)
         assert await count_rows(env, "requests") == 4
         assert watched(page) == [], "nothing moves: two have ended, one waits for its time"
 
     run_scenario(scenario)
 
 
-def test_pages_go_on_where_the_last_ended(run_scenario: RunScenario) -> None:
+def test_list_pages_continue_where_the_last_ended(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _ = await set_up_sender(env)
         browser = await signed_in_browser(env)
@@ -104,7 +99,7 @@ def test_pages_go_on_where_the_last_ended(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_a_long_row_of_campaigns_requests_is_passed_over_step_by_step(run_scenario: RunScenario) -> None:
+def test_list_skips_many_requests_of_campaigns(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _ = await set_up_sender(env)
         browser = await signed_in_browser(env)
@@ -121,7 +116,7 @@ def test_a_long_row_of_campaigns_requests_is_passed_over_step_by_step(run_scenar
     run_scenario(scenario, max_receivers=1)
 
 
-def test_what_moves_is_watched_until_it_has_ended(run_scenario: RunScenario) -> None:
+def test_progress_is_polled_until_the_end(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         sent = await campaign(browser)
@@ -137,13 +132,13 @@ def test_what_moves_is_watched_until_it_has_ended(run_scenario: RunScenario) -> 
             '<div id="what" hx-swap-oob="true">' in (await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1")).text
         )
         assert 'hx-swap-oob="true"' in news.text
-        assert "끝났습니다: 봄 행사" in words(news)
-        assert "완료 3" in words(news)
+        assert "끝났습니다: 봄 행사" in page_text(news)
+        assert "완료 3" in page_text(news)
 
     run_scenario(scenario)
 
 
-def test_what_is_scheduled_is_sent_now_or_cancelled(run_scenario: RunScenario) -> None:
+def test_scheduled_sends_can_be_sent_now_or_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _ = await set_up_sender(env)
         browser = await signed_in_browser(env)
@@ -164,7 +159,7 @@ def test_what_is_scheduled_is_sent_now_or_cancelled(run_scenario: RunScenario) -
 
                 after = await browser.get(f"{FOLLOW}/{sent}")
                 assert done.location == f"{FOLLOW}/{sent}"
-                assert end in words(after), (what, deed)
+                assert end in page_text(after), (what, deed)
                 assert "/cancel" not in after.text, "nothing waits any more"
                 noted = [(each.action, each.target) for each in await env.store.read(latest_entries, None, 1)]
                 assert noted == [(f"{what}.{deed}", sent)]
@@ -174,7 +169,7 @@ def test_what_is_scheduled_is_sent_now_or_cancelled(run_scenario: RunScenario) -
     run_scenario(scenario)
 
 
-def test_a_campaign_s_requests_lead_to_it_and_to_their_messages(run_scenario: RunScenario) -> None:
+def test_campaign_requests_link_to_campaign_and_messages(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         sent = await campaign(browser)
@@ -189,7 +184,7 @@ def test_a_campaign_s_requests_lead_to_it_and_to_their_messages(run_scenario: Ru
     run_scenario(scenario)
 
 
-def test_a_viewer_follows_and_changes_nothing(run_scenario: RunScenario) -> None:
+def test_viewer_sees_progress_but_cannot_change_it(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         sent = await campaign(await signed_in_browser(env), later="1", sendDate=LATER)
         await env.wait(6)
@@ -206,7 +201,7 @@ def test_a_viewer_follows_and_changes_nothing(run_scenario: RunScenario) -> None
     run_scenario(scenario)
 
 
-def test_another_account_s_are_not_there(run_scenario: RunScenario) -> None:
+def test_requests_of_other_accounts_are_not_found(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         sent = await campaign(await signed_in_browser(env), later="1", sendDate=LATER)
         await env.wait(6)

@@ -1,6 +1,5 @@
-"""The send page: every kind of message is sent as by the interface, once, by those who may."""
+"""The send page: every kind of message is sent as by the interface, by those who may."""
 
-import asyncio
 import re
 from typing import Any
 
@@ -16,13 +15,11 @@ from tests.fixtures.web import (
     SENDER,
     RunScenario,
     approve_template,
-    call_ok,
     get_message,
     list_messages,
     list_phone_messages,
     register_channel,
     set_up_sender,
-    template_body,
     world_starting_at,
 )
 
@@ -83,147 +80,7 @@ def test_variables_are_filled_in_for_each_receiver(run_scenario: RunScenario) ->
     run_scenario(scenario)
 
 
-def test_a_double_click_sends_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        fields = form()
-        ready_to_go = {**fields, **hidden_fields(await review(browser, fields))}
-
-        both = await asyncio.gather(*(browser.submit("/console/send", **ready_to_go) for _ in range(2)))
-        later = await browser.submit("/console/send", **ready_to_go)
-        await env.wait(5)
-
-        assert len({shown.location for shown in (*both, later)}) == 1
-        assert both[0].status == 303
-        assert len(await list_phone_messages(call)) == 1
-        assert len(await list_messages(call)) == 1
-
-    run_scenario(scenario)
-
-
-def test_what_is_sent_already_is_shown_also_when_it_could_not_be_sent_any_more(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        fields = form(later="1", sendDate="2026-11-15T12:05")
-        ready_to_go = {**fields, **hidden_fields(await review(browser, fields))}
-
-        first = await browser.submit("/console/send", **ready_to_go)
-        await env.wait(600)
-        again = await browser.submit("/console/send", **ready_to_go)
-
-        assert first.location.startswith("/console/send/done/")
-        assert again.location == first.location, "its time is over, but that is no matter"
-        done = [each.action for each in await env.store.read(latest_entries, None, 100)]
-        assert done.count("message.send") == 1
-
-    run_scenario(scenario)
-
-
-def test_an_old_page_that_is_sent_again_after_all_is_forgotten_sends_nothing(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        ready_to_go = {**form(), **hidden_fields(await review(browser, form()))}
-        await browser.submit("/console/send", **ready_to_go)
-        await env.wait(3700)
-
-        again = await browser.submit("/console/send", **ready_to_go)
-        strange = await browser.submit("/console/send", **{**ready_to_go, "key": "zz" * 32})
-        await env.wait(5)
-
-        assert (again.status, strange.status) == (200, 200)
-        assert 'id="send-it"' in again.text, "it can be looked over again"
-        assert len(await list_phone_messages(call)) == 1
-
-    run_scenario(scenario, idempotency_hours=1)
-
-
-def test_a_template_that_changed_after_the_last_look_is_looked_over_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(call, sender_key, content="주문이 왔습니다")
-        browser = await signed_in_browser(env)
-        fields = talk("alimtalk", sender_key)
-        seen = hidden_fields(await review(browser, fields))
-        await call_ok(call, "template/update", template_body(sender_key, content="다른 말입니다"))
-        await call_ok(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
-
-        shown = await browser.submit("/console/send", **fields, **seen)
-        await env.wait(5)
-
-        assert shown.status == 200
-        assert "다른 말입니다" in shown.text
-        assert await list_phone_messages(call) == []
-        again = await browser.submit("/console/send", **fields, **hidden_fields(shown))
-        assert again.status == 303
-
-    run_scenario(scenario)
-
-
-def test_what_was_changed_after_the_last_look_is_looked_over_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        seen = hidden_fields(await review(browser, form()))
-        later = {"later": "1", "sendDate": "2026-11-20T10:00"}
-        for change in ({"content": "다른 말"}, {"receivers": "010-9999-8888"}, later):
-            shown = await browser.submit("/console/send", **{**form(), **change}, **seen)
-
-            assert (shown.status, shown.location) == (200, "")
-            assert hidden_fields(shown)["digest"] != seen["digest"]
-        await env.wait(5)
-
-        assert await list_phone_messages(call) + await list_phone_messages(call, "010-9999-8888") == []
-
-    run_scenario(scenario)
-
-
-def test_nothing_is_sent_without_a_last_look(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-
-        shown = await browser.submit("/console/send", **form())
-        await env.wait(5)
-
-        assert shown.status == 200
-        assert 'id="send-it"' in shown.text
-        assert await list_phone_messages(call) == []
-
-    run_scenario(scenario)
-
-
-def test_two_sends_of_the_same_are_two(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-
-        first, second = await send(browser, form()), await send(browser, form())
-        await env.wait(5)
-
-        assert first != second
-        assert len(await list_phone_messages(call)) == 2
-
-    run_scenario(scenario)
-
-
-def test_the_last_look_says_how_many_and_when(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        receivers = f"{PHONE}\n010-2222-3333\n01012345678"
-
-        shown = await review(browser, form(receivers=receivers, later="1", sendDate="2026-11-16T09:30"))
-
-        assert "2명 · 중복 1건 제외" in shown.text
-        assert "2026-11-16 09:30" in shown.text
-        assert "2명에게 발송" in shown.text
-
-    run_scenario(scenario)
-
-
-def test_a_repeated_number_gets_it_twice_only_if_asked_to(run_scenario: RunScenario) -> None:
+def test_duplicate_number_gets_message_twice_only_on_request(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         browser = await signed_in_browser(env)
@@ -264,7 +121,7 @@ WRONG: list[tuple[str, dict[str, str], str]] = [
 ]
 
 
-def test_what_is_wrong_is_told_beside_its_field(run_scenario: RunScenario) -> None:
+def test_errors_are_shown_at_their_fields(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
         browser = await signed_in_browser(env)
@@ -278,7 +135,7 @@ def test_what_is_wrong_is_told_beside_its_field(run_scenario: RunScenario) -> No
     run_scenario(scenario)
 
 
-def test_a_sender_number_must_be_registered_where_the_operator_has_it_so(run_scenario: RunScenario) -> None:
+def test_unregistered_sender_number_is_refused_if_the_operator_checks_it(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         refused = await review(browser, form())
@@ -294,7 +151,7 @@ def test_a_sender_number_must_be_registered_where_the_operator_has_it_so(run_sce
     run_scenario(scenario, check_sender_numbers=True)
 
 
-def test_without_a_carrier_it_says_so_on_top(run_scenario: RunScenario) -> None:
+def test_missing_carrier_is_shown_at_the_top(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
@@ -322,7 +179,7 @@ def test_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> Non
     run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
 
 
-def test_an_advertisement_waits_for_the_morning_where_the_operator_has_it_so(run_scenario: RunScenario) -> None:
+def test_night_advertisement_is_postponed_if_the_operator_allows_it(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
         browser = await signed_in_browser(env)
@@ -356,7 +213,7 @@ def test_a_message_is_sent_when_it_is_scheduled(run_scenario: RunScenario) -> No
     run_scenario(scenario)
 
 
-def test_a_fallback_goes_as_it_was_shown(run_scenario: RunScenario) -> None:
+def test_fallback_is_sent_as_previewed(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
         browser = await signed_in_browser(env)
@@ -372,7 +229,7 @@ def test_a_fallback_goes_as_it_was_shown(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(run_scenario: RunScenario) -> None:
+def test_test_message_goes_to_own_phone_and_number_is_stored(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         browser = await signed_in_browser(env)
@@ -398,7 +255,7 @@ def test_a_test_goes_to_one_s_own_phone_and_its_number_is_remembered(run_scenari
     run_scenario(scenario)
 
 
-def test_a_test_that_cannot_be_sent_says_why(run_scenario: RunScenario) -> None:
+def test_refused_test_message_shows_the_reason(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         browser = await signed_in_browser(env)
@@ -414,7 +271,7 @@ def test_a_test_that_cannot_be_sent_says_why(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_who_sent_what_is_noted_without_anyone_s_number_or_text(run_scenario: RunScenario) -> None:
+def test_audit_log_records_sends_without_numbers_or_text(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
@@ -429,7 +286,7 @@ def test_who_sent_what_is_noted_without_anyone_s_number_or_text(run_scenario: Ru
     run_scenario(scenario)
 
 
-def test_another_account_s_profile_cannot_be_sent_under(run_scenario: RunScenario) -> None:
+def test_profile_of_another_account_is_refused(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         other = await env.caller("other")
         sender_key = await register_channel(other, channelId="@other", cellphone="010-8888-0000")
@@ -447,7 +304,7 @@ def test_another_account_s_profile_cannot_be_sent_under(run_scenario: RunScenari
     run_scenario(scenario)
 
 
-def test_a_viewer_finds_no_way_to_send(run_scenario: RunScenario) -> None:
+def test_viewer_cannot_send(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         viewer = await signed_in_browser(env, Role.VIEWER)
 

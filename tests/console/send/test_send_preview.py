@@ -51,7 +51,7 @@ def test_a_text_is_counted_as_it_will_be_sent(run_scenario: RunScenario) -> None
     run_scenario(scenario)
 
 
-def test_an_sms_that_does_not_fit_may_become_an_lms_at_one_press(run_scenario: RunScenario) -> None:
+def test_sms_that_is_too_long_can_be_changed_to_lms(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         fields = form(content="가" * 46)
@@ -70,7 +70,7 @@ def test_an_sms_that_does_not_fit_may_become_an_lms_at_one_press(run_scenario: R
     run_scenario(scenario)
 
 
-def test_a_line_of_any_length_is_looked_at(run_scenario: RunScenario) -> None:
+def test_lines_of_any_length_are_read(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         shown = await preview(await signed_in_browser(env), form(receivers='"1' + "x" * 200_000))
         assert [len(row) for row in receiver_rows(shown)] == [3]
@@ -78,7 +78,7 @@ def test_a_line_of_any_length_is_looked_at(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_characters_that_cannot_be_sent_are_marked(run_scenario: RunScenario) -> None:
+def test_unsupported_characters_are_marked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
         browser = await signed_in_browser(env)
@@ -95,7 +95,7 @@ def test_characters_that_cannot_be_sent_are_marked(run_scenario: RunScenario) ->
     run_scenario(scenario)
 
 
-def test_characters_that_become_question_marks_are_shown_so(run_scenario: RunScenario) -> None:
+def test_replaced_characters_are_shown(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
@@ -109,7 +109,7 @@ def test_characters_that_become_question_marks_are_shown_so(run_scenario: RunSce
     run_scenario(scenario, unsupported_characters="replace")
 
 
-def test_the_phone_shows_what_the_first_receiver_gets(run_scenario: RunScenario) -> None:
+def test_preview_shows_the_message_of_the_first_receiver(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -136,7 +136,7 @@ def test_the_phone_shows_what_the_first_receiver_gets(run_scenario: RunScenario)
     run_scenario(scenario)
 
 
-def test_the_fallback_is_shown_as_it_would_go(run_scenario: RunScenario) -> None:
+def test_fallback_preview_matches_what_is_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
         browser = await signed_in_browser(env)
@@ -159,7 +159,7 @@ def test_the_fallback_is_shown_as_it_would_go(run_scenario: RunScenario) -> None
     run_scenario(scenario)
 
 
-def test_every_bad_receiver_is_named_with_the_reason_and_repeated_ones_are_pointed_out(
+def test_invalid_receivers_show_their_reason_and_duplicates_are_marked(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -204,7 +204,7 @@ def test_a_first_line_may_name_the_columns(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_values_are_left_alone_where_there_are_no_variables(run_scenario: RunScenario) -> None:
+def test_values_are_ignored_without_variables(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
@@ -216,7 +216,7 @@ def test_values_are_left_alone_where_there_are_no_variables(run_scenario: RunSce
     run_scenario(scenario)
 
 
-def test_too_many_receivers_are_told_before_they_are_looked_at(run_scenario: RunScenario) -> None:
+def test_too_many_receivers_are_refused_before_validation(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         fields = form(receivers="\n".join(f"010-1111-{n:04}" for n in range(21)))
@@ -230,7 +230,7 @@ def test_too_many_receivers_are_told_before_they_are_looked_at(run_scenario: Run
     run_scenario(scenario, max_receivers=20)
 
 
-def test_what_is_still_empty_is_not_held_against_whoever_types(run_scenario: RunScenario) -> None:
+def test_empty_fields_are_no_errors_while_typing(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
@@ -244,7 +244,7 @@ def test_what_is_still_empty_is_not_held_against_whoever_types(run_scenario: Run
     run_scenario(scenario)
 
 
-def test_every_part_that_typing_changes_has_its_place_in_the_form(run_scenario: RunScenario) -> None:
+def test_every_part_of_the_live_preview_exists_in_the_form(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key = await set_up_sender(env)
         browser = await signed_in_browser(env)
@@ -262,7 +262,7 @@ def test_every_part_that_typing_changes_has_its_place_in_the_form(run_scenario: 
     run_scenario(scenario)
 
 
-def test_a_picture_that_was_looked_at_before_is_not_asked_for_again(run_scenario: RunScenario) -> None:
+def test_reviewed_image_need_not_be_sent_again_for_a_preview(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         unseen = {name: value for name, value in IMAGE.items() if name != "image_body"}
@@ -321,7 +321,7 @@ def test_the_fields_of_a_button_follow_its_type(run_scenario: RunScenario) -> No
     run_scenario(scenario)
 
 
-def test_typing_takes_the_last_look_away(run_scenario: RunScenario) -> None:
+def test_typing_removes_the_confirmation(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         looked = await review(browser, form())

@@ -22,7 +22,7 @@ OVER_TLS = {"x_forwarded_proto": "https", "x_forwarded_for": "192.0.2.9"}
 TRUSTING = {"trusted_proxies": [ip_network("127.0.0.1/32")]}
 
 
-def test_every_answer_says_what_browsers_may_do_with_it(run_scenario: RunScenario) -> None:
+def test_every_answer_has_the_security_headers(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env, Role.OPERATOR)
         for path in ["/console/nowhere", "/console/history?x=%ff", *{page.path for page in PAGES}]:
@@ -37,7 +37,7 @@ def test_every_answer_says_what_browsers_may_do_with_it(run_scenario: RunScenari
 
 
 @pytest.mark.parametrize("file", HTML, ids=lambda file: file.name)
-def test_no_page_has_scripts_or_styles_in_itself_nor_lets_anything_through_unescaped(file: Path) -> None:
+def test_templates_contain_no_inline_scripts_styles_or_unescaped_values(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
 
     assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:|hx-on|\bjs:", text)
@@ -45,7 +45,7 @@ def test_no_page_has_scripts_or_styles_in_itself_nor_lets_anything_through_unesc
     assert not re.search(r"""(src|href|action)=["']?(https?:)?//""", text)
 
 
-def test_files_are_kept_for_good_at_addresses_that_change_with_them(run_scenario: RunScenario) -> None:
+def test_static_files_are_immutable_at_hashed_addresses(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = Browser(env.service)
         page = await browser.get("/console/login")
@@ -64,7 +64,7 @@ def test_files_are_kept_for_good_at_addresses_that_change_with_them(run_scenario
     run_scenario(scenario)
 
 
-def test_a_session_is_held_away_from_scripts_and_other_sites_and_is_new_at_each_sign_in(
+def test_session_cookie_is_protected_and_new_at_each_sign_in(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -85,7 +85,7 @@ def test_a_session_is_held_away_from_scripts_and_other_sites_and_is_new_at_each_
     run_scenario(scenario)
 
 
-def test_over_tls_only_a_cookie_counts_that_nobody_else_can_have_set(run_scenario: RunScenario) -> None:
+def test_only_host_prefixed_cookies_count_over_tls(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env)
         browser = await sign_in(env, name, Browser(env.service, **OVER_TLS))
@@ -105,7 +105,7 @@ def test_over_tls_only_a_cookie_counts_that_nobody_else_can_have_set(run_scenari
     run_scenario(scenario, **TRUSTING)
 
 
-def test_who_is_not_a_trusted_proxy_is_not_believed_about_tls_or_addresses(run_scenario: RunScenario) -> None:
+def test_forwarded_headers_of_untrusted_peers_are_ignored(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env)
         browser = await sign_in(env, name, Browser(env.service, **OVER_TLS))
@@ -121,7 +121,7 @@ def test_who_is_not_a_trusted_proxy_is_not_believed_about_tls_or_addresses(run_s
     run_scenario(scenario)
 
 
-def test_a_wrong_password_and_an_unknown_name_are_told_alike(run_scenario: RunScenario) -> None:
+def test_wrong_password_and_unknown_name_get_the_same_answer(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env)
         browser = Browser(env.service)
@@ -140,16 +140,16 @@ def test_a_wrong_password_and_an_unknown_name_are_told_alike(run_scenario: RunSc
     ["https://evil.example/console", "//evil.example/console", "/\\evil.example", "/console\\@evil", "/api/x", "",
      "javascript:alert(1)", "/consoles", "/console/login?next=/console", "/console/\n", "console"],
 )  # fmt: skip
-def test_nobody_is_sent_out_of_the_console(path: str) -> None:
+def test_redirects_never_leave_the_console(path: str) -> None:
     assert local_path(path) == HOME
 
 
 @pytest.mark.parametrize("path", ["/console", "/console/history?status=fail&receiver=010", "/console/phone"])
-def test_one_is_sent_on_to_where_one_wanted(path: str) -> None:
+def test_local_paths_are_kept_for_redirects(path: str) -> None:
     assert local_path(path) == path
 
 
-def test_who_wanted_a_page_gets_there_after_signing_in(run_scenario: RunScenario) -> None:
+def test_sign_in_leads_to_the_requested_page(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         name = await make_user(env)
         browser = Browser(env.service)
@@ -174,7 +174,7 @@ def test_who_wanted_a_page_gets_there_after_signing_in(run_scenario: RunScenario
     run_scenario(scenario)
 
 
-def test_the_language_stays_as_chosen_and_nonsense_changes_nothing(run_scenario: RunScenario) -> None:
+def test_chosen_language_persists_and_unknown_ones_are_ignored(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = Browser(env.service)
         korean = await browser.get("/console/login")
@@ -200,9 +200,7 @@ def test_the_language_stays_as_chosen_and_nonsense_changes_nothing(run_scenario:
         ("/console/history", "HEAD", 200),
     ],
 )
-def test_what_cannot_be_answered_is_told_on_a_page(
-    run_scenario: RunScenario, path: str, method: str, status: int
-) -> None:
+def test_refusals_are_shown_as_pages(run_scenario: RunScenario, path: str, method: str, status: int) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
@@ -214,7 +212,7 @@ def test_what_cannot_be_answered_is_told_on_a_page(
     run_scenario(scenario)
 
 
-def test_a_form_that_is_too_large_or_none_is_refused(run_scenario: RunScenario) -> None:
+def test_oversized_or_malformed_forms_are_refused(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = Browser(env.service)
 
@@ -231,7 +229,7 @@ def test_a_form_that_is_too_large_or_none_is_refused(run_scenario: RunScenario) 
 @pytest.mark.parametrize(
     ("trouble", "status"), [(StoreUnavailable("gone"), 503), (ValueError("secret inside"), 500)]
 )
-def test_trouble_is_told_without_a_word_of_the_inside(
+def test_errors_reveal_no_internals(
     run_scenario: RunScenario, tmp_path: Path, trouble: Exception, status: int
 ) -> None:
     world = VirtualWorld()
@@ -252,7 +250,7 @@ def test_trouble_is_told_without_a_word_of_the_inside(
     run_scenario(scenario, world=world, store=store)
 
 
-def test_names_that_people_chose_are_shown_and_never_run(run_scenario: RunScenario) -> None:
+def test_user_and_account_names_are_escaped(run_scenario: RunScenario) -> None:
     hostile = '"><script>alert(1)</script>'
 
     async def scenario(env: Environment) -> None:

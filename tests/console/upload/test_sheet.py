@@ -46,7 +46,7 @@ def excel(*rows: list[object]) -> bytes:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16"])
-def test_a_text_is_read_however_it_is_encoded(path: Path, encoding: str) -> None:
+def test_csv_is_read_in_all_usual_encodings(path: Path, encoding: str) -> None:
     assert read(path, TEXT.encode(encoding)) == [
         SheetRow(1, ("휴대폰번호", "이름")),
         SheetRow(2, ("010-1234-5678", "홍길동")),
@@ -54,12 +54,12 @@ def test_a_text_is_read_however_it_is_encoded(path: Path, encoding: str) -> None
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_columns_are_parted_by_what_the_first_row_uses(path: Path, delimiter: str) -> None:
+def test_delimiter_is_taken_from_the_first_row(path: Path, delimiter: str) -> None:
     body = TEXT.replace(",", delimiter).encode()
     assert [len(row.cells) for row in read(path, body)] == [2, 2]
 
 
-def test_empty_rows_are_passed_over_and_rows_keep_their_numbers(path: Path) -> None:
+def test_empty_rows_are_skipped_and_rows_keep_their_numbers(path: Path) -> None:
     body = 'phone,이름\n\n,\n010-1,"두 줄\n이름"\n010-2,x\n'.encode()
     assert read(path, body) == [
         SheetRow(1, ("phone", "이름")),
@@ -68,7 +68,7 @@ def test_empty_rows_are_passed_over_and_rows_keep_their_numbers(path: Path) -> N
     ]
 
 
-def test_an_excel_file_is_read_as_people_see_it(path: Path) -> None:
+def test_excel_cells_are_read_as_displayed(path: Path) -> None:
     day = datetime.datetime(2026, 11, 15)
     body = excel(["휴대폰번호", "금액", "날짜"], [1012345678, 1500.0, day], [None, None, None], ["010", 1.5, True])
     assert [row.cells for row in read(path, body)] == [
@@ -90,14 +90,14 @@ def test_an_excel_file_is_read_as_people_see_it(path: Path) -> None:
     ],
     ids=["no zip", "old excel", "no text", "no letters", "half a letter", "half of a pair"],
 )
-def test_what_cannot_be_read_is_told_in_words(path: Path, body: bytes) -> None:
+def test_unreadable_files_are_refused_with_a_message(path: Path, body: bytes) -> None:
     refused = refusal(path, body)
 
     assert refused.code is Code.INVALID_PARAMETER
     assert refused.problems[0].detail is not None
 
 
-def test_an_excel_file_that_unpacks_to_too_much_is_not_unpacked(path: Path) -> None:
+def test_excel_file_that_unpacks_too_large_is_refused(path: Path) -> None:
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/sharedStrings.xml", b"\0" * (xlsx_limits.MAX_SHARED_STRINGS_BYTES + 1))
@@ -128,17 +128,17 @@ def excel_of(rows: str, **parts: str) -> bytes:
     ],
     ids=["cells", "cells behind comments", "one cell", "styles"],
 )
-def test_a_small_file_that_takes_much_room_to_read_is_not_read(path: Path, body: bytes) -> None:
+def test_small_file_that_needs_much_memory_is_refused(path: Path, body: bytes) -> None:
     assert len(body) < 100_000
     assert "too large" in str(refusal(path, body).problems[0].detail)
 
 
-def test_rows_without_end_are_not_gone_through(path: Path) -> None:
+def test_endless_rows_are_refused(path: Path) -> None:
     body = excel_of('<row r="2000000000"><c><v>1</v></c></row>')
     assert refusal(path, body).code is Code.TOO_MANY_RECEIVERS
 
 
-def test_many_rows_that_are_only_formatted_are_passed_over(path: Path) -> None:
+def test_rows_with_formatting_only_are_skipped(path: Path) -> None:
     empty = '<row ht="20" customHeight="1"/>' * (xlsx_limits.MAX_ROW_TAGS + 1)
     body = excel_of(
         f'<row><c t="inlineStr"><is><t>phone</t></is></c></row>{empty}<row><c><v>1012345678</v></c></row>'
@@ -146,7 +146,7 @@ def test_many_rows_that_are_only_formatted_are_passed_over(path: Path) -> None:
     assert [row.cells for row in read(path, body)] == [("phone",), ("1012345678",)]
 
 
-def test_a_locked_part_of_an_excel_file_is_told_in_words(path: Path) -> None:
+def test_encrypted_excel_part_is_refused_with_a_message(path: Path) -> None:
     body = bytearray(excel(["phone"]))
     place = -1
     while (place := body.find(b"PK\x01\x02", place + 1)) >= 0:
@@ -170,7 +170,7 @@ def test_columns_are_found_by_their_names() -> None:
     assert found.unused == ("메모",)
 
 
-def test_a_variable_may_be_called_like_the_number() -> None:
+def test_variable_may_be_named_like_the_phone_column() -> None:
     found = sheet.find_columns(SheetRow(1, ("번호", "휴대폰")), ["번호"])
     assert (found.phone, found.values) == (1, {"번호": 0})
 
@@ -185,7 +185,7 @@ def test_a_variable_may_be_called_like_the_number() -> None:
         (("휴대폰", "이름", "이름"), "the same name: 이름"),
     ],
 )
-def test_columns_that_are_missing_or_there_twice_are_named(cells: tuple[str, ...], said: str) -> None:
+def test_missing_and_duplicate_columns_are_named(cells: tuple[str, ...], said: str) -> None:
     with pytest.raises(Refused) as refused:
         sheet.find_columns(SheetRow(1, cells), ["이름"])
     assert said in refused.value.problems[0].message("en")
@@ -195,5 +195,5 @@ def test_columns_that_are_missing_or_there_twice_are_named(cells: tuple[str, ...
     ("cell", "meant"),
     [("1012345678", "01012345678"), ("111234567", "0111234567"), ("010-1", "010-1"), ("15881588", "15881588")],
 )
-def test_a_zero_that_a_spreadsheet_dropped_is_put_back(cell: str, meant: str) -> None:
+def test_leading_zero_of_phone_numbers_is_restored(cell: str, meant: str) -> None:
     assert sheet.restore_phone_number(cell) == meant

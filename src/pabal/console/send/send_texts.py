@@ -26,7 +26,8 @@ TEXTS = {
     "send.content": Text("내용", "Text"),
     "send.ad": Text("광고 메시지", "This is an advertisement"),
     "send_ad.text": Text(
-        "법에 따라 맨 앞에 (광고)가 자동으로 붙고 야간에는 발송되지 않습니다. 무료 수신거부 번호는 내용에 직접 입력하세요.",
+        "법에 따라 맨 앞에 (광고)가 자동으로 붙고 야간에는 발송되지 않습니다. "
+        "무료 수신거부 번호는 내용에 직접 입력하세요.",
         "“(광고)” is added automatically, as the law requires, and the message is not sent at night. "
         "Write the free opt-out number in the text yourself.",
     ),
