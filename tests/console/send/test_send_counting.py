@@ -61,7 +61,7 @@ async def by_the_interface(call: Caller, given: Sequence[str]) -> list[Counted]:
 
 
 def _counted(message: str) -> Counted:
-    size = re.search(r"까지인데 (\d+)바이트", message)
+    size = re.search(r"바이트인데 (\d+)바이트", message)
     if size:
         return Counted(int(size[1]) - len(FILLER), frozenset())
     return Counted(None, frozenset(chr(int(code, 16)) for code in re.findall(r"U\+([0-9A-F]{4,6})", message)))

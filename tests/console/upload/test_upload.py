@@ -43,7 +43,7 @@ def test_file_is_validated_and_errors_are_shown_by_row(run_scenario: RunScenario
             (4, "The same number is in row 2."),
             (5, "A phone number is not valid. It is not a Korean mobile number."),
             (6, "A receiver has no value for a variable. Variables: 이름"),
-            (7, "The text holds characters that cannot be sent. Characters: 😀 (U+1F600)"),
+            (7, "The text contains characters that cannot be sent. Characters: 😀 (U+1F600)"),
         ]
         page = await browser.get(address)
         assert "2행과 같은 번호입니다." in page.text
