@@ -13,7 +13,7 @@ _KEY = (
 
 
 class ApiKey(NamedTuple):
-    """An API key, all but the key itself."""
+    """An API key, without its secret."""
 
     id: int
     account_id: int
@@ -33,7 +33,7 @@ class ApiKey(NamedTuple):
 
 
 class Account(NamedTuple):
-    """Whom data belongs to."""
+    """The owner of requests, keys, profiles and users."""
 
     id: int
     name: str
@@ -42,7 +42,7 @@ class Account(NamedTuple):
 
 
 def ensure_account(tx: Tx, name: str, now: Instant) -> int:
-    """Return the id of the account of this name, made if new."""
+    """Return the id of the account of this name; create it if it is new."""
     tx.execute("insert into accounts (name, created_at) values (?, ?) on conflict (name) do nothing", (name, now))
     row = tx.fetch_one("select id from accounts where name = ?", (name,))
     assert row is not None
@@ -50,7 +50,7 @@ def ensure_account(tx: Tx, name: str, now: Instant) -> int:
 
 
 def lock(tx: Tx, account_id: int) -> None:
-    """Have works that count what an account has done come one after the other, whatever the engine."""
+    """Lock the account's row to serialize transactions that count its rows."""
     tx.execute("update accounts set created_at = created_at where id = ?", (account_id,))
 
 
@@ -82,7 +82,7 @@ def add_key(
     now: Instant,
     expires_at: Instant | None,
 ) -> int:
-    """Keep a new key by its hash and return its id."""
+    """Add a key by its hash and return its id."""
     rows = tx.fetch_all(
         "insert into keys (account_id, name, hash, scopes, allow, rate, created_at, expires_at)"
         " values (?, ?, ?, ?, ?, ?, ?, ?) returning id",
@@ -115,7 +115,7 @@ def list_keys_by_account(tx: Tx, account_id: int) -> list[ApiKey]:
 
 
 def newest_key_id(tx: Tx, account_id: int) -> int:
-    """Return the id of an account's newest key, 0 where it has none."""
+    """Return the id of an account's newest key; 0 if it has none."""
     row = tx.fetch_one("select max(id) from keys where account_id = ?", (account_id,))
     return int(row[0] or 0) if row else 0
 
@@ -136,7 +136,7 @@ def add_number(tx: Tx, account_id: int, number: str, now: Instant) -> bool:
 
 
 def remove_number(tx: Tx, account_id: int, number: str) -> bool:
-    """Take a sender number off the list; say whether it was on it."""
+    """Remove a sender number; say whether it was registered."""
     return tx.execute("delete from numbers where account_id = ? and number = ?", (account_id, number)) > 0
 
 

@@ -1,4 +1,4 @@
-"""Who did what, when, to what: the log of what people change."""
+"""The audit log: who changed what, and when."""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
@@ -12,7 +12,7 @@ COMMAND_LINE_NAME = "command line"
 
 
 class Actor(NamedTuple):
-    """Who does something: a user, or whoever is at the command line, who is none."""
+    """A user, or the command line, which has no user id."""
 
     user_id: int | None
     name: str
@@ -22,7 +22,7 @@ COMMAND_LINE = Actor(None, COMMAND_LINE_NAME)
 
 
 class AuditEntry(NamedTuple):
-    """One thing that someone did; `target` is an id, a code or a user's name, never a number or a text."""
+    """One action; `target` is an id, a code or a user's name, never a phone number or a text."""
 
     created_at: Instant
     user_id: int | None
@@ -33,7 +33,7 @@ class AuditEntry(NamedTuple):
 
 
 def add(tx: Tx, audit_entry: AuditEntry) -> None:
-    """Note what someone did, in the transaction that does it."""
+    """Add an entry, in the transaction of its action."""
     tx.execute(
         "insert into audit_log (created_at, user_id, actor, account_id, action, target) values (?, ?, ?, ?, ?, ?)",
         audit_entry,
@@ -41,7 +41,7 @@ def add(tx: Tx, audit_entry: AuditEntry) -> None:
 
 
 def run_audited(tx: Tx, audit_entry: AuditEntry | None, work: Callable[..., T], *args: object) -> T:
-    """Do something, note who did it if that is known, and return what came of it: both are kept, or neither."""
+    """Run `work`, add the entry if there is one, and return the result, in one transaction."""
     done = work(tx, *args)
     if audit_entry:
         add(tx, audit_entry)
@@ -49,7 +49,7 @@ def run_audited(tx: Tx, audit_entry: AuditEntry | None, work: Callable[..., T], 
 
 
 class ListedEntry(NamedTuple):
-    """A deed as it is listed: with its place in the log, and the name of the account, if it has one."""
+    """An entry with its id and the name of its account, if it has one."""
 
     id: int
     account: str | None
@@ -57,7 +57,7 @@ class ListedEntry(NamedTuple):
 
 
 def find(tx: Tx, account_id: int | None, actor: str, before: int | None, limit: int) -> list[ListedEntry]:
-    """Return what was done, newest first: to an account's things or anyone's, by one or, with no name, by all."""
+    """Return entries, newest first, of one account or all, and of one actor or, without a name, all."""
     conditions: list[tuple[str, Value]] = []
     if account_id is not None:
         conditions.append(("d.account_id = ?", account_id))
@@ -75,7 +75,7 @@ def find(tx: Tx, account_id: int | None, actor: str, before: int | None, limit: 
 
 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Drop some that are older; return how many."""
+    """Delete some entries older than `before`; return how many."""
     return tx.execute(
         "delete from audit_log where id in (select id from audit_log where created_at < ? order by created_at"
         " limit ?)",

@@ -6,11 +6,11 @@ from pabal.domain.dates import MINUTE, Instant
 from pabal.store.engine.base import Tx
 
 THROUGHPUT_MAX_AGE = 1 * MINUTE
-"""What was told longer ago says nothing of now: whoever told it is no more."""
+"""An older measurement does not count: its worker has exited."""
 
 
 class CarrierState(NamedTuple):
-    """How a carrier does, since when, and why, as a worker sees it; the only process there is has no name."""
+    """The state of a carrier as a worker sees it; `worker` is empty for the only process."""
 
     name: str
     state: str
@@ -18,20 +18,20 @@ class CarrierState(NamedTuple):
     reason: str
     worker: str = ""
     last_error: str | None = None
-    """The last reason that it was not well, also if it is well again."""
+    """The last reason of a bad state, also after it is up again."""
     last_error_at: Instant | None = None
     messages_per_minute: int | None = None
-    """How many messages a minute it took lately."""
+    """How many messages per minute it accepted lately."""
     measured_at: Instant | None = None
 
     def throughput_at(self, now: Instant) -> int:
-        """Return how many messages a minute it takes now."""
+        """Return how many messages per minute it accepts now."""
         is_fresh = self.measured_at is not None and now - THROUGHPUT_MAX_AGE < self.measured_at
         return (self.messages_per_minute or 0) if is_fresh else 0
 
 
 def save(tx: Tx, state: CarrierState) -> None:
-    """Keep the state of a carrier, and its reason, if there is one, as the last trouble."""
+    """Save the state of a carrier, and its reason, if any, as the last error."""
     trouble, at = (state.reason, state.since) if state.reason else (None, None)
     tx.execute(
         "insert into carrier_states (name, state, since, reason, worker, last_error, last_error_at)"
@@ -45,7 +45,7 @@ def save(tx: Tx, state: CarrierState) -> None:
 
 
 def save_throughput(tx: Tx, name: str, worker: str, messages_per_minute: int, now: Instant) -> None:
-    """Keep how many messages a minute a carrier took from a worker lately."""
+    """Save how many messages per minute a carrier accepted from a worker."""
     tx.execute(
         "update carrier_states set messages_per_minute = ?, measured_at = ? where name = ? and worker = ?",
         (messages_per_minute, now, name, worker),
@@ -62,5 +62,5 @@ def list_all(tx: Tx) -> list[CarrierState]:
 
 
 def delete_gone_workers(tx: Tx) -> None:
-    """Drop what workers that are no more have said."""
+    """Delete the states that exited workers have saved."""
     tx.execute("delete from carrier_states where worker <> '' and worker not in (select name from workers)")

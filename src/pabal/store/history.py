@@ -1,4 +1,4 @@
-"""Looking messages up: one account's, newest first, a page at a time."""
+"""Message lists: one account's messages, newest first, by page."""
 
 from typing import NamedTuple
 
@@ -11,11 +11,11 @@ from pabal.store.messages import COLUMNS, Message, from_row
 from pabal.store.requests import Request
 
 MAX_DAYS_AHEAD = 366
-"""No message is scheduled further after its request than this: lets a search by date skip the rest."""
+"""No message is scheduled further ahead of its request, so a search by date can skip the rest."""
 
 
 class MessageFilter(NamedTuple):
-    """What a search asks for; None asks for nothing."""
+    """What a search filters by; None matches everything."""
 
     account_id: int
     receiver: str | None = None
@@ -33,14 +33,14 @@ class MessageFilter(NamedTuple):
 
 
 class MessagePage(NamedTuple):
-    """One page of what was found, and how many there are in all."""
+    """One page of the matching messages, and their total number."""
 
     total: int
     found: list[tuple[Message, Request]]
 
 
 def find(tx: Tx, wanted: MessageFilter, page: int, page_size: int) -> MessagePage:
-    """Return a page of the messages that fit, newest first."""
+    """Return a page of the matching messages, newest first."""
     where, args, needs_request = where_clause(wanted)
     join = " join requests r on r.id = substr(m.id, 1, 13) and r.slot = m.slot" if needs_request else ""
     row = tx.fetch_one(f"select count(*) from messages m{join} where {where}", args)
@@ -58,7 +58,7 @@ def find(tx: Tx, wanted: MessageFilter, page: int, page_size: int) -> MessagePag
 
 
 def where_clause(wanted: MessageFilter) -> tuple[str, list[Value], bool]:
-    """Return the where clause, its arguments, and whether it speaks of the request `r`."""
+    """Return the where clause, its arguments, and whether it uses the request `r`."""
     plus = "+" if wanted.receiver is None else ""
     own: list[tuple[str, Value]] = [(f"{plus}m.account_id = ?", wanted.account_id)]
     shared: list[tuple[str, Value]] = []
@@ -106,7 +106,7 @@ def _in_request_period(period: Period | None) -> list[tuple[str, Value]]:
 
 
 def request_period(period: Period | None) -> Period | None:
-    """Return when the messages scheduled in a period can have been requested."""
+    """Return the period in which messages scheduled in a period can have been requested."""
     if period is None:
         return None
     return Period(period.start - MAX_DAYS_AHEAD * DAY if period.start is not None else None, period.end)

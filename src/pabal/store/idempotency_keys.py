@@ -1,4 +1,4 @@
-"""What an Idempotency-Key was answered with, so that the same request gets the same answer."""
+"""Idempotency keys: the same request with the same key gets the same answer."""
 
 from typing import NamedTuple
 
@@ -7,14 +7,14 @@ from pabal.store.engine.base import Tx
 
 
 class KeyedRequest(NamedTuple):
-    """The digest of the request that a key stood on, and the id it was answered with."""
+    """The digest of the request that came with a key, and the request id of the answer."""
 
     digest: bytes
     request_id: bytes
 
 
 def find(tx: Tx, slot: int, account_id: int, key: str, since: Instant) -> KeyedRequest | None:
-    """Return the answer that a key got at `since` or later."""
+    """Return the request that was answered under a key at `since` or later."""
     row = tx.fetch_one(
         "select digest, request_id from idempotency_keys where slot = ? and account_id = ? and key = ? and"
         " created_at >= ?",
@@ -24,7 +24,7 @@ def find(tx: Tx, slot: int, account_id: int, key: str, since: Instant) -> KeyedR
 
 
 def save(tx: Tx, slot: int, account_id: int, key: str, request: KeyedRequest, now: Instant) -> None:
-    """Remember a key's answer; one that was kept too long ago to be found gives way."""
+    """Save the request of a key, in place of an expired one."""
     tx.execute(
         "insert into idempotency_keys (slot, account_id, key, digest, request_id, created_at) values (?, ?, ?,"
         " ?, ?, ?)"
@@ -35,7 +35,7 @@ def save(tx: Tx, slot: int, account_id: int, key: str, request: KeyedRequest, no
 
 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Drop answers kept before `before`; return how many."""
+    """Delete keys older than `before`; return how many."""
     rows = tx.fetch_all(
         "delete from idempotency_keys where (slot, account_id, key) in"
         " (select slot, account_id, key from idempotency_keys where created_at < ? limit ?) returning key",

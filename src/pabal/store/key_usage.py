@@ -1,4 +1,4 @@
-"""How much of its rate a key has used, counted for all processes together."""
+"""The token bucket of each API key, shared by all processes."""
 
 from typing import NamedTuple
 
@@ -8,11 +8,11 @@ from pabal.store.engine.base import Tx
 US_PER_MS = 1000
 """Microseconds in the unit of an Instant."""
 MAX_AHEAD = 10 * SECOND
-"""Nothing reaches so far ahead but what was written by a clock that was wrong, or has been set back since."""
+"""A bucket that reaches further ahead was written by a wrong clock, or the clock was set back since."""
 
 
 class RateGrant(NamedTuple):
-    """How many requests were granted, how many more could be, and if none was, when the next can be."""
+    """How many requests were granted, how many more are left, and otherwise when the next one is possible."""
 
     granted: int
     left: int
@@ -20,10 +20,10 @@ class RateGrant(NamedTuple):
 
 
 def take(tx: Tx, key_id: int, rate: int, wanted: int, now: Instant) -> RateGrant:
-    """Grant some requests out of a key's bucket, which holds a second's worth and fills at its rate.
+    """Grant requests from a key's bucket, which holds one second's worth and refills at the key's rate.
 
-    What is kept is the time by which all that was granted would be paid off at that rate. A process whose clock is
-    behind is granted less while others use the key, and none where it is behind by a second; never is it more.
+    The stored value is the time by which all granted requests are paid off at that rate. A process whose clock is
+    behind gets less while others use the key, and nothing if it is behind by a second; it never gets more.
     """
     now_us, second_us = now * US_PER_MS, SECOND * US_PER_MS
     owed_us = max(0, _until_us(tx, key_id) - now_us)
@@ -40,7 +40,7 @@ def take(tx: Tx, key_id: int, rate: int, wanted: int, now: Instant) -> RateGrant
 
 
 def _until_us(tx: Tx, key_id: int) -> int:
-    """Return what is kept of a key, and keep others from it until this is over."""
+    """Return the stored value of a key, and lock its row until the transaction ends."""
     locked = "update key_usage set until_us = until_us where key_id = ? returning until_us"
     row = tx.fetch_one(locked, (key_id,))
     if row is None:

@@ -1,4 +1,4 @@
-"""Looking through an account's messages, newest first, from where one stopped: by way of its requests."""
+"""Message search: an account's messages, newest first, continued from a cursor."""
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
@@ -16,23 +16,23 @@ from pabal.store.requests import Request
 FIRST_SCAN_SIZE = 200
 MAX_SCAN_SIZE = 2000
 MAX_SCANS = 7
-"""A search that finds little looks at 200 messages, then at ever more, and stops after 11,000."""
+"""A search with few matches scans 200 messages, then more at a time, and stops after 11,000."""
 NEWEST = b"\xff" * identifiers.MESSAGE_ID_BYTES
 _PRODUCT, _STATUS, _COMPLETED_AT = 3, 4, 6
-"""Where these stand among COLUMNS."""
+"""Their positions in COLUMNS."""
 _TALK = frozenset(each.number for each in Product if not each.is_text)
-"""Products whose messages may have a text that stands in for them."""
+"""Products whose messages may have a fallback."""
 
 
 class SearchPage(NamedTuple):
-    """What was found, newest first, and from where to go on: None where there is nothing more."""
+    """Matches, newest first, and the id to continue before; None at the end."""
 
     found: list[tuple[Message, Request]]
     next_before: bytes | None
 
 
 class _MessageRange(NamedTuple):
-    """Some messages of one request, from one number to another."""
+    """The messages of one request from one number to another."""
 
     request: bytes
     first: int
@@ -40,10 +40,10 @@ class _MessageRange(NamedTuple):
 
 
 def search(tx: Tx, wanted: MessageFilter, before: bytes, limit: int) -> SearchPage:
-    """Return up to so many messages below an id that fit.
+    """Return up to `limit` matching messages before an id.
 
-    Without a receiver or a request to go by, fewer may be found although there are more: then it has looked far
-    enough for one call, and `further` says where to go on.
+    Without a receiver or a request, one call scans a limited number of messages and may find fewer than there are:
+    `next_before` says where to continue.
     """
     if wanted.receiver is not None or wanted.request_id is not None or wanted.message_id is not None:
         found, further = _search_by_index(tx, wanted, before, limit)
@@ -85,9 +85,9 @@ def _search_by_requests(
 def _message_ranges(
     tx: Tx, wanted: MessageFilter, before: bytes, size: int
 ) -> tuple[list[_MessageRange], bytes | None]:
-    """Return where up to so many messages below an id lie, and what to go on below, None where that is all.
+    """Return ranges of up to `size` messages before an id, and the id to continue before, None at the end.
 
-    No more requests than that are looked at either, whether they fit or not.
+    At most `size` requests are scanned, whether they match or not.
     """
     where, args = _request_id_range(wanted)
     rows = tx.fetch_all(
@@ -116,7 +116,7 @@ def _max_message_number(product: int, total: int) -> int:
 
 
 def _matching_messages(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter) -> list[Message]:
-    """Return the messages of some stretches that fit, newest first; what does not fit is not even read."""
+    """Return the matching messages of some ranges, newest first; others are not parsed."""
     fits = _row_matcher(wanted)
     rows = tx.execute_many(
         f"select {COLUMNS} from (values {{rows}}) as v cross join messages m"
@@ -134,7 +134,7 @@ def _matching_messages(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilte
 
 
 def _request_id_range(wanted: MessageFilter) -> tuple[str, list[Value]]:
-    """Return between which ids the requests lie whose messages can fit."""
+    """Return the id range of the requests whose messages can match."""
     said: list[tuple[str, Value]] = []
     for period in (wanted.requested, request_period(wanted.scheduled), request_period(wanted.month)):
         said += in_period("id", period)
@@ -143,7 +143,7 @@ def _request_id_range(wanted: MessageFilter) -> tuple[str, list[Value]]:
 
 
 def _may_match(product: int, said: Sequence[Any], wanted: MessageFilter) -> bool:
-    """Say whether a request can have messages that fit, by what its row says."""
+    """Say whether a request can have matching messages, by its row."""
     scheduled_at, channel_id, sender_key, template_code = said
     if wanted.product is not None and product != wanted.product.number:
         stands_in = wanted.product.is_text and product in _TALK
@@ -158,7 +158,7 @@ def _may_match(product: int, said: Sequence[Any], wanted: MessageFilter) -> bool
 
 
 def _contains(period: Period | None, at: Instant | None) -> bool:
-    """Say whether a moment lies in a period; any does in none."""
+    """Say whether an instant is in a period; None contains every instant."""
     if period is None:
         return True
     since, until = period
@@ -166,7 +166,7 @@ def _contains(period: Period | None, at: Instant | None) -> bool:
 
 
 def _row_matcher(wanted: MessageFilter) -> Callable[[Row], bool]:
-    """Return what tells whether a row of COLUMNS fits."""
+    """Return a function that says whether a row of COLUMNS matches."""
     product = wanted.product if wanted.template_code is None else Product.ALIMTALK
     kind = product.number if product else None
     state = wanted.status.number if wanted.status else None

@@ -1,4 +1,4 @@
-"""Messages: one row for each receiver, and what became of it."""
+"""Messages: one row for each receiver, with its status and outcome."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -35,7 +35,7 @@ A plain tuple, because large sends make very many of them.
 
 
 class Message(NamedTuple):
-    """A message as it is kept; its request has the rest."""
+    """A stored message; its request has the rest."""
 
     id: bytes
     account_id: int
@@ -52,7 +52,7 @@ class Message(NamedTuple):
 def build_rows(
     request_id: bytes, account_id: int, product: Product, receivers: Sequence[Receiver]
 ) -> list[MessageRow]:
-    """Return what is kept for each receiver; made before the transaction, which others wait for."""
+    """Return a row for each receiver; built before the transaction, because others wait for that."""
     slot, kind = identifiers.slot_of(request_id), product.number
     return [
         (
@@ -70,7 +70,7 @@ def build_rows(
 
 
 def add_all(tx: Tx, rows: Iterable[MessageRow]) -> None:
-    """Keep messages, waiting; `rows` are those of rows_of."""
+    """Add messages, waiting; `rows` are those of build_rows."""
     tx.execute_many(
         "insert {or_fail} into messages"
         " (status, id, slot, account_id, receiver, product, variables, content, reference)"
@@ -89,9 +89,9 @@ def add_fallback(
     ended: Outcome | None,
     now: Instant,
 ) -> bool:
-    """Keep the text message that stands in for a failed one; say whether it is new.
+    """Add the fallback of a failed message; say whether it is new.
 
-    One that has ended before it began is kept with its outcome.
+    A fallback that cannot be sent is added with its outcome.
     """
     added = tx.fetch_all(
         "insert into messages (id, slot, account_id, receiver, product, status, outcome, completed_at, content)"
@@ -121,7 +121,7 @@ def get(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, Message]:
 
 
 def mark_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
-    """Move waiting messages on: a carrier is about to get them."""
+    """Mark waiting messages as sending: a carrier is about to get them."""
     tx.execute_many(
         "update messages set status = ? where status = ? and id in ({list}) and id {within} and slot {same_slot}",
         [(one,) for one in message_ids],
@@ -130,12 +130,12 @@ def mark_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
 
 
 def finish(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list[tuple[bytes, int]]:
-    """Give messages that are being sent their outcome; return id and product of those that had none."""
+    """Give unfinished messages their outcome; return id and product of those that had none."""
     by_outcome: dict[Outcome, list[tuple[bytes]]] = {}
     for one, outcome in ended:
         by_outcome.setdefault(outcome, []).append((one,))
     found: list[tuple[bytes, int]] = []
-    for outcome, ids in by_outcome.items():  # a join would look through every month for each id
+    for outcome, ids in by_outcome.items():  # a join would search every partition for each id
         found += tx.execute_many(
             "update messages set completed_at = ?, status = ?, outcome = ?"
             " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot} returning id, product",
@@ -146,7 +146,7 @@ def finish(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list
 
 
 def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
-    """Cancel those of the messages that still wait; return how many."""
+    """Cancel those messages that are still waiting; return how many."""
     rows = tx.execute_many(
         "update messages set status = ?, completed_at = ?"
         " where status = ? and id in ({list}) and id {within} and slot {same_slot} returning id",
@@ -157,7 +157,7 @@ def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
 
 
 def find_waiting(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None) -> list[bytes]:
-    """Return the ids of a request's messages, or of the one named, that still wait."""
+    """Return the ids of a request's waiting messages, or of one of them."""
     low, high = (message_id, message_id) if message_id else identifiers.message_id_range(request_id)
     rows = tx.fetch_all(
         "select id from messages where id between ? and ? and slot = ? and +account_id = ? and status = ?"

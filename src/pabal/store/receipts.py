@@ -1,4 +1,4 @@
-"""Where a carrier's answer to a submit and its receipt meet, in whichever order they come."""
+"""Matches carriers' answers to submits with their receipts, in whichever order they arrive."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -10,31 +10,31 @@ from pabal.store.engine.base import Tx
 
 
 class MatchedReceipts(NamedTuple):
-    """How messages have ended by what has arrived, and the references that belong to none yet."""
+    """The outcomes of messages whose receipts arrived, and the references that match no message yet."""
 
     ended: list[tuple[bytes, Outcome]]
     unmatched: list[str]
 
 
 def expect(tx: Tx, carrier: str, accepted: Iterable[tuple[str, bytes, int]]) -> list[tuple[bytes, Outcome]]:
-    """Note references that a carrier gave to messages, and of how many parts each is one.
+    """Record the references that a carrier gave to messages, and in how many parts each was sent.
 
-    A reference that was given twice is the later message's. Returns how messages have ended whose receipts were
-    here first.
+    A reference that was given twice belongs to the later message. Returns the outcomes of messages whose receipts
+    arrived first.
     """
     rows = tx.execute_many(
         "insert into receipts (carrier, reference, message_id, parts) select ?, v.* from (values {rows}) as v"
         " where true on conflict (carrier, reference) do update"
         " set message_id = excluded.message_id, parts = excluded.parts"
         " returning message_id, outcome, parts",
-        list({each[0]: each for each in accepted}.values()),  # PostgreSQL touches no row twice
+        list({each[0]: each for each in accepted}.values()),  # PostgreSQL updates no row twice in one statement
         (carrier,),
     )
     return _ended(tx, [row for row in rows if row[1] is not None])
 
 
 def record(tx: Tx, carrier: str, receipts: Iterable[tuple[str, Outcome]], now: Instant) -> MatchedReceipts:
-    """Note receipts; of two for one reference the first counts."""
+    """Record receipts; the first one for a reference counts."""
     rows = tx.execute_many(
         "insert into receipts (carrier, arrived_at, reference, outcome)"
         " select ?, ?, v.* from (values {rows}) as v where true"
@@ -51,7 +51,7 @@ def record(tx: Tx, carrier: str, receipts: Iterable[tuple[str, Outcome]], now: I
 
 
 def find_held(tx: Tx, carrier: str, names: Iterable[str]) -> dict[str, bytes]:
-    """Return the messages in doubt that bear these names."""
+    """Return the messages in doubt with these references."""
     rows = tx.execute_many(
         "select reference, message_id from receipts where (carrier, reference) in (values {rows})"
         " and message_id is not null",
@@ -61,15 +61,15 @@ def find_held(tx: Tx, carrier: str, names: Iterable[str]) -> dict[str, bytes]:
 
 
 def delete(tx: Tx, ended: Iterable[tuple[str, str, bytes]]) -> None:
-    """Drop the rows (carrier, reference, message) of messages that have ended.
+    """Delete the rows (carrier, reference, message) of messages that have ended.
 
-    A reference that a carrier has given to another message since is that one's.
+    A reference that the carrier has given to another message since is not deleted.
     """
     tx.execute_many("delete from receipts where (carrier, reference, message_id) in (values {rows})", ended)
 
 
 def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str]) -> None:
-    """Drop receipts that belong to no message by their references."""
+    """Delete receipts that match no message, by their references."""
     tx.execute_many(
         "delete from receipts where message_id is null and (carrier, reference) in (values {rows})",
         [(carrier, reference) for reference in references],
@@ -77,7 +77,7 @@ def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str])
 
 
 def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
-    """Drop receipts that nobody has claimed since `before`; return how many."""
+    """Delete receipts from before `before` that match no message; return how many."""
     rows = tx.fetch_all(
         "delete from receipts where (carrier, reference) in (select carrier, reference from receipts"
         " where message_id is null and arrived_at < ? limit ?) returning reference",
@@ -87,14 +87,14 @@ def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
 
 
 def _ended(tx: Tx, rows: Sequence[tuple[bytes, int, int]]) -> list[tuple[bytes, Outcome]]:
-    """Return how messages have ended: delivered when every part is, failed when one is."""
+    """Return outcomes: delivered when every part is delivered, failed when one part is."""
     ended = [
         (message_id, outcome)
         for message_id, number, parts in rows
         if (outcome := OUTCOME_BY_NUMBER[number]) is not Outcome.DELIVERED or parts == 1
     ]
     partly = {message_id: parts for message_id, _, parts in rows if parts > 1}
-    queue.lock(tx, sorted(partly))  # or the receipts of two parts would each count without the other
+    queue.lock(tx, sorted(partly))  # otherwise two parts' receipts would not see each other
     counts = tx.execute_many(
         "select message_id, count(*) from receipts where parts > 1 and outcome = 1000 and message_id in ({list})"
         " group by message_id",

@@ -21,7 +21,7 @@ _COLUMNS = (
 
 
 class Request(NamedTuple):
-    """A send request as it is kept."""
+    """A stored send request."""
 
     id: bytes
     account_id: int
@@ -68,7 +68,7 @@ class RequestRow(NamedTuple):
 
 
 def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> RequestRow:
-    """Return what is kept of a request; made before the transaction, which others wait for."""
+    """Return the row of a request; built before the transaction, because others wait for that."""
     fallback = sending.fallback
     return RequestRow(
         request_id,
@@ -107,7 +107,7 @@ def add_all(tx: Tx, rows: Iterable[RequestRow]) -> None:
 
 
 def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
-    """Keep the image of a request."""
+    """Store the image of a request."""
     tx.execute(
         "insert into images (request_id, slot, content_type, file_name, body) values (?, ?, ?, ?, ?)",
         (request_id, identifiers.slot_of(request_id), *image),
@@ -124,7 +124,7 @@ def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
 
 
 def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
-    """Return those of the ids that are kept."""
+    """Return those ids that exist."""
     rows = tx.execute_many(
         "select id from requests where id in ({list}) and id {within} and slot {same_slot}",
         [(one,) for one in request_ids],
@@ -142,7 +142,7 @@ def get_image(tx: Tx, request_id: bytes) -> Image | None:
 
 
 def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
-    """Give a request another time."""
+    """Change the time of a request."""
     tx.execute(
         "update requests set scheduled_at = ? where id = ? and slot = ?",
         (scheduled_at, request_id, identifiers.slot_of(request_id)),
@@ -150,7 +150,7 @@ def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
 
 
 def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> list[Request]:
-    """Return an account's requests below an id, newest first."""
+    """Return an account's requests with lower ids, newest first."""
     rows = tx.fetch_all(
         f"select {_COLUMNS} from requests where account_id = ? and id < ? order by id desc limit ?",
         (account_id, before, limit),
@@ -161,7 +161,7 @@ def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> list[
 def list_by_profile(
     tx: Tx, profile_id: int, after: tuple[Instant, bytes], limit: int
 ) -> list[tuple[Instant, bytes, int]]:
-    """Return time, id and account of a profile's requests that are scheduled after that, soonest first."""
+    """Return time, id and account of a profile's requests scheduled after a time and id, soonest first."""
     return tx.fetch_all(
         "select scheduled_at, id, account_id from requests"
         " where profile_id = ? and (scheduled_at, id) > (?, ?) order by scheduled_at, id limit ?",
@@ -178,7 +178,7 @@ def ids_between(tx: Tx, after: bytes, before: bytes, limit: int) -> list[bytes]:
 
 
 def erase(tx: Tx, request_id: bytes) -> None:
-    """Forget the numbers and texts of a request and its messages; how they ended stays."""
+    """Erase the numbers and texts of a request and its messages; their outcomes stay."""
     low, high = identifiers.message_id_range(request_id)
     tx.execute(
         "update requests set content = '', subject = null, buttons = null, variables = null, sender = '',"

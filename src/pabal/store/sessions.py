@@ -1,4 +1,4 @@
-"""Sessions of the console, by the hash of what the browser holds."""
+"""Console sessions, by the hash of the browser's token."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from pabal.store.engine.base import Tx
 
 
 class ConsoleSession(NamedTuple):
-    """Who is signed in, and whose things they look at."""
+    """Who is signed in, and which account they see."""
 
     user: User
     account_id: int | None
@@ -42,12 +42,12 @@ def get(tx: Tx, hash: bytes) -> ConsoleSession | None:
 
 
 def touch(tx: Tx, hash: bytes, now: Instant) -> None:
-    """Note that a session is in use."""
+    """Record that a session is in use."""
     tx.execute("update sessions set used_at = ? where hash = ?", (now, hash))
 
 
 def switch_account(tx: Tx, hash: bytes, account_id: int) -> None:
-    """Have an operator look at another account."""
+    """Switch an operator's session to another account."""
     tx.execute("update sessions set account_id = ? where hash = ?", (account_id, hash))
 
 
@@ -62,7 +62,7 @@ def delete_all_by_user(tx: Tx, user_id: int) -> None:
 
 
 def delete_expired(tx: Tx, now: Instant, limit: int) -> int:
-    """Drop some sessions that are over; return how many."""
+    """Delete some expired sessions; return how many."""
     return tx.execute(
         "delete from sessions where hash in"
         " (select hash from sessions where expires_at <= ? order by expires_at limit ?)",

@@ -1,4 +1,4 @@
-"""How often a sign-in has failed of late, by subjects that cannot be read back."""
+"""Recent failed sign-ins, by hashed subjects."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,20 +8,20 @@ from pabal.store.engine.base import Tx
 
 
 class Subject(NamedTuple):
-    """What failures are counted for, and how many there may be in a window of time."""
+    """The hash that failures are counted for, and how many are allowed per window."""
 
     hash: bytes
     limit: int
 
 
 def acquire(tx: Tx, subjects: Sequence[Subject], window: int, now: Instant) -> Instant | None:
-    """Count a try against every subject, as if it had failed; return None, or until when there is none left.
+    """Count an attempt for every subject, as if it had failed; return None, or until when no attempt is left.
 
-    It is counted before the password is looked at, so that many at once are no way around it. One that is turned
-    away is not counted.
+    It counts before the password is checked, so that concurrent attempts cannot evade the limit. A refused attempt
+    does not count.
     """
     seen = [(one, *_counted(tx, one.hash, window, now)) for one in sorted(subjects)]
-    if until := _blocked_until(seen, window):  # nothing is written for who is turned away anyway
+    if until := _blocked_until(seen, window):  # a refused attempt writes nothing
         return until
     found = [(one, *_locked(tx, one.hash, window, now)) for one in sorted(subjects)]
     if until := _blocked_until(found, window):
@@ -35,7 +35,7 @@ def acquire(tx: Tx, subjects: Sequence[Subject], window: int, now: Instant) -> I
 
 
 def release(tx: Tx, subjects: Sequence[Subject]) -> None:
-    """Take back what was counted for a try that was right after all."""
+    """Take back the count of an attempt that succeeded."""
     for one in sorted(subjects):
         tx.execute(
             "update sign_in_attempts set failures = failures - 1 where subject = ? and failures > 0", (one.hash,)
@@ -43,12 +43,12 @@ def release(tx: Tx, subjects: Sequence[Subject]) -> None:
 
 
 def clear(tx: Tx, subject: Subject) -> None:
-    """Forget the failures of a subject."""
+    """Delete the failures of a subject."""
     tx.execute("delete from sign_in_attempts where subject = ?", (subject.hash,))
 
 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Drop some counts that are older; return how many."""
+    """Delete some counts older than `before`; return how many."""
     return tx.execute(
         "delete from sign_in_attempts where subject in"
         " (select subject from sign_in_attempts where since < ? order by since limit ?)",
@@ -57,12 +57,12 @@ def delete_old(tx: Tx, before: Instant, limit: int) -> int:
 
 
 def _blocked_until(found: Sequence[tuple[Subject, int, Instant]], window: int) -> Instant | None:
-    """Return until when there is no try left for one of the subjects, None where there is."""
+    """Return until when a subject has no attempt left, or None."""
     return max((since + window for one, failures, since in found if failures >= one.limit), default=None)
 
 
 def _locked(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instant]:
-    """Return how many failures there are and since when, and keep others from it until this is over."""
+    """Return how many failures there are and since when, and lock the row until the transaction ends."""
     tx.execute(
         "insert into sign_in_attempts (subject, failures, since) values (?, 0, ?) on conflict (subject)"
         " do update set failures = sign_in_attempts.failures",
@@ -72,7 +72,7 @@ def _locked(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instan
 
 
 def _counted(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instant]:
-    """Return how many failures there are, and since when; those of a window that is over do not count."""
+    """Return how many failures there are in the current window, and since when."""
     row = tx.fetch_one("select failures, since from sign_in_attempts where subject = ?", (hash,))
     failures, since = row or (0, now)
     is_over = not since <= now < since + window  # ahead of now: the clock was set back

@@ -1,4 +1,4 @@
-"""Slots: the parts of the queue, and which worker each is in the hands of."""
+"""Slots: the parts of the queue, each assigned to one worker."""
 
 from collections.abc import Callable, Collection, Iterable
 from typing import Concatenate, NamedTuple
@@ -7,15 +7,15 @@ from pabal.domain.dates import Instant
 from pabal.store.engine.base import P, T, Tx, transaction
 
 NO_WORKER = b""
-"""Never among the workers: a slot in its hands is an orphan."""
+"""Not the id of any worker: a slot assigned to it is orphaned."""
 
 
 class SlotNotHeld(Exception):
-    """The slot is in other hands by now; nothing was done."""
+    """The slot is assigned to another worker by now; nothing was done."""
 
 
 class Worker(NamedTuple):
-    """A process that delivers, among others."""
+    """A process that delivers."""
 
     id: bytes
     name: str
@@ -24,23 +24,23 @@ class Worker(NamedTuple):
 
 
 class SlotAssignment(NamedTuple):
-    """What a worker sees when it shows that it lives."""
+    """The result of a worker's heartbeat."""
 
     heartbeats: dict[bytes, int]
-    """How often each worker has shown that it lives."""
+    """The heartbeat counter of each worker."""
     held: list[int]
     orphaned: list[int]
-    """Those of the slots, taken just now, whose worker has died: what it had in hand is in doubt."""
+    """Slots, assigned just now, whose worker has died: its in-flight messages are in doubt."""
 
 
 def count_slots(tx: Tx) -> int:
-    """Return how many slots the store has; 0 for one that was never made ready."""
+    """Return how many slots the store has; 0 before it is prepared."""
     row = tx.fetch_one("select count(*) from slots")
     return int(row[0]) if row else 0
 
 
 def ensure_slots(tx: Tx, count: int) -> int:
-    """Cut the queue of a new store into so many slots; return how many it has, which never changes."""
+    """Create the slots of a new store; return how many it has, which never changes."""
     if not count_slots(tx):
         tx.execute_many(
             "insert into slots (slot) select v.column1 from (values {rows}) as v where true on conflict do nothing",
@@ -51,7 +51,7 @@ def ensure_slots(tx: Tx, count: int) -> int:
 
 @transaction(exclusive=True)
 def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
-    """Let a worker be one of them, if it is not yet."""
+    """Register a worker."""
     tx.execute(
         "insert into workers (id, name, heartbeat, joined_at) values (?, ?, 0, ?) on conflict (id) do nothing",
         (worker, name, now),
@@ -62,11 +62,10 @@ def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
 def heartbeat(
     tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], unprepared: Collection[int] = ()
 ) -> SlotAssignment | None:
-    """Show that a worker lives, and let it take or give up slots until it has its fair share.
+    """Record a worker's heartbeat, and assign or release slots until it has its fair share.
 
-    The dead, named with their last beat, are struck off unless they have shown life since. Those of its slots that
-    were orphans and are still in disorder stay orphans for others. None: this worker was struck off itself, and
-    holds nothing any more.
+    `dead` workers, given with their last heartbeat, are evicted unless they have had another since. Released slots
+    that are still unprepared stay orphaned for the next worker. Returns None if this worker was evicted itself.
     """
     if not tx.execute("update workers set heartbeat = heartbeat + 1 where id = ?", (worker,)):
         return None
@@ -91,14 +90,14 @@ def heartbeat(
 
 @transaction(exclusive=True)
 def unregister(tx: Tx, worker: bytes, unprepared: Collection[int] = ()) -> None:
-    """Let a worker go, and its slots be free; those that are still in disorder stay orphans."""
+    """Unregister a worker and free its slots; unprepared ones stay orphaned."""
     _assign(tx, NO_WORKER, [slot for slot in unprepared if is_held(tx, slot, worker)])
     tx.execute("update slots set worker_id = null where worker_id = ?", (worker,))
     tx.execute("delete from workers where id = ?", (worker,))
 
 
 def is_held(tx: Tx, slot: int, worker: bytes) -> bool:
-    """Say whether a slot is in a worker's hands."""
+    """Say whether a slot is assigned to a worker."""
     return tx.fetch_one("select 1 from slots where slot = ? and worker_id = ?", (slot, worker)) is not None
 
 
@@ -110,9 +109,9 @@ def run_if_held(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
-    """Do something to a slot in a worker's hands; None: it is in the hands of the only one there is.
+    """Run `work` if a slot is assigned to a worker; None is the only process, which has all slots.
 
-    Raises NotHeld.
+    Raises SlotNotHeld.
     """
     if worker is not None and not is_held(tx, slot, worker):
         raise SlotNotHeld(slot)
@@ -129,7 +128,7 @@ def list_workers(tx: Tx) -> list[tuple[Worker, int]]:
 
 
 def fair_share(rank: int, workers: int, slots: int) -> int:
-    """Return how many slots the worker in this place has when all have their fair share."""
+    """Return the fair share of slots of the worker with this rank."""
     return slots // workers + (rank < slots % workers)
 
 

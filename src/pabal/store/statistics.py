@@ -1,4 +1,4 @@
-"""How messages stand, counted by the quarter of an hour in which they were requested."""
+"""Statistics: messages counted by the quarter of an hour in which they were requested."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -8,16 +8,16 @@ from pabal.domain.dates import MINUTE, Instant, Period
 from pabal.store.engine.base import Tx
 
 QUARTER = 15 * MINUTE
-"""Days of every zone there is begin with one."""
+"""A quarter of an hour: days begin with one in every time zone."""
 OPEN_PREFIX = "open "
-"""What `waiting` begins with while messages may still come into a quarter."""
+"""The prefix of a queue digest while messages may still be added to its quarter."""
 
 StatisticsKey = tuple[int, int, int]
 """Numbers of product, status and outcome (0: none)."""
 
 
 class CountedQuarter(NamedTuple):
-    """A quarter that will be counted again: how its jobs stood, when that was, and how long it took."""
+    """A counted quarter: the digest of its jobs, when it was counted, and how long that took."""
 
     quarter: Instant
     queue_digest: str
@@ -26,12 +26,12 @@ class CountedQuarter(NamedTuple):
 
 
 def quarter_start(at: Instant) -> Instant:
-    """Return the first instant of the quarter that an instant lies in."""
+    """Return the first instant of the quarter of an instant."""
     return at - at % QUARTER
 
 
 def first_request_at(tx: Tx, since: Instant, until: Instant) -> Instant | None:
-    """Return when the first message of that time was requested."""
+    """Return when the first message in a period was requested."""
     row = tx.fetch_one(
         "select id from messages where id >= ? and id < ? order by id limit 1", _bounds(since, until)
     )
@@ -39,9 +39,9 @@ def first_request_at(tx: Tx, since: Instant, until: Instant) -> Instant | None:
 
 
 def queue_digest(tx: Tx, since: Instant, until: Instant) -> str:
-    """Return how the jobs of messages requested in that time stand, in short; empty where all have ended.
+    """Return a digest of the jobs of messages requested in a period; empty where all have ended.
 
-    Whatever is claimed, settled or ended, or falls back, changes it: each of these moves a job's time.
+    A claim, a verdict, an end and a fallback change it, because each changes the time of a job.
     """
     (jobs, attempts, times) = tx.fetch_all(
         "select count(*), sum(attempt), sum(ready_at % 86400000) from jobs where id >= ? and id < ?",
@@ -51,7 +51,7 @@ def queue_digest(tx: Tx, since: Instant, until: Instant) -> str:
 
 
 def count_messages(tx: Tx, since: Instant, until: Instant) -> list[tuple[int, int, int, int, int]]:
-    """Return account, product, status, outcome and number of the messages requested in that time."""
+    """Return account, product, status, outcome and number of the messages requested in a period."""
     return tx.fetch_all(
         "select account_id, product, status, coalesce(outcome, 0), count(*) from messages"
         " where id >= ? and id < ? group by account_id, product, status, coalesce(outcome, 0)",
@@ -60,7 +60,7 @@ def count_messages(tx: Tx, since: Instant, until: Instant) -> list[tuple[int, in
 
 
 def save(tx: Tx, counted: CountedQuarter, found: Mapping[tuple[int, int, int, int], int]) -> None:
-    """Keep what was counted in a quarter in place of what was before."""
+    """Replace the statistics of a quarter."""
     tx.execute("delete from statistics where quarter = ?", (counted.quarter,))
     tx.execute_many(
         "insert into statistics (quarter, account_id, product, status, outcome, messages)"
@@ -76,7 +76,7 @@ def save(tx: Tx, counted: CountedQuarter, found: Mapping[tuple[int, int, int, in
 
 
 def list_unfinished(tx: Tx) -> list[CountedQuarter]:
-    """Return the quarters that are to be counted again, oldest first."""
+    """Return the quarters that must be counted again, oldest first."""
     rows = tx.fetch_all(
         "select quarter, queue_digest, counted_at, duration_ms from statistics_quarters where queue_digest <>"
         " '' order by quarter"
@@ -85,7 +85,7 @@ def list_unfinished(tx: Tx) -> list[CountedQuarter]:
 
 
 def counted_as_of(tx: Tx) -> Instant | None:
-    """Return when the newest quarters were counted last; None where nothing was requested of late."""
+    """Return when the open quarters were counted last; None where nothing was requested lately."""
     row = tx.fetch_one(
         "select min(counted_at) from statistics_quarters where queue_digest >= ? and queue_digest < ?",
         (OPEN_PREFIX, OPEN_PREFIX + "a"),
@@ -94,7 +94,7 @@ def counted_as_of(tx: Tx) -> Instant | None:
 
 
 def count_by_account(tx: Tx, account_id: int, periods: Sequence[Period]) -> list[dict[StatisticsKey, int]]:
-    """Return for each period how many of an account's messages requested then are of each kind."""
+    """Return for each period the number of an account's messages by product, status and outcome."""
     return [
         {
             (product, status, outcome): int(messages)
@@ -109,7 +109,7 @@ def count_by_account(tx: Tx, account_id: int, periods: Sequence[Period]) -> list
 
 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Drop some quarters that are older; return how many."""
+    """Delete some quarters older than `before`; return how many."""
     old = tx.fetch_all(
         "select quarter from statistics_quarters where quarter < ? order by quarter limit ?", (before, limit)
     )

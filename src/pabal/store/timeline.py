@@ -1,4 +1,4 @@
-"""What happened to one message: attempts that came to nothing, and where it stands in the queue."""
+"""The timeline of a message: its unsuccessful attempts, and its position in the queue."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from pabal.store.engine.base import Tx
 
 
 class RecordedAttempt(NamedTuple):
-    """An attempt that ended in neither yes nor no."""
+    """An attempt that was neither accepted nor rejected."""
 
     number: int
     carrier: str
@@ -17,7 +17,7 @@ class RecordedAttempt(NamedTuple):
 
 
 class QueuePosition(NamedTuple):
-    """Where a message that has not ended stands in the queue."""
+    """The queue row of a message that has not ended."""
 
     carrier: str
     lane: int
@@ -27,7 +27,7 @@ class QueuePosition(NamedTuple):
 
 
 def list_attempts(tx: Tx, message_id: bytes) -> list[RecordedAttempt]:
-    """Return the attempts of a message that came to nothing, in their order."""
+    """Return the recorded attempts of a message, in order."""
     rows = tx.fetch_all(
         "select number, carrier, verdict, ended_at from attempts where message_id = ? and slot = ? order by number",
         (message_id, identifiers.slot_of(message_id)),
@@ -36,7 +36,7 @@ def list_attempts(tx: Tx, message_id: bytes) -> list[RecordedAttempt]:
 
 
 def queue_position(tx: Tx, message_id: bytes) -> QueuePosition | None:
-    """Return where a message stands in the queue, None for one that has ended."""
+    """Return the queue position of a message, None if it has ended."""
     row = tx.fetch_one(
         "select carrier, lane, ready_at, attempt, claimed_at from jobs where id = ? and slot = ?",
         (message_id, identifiers.slot_of(message_id)),

@@ -18,7 +18,7 @@ class Credentials(NamedTuple):
 
 
 def add(tx: Tx, account_id: int | None, name: str, role: Role, hash: str, now: Instant) -> int | None:
-    """Keep a new user and return the id, None where the name is taken."""
+    """Add a user and return the id, None where the name is taken."""
     rows = tx.fetch_all(
         "insert into users (account_id, name, role, hash, created_at) values (?, ?, ?, ?, ?)"
         " on conflict (name) do nothing returning id",
@@ -47,23 +47,23 @@ def list_by_account(tx: Tx, account_id: int) -> list[User]:
 
 
 def is_empty(tx: Tx) -> bool:
-    """Say whether nobody may sign in yet."""
+    """Say whether there are no users yet."""
     return tx.fetch_one("select 1 from users limit 1") is None
 
 
 def set_hash(tx: Tx, user_id: int, hash: str) -> None:
-    """Give a user another password."""
+    """Change a user's password hash."""
     tx.execute("update users set hash = ? where id = ?", (hash, user_id))
 
 
 def get_test_number(tx: Tx, user_id: int) -> str:
-    """Return the phone that a user's test sends go to, empty where none is known."""
+    """Return the phone that receives a user's test sends; empty if unknown."""
     row = tx.fetch_one("select test_number from users where id = ?", (user_id,))
     return row[0] or "" if row else ""
 
 
 def set_test_number(tx: Tx, user_id: int, number: str) -> None:
-    """Remember the phone that a user's test sends go to."""
+    """Save the phone that receives a user's test sends."""
     tx.execute("update users set test_number = ? where id = ?", (number, user_id))
 
 
@@ -73,6 +73,6 @@ def set_disabled(tx: Tx, user_id: int, at: Instant | None) -> None:
 
 
 def from_row(row: Row) -> User:
-    """Return the user that a row of COLUMNS holds."""
+    """Return the user of a row of COLUMNS."""
     id, account_id, account, name, role, *rest = row
     return User(id, account_id, account, name, ROLE_BY_WORD[role], *rest)

@@ -1,4 +1,4 @@
-"""What a store offers: transactions that are plain functions, run for writing or for reading."""
+"""The interface of a store: transactions are plain functions, run to write or to read."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,39 +7,39 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 Value = bytes | str | int | float | None
 Row = tuple[Any, ...]
-"""A row that a query found."""
+"""A row of a query's result."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_ROWS_PER_STATEMENT = 100
-"""Rows that one statement takes: enough to let go of the interpreter while the engine works on them."""
+"""Rows per statement: enough that other threads can run while the engine works on them."""
 
 _DIALECT_WORD = re.compile(r"\{(\w+)\}")
 _ROW_WORDS = ("rows", "list", "within", "same_slot")
 
 
 class StoreUnavailable(Exception):
-    """The store could not do it now; nothing of it is kept, or nobody knows. Trying again may help."""
+    """The store cannot do it now: nothing was committed, or that is not known. A retry may help."""
 
 
 class Tx(Protocol):
-    """One transaction, in the hands of a plain function that may be run again."""
+    """One transaction, used by a plain function that may run again."""
 
     @property
     def is_retry(self) -> bool:
-        """Whether the work may have been kept before: its commit was under way when the store was lost."""
+        """Whether an earlier run may have been committed: the connection was lost during its commit."""
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
-        """Carry out a statement and return how many rows it changed."""
+        """Execute a statement and return how many rows it changed."""
 
     def fetch_all(self, sql: str, args: Sequence[Value] = ()) -> list[Row]:
         """Return every row of a query."""
 
     def fetch_one(self, sql: str, args: Sequence[Value] = ()) -> Row | None:
-        """Return the first row of a query, None where there is none."""
+        """Return the first row of a query, or None."""
 
     def execute_many(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Row]:
-        """Carry out a statement for many rows at once.
+        """Execute a statement for many rows at once.
 
         `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row, and `{list}`
         one without parentheses, for rows of one value; `args` are the placeholders that stand before it.
@@ -52,25 +52,25 @@ class Tx(Protocol):
 
 
 class Store(Protocol):
-    """A place that keeps things, and says so only when they are kept."""
+    """A durable store: a write returns only once it is committed."""
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `work` in a transaction and return its answer once it is durable.
+        """Run `work` in a transaction and return its result once it is durable.
 
-        What `work` raises undoes it and is raised here. Raises StoreAway where it could not be kept.
+        What `work` raises rolls it back and is raised here. Raises StoreUnavailable where it cannot be committed.
         """
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `work` on one consistent view of what is kept."""
+        """Run `work` on one consistent view of the store."""
 
     async def write_relaxed(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `work` by itself, without waiting for the disk: for counts that a crash may forget.
+        """Run `work` in a transaction of its own, without waiting for the disk: for counts that a crash may lose.
 
-        It locks what it reads by writing to it. Raises StoreAway.
+        It locks what it reads by writing to it. Raises StoreUnavailable.
         """
 
     async def close(self) -> None:
-        """Finish what is under way, then let go of everything."""
+        """Finish pending work, then close all connections."""
 
 
 BatchFunction = Callable[[Tx, Sequence[Any]], Sequence[Any]]

@@ -1,20 +1,20 @@
-"""Citus: spreads what follows from a request over its workers, by slot; all else stays on the coordinator."""
+"""Citus: distributes requests and what belongs to them over its workers, by slot."""
 
 from pabal.store.engine.base import Tx, transaction
 
 DISTRIBUTED_TABLES = ("requests", "images", "messages", "attempts", "jobs", "idempotency_keys")
-"""Tables whose rows name their slot, with those of one slot side by side on one worker."""
+"""Tables that are distributed by slot; all rows of one slot are on one worker."""
 _PLANNER_SETTINGS = ("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit")
-"""Turned off in our own sessions (see store/postgres.py); Citus does not pass that on to its workers."""
+"""Turned off in our own sessions (see postgres.py), which Citus does not pass on to its workers."""
 
 
 class NoCitus(Exception):
-    """The database is not that of a Citus coordinator with workers; says what to do."""
+    """The database is not on a Citus coordinator with workers; the message says what to do."""
 
 
 @transaction(exclusive=True, slow=True)
 def distribute(tx: Tx) -> list[str]:
-    """Distribute the tables that are not yet, with what they hold, and return their names.
+    """Distribute the tables that are not distributed yet, with their rows, and return their names.
 
     Raises NoCitus.
     """
@@ -34,7 +34,7 @@ def distribute(tx: Tx) -> list[str]:
 
 
 def _apply_planner_settings(tx: Tx) -> None:
-    """Have the workers plan as we do, in this database: Citus passes such a change of it on."""
+    """Apply our planner settings on the workers: Citus passes on changes of the database."""
     (name,) = tx.fetch_all("select quote_ident(current_database())")[0]
     for setting in _PLANNER_SETTINGS:
         tx.execute(f"alter database {name} set {setting} = off")

@@ -1,7 +1,7 @@
-"""Months: on PostgreSQL, what follows from a request lies in tables of its month, made ahead and dropped whole.
+"""Monthly partitions on PostgreSQL: created ahead, dropped as a whole.
 
-An id begins with the time of its request, so that a month (in UTC) is a range of ids. What no month was made for
-goes into the tables called `…_default`. SQLite has no such tables.
+An id begins with the time of its request, so a month (in UTC) is a range of ids. Rows of other months go into the
+tables named `…_default`. SQLite has no partitions.
 """
 
 import re
@@ -15,23 +15,23 @@ from pabal.domain.dates import SECOND, Instant
 from pabal.store.engine.base import Tx, transaction
 
 PARTITION_KEYS = {"requests": "id", "images": "request_id", "messages": "id", "attempts": "message_id"}
-"""The tables that are kept by month, each with the id that says which."""
+"""The partitioned tables, each with the id that decides the month."""
 REQUEST_TABLES = ("requests", "images")
-"""Those among them whose id is that of a request, which is shorter."""
+"""Partitioned tables whose id is a request's, which is shorter than a message's."""
 MONTHS_AHEAD = 2
-"""So many months after this one are made ahead."""
+"""How many months after the current one have partitions."""
 MAX_MOVED_ROWS = 10_000
-"""A month that has more rows in a table of the rest than this stays there."""
+"""A month with more rows than this in a default partition gets no partition of its own."""
 _FILLFACTORS = {"messages": 50}
-"""How full pages are made: a message changes twice, and finds room beside itself, without new index entries."""
+"""How full pages are filled: a message is updated twice, and finds room in its page without new index entries."""
 _NAME = re.compile(r"messages_([0-9]{6})")
 
 MonthStatistics = dict[tuple[int, int, int, int, int], int]
-"""How many messages there were, by month, account, product, status and outcome (0: none)."""
+"""Numbers of messages by month, account, product, status and outcome (0: none)."""
 
 
 class PartitionTasks(NamedTuple):
-    """What there is to do: whether months are missing, which are over, whether some rows in no month are old."""
+    """What housekeeping has to do about partitions."""
 
     has_missing_months: bool
     expired_months: list[int]
@@ -39,7 +39,7 @@ class PartitionTasks(NamedTuple):
 
 
 def month_at(at: Instant) -> int:
-    """Return the month of an instant: 202611."""
+    """Return the month of an instant, such as 202611."""
     then = datetime.fromtimestamp(at // SECOND, UTC)
     return then.year * 100 + then.month
 
@@ -55,19 +55,19 @@ def month_start(month: int) -> Instant:
 
 
 def month_bounds(month: int, table: str = "messages") -> tuple[bytes, bytes]:
-    """Return the lowest id that a table may have of a month, and of the next month."""
+    """Return the lowest id of a month in a table, and that of the next month."""
     low, high = (identifiers.lowest_message_id(month_start(each)) for each in (month, next_month(month)))
     size = identifiers.REQUEST_ID_BYTES if table in REQUEST_TABLES else identifiers.MESSAGE_ID_BYTES
     return low[:size], high[:size]
 
 
 def is_partitioned(tx: Tx) -> bool:
-    """Say whether this store has months."""
+    """Say whether this store has partitions."""
     return bool(tx.fetch_all("select {has_partitions}")[0][0])
 
 
 def pending_tasks(tx: Tx, now: Instant, before: Instant) -> PartitionTasks:
-    """Return what there is to do if all that is older than `before` is to go; nothing in a store without months."""
+    """Return what there is to do if everything older than `before` expires; nothing without partitions."""
     if not is_partitioned(tx):
         return PartitionTasks(False, [], False)
     old = tx.fetch_one(
@@ -77,7 +77,7 @@ def pending_tasks(tx: Tx, now: Instant, before: Instant) -> PartitionTasks:
 
 
 def missing_months(tx: Tx, now: Instant) -> list[int]:
-    """Return which of this month and those ahead are not made yet."""
+    """Return which of this month and the next ones have no partitions yet."""
     wanted = [month_at(now)]
     for _ in range(MONTHS_AHEAD):
         wanted.append(next_month(wanted[-1]))
@@ -86,9 +86,9 @@ def missing_months(tx: Tx, now: Instant) -> list[int]:
 
 @transaction(exclusive=True)
 def create_ahead(tx: Tx, now: Instant) -> list[int]:
-    """Make this month and those ahead, where they are missing, and return them; SQLite has none.
+    """Create the missing partitions of this month and the next ones, and return these months; none on SQLite.
 
-    Another month may be made with `make`.
+    Any other month can be created with `create_month`.
     """
     if not is_partitioned(tx):
         return []
@@ -100,9 +100,9 @@ def create_ahead(tx: Tx, now: Instant) -> list[int]:
 
 
 def create_month(tx: Tx, month: int) -> bool:
-    """Make the tables of a month; say no where too many of its rows are in those of the rest.
+    """Create the partitions of a month; say no where too many of its rows are in the default partitions.
 
-    A few are moved. The tables are made first and attached then: that locks those of the rest alone.
+    A few rows are moved. Tables are created first and attached then, which locks only the default partitions.
     """
     strays = {table: _count_default_rows(tx, table, month) for table in PARTITION_KEYS}
     if any(count > MAX_MOVED_ROWS for count in strays.values()):
@@ -130,9 +130,9 @@ def expired_months(tx: Tx, before: Instant) -> list[int]:
 
 @transaction(exclusive=True, slow=True)
 def drop_month(tx: Tx, month: int) -> bool:
-    """Drop a month, whatever it held, and keep how many messages ended how.
+    """Drop the partitions of a month, after adding its messages to the statistics.
 
-    Says no, and drops nothing, while one of its messages has not ended.
+    Says no, and drops nothing, while a message of that month has not ended.
     """
     _limit_lock_waits(tx)
     if not _exists(tx, f"messages_{month}"):
@@ -151,7 +151,7 @@ def drop_month(tx: Tx, month: int) -> bool:
 
 
 def delete_expired_default_rows(tx: Tx, before: Instant, max_rows: int) -> int:
-    """Drop some of what is older than `before` and in no month, but for how messages ended; return how many."""
+    """Delete some expired rows of the default partitions, after counting their messages; return how many."""
     limit = identifiers.lowest_message_id(before)
     rows = tx.fetch_all(
         "select id, account_id, product, status, coalesce(outcome, 0) from messages_default"
@@ -177,7 +177,7 @@ def delete_expired_default_rows(tx: Tx, before: Instant, max_rows: int) -> int:
 
 
 def month_statistics(tx: Tx) -> MonthStatistics:
-    """Return how many messages of months that were dropped ended how."""
+    """Return the statistics of dropped months."""
     rows = tx.fetch_all("select month, account_id, product, status, outcome, messages from month_statistics")
     return {row[:5]: row[5] for row in rows}
 
@@ -199,7 +199,7 @@ def _without_jobs(tx: Tx, ids: Iterable[bytes]) -> set[bytes]:
 
 
 def _count_default_rows(tx: Tx, table: str, month: int) -> int:
-    """Return how many rows of a month are in a table of the rest, as far as it matters."""
+    """Return how many rows of a month are in a default partition, up to one above MAX_MOVED_ROWS."""
     few = f"select 1 from {_default_rows(table, month)} limit {MAX_MOVED_ROWS + 1}"
     return int(tx.fetch_all(f"select count(*) from ({few}) as few")[0][0])
 
@@ -210,7 +210,7 @@ def _default_rows(table: str, month: int) -> str:
 
 
 def _bound_literals(month: int, table: str) -> tuple[str, str]:
-    """Return the bounds of a month spelled out: a table is made by words alone."""
+    """Return the bounds of a month as SQL literals, because DDL takes no parameters."""
     low, high = month_bounds(month, table)
     return f"'\\x{low.hex()}'", f"'\\x{high.hex()}'"
 
@@ -220,7 +220,7 @@ def _exists(tx: Tx, table: str) -> bool:
 
 
 def _limit_lock_waits(tx: Tx) -> None:
-    """Take turns with others who change tables, and do not have everyone wait behind us for long."""
+    """Take the schema lock, and give up on table locks soon, because others queue behind us."""
     tx.execute("set local lock_timeout = '1s'")
-    tx.execute("set local citus.multi_shard_modify_mode = 'sequential'")  # without Citus it means nothing
+    tx.execute("set local citus.multi_shard_modify_mode = 'sequential'")  # has no effect without Citus
     tx.fetch_all("select {schema_lock}")

@@ -25,32 +25,32 @@ from pabal.world import World
 
 CONNECT_TIMEOUT_S = 5
 TIMEOUT_S = 20.0
-"""How long a caller waits: longer than for a lock. A commit waits for a replica for as long as that is away."""
+"""How long a caller waits: longer than for a lock. A commit waits for a replica as long as that is down."""
 MAX_PREPARED_STATEMENTS = 300
 MAX_RETRIES = 20
-"""How often calls are run again that collided with others, or whose connection was lost.
+"""How often writes are retried after a conflict or a lost connection.
 
-Calls of many callers share a transaction, so that it collides more easily than each would.
+Many writes share a transaction, so it conflicts more often than each would alone.
 """
 
-# Every statement of ours is made for nested loops over indexes, as SQLite does them: no other plan is better when
-# the tables are large, and one that was made while they were empty may stay in use for long. So one plan does for
-# all arguments: to plan anew over two years of months takes longer than to carry it out. Citus, though, must see
-# the arguments to know the shard.
-# Whoever is answered must find it kept: a synchronous_commit that says otherwise is overruled.
+# All our statements are written for nested loops over indexes, as SQLite runs them: no other plan is better when
+# the tables are large, and a plan made while they were empty may stay in use for long. One generic plan serves all
+# arguments, because planning over two years of partitions takes longer than executing. Citus is an exception: it
+# must see the arguments to choose the shard.
+# A returned write must be durable, so synchronous_commit = off is overridden.
 _SESSION_SETTINGS = (
     b"set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off;"
-    b" set enable_bitmapscan = off;"  # it loses the order of the index: a claim would sort all that waits
+    b" set enable_bitmapscan = off;"  # it loses the index order, so a claim would sort the whole queue
     b" set lock_timeout = '10s';"
-    b" set idle_in_transaction_session_timeout = '10s';"  # a frozen or lost process must not hold its rows for long
+    b" set idle_in_transaction_session_timeout = '10s';"  # a frozen or lost process must release its locks
     b" set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;"
     b" set tcp_user_timeout = 15000;"
     b" select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off';"
     b" select set_config('plan_cache_mode', 'force_generic_plan', false)"
     b" where not exists (select 1 from pg_extension where extname = 'citus')"
 )
-# A commit that writes nothing waits for no replica. What is found again may be on this server alone: something must
-# be written, so that the commit returns only when all before it is where it has to be.
+# A commit that writes nothing does not wait for replicas. A retry may find rows that are on this server alone, so
+# it writes a message: its commit then returns only when everything before it is replicated.
 _WAIT_FOR_REPLICAS = b"select pg_logical_emit_message(true, 'pabal', '')"
 _CONNECTION_OPTIONS: dict[str, Any] = {
     "connect_timeout": CONNECT_TIMEOUT_S,
@@ -65,18 +65,18 @@ BEGIN_READ = b"begin isolation level repeatable read read only"
 BEGIN_RELAXED = b"begin isolation level read committed"
 CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
 PIPELINE_CONFUSED = errors.InvalidSqlStatementName
-"""A statement that was to be prepared stood behind one that failed: the server passed over it, and psycopg did not
-notice. The connection is of no more use; nothing is wrong with the work."""
+"""A statement to be prepared followed one that failed: the server skipped it, and psycopg did not notice. The
+connection cannot be used any more; the work is not at fault."""
 _RECONNECT_ERRORS = (PIPELINE_CONFUSED, errors.ReadOnlySqlTransaction)
-"""What is said over a connection that another may do better: a replica only reads, and the address may lead on."""
+"""Errors that a new connection may avoid: a replica is read-only, and the address may lead to another server."""
 
 
 class LostConnection(StoreUnavailable):
-    """The connection was lost over a transaction; another may do."""
+    """The connection was lost during a transaction; a new one may work."""
 
 
 class _PostgresConnection:
-    """A connection, made when it is needed and again when it was lost."""
+    """A connection that is opened when needed, and again after it was lost."""
 
     def __init__(self, address: str, begin: bytes, *, is_durable: bool = True) -> None:
         self._address = address
@@ -90,9 +90,9 @@ class _PostgresConnection:
         self._is_aborted = False
 
     def connect(self) -> None:
-        """Connect anew.
+        """Open a new connection.
 
-        Statements that return nothing are sent along with the next one: a pipeline, for as long as it lasts.
+        It stays in pipeline mode: statements that return nothing are sent together with the next one.
         """
         self.close()
         self._connection = connect(self._address)
@@ -144,7 +144,7 @@ class _PostgresConnection:
         self._pipeline.sync()
 
     def abandon(self, error: BaseException | None = None) -> None:
-        """Give up the transaction, and the connection if it no longer does as it is told."""
+        """Roll the transaction back; close the connection if that fails."""
         if isinstance(error, _RECONNECT_ERRORS):
             self.close()
         if not self.is_lost:
@@ -154,12 +154,12 @@ class _PostgresConnection:
                 self.close()
 
     def abort(self) -> None:
-        """End the connection, whatever another thread waits for there, and make no other."""
+        """Shut the connection down, even while another thread waits for it, and open no other."""
         self._is_aborted = True
         connection = self._connection
         if connection is not None:
             with (
-                contextlib.suppress(psycopg.Error, OSError),  # it may end by itself just now
+                contextlib.suppress(psycopg.Error, OSError),  # it may be closing by itself
                 socket.socket(fileno=os.dup(connection.fileno())) as line,
             ):
                 line.shutdown(socket.SHUT_RDWR)
@@ -176,13 +176,13 @@ class _PostgresConnection:
         return self._connection.execute(command, prepare=False)
 
     def _drain_after_error(self) -> None:
-        """Read what else was under way: it was not carried out."""
+        """Discard the rest of the pipeline, which was not executed."""
         with contextlib.suppress(psycopg.Error):
             self._pipeline.sync()
 
 
 class PostgresStore(GroupCommitStore):
-    """A database, a few connections that write, a few that read."""
+    """A store in a PostgreSQL database: a few connections write, a few read."""
 
     engine_errors = psycopg.Error
     statement_errors = (
@@ -207,7 +207,7 @@ class PostgresStore(GroupCommitStore):
         self.timeout_s = timeout_s
         self._local = threading.local()
         self._read_connections: list[_PostgresConnection] = []
-        # A write that would overrule what another has done since it began must be run again, not carry on.
+        # A write that would overwrite what another has committed since it began must be retried.
         self._write_connections = [
             _PostgresConnection(address, b"begin isolation level repeatable read") for _ in range(writers)
         ]
@@ -223,7 +223,7 @@ class PostgresStore(GroupCommitStore):
         return self._run_with_retry(self._thread_connection("reading", BEGIN_READ), work, args, kwargs)
 
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `work` by itself, in `read committed`: who counts the same waits for it, and is not run again."""
+        """Run `work` in `read committed`: others that count the same wait for it instead of being retried."""
         return await self._run_in_reader(
             lambda: self._run_with_retry(
                 self._thread_connection("noting", BEGIN_RELAXED, is_durable=False), work, args, kwargs
@@ -232,7 +232,7 @@ class PostgresStore(GroupCommitStore):
         )
 
     def _thread_connection(self, name: str, begin: bytes, *, is_durable: bool = True) -> _PostgresConnection:
-        """Return the session of this thread for one purpose."""
+        """Return this thread's connection for one purpose."""
         session: _PostgresConnection | None = getattr(self._local, name, None)
         if session is None:
             session = _PostgresConnection(self._address, begin, is_durable=is_durable)
@@ -243,7 +243,7 @@ class PostgresStore(GroupCommitStore):
     def _run_with_retry(self, connection: _PostgresConnection, work: Callable[..., T], args: Any, kwargs: Any) -> T:
         try:
             return self._run_once(connection, work, args, kwargs)
-        except LostConnection:  # perhaps long ago, while nobody used it
+        except LostConnection:  # perhaps it was lost long ago, while idle
             return self._run_once(connection, work, args, kwargs)
 
     def _run_once(self, connection: _PostgresConnection, work: Callable[..., T], args: Any, kwargs: Any) -> T:
@@ -276,7 +276,7 @@ class PostgresStore(GroupCommitStore):
     def _recover(
         self, connection: WriteConnection, taken: list[PendingWrite], error: Exception
     ) -> list[WriteResult]:
-        """Run again what may be, until it is kept; tell the others that the store is away."""
+        """Retry the writes that may be retried until they are committed; the others fail with StoreUnavailable."""
         mine = cast(_PostgresConnection, connection)
         told: list[WriteResult] = []
         pending: deque[PendingWrite] = deque()
@@ -299,10 +299,10 @@ class PostgresStore(GroupCommitStore):
     def _split_retryable(
         self, connection: _PostgresConnection, taken: list[PendingWrite], error: Exception
     ) -> tuple[list[PendingWrite], list[PendingWrite]]:
-        """Return the calls that it is safe, and may help, to run again, and the others.
+        """Return the writes for which a retry is safe and may help, and the others.
 
-        A commit that was under way when the connection was lost may have been kept: then only for works that
-        would notice. What a caller was told there is no answer to is not begun anew.
+        If the connection was lost during the commit, the writes may be committed: only retryable works qualify.
+        Writes that have timed out for their callers are not retried.
         """
         connection.abandon(error)
         stale = [call for call in taken if call.has_timed_out]
@@ -329,7 +329,7 @@ def _unavailable(calls: list[PendingWrite], error: Exception) -> list[WriteResul
 
 
 def connect(address: str) -> Connection:
-    """Return a new connection, each statement a transaction of its own unless one is begun."""
+    """Return a new connection in autocommit mode."""
     given = conninfo_to_dict(address)
     patience = {name: value for name, value in _CONNECTION_OPTIONS.items() if name not in given}
     connection = psycopg.connect(
@@ -346,7 +346,7 @@ def connect(address: str) -> Connection:
 
 
 def _connect_error(error: psycopg.Error, address: str) -> str:
-    """Return why there is no connection, in one line and without the password."""
+    """Return why connecting failed, in one line and without the password."""
     first, *_ = str(error).splitlines() or [type(error).__name__]
     try:
         password = conninfo_to_dict(address).get("password")

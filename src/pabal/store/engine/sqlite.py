@@ -29,7 +29,7 @@ from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000
 MAX_WAL_ATTEMPTS = 100
-"""How often a store that others are making at the same time is tried again."""
+"""How often to retry while other processes create the same file."""
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4000
 
@@ -40,7 +40,7 @@ DIALECT = {
     "serial": "integer primary key autoincrement",
     "clustered": "without rowid",
     "queue": "without rowid",
-    # One file has one slot, and no months.
+    # A file has one slot and no partitions.
     "partitioned_by_id": "without rowid",
     "partitioned_by_request": "without rowid",
     "partitioned_by_message": "without rowid",
@@ -51,11 +51,11 @@ DIALECT = {
     "as_big": "",
     "as_bytes": "",
     "tables": "(select name from sqlite_master where type = 'table')",
-    "schema_lock": "1",  # who writes is alone
+    "schema_lock": "1",  # there is only one writer
 }
 
 STATEMENT_ERRORS = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError)
-"""Bugs of ours, told as they are: the store itself is well, and trying again would not help."""
+"""Bugs of ours, raised as they are: the store works, and a retry would not help."""
 
 
 @lru_cache(maxsize=512)
@@ -129,7 +129,7 @@ class _SqliteWriter:
 
 
 class SqliteStore(GroupCommitStore):
-    """One file, one writer, a few readers."""
+    """A store in one SQLite file: one writer, a few readers."""
 
     engine_errors = apsw.Error
     statement_errors = STATEMENT_ERRORS
@@ -162,7 +162,7 @@ class SqliteStore(GroupCommitStore):
         connection.execute(f"pragma cache_size = -{CACHE_KIB}")
         connection.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
         connection.execute("pragma temp_store = memory")
-        connection.execute("pragma automatic_index = off")  # what one would serve has an index already
+        connection.execute("pragma automatic_index = off")  # every query has its index already
         return connection
 
     def _read(self, work: Callable[..., T], args: Any, kwargs: Any) -> T:
@@ -186,7 +186,7 @@ class SqliteStore(GroupCommitStore):
             connection.close()
 
     def _abort_connections(self) -> None:
-        """A file does not fall silent: what is under way ends by itself."""
+        """Do nothing: a file always answers, so pending work ends by itself."""
 
     def _recover(
         self, connection: WriteConnection, taken: list[PendingWrite], error: Exception
@@ -197,12 +197,12 @@ class SqliteStore(GroupCommitStore):
 
 
 def _use_wal(connection: apsw.Connection) -> None:
-    """Have the file written ahead; of those that open a fresh file at once, SQLite lets none wait for this."""
+    """Switch to WAL mode; SQLite does not wait by itself for others that open a new file at the same time."""
     for _ in range(MAX_WAL_ATTEMPTS):
         try:
             connection.execute("pragma journal_mode = wal")
             return
         except apsw.BusyError:
-            connection.execute("begin immediate")  # waits for whoever was first
+            connection.execute("begin immediate")  # waits for the first one
             connection.execute("rollback")
     connection.execute("pragma journal_mode = wal")

@@ -1,4 +1,4 @@
-"""Copies of the embedded store's file: made while it is in use, checked, put in its place."""
+"""Backups of the SQLite file: copied while it is in use, verified, and restored."""
 
 import contextlib
 import os
@@ -13,18 +13,18 @@ from pabal.store.engine.base import P, StoreUnavailable, T, Tx
 from pabal.store.engine.sqlite import SqliteTx
 
 PAGES_PER_STEP = 4096
-"""So much is copied before it is written out, lest the service's own commits wait behind all of it."""
+"""Pages to copy between fsyncs, so that the service's commits do not wait behind one large fsync."""
 BUSY_TIMEOUT_MS = 10_000
 EXCLUSIVE_TIMEOUT_MS = 1_000
 REQUIRED_TABLES = {"migrations", "accounts", "requests", "messages", "jobs"}
-"""Tables that every store of ours has had from its first day."""
+"""Tables that every store of Pabal has."""
 
 ProgressCallback = Callable[[int, int], None]
-"""Is told how many pages are copied, and of how many."""
+"""Called with the number of copied pages and the total."""
 
 
 class NotAStore(Exception):
-    """A file is no sound store of ours; the message says why."""
+    """A file is not an intact store of Pabal; the message says why."""
 
 
 class StoreInUse(Exception):
@@ -32,9 +32,9 @@ class StoreInUse(Exception):
 
 
 def read_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` on a file as it is, and change nothing, not even the files beside it.
+    """Run `work` on a file without changing it or the files beside it.
 
-    Raises StoreAway for a file that cannot be read.
+    Raises StoreUnavailable for a file that cannot be read.
     """
     try:
         with contextlib.closing(_open_read_only(path)) as connection:
@@ -45,9 +45,9 @@ def read_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, 
 
 
 def write_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a transaction on a file that nobody else knows of.
+    """Run `work` in a transaction on a file that no other process uses.
 
-    Raises StoreAway where it could not be kept.
+    Raises StoreUnavailable where it cannot be committed.
     """
     try:
         with contextlib.closing(apsw.Connection(str(path))) as connection:
@@ -60,20 +60,20 @@ def write_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args,
 
 
 def schema_version(tx: Tx) -> int:
-    """Return how far the schema of a store has come."""
+    """Return the number of the last applied migration."""
     row = tx.fetch_one("select max(number) from migrations")
     return int(row[0]) if row else 0
 
 
 @contextlib.contextmanager
 def verified_copy(source: Path, target: Path, on_progress: ProgressCallback) -> Iterator[Path]:
-    """Yield a copy of a store's file, sound and under a name of its own beside `target`; `put` keeps it.
+    """Yield a verified copy of a store's file, under a temporary name beside `target`; `install` keeps it.
 
-    It has all that was committed when the copying began. Writers do not wait for it.
-    Raises NotAStore, StoreAway, OSError.
+    It has everything that was committed when the copy began. Writers do not wait for it.
+    Raises NotAStore, StoreUnavailable, OSError.
     """
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)  # of a process that was killed and had the same number
+    part.unlink(missing_ok=True)  # left by a killed process with the same id
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         try:
@@ -93,17 +93,17 @@ def verified_copy(source: Path, target: Path, on_progress: ProgressCallback) -> 
 
 
 def install(part: Path, target: Path) -> None:
-    """Give a copy its name: at any moment there is what was there before, or all of the copy."""
+    """Move a copy to its place atomically."""
     _fsync(part)
     part.replace(target)
     _fsync(target.parent)
 
 
 def archive(path: Path, archive_path: Path) -> None:
-    """Keep what a store's file holds under another name too, and leave nothing beside it that is not in it.
+    """Link a store's file to another name, after folding its write-ahead log into it.
 
-    A write-ahead log that cannot be folded into a damaged file is kept beside the other name.
-    Raises InUse where another process has it open.
+    A log that cannot be folded into a damaged file is linked beside the other name.
+    Raises StoreInUse where another process has the file open.
     """
     with contextlib.suppress(apsw.Error):
         _fold_wal(path)
@@ -112,25 +112,25 @@ def archive(path: Path, archive_path: Path) -> None:
         os.link(ahead, _beside(archive_path, "-wal"))
     os.link(path, archive_path)
     _fsync(path.parent)
-    for each in ("-wal", "-shm"):  # with another file, an old one would be taken for its own
+    for each in ("-wal", "-shm"):  # SQLite would use an old log for the restored file
         _beside(path, each).unlink(missing_ok=True)
     _fsync(path.parent)
 
 
 def store_files(path: Path) -> list[Path]:
-    """Return the files that SQLite may have for a store: the one named, and those beside it."""
+    """Return the files that SQLite may have for a store: the file itself, and those beside it."""
     return [path, *(_beside(path.resolve(), each) for each in ("-wal", "-shm", "-journal"))]
 
 
 def copy_owner(path: Path, like: Path) -> None:
-    """Give a file that root has made to the owner of another."""
+    """Give a file that root has created the owner of another file."""
     if os.geteuid() == 0:
         owner = like.stat()
         os.chown(path, owner.st_uid, owner.st_gid)
 
 
 def _copy(source: Path, part: Path, descriptor: int, on_progress: ProgressCallback) -> None:
-    """Copy in steps, but from one view: a step from another would begin all over after each commit in between."""
+    """Copy in steps within one read transaction: otherwise each commit would restart the copy."""
     before = _unopened_mtime(source)
     with (
         contextlib.closing(_open_read_only(source)) as there,
@@ -145,14 +145,14 @@ def _copy(source: Path, part: Path, descriptor: int, on_progress: ProgressCallba
                 backup.step(PAGES_PER_STEP)
                 os.fsync(descriptor)
                 on_progress(backup.page_count - backup.remaining, backup.page_count)
-        here.execute("pragma journal_mode = delete")  # one file, which opens wherever it lies
+        here.execute("pragma journal_mode = delete")  # a single file that opens anywhere
     if before and _unopened_mtime(source) != before:
         raise StoreUnavailable("a service began to use it meanwhile; try again")
     os.fsync(descriptor)
 
 
 def _check(path: Path) -> None:
-    """Raises NotAStore for a file that is damaged or none of ours."""
+    """Raise NotAStore for a file that is damaged or not a store of Pabal."""
 
     def work(tx: Tx) -> None:
         if REQUIRED_TABLES - {row[0] for row in tx.fetch_all("select name from {tables} as t")}:
@@ -165,17 +165,17 @@ def _check(path: Path) -> None:
 
 
 def _unopened_mtime(path: Path) -> int:
-    """Return when a file that nobody has open was changed last; 0 where somebody has: then SQLite sees to it."""
+    """Return when a file that is not open anywhere was last changed; 0 where it is open and SQLite guards it."""
     path = path.resolve()
     return 0 if _beside(path, "-wal").exists() else path.stat().st_mtime_ns
 
 
 def _open_read_only(path: Path) -> apsw.Connection:
-    """Return a connection that only reads.
+    """Return a read-only connection.
 
-    A file that nobody has open is taken as it is, or reading it would leave files beside it.
+    A file that is not open anywhere is opened as immutable, or reading it would leave files beside it.
     """
-    path = path.resolve()  # what SQLite keeps beside a file is beside what a link leads to
+    path = path.resolve()  # SQLite puts its files beside the target of a link
     is_still = not _beside(path, "-wal").exists()
     address = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if is_still else ''}"
     connection = apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
@@ -184,7 +184,7 @@ def _open_read_only(path: Path) -> apsw.Connection:
 
 
 def _fold_wal(path: Path) -> None:
-    """Write what is ahead into the file itself: SQLite does so for whoever is alone."""
+    """Fold the write-ahead log into the file, which SQLite does for the only user of a file."""
     with contextlib.closing(apsw.Connection(str(path))) as connection:
         connection.set_busy_timeout(EXCLUSIVE_TIMEOUT_MS)
         try:
