@@ -1,4 +1,4 @@
-"""The requests that campaigns became, and how far each has come, without counting the messages again and again."""
+"""The requests of campaigns and their progress, counted from time to time."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,11 +11,11 @@ from pabal.store.engine.base import Row, Tx
 
 MIN_COUNT_INTERVAL = 1 * SECOND
 MAX_COUNT_INTERVAL = 30 * SECOND
-"""What moves slowly is counted less often: every tenth of its age, but within these."""
+"""A request is counted again after a tenth of its age, within these limits."""
 
 
 class CampaignProgress(NamedTuple):
-    """How many receivers' messages stand where, and how many texts stand in for failed ones."""
+    """Numbers of messages by status, and of fallbacks."""
 
     waiting: int = 0
     sending: int = 0
@@ -48,7 +48,7 @@ _COLUMNS = (
 
 
 def add(tx: Tx, campaign_id: bytes, number: int, request_id: bytes, receivers: int, scheduled_at: Instant) -> None:
-    """Remember a request of a campaign; there is nothing to count before its time."""
+    """Add a request of a campaign; it is first counted at its scheduled time."""
     tx.execute(
         "insert into campaign_requests (campaign_id, number, request_id, receivers, scheduled_at, count_at,"
         " is_ended, waiting, sending, completed, fail, cancel, fallbacks)"
@@ -58,7 +58,7 @@ def add(tx: Tx, campaign_id: bytes, number: int, request_id: bytes, receivers: i
 
 
 def list_requests(tx: Tx, campaign_id: bytes) -> list[CampaignRequest]:
-    """Return all requests of a campaign, in their order."""
+    """Return all requests of a campaign, in order."""
     rows = tx.fetch_all(
         f"select {_COLUMNS} from campaign_requests where campaign_id = ? order by number", (campaign_id,)
     )
@@ -66,12 +66,12 @@ def list_requests(tx: Tx, campaign_id: bytes) -> list[CampaignRequest]:
 
 
 def list_unfinished(tx: Tx, campaign_id: bytes) -> list[CampaignRequest]:
-    """Return the requests of a campaign that have not ended, as far as was counted."""
+    """Return the requests of a campaign that had not ended when last counted."""
     return [each for each in list_requests(tx, campaign_id) if not each.is_ended]
 
 
 def sum_progress(tx: Tx, campaign_ids: Iterable[bytes]) -> dict[bytes, tuple[CampaignProgress, bool]]:
-    """Return how far each campaign has come as last counted, and whether all of its requests have ended."""
+    """Return each campaign's progress as last counted, and whether all its requests have ended."""
     rows = tx.execute_many(
         "select campaign_id, sum(waiting), sum(sending), sum(completed), sum(fail), sum(cancel), sum(fallbacks),"
         " min(is_ended) from campaign_requests where campaign_id in ({list}) group by campaign_id",
@@ -81,7 +81,7 @@ def sum_progress(tx: Tx, campaign_ids: Iterable[bytes]) -> dict[bytes, tuple[Cam
 
 
 def campaigns_by_request(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Return which of these requests belong to which campaign."""
+    """Return the campaign of each of these requests that has one."""
     rows = tx.execute_many(
         "select request_id, campaign_id from campaign_requests where request_id in ({list})",
         [(one,) for one in request_ids],
@@ -90,7 +90,7 @@ def campaigns_by_request(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, by
 
 
 def find_due(tx: Tx, campaign_id: bytes | None, now: Instant, limit: int) -> list[CampaignRequest]:
-    """Return requests that it is time to count again, of one campaign or with None of any."""
+    """Return requests that are due to be counted, of one campaign or, with None, of all."""
     where, args = ("", ()) if campaign_id is None else (" and campaign_id = ?", (campaign_id,))
     rows = tx.fetch_all(
         f"select {_COLUMNS} from campaign_requests where is_ended = 0 and count_at <= ?{where}"
@@ -101,7 +101,7 @@ def find_due(tx: Tx, campaign_id: bytes | None, now: Instant, limit: int) -> lis
 
 
 def count_progress(tx: Tx, account_id: int, request_id: bytes, receivers: int) -> tuple[CampaignProgress, bool]:
-    """Return how far a request has come, and whether all of its messages have ended, stand-ins included."""
+    """Return the progress of a request, and whether all its messages have ended, fallbacks included."""
     low, high = identifiers.message_id_range(request_id)
     last = identifiers.make_message_id(request_id, receivers)
     own = messages.count_by_status(tx, account_id, low, last)
@@ -115,7 +115,7 @@ def count_progress(tx: Tx, account_id: int, request_id: bytes, receivers: int) -
 def save_progress(
     tx: Tx, request: CampaignRequest, progress: CampaignProgress, is_ended: bool, now: Instant
 ) -> None:
-    """Keep what was counted; of one that has ended it is the last."""
+    """Save the progress of a request; once it has ended, it is final."""
     wait = min(max((now - request.scheduled_at) // 10, MIN_COUNT_INTERVAL), MAX_COUNT_INTERVAL)
     tx.execute(
         "update campaign_requests set waiting = ?, sending = ?, completed = ?, fail = ?, cancel = ?, fallbacks = ?,"
@@ -125,9 +125,9 @@ def save_progress(
 
 
 def recount_soon(tx: Tx, request_id: bytes, now: Instant, scheduled_at: Instant | None = None) -> None:
-    """Have a request counted at the next occasion, at its new time if it has one: something was done to it.
+    """Count a request again soon, because it was changed; save its new time if it has one.
 
-    One that is no campaign's is not counted here at all.
+    Does nothing for a request that belongs to no campaign.
     """
     tx.execute(
         "update campaign_requests set count_at = ?, scheduled_at = coalesce(?{as_big}, scheduled_at)"

@@ -1,4 +1,4 @@
-"""Campaigns: what is known of each, its receivers until they are in requests, and the rows that cannot be."""
+"""Campaigns: their state, their receivers until these are in requests, and their invalid rows."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _AT_ONCE = -1
 
 
 class Campaign(NamedTuple):
-    """A campaign as it is kept, all but what its receivers share."""
+    """A stored campaign, without its body."""
 
     id: bytes
     account_id: int
@@ -35,17 +35,17 @@ class Campaign(NamedTuple):
     columns: tuple[str, ...]
     """Names of the file's columns."""
     unused_columns: tuple[str, ...]
-    """Those that nothing asks for."""
+    """Columns that nothing uses."""
     scheduled_at: Instant | None
     is_expedited: bool
     reason: tuple[str, ...]
-    """Sentences, Korean and English in turn."""
+    """Sentences, alternately Korean and English."""
     created_at: Instant
     changed_at: Instant
 
 
 class CampaignDraft(NamedTuple):
-    """What a campaign begins with."""
+    """A new campaign."""
 
     id: bytes
     account_id: int
@@ -56,7 +56,7 @@ class CampaignDraft(NamedTuple):
 
 
 class InvalidRow(NamedTuple):
-    """A row of the file that cannot be sent to, and why: sentences, Korean and English in turn."""
+    """A row of the file that cannot be sent to; `reason` has sentences, alternately Korean and English."""
 
     number: int
     cells: tuple[str, ...]
@@ -72,7 +72,7 @@ class ReceiverBlock(NamedTuple):
 
 
 class FileFindings(NamedTuple):
-    """What was found in a part of the file; no block where nobody in it can be sent to."""
+    """The result of validating a part of the file; no block if it has no valid receiver."""
 
     block: ReceiverBlock | None
     invalid_rows: Sequence[InvalidRow]
@@ -80,7 +80,7 @@ class FileFindings(NamedTuple):
 
 
 def add(tx: Tx, draft: CampaignDraft, now: Instant) -> None:
-    """Begin a campaign, without a file yet."""
+    """Add a campaign, without a file yet."""
     tx.execute(
         "insert into campaigns (id, account_id, user_id, kind, name, body, file_name, state, skips_duplicates,"
         " receivers, invalid_rows,"
@@ -97,7 +97,7 @@ def get(tx: Tx, campaign_id: bytes) -> Campaign | None:
 
 
 def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> list[Campaign]:
-    """Return an account's campaigns below an id, newest first."""
+    """Return an account's campaigns with lower ids, newest first."""
     rows = tx.fetch_all(
         f"select {_COLUMNS} from campaigns where account_id = ? and id < ? order by id desc limit ?",
         (account_id, before, limit),
@@ -106,13 +106,13 @@ def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> list[
 
 
 def get_body(tx: Tx, campaign_id: bytes) -> str:
-    """Return what all receivers of a campaign share, as the interface would be sent it."""
+    """Return what all receivers of a campaign share, as a request body in JSON."""
     row = tx.fetch_one("select body from campaigns where id = ?", (campaign_id,))
     return str(row[0]) if row else "{}"
 
 
 def get_sending(tx: Tx, campaign_id: bytes) -> str | None:
-    """Return what the receivers of a campaign were checked against."""
+    """Return the validated send that the receivers were validated against."""
     row = tx.fetch_one("select sending from campaigns where id = ?", (campaign_id,))
     return row[0] if row else None
 
@@ -120,7 +120,7 @@ def get_sending(tx: Tx, campaign_id: bytes) -> str | None:
 def begin_reading(
     tx: Tx, campaign_id: bytes, file_name: str, skips_duplicates: bool, stale_before: Instant, now: Instant
 ) -> bool:
-    """Make room for a file, in place of one before; say no while another is being read, or after sending."""
+    """Begin to read a file, in place of an earlier one; say no while another is read, or after sending."""
     taken = tx.fetch_all(
         "update campaigns set state = ?, file_name = ?, skips_duplicates = ?, receivers = 0, invalid_rows = 0,"
         " duplicates = 0,"
@@ -137,9 +137,9 @@ def begin_reading(
 
 
 def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at: Instant, now: Instant) -> bool:
-    """Keep what was found in a part of the file; say no where another has begun to read one instead.
+    """Save the findings of a part of the file; say no if another file is being read instead.
 
-    `touched_at` is when the reader wrote last.
+    `changed_at` is when this reader wrote last.
     """
     block = findings.block
     good = block.receivers if block else 0
@@ -173,7 +173,7 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
 
 
 class FileSummary(NamedTuple):
-    """What is known of a file read to its end: its columns, and what its receivers were checked against."""
+    """The columns of a file, and what its receivers were validated against."""
 
     sending: str | None
     columns: Sequence[str]
@@ -181,7 +181,7 @@ class FileSummary(NamedTuple):
 
 
 def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: Instant, now: Instant) -> bool:
-    """Note that the file has been read to its end; say no where another has begun to read one instead."""
+    """Record that the whole file is read; say no if another file is being read instead."""
     shared, columns, unused = summary
     return bool(
         tx.fetch_all(
@@ -196,7 +196,7 @@ def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: In
 
 
 def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], changed_at: Instant, now: Instant) -> None:
-    """Note why a file cannot be used; another may be given."""
+    """Record why a file cannot be used; another one may be uploaded."""
     changed = tx.fetch_all(
         "update campaigns set state = ?, reason = ?, receivers = 0, invalid_rows = 0, duplicates = 0,"
         " changed_at = ?"
@@ -210,7 +210,7 @@ def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], changed_at: I
 def start(
     tx: Tx, campaign_id: bytes, changed_at: Instant, name: str, scheduled_at: Instant | None, now: Instant
 ) -> bool:
-    """Have a checked campaign sent; say no where it is not, or not any more, or something came in since."""
+    """Start sending a validated campaign; say no if it is in another state, or has changed since."""
     return bool(
         tx.fetch_all(
             "update campaigns set state = ?, name = ?, scheduled_at = ?, changed_at = ?"
@@ -231,7 +231,7 @@ def start(
 def change_state(
     tx: Tx, campaign_id: bytes, from_states: Sequence[CampaignState], to_state: CampaignState, now: Instant
 ) -> bool:
-    """Bring a campaign from one of some states to another; say whether it was in one of them."""
+    """Change the state of a campaign if it is in one of some states; say whether it was."""
     places = ", ".join("?" * len(from_states))
     return bool(
         tx.fetch_all(
@@ -242,7 +242,7 @@ def change_state(
 
 
 def halt(tx: Tx, campaign_id: bytes, reason: Sequence[str], now: Instant) -> None:
-    """Note why the rest of a campaign cannot be made into requests now."""
+    """Halt a campaign and record why its other receivers cannot be put into requests now."""
     tx.execute(
         "update campaigns set state = ?, reason = ?, changed_at = ? where id = ? and state = ?",
         (CampaignState.HALTED.word, _to_json(reason), now, campaign_id, CampaignState.MAKING.word),
@@ -250,7 +250,7 @@ def halt(tx: Tx, campaign_id: bytes, reason: Sequence[str], now: Instant) -> Non
 
 
 def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
-    """Make no campaign into requests any further, for one reason; return how many that concerns."""
+    """Halt all campaigns for one reason; return how many."""
     rows = tx.fetch_all(
         "update campaigns set state = ?, reason = ?, changed_at = ? where state = ? returning id",
         (CampaignState.HALTED.word, _to_json(reason), now, CampaignState.MAKING.word),
@@ -260,7 +260,7 @@ def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
 
 
 def expedite(tx: Tx, campaign_id: bytes, now: Instant) -> bool:
-    """Have all that waits of a campaign sent now; say no where it is not on its way."""
+    """Send everything of a campaign that waits now; say no unless it is being sent."""
     return bool(
         tx.fetch_all(
             "update campaigns set scheduled_at = ?, expedited = 1, changed_at = ?"
@@ -271,12 +271,12 @@ def expedite(tx: Tx, campaign_id: bytes, now: Instant) -> bool:
 
 
 def end_expedite(tx: Tx, campaign_id: bytes) -> None:
-    """Note that all that waited has been hurried."""
+    """Record that everything that waited is expedited."""
     tx.execute("update campaigns set expedited = 0 where id = ?", (campaign_id,))
 
 
 def find_active(tx: Tx) -> list[bytes]:
-    """Return the campaigns with something to do: to be made, cancelled or hurried."""
+    """Return the campaigns to put into requests, to cancel or to expedite."""
     rows = tx.fetch_all(
         "select id from campaigns where state in (?, ?) union select id from campaigns where expedited = 1",
         (CampaignState.MAKING.word, CampaignState.CANCELLING.word),
@@ -285,7 +285,7 @@ def find_active(tx: Tx) -> list[bytes]:
 
 
 def next_block(tx: Tx, campaign_id: bytes) -> ReceiverBlock | None:
-    """Return the receivers that are to be in a request next."""
+    """Return the receivers of the next request."""
     row = tx.fetch_one(
         "select number, receivers, body from campaign_blocks where campaign_id = ? order by number limit 1",
         (campaign_id,),
@@ -294,9 +294,9 @@ def next_block(tx: Tx, campaign_id: bytes) -> ReceiverBlock | None:
 
 
 def take_block(tx: Tx, campaign: Campaign, number: int, now: Instant) -> bool:
-    """Take receivers out, to be kept as a request in this same transaction.
+    """Remove receivers, to be stored as a request in the same transaction.
 
-    Says no where another has done it, or the campaign is not to be made any more, or at another time.
+    Says no if another process has done it, or if the campaign has been stopped or rescheduled.
     """
     at = _AT_ONCE if campaign.scheduled_at is None else campaign.scheduled_at
     taken = tx.fetch_all(
@@ -314,12 +314,12 @@ def take_block(tx: Tx, campaign: Campaign, number: int, now: Instant) -> bool:
 
 
 def delete_blocks(tx: Tx, campaign_id: bytes) -> None:
-    """Drop the receivers that are in no request yet."""
+    """Delete the receivers that are in no request yet."""
     tx.execute("delete from campaign_blocks where campaign_id = ?", (campaign_id,))
 
 
 def list_invalid_rows(tx: Tx, campaign_id: bytes, after: int, limit: int) -> list[InvalidRow]:
-    """Return some rows that cannot be sent to, in the order of the file."""
+    """Return some invalid rows, in the order of the file."""
     rows = tx.fetch_all(
         "select number, cells, reason from campaign_invalid_rows where campaign_id = ? and number > ?"
         " order by number limit ?",
@@ -329,7 +329,7 @@ def list_invalid_rows(tx: Tx, campaign_id: bytes, after: int, limit: int) -> lis
 
 
 def delete_old(tx: Tx, states: Iterable[CampaignState], before: Instant, limit: int) -> int:
-    """Drop some campaigns in these states that nobody has touched since; return how many."""
+    """Delete some campaigns in these states that have not changed since `before`; return how many."""
     found = [
         row[0]
         for state in states

@@ -1,4 +1,4 @@
-"""Sender profiles and the tokens that prove them."""
+"""Sender profiles, and the tokens that prove who owns them."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ _SELECT_BY_CARRIER = f"select {_COLUMNS} from profiles where deleted_at is null 
 
 
 class ProfileToken(NamedTuple):
-    """A token that was sent: its hash, how often it was guessed wrong, and until when it is good."""
+    """A token that was sent; only its hash is stored."""
 
     id: int
     hash: bytes
@@ -26,7 +26,7 @@ class ProfileToken(NamedTuple):
 
 
 class ProfileFilter(NamedTuple):
-    """What a list asks for; None asks for nothing."""
+    """What a list filters by; None matches everything."""
 
     account_id: int
     channel_id: str | None = None
@@ -45,18 +45,18 @@ def get_by_sender_key(tx: Tx, account_id: int, sender_key: str) -> Profile | Non
 
 
 def list_by_carrier(tx: Tx, carrier: str) -> list[Profile]:
-    """Return the profiles that a carrier's relay keeps, oldest first."""
+    """Return the profiles that a carrier's relay manages, oldest first."""
     return sorted(_from_row(row) for row in tx.fetch_all(_SELECT_BY_CARRIER, (carrier,)))
 
 
 def get_approved(tx: Tx, carrier: str, channel_id: str) -> Profile | None:
-    """Return whosever approved profile of a channel it is that a carrier's relay keeps."""
+    """Return the approved profile of a channel that a carrier's relay manages, of any account."""
     found = tx.fetch_all(f"{_SELECT_BY_CARRIER} and channel_id = ?", (carrier, channel_id))
     return next((each for row in found if (each := _from_row(row)).status is AuthStatus.APPROVAL), None)
 
 
 def get_by_any_sender_key(tx: Tx, sender_key: str) -> Profile | None:
-    """Return whosever profile has this key."""
+    """Return the profile with this sender key, of any account."""
     return _get(tx, "sender_key = ?", (sender_key,))
 
 
@@ -69,7 +69,7 @@ def add(
     now: Instant,
     carrier: str | None = None,
 ) -> int:
-    """Keep a new profile, waiting for its token, and return its id."""
+    """Add a profile that waits for its token, and return its id."""
     rows = tx.fetch_all(
         "insert into profiles (account_id, channel_id, category, cellphone, status, is_enabled,"
         " created_at, changed_at, is_swept, carrier) values (?, ?, ?, ?, ?, 1, ?, ?, 1, ?) returning id",
@@ -81,7 +81,7 @@ def add(
 def update(
     tx: Tx, profile_id: int, category: str, cellphone: str, now: Instant, carrier: str | None = None
 ) -> None:
-    """Take over what a repeated registration says."""
+    """Update a profile from a repeated registration."""
     tx.execute(
         "update profiles set category = ?, cellphone = ?, changed_at = ?, carrier = ? where id = ?",
         (category, cellphone, now, carrier, profile_id),
@@ -89,7 +89,7 @@ def update(
 
 
 def apply_remote(tx: Tx, profile_id: int, category: str, bar: Suspension | None, now: Instant) -> None:
-    """Take over what a relay says of a profile."""
+    """Update a profile from its relay."""
     tx.execute(
         "update profiles set category = ?, suspension = ?, changed_at = ? where id = ?",
         (category, bar.word if bar else None, now, profile_id),
@@ -97,14 +97,14 @@ def apply_remote(tx: Tx, profile_id: int, category: str, bar: Suspension | None,
 
 
 def release_sender_key(tx: Tx, sender_key: str) -> None:
-    """Let a deleted profile's key go, so that another may have it: a relay gives the same one again."""
+    """Release the sender key of a deleted profile: a relay assigns the same key again."""
     tx.execute(
         "update profiles set sender_key = null where sender_key = ? and deleted_at is not null", (sender_key,)
     )
 
 
 def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant) -> None:
-    """Approve a profile: from now on it has a sender key."""
+    """Approve a profile and set its sender key."""
     tx.execute(
         "update profiles set status = ?, sender_key = ?, changed_at = ? where id = ?",
         (AuthStatus.APPROVAL.word, sender_key, now, profile_id),
@@ -112,7 +112,7 @@ def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant) -> None:
 
 
 def delete(tx: Tx, profile_id: int, now: Instant) -> None:
-    """Take a profile out of every list; its waiting messages are still to be cancelled."""
+    """Mark a profile as deleted; its waiting messages are still to be cancelled."""
     tx.execute(
         "update profiles set deleted_at = ?, changed_at = ?, is_swept = 0 where id = ?",
         (now, now, profile_id),
@@ -125,12 +125,12 @@ def list_unswept(tx: Tx) -> list[int]:
 
 
 def mark_swept(tx: Tx, profile_id: int) -> None:
-    """Note that a deleted profile has no waiting messages any more."""
+    """Record that a deleted profile has no waiting messages any more."""
     tx.execute("update profiles set is_swept = 1 where id = ?", (profile_id,))
 
 
 def find_deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
-    """Return those of the profiles that have been deleted."""
+    """Return those profiles that are deleted."""
     rows = tx.execute_many(
         "select id from profiles where deleted_at is not null and id in ({list})",
         [(one,) for one in profile_ids],
@@ -139,7 +139,7 @@ def find_deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
 
 
 def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool:
-    """Put a profile in or out of use; say whether there is one of this id."""
+    """Enable or disable a profile; say whether it exists."""
     return (
         tx.execute(
             "update profiles set is_enabled = ?, changed_at = ? where id = ? and deleted_at is null",
@@ -150,7 +150,7 @@ def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool
 
 
 def find(tx: Tx, wanted: ProfileFilter, page: int, page_size: int) -> tuple[int, list[Profile]]:
-    """Return how many profiles fit, and a page of them, newest first."""
+    """Return how many profiles match, and a page of them, newest first."""
     conditions: list[tuple[str, Value]] = [("account_id = ?", wanted.account_id)]
     if wanted.channel_id is not None:
         conditions.append(("channel_id = ?", wanted.channel_id))
@@ -178,7 +178,7 @@ def list_all(tx: Tx) -> list[tuple[str, Profile]]:
 
 
 def count_tokens_since(tx: Tx, account_id: int, channel_id: str, cellphone: str, since: Instant) -> tuple[int, int]:
-    """Return how many tokens an account has had sent since then, for a channel and to a number."""
+    """Return how many tokens were sent for an account since then, for a channel and to a number."""
     row = tx.fetch_one(
         "select count(*) filter (where channel_id = ?), count(*) filter (where cellphone = ?)"
         " from tokens where account_id = ? and sent_at > ?",
@@ -197,7 +197,7 @@ def add_token(
     now: Instant,
     expires_at: Instant,
 ) -> None:
-    """Keep the hash of a token that is about to be sent; it voids those before it."""
+    """Add the hash of a token that is about to be sent; it replaces earlier ones."""
     tx.execute(
         "insert into tokens (account_id, profile_id, channel_id, cellphone, hash, failed_attempts, sent_at,"
         " expires_at)"
@@ -207,7 +207,7 @@ def add_token(
 
 
 def newest_token(tx: Tx, profile_id: int) -> ProfileToken | None:
-    """Return the token of a profile that counts."""
+    """Return the newest token of a profile, the only valid one."""
     row = tx.fetch_one(
         "select id, hash, failed_attempts, expires_at from tokens where profile_id = ? order by id desc limit 1",
         (profile_id,),
@@ -216,12 +216,12 @@ def newest_token(tx: Tx, profile_id: int) -> ProfileToken | None:
 
 
 def add_failed_attempts(tx: Tx, token_id: int, times: int = 1) -> None:
-    """Note a wrong guess, or, with -1, that one was not wrong."""
+    """Count failed attempts; -1 takes one back."""
     tx.execute("update tokens set failed_attempts = failed_attempts + ? where id = ?", (times, token_id))
 
 
 def delete_expired_tokens(tx: Tx, before: Instant, limit: int) -> int:
-    """Drop expired tokens that were sent before `before`; return how many."""
+    """Delete expired tokens that were sent before `before`; return how many."""
     rows = tx.fetch_all(
         "delete from tokens where id in"
         " (select id from tokens where sent_at < ? and expires_at < ? limit ?) returning id",

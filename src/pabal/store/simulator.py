@@ -1,4 +1,4 @@
-"""What the simulator keeps: messages on its phones, and receipts that it owes."""
+"""The simulator's rows: messages on its phones, and receipts that it has still to send."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,11 +10,11 @@ from pabal.domain.simulated_message import SimulatedMessage
 from pabal.store.engine.base import Tx
 
 RECENT_MESSAGES = 2000
-"""Which phones are in use is told by so many messages, the last of all accounts."""
+"""How many of the newest messages of all accounts decide which phones are in use."""
 
 
 def add_messages(tx: Tx, carrier: str, arrivals: Sequence[SimulatedMessage]) -> None:
-    """Keep messages and the receipts owed for them; one taken before is not taken again."""
+    """Add messages and their receipts; a message that was added before is ignored."""
     rows = tx.execute_many(
         "insert into simulated_messages (carrier, message_id, account_id, phone, accepted_at, arrives_at, kind,"
         " sender,"
@@ -55,7 +55,7 @@ def add_messages(tx: Tx, carrier: str, arrivals: Sequence[SimulatedMessage]) -> 
 
 
 def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes, int]:
-    """Return how often each of the messages has now met a busy carrier."""
+    """Count a busy answer for each message, and return how many each has had."""
     rows = tx.execute_many(
         "insert into simulated_busy (carrier, message_id, times)"
         " select ?, v.column1, 1 from (values {rows}) as v where true"
@@ -70,7 +70,7 @@ def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes
 def find_due_receipts(
     tx: Tx, carrier: str, slots: Sequence[int], now: Instant, limit: int
 ) -> list[tuple[Instant, bytes, Outcome]]:
-    """Return receipts that are due for messages of these slots, the oldest of each slot, up to `most` in all."""
+    """Return due receipts for messages of these slots, the oldest of each slot, about `limit` in all."""
     rows = [
         row
         for slot in slots
@@ -84,7 +84,7 @@ def find_due_receipts(
 
 
 def next_receipt_at(tx: Tx, carrier: str, slots: Iterable[int]) -> Instant | None:
-    """Return when the next receipt of a simulator for a message of these slots is due."""
+    """Return when the next receipt for a message of these slots is due."""
     found = [
         tx.fetch_one("select min(due_at) from simulated_receipts where carrier = ? and slot = ?", (carrier, slot))
         for slot in slots
@@ -93,7 +93,7 @@ def next_receipt_at(tx: Tx, carrier: str, slots: Iterable[int]) -> Instant | Non
 
 
 def delete_receipts(tx: Tx, carrier: str, receipts: Iterable[tuple[Instant, bytes, Outcome]]) -> None:
-    """Strike out receipts that have been handed over."""
+    """Delete receipts that have been sent."""
     tx.execute_many(
         "delete from simulated_receipts where (carrier, slot, due_at, message_id, outcome) in (values {rows})",
         [
@@ -136,7 +136,7 @@ def list_on_phone(
 
 
 def list_recent_phones(tx: Tx, account_id: int, now: Instant, limit: int) -> list[str]:
-    """Return the phones that received something from an account of late, the last one first."""
+    """Return the phones that received something from an account lately, the latest first."""
     rows = tx.fetch_all(
         "select phone from simulated_messages where id > coalesce((select max(id) from simulated_messages), 0) - ?"
         " and +account_id = ? and arrives_at <= ? group by phone order by max(arrives_at) desc, phone limit ?",

@@ -1,4 +1,4 @@
-"""Alimtalk templates and where they stand in their review."""
+"""Alimtalk templates and their review status."""
 
 import json
 from typing import NamedTuple
@@ -18,7 +18,7 @@ _SELECT = (
 
 
 class TemplateFilter(NamedTuple):
-    """What a list asks for; None asks for nothing."""
+    """What a list filters by; None matches everything."""
 
     account_id: int
     sender_key: str | None = None
@@ -33,7 +33,7 @@ def get(tx: Tx, profile_id: int, code: str) -> Template | None:
 
 
 def get_by_id(tx: Tx, template_id: int) -> Template | None:
-    """Return the template with this id, whoever's it is."""
+    """Return the template with this id, of any account."""
     row = tx.fetch_one(f"{_SELECT} where p.deleted_at is null and t.id = ?", (template_id,))
     return _from_row(row) if row else None
 
@@ -41,7 +41,7 @@ def get_by_id(tx: Tx, template_id: int) -> Template | None:
 def add(
     tx: Tx, account_id: int, profile_id: int, code: str, design: TemplateContent, image: Image | None, now: Instant
 ) -> int:
-    """Keep a new template, registered, and return its id."""
+    """Add a registered template and return its id."""
     rows = tx.fetch_all(
         "insert into templates (account_id, profile_id, code, name, design, status, is_enabled,"
         " created_at, changed_at) values (?, ?, ?, ?, ?, ?, 1, ?, ?) returning id",
@@ -62,7 +62,7 @@ def add(
 
 
 def update_design(tx: Tx, template_id: int, design: TemplateContent, image: Image | None, now: Instant) -> None:
-    """Give a template a new text, which has yet to be reviewed."""
+    """Change the design of a template, which must be reviewed again."""
     tx.execute(
         "update templates set name = ?, design = ?, status = ?, comment = null, changed_at = ? where id = ?",
         (design.name, _design_to_json(design), TemplateStatus.REGISTERED.word, now, template_id),
@@ -71,7 +71,7 @@ def update_design(tx: Tx, template_id: int, design: TemplateContent, image: Imag
 
 
 def set_status(tx: Tx, template_id: int, status: TemplateStatus, comment: str | None, now: Instant) -> None:
-    """Move a template on in its review; an approved text comes into use."""
+    """Set the review status of a template; an approved design comes into use."""
     in_use = "design" if status is TemplateStatus.APPROVED else "in_use"
     tx.execute(
         f"update templates set in_use = {in_use}, status = ?, comment = ?, changed_at = ? where id = ?",
@@ -89,7 +89,7 @@ def apply_remote(
     bar: Suspension | None,
     now: Instant,
 ) -> None:
-    """Let a template be as its relay has it."""
+    """Update a template from its relay."""
     tx.execute(
         "update templates set name = ?, design = ?, in_use = ?, status = ?, comment = ?, suspension = ?,"
         " changed_at = ?"
@@ -108,7 +108,7 @@ def apply_remote(
 
 
 def get_image(tx: Tx, template_id: int) -> Image | None:
-    """Return a template's picture, if it has one."""
+    """Return a template's image, if it has one."""
     row = tx.fetch_one(
         "select content_type, file_name, body from template_images where template_id = ?", (template_id,)
     )
@@ -129,7 +129,7 @@ def delete(tx: Tx, template_id: int) -> None:
 
 
 def find(tx: Tx, wanted: TemplateFilter, page: int, page_size: int) -> tuple[int, list[Template]]:
-    """Return how many templates fit, and a page of them, newest first."""
+    """Return how many templates match, and a page of them, newest first."""
     conditions: list[tuple[str, Value]] = [("t.account_id = ?", wanted.account_id)]
     if wanted.sender_key is not None:
         conditions.append(("p.sender_key = ?", wanted.sender_key))
