@@ -65,13 +65,13 @@ def test_as_json_a_line_is_an_object_with_the_fields_beside_the_event() -> None:
     assert (second["level"], second["event"]) == ("warning", "1 of 2")
 
 
-def test_by_itself_it_is_text_on_a_terminal_and_json_elsewhere() -> None:
+def test_auto_is_text_on_a_terminal_and_json_elsewhere() -> None:
     assert lines("auto")[0].startswith("{")
     assert not lines("auto", Terminal())[0].startswith("{")
     assert lines("json", Terminal())[0].startswith("{")
 
 
-def test_korean_stays_readable_and_what_json_cannot_hold_is_spelled_out() -> None:
+def test_korean_stays_readable_and_other_objects_become_text() -> None:
     stream = io.StringIO()
     logs.configure_logging("json", SEOUL, stream)
 
@@ -81,7 +81,7 @@ def test_korean_stays_readable_and_what_json_cannot_hold_is_spelled_out() -> Non
     assert json.loads(stream.getvalue())["zone"] == "Asia/Seoul"
 
 
-def test_others_are_heard_only_from_a_warning_on_and_we_from_an_info_on() -> None:
+def test_libraries_log_warnings_and_we_log_info() -> None:
     stream = io.StringIO()
     logs.configure_logging("text", SEOUL, stream)
 
@@ -97,7 +97,7 @@ def test_others_are_heard_only_from_a_warning_on_and_we_from_an_info_on() -> Non
     assert "news" in written
 
 
-def test_setting_up_twice_does_not_write_twice() -> None:
+def test_configuring_twice_does_not_log_twice() -> None:
     stream = io.StringIO()
     logs.configure_logging("text", SEOUL, stream)
     logs.configure_logging("text", SEOUL, stream)

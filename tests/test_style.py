@@ -1,17 +1,80 @@
-"""The rules of the house, as tests: what each file says of itself, and what only some files may know."""
+"""The rules of style that a test can check."""
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "pabal"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "pabal"
 FILES = sorted(SOURCE.rglob("*.py"))
 NAMES = [str(file.relative_to(SOURCE)) for file in FILES]
+ALL_FILES = [
+    str(file.relative_to(ROOT))
+    for folder in ("src", "tests", "bench", "docs")
+    for file in sorted((ROOT / folder).rglob("*.py"))
+]
 
-MAX_LINES = 400
+
+NOT_YET = {
+    "src/pabal/service/metrics.py",
+    "tests/carriers/nhncloud/test_calls.py",
+    "tests/carriers/nhncloud/test_with_the_service.py",
+    "tests/carriers/smpp/test_carrier.py",
+    "tests/carriers/smpp/test_parts.py",
+    "tests/carriers/smpp/test_receipts.py",
+    "tests/carriers/smpp/test_session.py",
+    "tests/carriers/test_conformance.py",
+    "tests/carriers/test_pace.py",
+    "tests/console/send/test_send.py",
+    "tests/console/send/test_send_preview.py",
+    "tests/console/shell/test_middleware.py",
+    "tests/console/upload/test_upload.py",
+    "tests/domain/test_dates.py",
+    "tests/domain/test_identifiers.py",
+    "tests/service/access/test_keys.py",
+    "tests/service/access/test_sign_in.py",
+    "tests/service/delivery/test_backpressure.py",
+    "tests/service/delivery/test_circuit_breaker.py",
+    "tests/service/delivery/test_deliver.py",
+    "tests/service/delivery/test_finish.py",
+    "tests/service/delivery/test_heartbeat.py",
+    "tests/service/delivery/test_lookup_of_doubts.py",
+    "tests/service/delivery/test_receive.py",
+    "tests/service/delivery/test_settle.py",
+    "tests/service/delivery/test_shared_rate.py",
+    "tests/service/delivery/test_unconfirmed_claims.py",
+    "tests/service/delivery/test_watermarks.py",
+    "tests/service/relay/test_relay_faults.py",
+    "tests/service/relay/test_relay_profiles.py",
+    "tests/service/relay/test_relay_templates.py",
+    "tests/service/sending/test_accept.py",
+    "tests/service/sending/test_campaigns.py",
+    "tests/service/upkeep/test_housekeeping.py",
+    "tests/sim/simulation.py",
+    "tests/store/engine/test_collisions.py",
+    "tests/store/engine/test_group_commit.py",
+    "tests/store/engine/test_postgres.py",
+    "tests/store/test_carrier_states.py",
+    "tests/store/test_key_usage.py",
+    "tests/store/test_profiles.py",
+    "tests/store/test_queue.py",
+    "tests/store/test_slots.py",
+    "tests/web/test_envelope.py",
+    "tests/web/test_history.py",
+    "tests/web/test_live.py",
+    "tests/web/test_senders.py",
+    "tests/web/test_sending.py",
+    "tests/web/test_templates.py",
+}
+"""Files that still break a rule on length; shorten them, then remove them here."""
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+MAX_TEST_NAME = 80
 
 SQL = re.compile(
     r"\b(select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from|create\s+(table|index))\b",
@@ -21,7 +84,9 @@ SQL = re.compile(
 
 @cache
 def tree(name: str) -> ast.Module:
-    return ast.parse((SOURCE / name).read_text(encoding="utf-8"))
+    """Return the syntax tree of a file, named relative to the sources or to the repository."""
+    path = SOURCE / name
+    return ast.parse((path if path.exists() else ROOT / name).read_text(encoding="utf-8"))
 
 
 @cache
@@ -63,32 +128,76 @@ def texts(name: str) -> tuple[str, ...]:
     )
 
 
-def test_there_is_something_to_look_at() -> None:
+def functions(name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Return every function and method of a file."""
+    return [node for node in ast.walk(tree(name)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def test_files_are_found() -> None:
     assert "world.py" in NAMES
     assert {"store/engine/sqlite.py", "store/engine/postgres.py"} <= set(NAMES)
+    assert {"tests/test_style.py", "bench/__main__.py"} <= set(ALL_FILES)
+
+
+def test_files_are_not_too_long() -> None:
+    lengths = {
+        name: (ROOT / name).read_text(encoding="utf-8").count("\n") for name in ALL_FILES if name not in NOT_YET
+    }
+
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_FILE_LINES} == {}
+
+
+def test_functions_are_not_too_long() -> None:
+    lengths = {
+        f"{name}:{each.name}": (each.end_lineno or 0) - each.lineno + 1
+        for name in ALL_FILES
+        if name not in NOT_YET
+        for each in functions(name)
+    }
+
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_FUNCTION_LINES} == {}
+
+
+def test_test_names_are_not_too_long() -> None:
+    tests = {
+        f"{name}:{each.name}": len(each.name)
+        for name in ALL_FILES
+        if name not in NOT_YET
+        for each in functions(name)
+    }
+
+    assert {name: length for name, length in tests.items() if ":test_" in name and length > MAX_TEST_NAME} == {}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_begins_with_one_sentence_that_says_what_it_is_for_and_is_not_so_long_that_it_must_be_two(
-    name: str,
-) -> None:
-    said = ast.get_docstring(tree(name))
+def test_module_docstring_starts_with_one_sentence(name: str) -> None:
+    docstring = ast.get_docstring(tree(name))
 
-    assert said
-    first, *_ = said.split("\n\n")
+    assert docstring
+    first, *_ = docstring.split("\n\n")
     assert "\n" not in first
     assert first.endswith((".", "…"))
     assert ". " not in first
-    assert (SOURCE / name).read_text(encoding="utf-8").count("\n") <= MAX_LINES
 
 
-def test_the_environment_is_read_only_in_config() -> None:
+def test_public_class_names_are_unique() -> None:
+    classes = Counter(
+        node.name
+        for name in NAMES
+        for node in tree(name).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+
+    assert [each for each, count in classes.items() if count > 1] == []
+
+
+def test_only_settings_reads_the_environment() -> None:
     asked = {"os.environ", "os.getenv", "os.environb", "environ", "getenv"}
 
     assert [name for name in NAMES if asked & used(name)] == ["settings/settings.py"]
 
 
-def test_time_and_chance_come_only_from_the_world() -> None:
+def test_only_world_reads_the_clock_and_makes_random_values() -> None:
     ends = ("datetime.now", "datetime.utcnow", "datetime.today", "date.today", "os.urandom", "loop.time")
     by_import = [name for name in NAMES if {"time", "random", "secrets", "uuid"} & imported(name)]
     by_use = [name for name in NAMES if any(each.endswith(ends) for each in used(name))]
@@ -96,27 +205,27 @@ def test_time_and_chance_come_only_from_the_world() -> None:
     assert {*by_import, *by_use} == {"world.py"}
 
 
-def test_sql_stands_only_in_the_store() -> None:
+def test_only_the_store_contains_sql() -> None:
     elsewhere = [name for name in NAMES if not name.startswith("store/")]
 
     assert [(name, text) for name in elsewhere for text in texts(name) if SQL.search(text)] == []
     assert [name for name in elsewhere if {"apsw", "sqlite3", "psycopg"} & imported(name)] == []
 
 
-def test_sql_would_be_seen() -> None:
+def test_sql_is_recognized() -> None:
     found = [name for name in NAMES if any(SQL.search(text) for text in texts(name))]
 
     assert {"store/queue.py", "store/messages.py", "store/receipts.py", "store/accounts.py"} <= set(found)
 
 
-def test_only_the_command_line_prints() -> None:
+def test_only_commands_print() -> None:
     commands = {"cli/backup.py", "cli/main.py", "cli/manage.py", "cli/users.py", "cli/restore.py", "cli/serve.py"}
 
     assert {name for name in NAMES if "print" in used(name)} <= commands
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_fault_is_swallowed_without_a_word(name: str) -> None:
+def test_no_broad_except_passes_silently(name: str) -> None:
     for node in ast.walk(tree(name)):
         if isinstance(node, ast.ExceptHandler):
             assert node.type is not None

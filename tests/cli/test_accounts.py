@@ -41,9 +41,7 @@ def test_sender_numbers_are_added_listed_and_removed(new_command_line: CommandLi
 
 
 @pytest.mark.parametrize("word", ["add", "remove"])
-def test_a_number_of_an_unknown_account_or_that_is_none_is_refused(
-    new_command_line: CommandLine, word: str
-) -> None:
+def test_invalid_number_or_unknown_account_is_refused(new_command_line: CommandLine, word: str) -> None:
     new_command_line("key", "create", "--account", "acme")
 
     unknown = new_command_line("number", word, "02-1234-5678", "--account", "nobody")

@@ -70,9 +70,7 @@ def command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], relay: Fake
     return RelayCommandLine(tmp_path, capsys, relay)
 
 
-def test_a_profile_of_the_relays_console_is_given_to_an_account(
-    command_line: RelayCommandLine, relay: FakeNhnCloudServer
-) -> None:
+def test_account_adopts_a_profile_of_the_relay(command_line: RelayCommandLine, relay: FakeNhnCloudServer) -> None:
     key = relay.add_profile("@shop").sender_key
 
     adopted = command_line.adopt("shop", "--account", "acme")
@@ -85,13 +83,11 @@ def test_a_profile_of_the_relays_console_is_given_to_an_account(
     assert kept.carrier == "relay"
 
 
-def test_what_cannot_be_adopted_is_told_with_what_to_do(
-    command_line: RelayCommandLine, relay: FakeNhnCloudServer
-) -> None:
+def test_failed_adoption_says_what_to_do(command_line: RelayCommandLine, relay: FakeNhnCloudServer) -> None:
     relay.add_profile("@shop")
 
     for words, says in (
-        (("@nothing", "--account", "acme"), "no approved profile of this channel"),
+        (("@nothing", "--account", "acme"), "no approved profile for this channel"),
         (("@shop", "--account", "nobody"), "pabal account list"),
         (("@shop", "--account", "acme", "--carrier", "telco"), "these are: relay"),
         (("with space", "--account", "acme"), "search id of a channel"),
@@ -108,7 +104,7 @@ def test_what_cannot_be_adopted_is_told_with_what_to_do(
     assert 'kind = "nhncloud"' in without.err
 
 
-def test_lists_say_why_something_is_out_of_use(command_line: RelayCommandLine, relay: FakeNhnCloudServer) -> None:
+def test_lists_say_why_a_profile_is_suspended(command_line: RelayCommandLine, relay: FakeNhnCloudServer) -> None:
     relay.add_profile("@shop")
     command_line.adopt("@shop", "--account", "acme")
 

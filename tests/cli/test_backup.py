@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> Path:
     return folder / "pabal.db"
 
 
-def test_a_backup_holds_what_the_store_holds(command_line: CommandLine, file: Path) -> None:
+def test_backup_contains_what_the_store_contains(command_line: CommandLine, file: Path) -> None:
     made = command_line("backup", file)
 
     assert made.status == 0
@@ -35,7 +35,7 @@ def test_a_backup_holds_what_the_store_holds(command_line: CommandLine, file: Pa
     assert [each.name for each in file.parent.iterdir()] == ["pabal.db"]
 
 
-def test_a_file_that_exists_is_replaced_only_by_force(command_line: CommandLine, file: Path) -> None:
+def test_existing_file_is_replaced_only_with_force(command_line: CommandLine, file: Path) -> None:
     file.write_text("precious", encoding="utf-8")
 
     refused = command_line("backup", file)
@@ -48,7 +48,7 @@ def test_a_file_that_exists_is_replaced_only_by_force(command_line: CommandLine,
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
-def test_the_store_is_not_replaced_by_its_own_copy(command_line: CommandLine, suffix: str) -> None:
+def test_backup_never_overwrites_the_store(command_line: CommandLine, suffix: str) -> None:
     before = command_line.store.read_bytes()
 
     refused = command_line("backup", f"{command_line.store}{suffix}", "--force")
@@ -58,7 +58,7 @@ def test_the_store_is_not_replaced_by_its_own_copy(command_line: CommandLine, su
     assert command_line.store.read_bytes() == before
 
 
-def test_without_a_store_there_is_no_backup(tmp_path: Path, capsys: pytest.CaptureFixture[str], file: Path) -> None:
+def test_backup_fails_without_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str], file: Path) -> None:
     nowhere = CommandLine(tmp_path / "nowhere", capsys)
 
     refused = nowhere("backup", file)
@@ -69,7 +69,7 @@ def test_without_a_store_there_is_no_backup(tmp_path: Path, capsys: pytest.Captu
     assert not nowhere.data.exists()
 
 
-def test_a_backup_needs_a_folder_that_is_there(command_line: CommandLine, tmp_path: Path) -> None:
+def test_backup_fails_without_its_folder(command_line: CommandLine, tmp_path: Path) -> None:
     absent, folder = command_line("backup", tmp_path / "absent" / "pabal.db"), command_line("backup", tmp_path)
 
     assert (absent.status, folder.status) == (2, 2)
@@ -77,7 +77,7 @@ def test_a_backup_needs_a_folder_that_is_there(command_line: CommandLine, tmp_pa
     assert "name a file in it" in folder.err
 
 
-def test_a_damaged_store_does_not_replace_a_good_backup(command_line: CommandLine, file: Path) -> None:
+def test_damaged_store_does_not_replace_a_good_backup(command_line: CommandLine, file: Path) -> None:
     command_line.run_in_store(lambda tx: store_request(tx, 1, sms([f"010{number:08}" for number in range(1000)])))
     command_line("backup", file)
     good = file.read_bytes()
@@ -96,7 +96,7 @@ def test_a_damaged_store_does_not_replace_a_good_backup(command_line: CommandLin
 @pytest.mark.parametrize(
     ("words", "instead"), [(["backup", "x.db"], "pg_dump"), (["restore", "x.db"], "pg_restore")]
 )
-def test_a_database_in_postgresql_is_left_to_its_own_tools(
+def test_backup_of_postgresql_points_to_its_own_tools(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], instead: str
 ) -> None:
     config = tmp_path / "pabal.toml"

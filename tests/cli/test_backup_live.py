@@ -30,7 +30,7 @@ async def back_up_under_load(live: LiveService, file: Path, wishes: RequestLog) 
 
 
 @pytest.mark.slow
-def test_a_backup_under_load_has_all_that_was_answered_and_a_service_on_it_ends_it(tmp_path: Path) -> None:
+def test_backup_under_load_contains_every_answered_request(tmp_path: Path) -> None:
     file, wishes = tmp_path / "backup.db", RequestLog()
     with serving(tmp_path / "data") as live:
         before, during, status = asyncio.run(back_up_under_load(live, file, wishes))
@@ -51,7 +51,7 @@ def test_a_backup_under_load_has_all_that_was_answered_and_a_service_on_it_ends_
 
 
 @pytest.mark.slow
-def test_nothing_is_restored_over_a_running_service(tmp_path: Path) -> None:
+def test_restore_is_refused_while_a_live_service_runs(tmp_path: Path) -> None:
     data, file = tmp_path / "data", tmp_path / "backup.db"
     with serving(data) as live:
         made = run("backup", str(file), data=data)

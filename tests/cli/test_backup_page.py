@@ -47,7 +47,7 @@ def carry_out(command: str, places: dict[str, str], folder: Path, **environment:
 
 
 @pytest.mark.slow
-def test_what_the_page_says_of_sqlite_works_as_written(tmp_path: Path) -> None:
+def test_sqlite_commands_of_the_backup_guide_work(tmp_path: Path) -> None:
     data, folder = tmp_path / "data", tmp_path / "backup"
     folder.mkdir()
     places = {"/var/lib/pabal": str(data), "/backup": str(folder)}
@@ -68,7 +68,7 @@ def test_what_the_page_says_of_sqlite_works_as_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_the_page_says_of_a_dump_works_as_written(tmp_path: Path) -> None:
+def test_dump_commands_of_the_backup_guide_work(tmp_path: Path) -> None:
     store, restored = postgres.create_database("pabal"), postgres.server().address("pabal_restored")
     config = tmp_path / "pabal.toml"
     config.write_text(f'store = "{restored}"\n', encoding="utf-8")

@@ -64,7 +64,7 @@ def test_settings_lists_every_setting_with_value_and_meaning(new_command_line: C
     assert "port = 8080\n    Port to listen on.\n" in listed.out
 
 
-def test_no_command_tells_the_password_of_a_carrier(new_command_line: CommandLine, tmp_path: Path) -> None:
+def test_no_command_prints_the_password_of_a_carrier(new_command_line: CommandLine, tmp_path: Path) -> None:
     config = tmp_path / "pabal.toml"
     table = '[carriers.telco]\nkind = "smpp"\nhost = "smsc.example"\nsystem_id = "pabal"\n'
     config.write_text(f'{table}password = "hunter2!"\n[routes]\nsms = ["telco"]\n')
@@ -81,7 +81,7 @@ def test_no_command_tells_the_password_of_a_carrier(new_command_line: CommandLin
         assert "hunter2" not in said
 
 
-def test_a_password_that_is_refused_is_not_told(new_command_line: CommandLine, tmp_path: Path) -> None:
+def test_refused_password_is_not_shown(new_command_line: CommandLine, tmp_path: Path) -> None:
     config = tmp_path / "pabal.toml"
     table = '[carriers.telco]\nkind = "smpp"\nhost = "smsc.example"\nsystem_id = "pabal"\n'
     config.write_text(f'{table}password = "correct horse battery"\n')
@@ -122,7 +122,7 @@ def test_every_command_takes_data_and_config_after_its_words(
     assert not Path("overridden").exists()
 
 
-def test_settings_of_the_file_count(new_command_line: CommandLine, tmp_path: Path) -> None:
+def test_settings_of_the_file_are_used(new_command_line: CommandLine, tmp_path: Path) -> None:
     config = tmp_path / "pabal.toml"
     config.write_text(f'data = "{new_command_line.data}"\nkey_rate = 5')
 
@@ -132,9 +132,7 @@ def test_settings_of_the_file_count(new_command_line: CommandLine, tmp_path: Pat
 
 
 @pytest.mark.parametrize("words", [["key", "list"], ["migrate"], ["account", "list"], ["serve"]])
-def test_a_data_directory_that_cannot_be_used_is_said_in_words(
-    new_command_line: CommandLine, words: list[str]
-) -> None:
+def test_unusable_data_directory_is_reported(new_command_line: CommandLine, words: list[str]) -> None:
     new_command_line.data.write_text("a file is no directory")
 
     refused = new_command_line(*words)
@@ -144,7 +142,7 @@ def test_a_data_directory_that_cannot_be_used_is_said_in_words(
 
 
 @pytest.mark.parametrize("words", [["key", "list"], ["migrate"]])
-def test_a_store_that_cannot_be_read_is_said_in_words(new_command_line: CommandLine, words: list[str]) -> None:
+def test_unreadable_store_is_reported(new_command_line: CommandLine, words: list[str]) -> None:
     new_command_line.data.mkdir()
     (new_command_line.data / "pabal.db").write_bytes(b"not a database at all" * 500)
 
@@ -155,14 +153,14 @@ def test_a_store_that_cannot_be_read_is_said_in_words(new_command_line: CommandL
 
 
 @pytest.mark.parametrize("words", [[], ["key"], ["account"], ["number"], ["profile"], ["template"]])
-def test_without_a_command_there_is_help(new_command_line: CommandLine, words: list[str]) -> None:
+def test_help_is_printed_without_a_command(new_command_line: CommandLine, words: list[str]) -> None:
     helped = new_command_line.run(*words)
 
     assert helped.status == 2
     assert "usage: pabal" in helped.out
 
 
-def test_every_command_explains_itself(new_command_line: CommandLine) -> None:
+def test_every_command_has_help(new_command_line: CommandLine) -> None:
     for words in COMMANDS:
         helped = new_command_line.run(
             *[word for word in words if re.fullmatch("[a-z][a-z-]+", word) and word != "acme"], "--help"
@@ -172,7 +170,7 @@ def test_every_command_explains_itself(new_command_line: CommandLine) -> None:
         assert "--config FILE" in helped.out
 
 
-def test_the_version_is_told(new_command_line: CommandLine) -> None:
+def test_version_is_printed(new_command_line: CommandLine) -> None:
     assert new_command_line.run("--version").out == f"pabal {__version__}\n"
 
 

@@ -21,7 +21,7 @@ def seen(new_command_line: CommandLine, state: CarrierState) -> None:
     new_command_line.run_in_context(lambda context: context.store.write(carrier_states.save, state))
 
 
-def test_doctor_finds_nothing_wrong_with_a_good_set_up(new_command_line: CommandLine) -> None:
+def test_doctor_passes_a_good_installation(new_command_line: CommandLine) -> None:
     new_command_line("key", "create", "--account", "acme")
 
     found = new_command_line("doctor")
@@ -38,21 +38,21 @@ def test_doctor_finds_nothing_wrong_with_a_good_set_up(new_command_line: Command
         assert said in found.out
 
 
-def test_doctor_says_how_to_mend_what_is_wrong(new_command_line: CommandLine) -> None:
+def test_doctor_says_how_to_fix_what_is_wrong(new_command_line: CommandLine) -> None:
     new_command_line("migrate")
     found = new_command_line("doctor")
     assert found.status == 1
     assert "WRONG there is no live key\n      Create one: pabal key create --account NAME" in found.out
 
 
-def test_doctor_looks_at_a_fresh_directory_without_complaint(new_command_line: CommandLine) -> None:
+def test_doctor_accepts_an_empty_directory(new_command_line: CommandLine) -> None:
     found = new_command_line("doctor")
 
     assert found.status == 0
     assert f"ok    missing migrations: {all_migrations()[0].number:04} {all_migrations()[0].name}" in found.out
 
 
-def test_doctor_complains_of_a_schema_that_no_start_brings_up_to_date(
+def test_doctor_reports_missing_migrations_if_starts_do_not_migrate(
     new_command_line: CommandLine, tmp_path: Path
 ) -> None:
     config = tmp_path / "pabal.toml"
@@ -65,7 +65,7 @@ def test_doctor_complains_of_a_schema_that_no_start_brings_up_to_date(
     assert "Run `pabal migrate`." in found.out
 
 
-def test_doctor_says_which_store_cannot_be_read(new_command_line: CommandLine) -> None:
+def test_doctor_reports_an_unreadable_store(new_command_line: CommandLine) -> None:
     new_command_line.data.mkdir()
     (new_command_line.data / "pabal.db").write_bytes(b"not a database at all" * 500)
 
@@ -76,7 +76,7 @@ def test_doctor_says_which_store_cannot_be_read(new_command_line: CommandLine) -
     assert "Restore a backup." in found.out
 
 
-def test_doctor_says_that_the_data_directory_cannot_be_used(new_command_line: CommandLine) -> None:
+def test_doctor_reports_an_unusable_data_directory(new_command_line: CommandLine) -> None:
     new_command_line.data.write_text("a file is no directory")
 
     found = new_command_line("doctor")
@@ -85,7 +85,7 @@ def test_doctor_says_that_the_data_directory_cannot_be_used(new_command_line: Co
     assert f"WRONG the data directory {new_command_line.data} is not writable" in found.out
 
 
-def test_doctor_says_that_a_service_runs(new_command_line: CommandLine) -> None:
+def test_doctor_reports_a_running_service(new_command_line: CommandLine) -> None:
     new_command_line("key", "create", "--account", "acme")
     with process_lock(load({}, data=new_command_line.data)):
         found = new_command_line("doctor")
@@ -94,7 +94,7 @@ def test_doctor_says_that_a_service_runs(new_command_line: CommandLine) -> None:
     assert "a service is running on it" in found.out
 
 
-def test_doctor_says_which_jobs_have_no_carrier(new_command_line: CommandLine) -> None:
+def test_doctor_reports_messages_without_a_configured_carrier(new_command_line: CommandLine) -> None:
     new_command_line("key", "create", "--account", "acme")
     new_command_line.run_in_context(lambda context: context.store.write(queue.add, bytes(16), "gone", 0, 0))
 
@@ -105,7 +105,7 @@ def test_doctor_says_which_jobs_have_no_carrier(new_command_line: CommandLine) -
 
 
 @pytest.mark.parametrize(("state", "word"), [("down", "down"), ("aside", "failing (circuit open)")])
-def test_doctor_says_which_carrier_is_in_trouble_since_when_and_why(
+def test_doctor_says_which_carrier_fails_since_when_and_why(
     new_command_line: CommandLine, tmp_path: Path, state: str, word: str
 ) -> None:
     new_command_line("key", "create", "--account", "acme")
@@ -122,7 +122,7 @@ def test_doctor_says_which_carrier_is_in_trouble_since_when_and_why(
     assert "gone" not in found.out
 
 
-def test_doctor_says_nothing_of_a_carrier_that_does_its_work(new_command_line: CommandLine) -> None:
+def test_doctor_does_not_mention_a_working_carrier(new_command_line: CommandLine) -> None:
     new_command_line("key", "create", "--account", "acme")
     seen(new_command_line, CarrierState("simulator", "down", NOON, ""))
     assert new_command_line("doctor").status == 1
@@ -134,9 +134,7 @@ def test_doctor_says_nothing_of_a_carrier_that_does_its_work(new_command_line: C
     assert "WRONG" not in found.out
 
 
-def test_doctor_says_which_products_have_no_route_and_what_listens_beyond_this_machine(
-    new_command_line: CommandLine, tmp_path: Path
-) -> None:
+def test_doctor_reports_missing_routes_and_public_addresses(new_command_line: CommandLine, tmp_path: Path) -> None:
     new_command_line("key", "create", "--account", "acme")
     config = tmp_path / "pabal.toml"
     config.write_text('host = "0.0.0.0"\n[routes]\nsms = ["simulator"]')
@@ -148,9 +146,7 @@ def test_doctor_says_which_products_have_no_route_and_what_listens_beyond_this_m
     assert "reachable from other machines" in found.out
 
 
-def test_doctor_says_which_table_of_categories_cannot_be_used(
-    new_command_line: CommandLine, tmp_path: Path
-) -> None:
+def test_doctor_reports_an_unusable_table_of_categories(new_command_line: CommandLine, tmp_path: Path) -> None:
     new_command_line("key", "create", "--account", "acme")
     (tmp_path / "bad.csv").write_text("code,name\n1,\n")
     config = tmp_path / "pabal.toml"

@@ -15,7 +15,7 @@ WORLD = RealWorld()
 KEY = re.compile(r"pb_[0-9A-Za-z]{40}\n")
 
 
-def test_a_key_is_printed_alone_and_works(new_command_line: CommandLine) -> None:
+def test_new_key_is_printed_alone_and_works(new_command_line: CommandLine) -> None:
     made = new_command_line("key", "create", "--account", "acme", "--name", "for the shop")
 
     assert (made.status, made.err) == (0, "")
@@ -55,7 +55,7 @@ def test_a_key_can_be_limited(new_command_line: CommandLine) -> None:
         ([], "--account"),
     ],
 )
-def test_a_key_that_makes_no_sense_is_not_made(new_command_line: CommandLine, words: list[str], said: str) -> None:
+def test_invalid_key_is_not_created(new_command_line: CommandLine, words: list[str], said: str) -> None:
     refused = new_command_line("key", "create", *words)
 
     assert refused.status in (1, 2)
@@ -64,7 +64,7 @@ def test_a_key_that_makes_no_sense_is_not_made(new_command_line: CommandLine, wo
     assert new_command_line("key", "list").out == ""
 
 
-def test_a_revoked_key_is_shown_as_such_and_cannot_be_revoked_again(new_command_line: CommandLine) -> None:
+def test_revoked_key_is_listed_and_cannot_be_revoked_again(new_command_line: CommandLine) -> None:
     new_command_line("key", "create", "--account", "acme")
 
     assert new_command_line("key", "revoke", "1").status == 0

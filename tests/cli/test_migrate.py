@@ -16,14 +16,14 @@ def make_newer(tx: Tx) -> None:
     tx.execute("insert into migrations values (9999, 'from the future', 0)")
 
 
-def test_migrate_applies_what_is_missing_and_then_nothing(new_command_line: CommandLine) -> None:
+def test_migrate_applies_missing_migrations_once(new_command_line: CommandLine) -> None:
     first, second = new_command_line("migrate"), new_command_line("migrate")
 
     assert first.out == "".join(f"applied {step.number:04} {step.name}\n" for step in all_migrations())
     assert (second.status, second.out) == (0, "the schema is up to date\n")
 
 
-def test_other_commands_do_not_migrate_where_it_is_forbidden(new_command_line: CommandLine, tmp_path: Path) -> None:
+def test_other_commands_do_not_migrate_if_settings_forbid_it(new_command_line: CommandLine, tmp_path: Path) -> None:
     config = tmp_path / "pabal.toml"
     config.write_text("migrate = false")
 
@@ -35,7 +35,7 @@ def test_other_commands_do_not_migrate_where_it_is_forbidden(new_command_line: C
 
 
 @pytest.mark.parametrize("words", [["migrate"], ["key", "list"], ["doctor"]])
-def test_a_store_of_a_newer_version_is_left_alone(
+def test_store_of_a_newer_version_is_not_changed(
     new_command_line: CommandLine, tmp_path: Path, words: list[str]
 ) -> None:
     new_command_line.run_in_context(lambda context: context.store.write(make_newer))

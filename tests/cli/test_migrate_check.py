@@ -21,13 +21,11 @@ def step_ahead(tx: Tx) -> None:
     tx.execute("insert into migrations values (?, 'ahead', ?)", (LAST.number + 1, NOON))
 
 
-def test_a_schema_that_is_up_to_date_is_said_to_be_so(command_line: CommandLine) -> None:
+def test_check_accepts_a_current_schema(command_line: CommandLine) -> None:
     assert command_line("migrate", "--check") == (0, "the schema is up to date\n", "")
 
 
-def test_what_is_missing_is_listed_and_still_missing_afterwards(
-    command_line: CommandLine, second_step: None
-) -> None:
+def test_check_lists_missing_migrations_and_applies_none(command_line: CommandLine, second_step: None) -> None:
     files = command_line.files()
     before = command_line.store.read_bytes()
 
@@ -38,7 +36,7 @@ def test_what_is_missing_is_listed_and_still_missing_afterwards(
     assert command_line.files() == files
 
 
-def test_a_store_that_is_not_there_lacks_everything_and_is_not_made(
+def test_check_of_a_missing_store_lists_all_and_creates_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nowhere = CommandLine(tmp_path / "nowhere", capsys)
@@ -50,7 +48,7 @@ def test_a_store_that_is_not_there_lacks_everything_and_is_not_made(
     assert not nowhere.data.exists()
 
 
-def test_a_store_of_a_newer_version_is_said_to_be_so_and_what_to_do(command_line: CommandLine) -> None:
+def test_check_of_a_newer_store_says_what_to_do(command_line: CommandLine) -> None:
     command_line.run_in_store(step_ahead)
 
     checked = command_line("migrate", "--check")
@@ -78,12 +76,12 @@ def test_store_made_before_the_first_release_is_refused_with_advice(
     assert "start with an empty data directory or database" in refused.err
 
 
-def test_it_works_while_a_service_runs(command_line: CommandLine) -> None:
+def test_check_works_while_a_service_runs(command_line: CommandLine) -> None:
     with process_lock(load({}, data=command_line.data)):
         assert command_line("migrate", "--check").status == 0
 
 
-def test_a_store_that_cannot_be_read_is_neither_up_to_date_nor_missing_anything(command_line: CommandLine) -> None:
+def test_check_fails_for_an_unreadable_store(command_line: CommandLine) -> None:
     command_line.store.write_text("no store, but a text that is long enough " * 100, encoding="utf-8")
 
     checked = command_line("migrate", "--check")
@@ -92,7 +90,7 @@ def test_a_store_that_cannot_be_read_is_neither_up_to_date_nor_missing_anything(
     assert "run `pabal doctor`" in checked.err
 
 
-def test_on_postgresql_too_nothing_is_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_changes_nothing_on_postgresql(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     address = postgres.create_database("unmigrated", "template1")
     config = tmp_path / "pabal.toml"
     config.write_text(f'store = "{address}"\n', encoding="utf-8")

@@ -33,7 +33,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return text
 
 
-def test_a_key_is_made_and_listed(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_key_is_created_and_listed(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = said(capsys, "key", "create", "--account", "acme", "--config", str(config))
 
     assert re.fullmatch(r"pb_[0-9A-Za-z]{40}\n", made)
@@ -45,9 +45,7 @@ def test_settings_show_the_address_without_its_password(config: Path, capsys: py
     assert "store = postgresql://pabal:…@/worker_" in said(capsys, "settings", "--config", str(config))
 
 
-def test_the_doctor_looks_at_the_database_and_at_how_its_server_is_set_up(
-    config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_doctor_checks_the_database_and_server_settings(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = said(capsys, "doctor", "--config", str(config))
 
     assert "ok    the database postgresql://pabal:…@/worker_" in found
@@ -58,9 +56,7 @@ def test_the_doctor_looks_at_the_database_and_at_how_its_server_is_set_up(
     assert "server_encoding" not in found
 
 
-def test_a_database_that_cannot_be_reached_is_said_to_be_so(
-    config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unreachable_database_is_reported(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text(config.read_text(encoding="utf-8").replace("worker_", "absent_"), encoding="utf-8")
 
     assert "WRONG the database postgresql://pabal:…@/absent_" in said(capsys, "doctor", "--config", str(config))
@@ -69,7 +65,7 @@ def test_a_database_that_cannot_be_reached_is_said_to_be_so(
 
 
 @pytest.mark.slow
-def test_several_processes_share_a_database_and_the_doctor_names_those_that_deliver(tmp_path: Path) -> None:
+def test_processes_share_a_database_and_doctor_lists_the_workers(tmp_path: Path) -> None:
     store = with_password(postgres.empty_database())
 
     with (
@@ -94,9 +90,7 @@ def test_several_processes_share_a_database_and_the_doctor_names_those_that_deli
 
 
 @pytest.mark.parametrize("command", [["work"], ["serve", "--no-deliver", "--port", "0"]])
-def test_without_postgresql_one_process_does_everything(
-    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_workers_need_postgresql(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--data", str(tmp_path)]) == 2
 
     said = capsys.readouterr().err
@@ -104,7 +98,7 @@ def test_without_postgresql_one_process_does_everything(
     assert "set `store` to postgresql://" in said
 
 
-def test_citus_needs_a_database_that_has_it(
+def test_migrate_citus_needs_the_extension(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     on_sqlite = said(capsys, "migrate", "--citus", "--data", str(tmp_path))

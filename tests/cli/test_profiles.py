@@ -9,7 +9,7 @@ from tests.fixtures.cli import CommandLine, add_profile, add_template_under_revi
 WORLD = RealWorld()
 
 
-def test_profiles_are_listed_and_put_out_of_use_and_in_use_again(new_command_line: CommandLine) -> None:
+def test_profiles_are_listed_disabled_and_enabled(new_command_line: CommandLine) -> None:
     new_command_line.run_in_context(add_profile)
 
     ((number, name, channel, status, use, _),) = new_command_line("profile", "list").rows
@@ -24,7 +24,7 @@ def test_profiles_are_listed_and_put_out_of_use_and_in_use_again(new_command_lin
 
 
 @pytest.mark.parametrize(("word", "status"), [("approve", "approved"), ("reject", "rejected")])
-def test_a_template_under_review_is_decided_on_once(new_command_line: CommandLine, word: str, status: str) -> None:
+def test_template_under_review_is_decided_once(new_command_line: CommandLine, word: str, status: str) -> None:
     new_command_line.run_in_context(add_template_under_review)
     assert new_command_line("template", "list").rows == [
         ["1", "@shop", "order", "inspecting", "주문 보류", "in use"]

@@ -53,7 +53,7 @@ def untouched(command_line: CommandLine) -> bool:
     ]
 
 
-def test_a_backup_takes_the_place_of_the_store_which_is_kept_aside(command_line: CommandLine, backup: Path) -> None:
+def test_restore_replaces_the_store_and_keeps_the_previous_one(command_line: CommandLine, backup: Path) -> None:
     done = command_line("restore", backup)
 
     assert done.status == 0
@@ -64,7 +64,7 @@ def test_a_backup_takes_the_place_of_the_store_which_is_kept_aside(command_line:
     assert "acme" in command_line("account", "list").out
 
 
-def test_a_backup_is_restored_where_nothing_was(
+def test_backup_is_restored_into_an_empty_directory(
     command_line: CommandLine, backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     new = CommandLine(tmp_path / "new", capsys)
@@ -75,7 +75,9 @@ def test_a_backup_is_restored_where_nothing_was(
     assert sqlite_backup.read_file(new.store, names) == ["acme"]
 
 
-def test_a_store_behind_a_link_stays_where_it_is(command_line: CommandLine, backup: Path, tmp_path: Path) -> None:
+def test_store_behind_a_symlink_is_replaced_in_place(
+    command_line: CommandLine, backup: Path, tmp_path: Path
+) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     command_line.store.rename(elsewhere / "kept.db")
@@ -88,7 +90,7 @@ def test_a_store_behind_a_link_stays_where_it_is(command_line: CommandLine, back
     assert len(list(elsewhere.iterdir())) == 2
 
 
-def test_nothing_is_restored_under_a_running_service(command_line: CommandLine, backup: Path) -> None:
+def test_restore_is_refused_while_a_service_runs(command_line: CommandLine, backup: Path) -> None:
     with process_lock(load({}, data=command_line.data)):
         refused = command_line("restore", backup)
 
@@ -97,9 +99,7 @@ def test_nothing_is_restored_under_a_running_service(command_line: CommandLine, 
     assert untouched(command_line)
 
 
-def test_nothing_is_restored_while_another_command_has_the_store_open(
-    command_line: CommandLine, backup: Path
-) -> None:
+def test_restore_is_refused_while_another_command_uses_the_store(command_line: CommandLine, backup: Path) -> None:
     other = apsw.Connection(str(command_line.store))
     other.execute("select count(*) from accounts")
 
@@ -118,7 +118,7 @@ def test_nothing_is_restored_while_another_command_has_the_store_open(
         (b"", "it is not a store of Pabal's"),
     ],
 )
-def test_what_is_no_store_is_not_restored(
+def test_file_that_is_no_database_is_not_restored(
     command_line: CommandLine, backup: Path, content: bytes, said: str
 ) -> None:
     backup.write_bytes(content)
@@ -130,7 +130,9 @@ def test_what_is_no_store_is_not_restored(
     assert untouched(command_line)
 
 
-def test_a_store_of_something_else_is_not_restored(command_line: CommandLine, backup: Path, tmp_path: Path) -> None:
+def test_database_of_another_program_is_not_restored(
+    command_line: CommandLine, backup: Path, tmp_path: Path
+) -> None:
     other = apsw.Connection(str(tmp_path / "other.db"))
     other.execute("create table migrations (number integer)")
     other.close()
@@ -141,9 +143,7 @@ def test_a_store_of_something_else_is_not_restored(command_line: CommandLine, ba
     assert untouched(command_line)
 
 
-def test_neither_the_store_itself_nor_what_is_not_there_is_restored(
-    command_line: CommandLine, backup: Path
-) -> None:
+def test_store_itself_or_a_missing_file_is_not_restored(command_line: CommandLine, backup: Path) -> None:
     itself, absent = (
         command_line("restore", command_line.store),
         command_line("restore", command_line.data / "absent"),
@@ -182,7 +182,7 @@ def test_a_damaged_backup_is_not_restored(command_line: CommandLine, backup: Pat
     assert untouched(command_line)
 
 
-def test_what_a_killed_service_left_beside_the_store_is_not_taken_for_the_backups(
+def test_restore_ignores_the_wal_that_a_killed_service_left(
     command_line: CommandLine, backup: Path, tmp_path: Path
 ) -> None:
     service = apsw.Connection(str(command_line.store))
@@ -223,7 +223,7 @@ def busy(command_line: CommandLine, tmp_path: Path) -> Path:
     return file
 
 
-def test_what_may_have_been_sent_since_is_asked_about_first(command_line: CommandLine, busy: Path) -> None:
+def test_restore_asks_about_due_messages_first(command_line: CommandLine, busy: Path) -> None:
     before = command_line.store.read_bytes()
 
     asked = command_line("restore", busy)
@@ -236,7 +236,7 @@ def test_what_may_have_been_sent_since_is_asked_about_first(command_line: Comman
     assert command_line.store.read_bytes() == before
 
 
-def test_what_may_have_been_sent_since_is_sent_if_so_asked(command_line: CommandLine, busy: Path) -> None:
+def test_restore_sends_due_messages_on_request(command_line: CommandLine, busy: Path) -> None:
     done = command_line("restore", busy, "--due", "send")
 
     assert done.status == 0
@@ -246,9 +246,7 @@ def test_what_may_have_been_sent_since_is_sent_if_so_asked(command_line: Command
     assert sqlite_backup.read_file(command_line.store, lambda tx: tx.fetch_one("select count(*) from jobs")) == (5,)
 
 
-def test_what_may_have_been_sent_since_is_cancelled_or_waits_for_its_receipt(
-    command_line: CommandLine, busy: Path
-) -> None:
+def test_restore_cancels_due_messages_or_awaits_their_receipts(command_line: CommandLine, busy: Path) -> None:
     done = command_line("restore", busy, "--due", "cancel")
 
     assert done.status == 0
@@ -259,7 +257,7 @@ def test_what_may_have_been_sent_since_is_cancelled_or_waits_for_its_receipt(
     assert due_tomorrow == [message_id(4, at=NOW - HOUR)], "nothing but what is for later is ever handed over"
 
 
-def test_what_was_being_sent_ends_as_unknown_when_no_receipt_comes(command_line: CommandLine, busy: Path) -> None:
+def test_restored_in_flight_message_without_receipt_ends_as_unknown(command_line: CommandLine, busy: Path) -> None:
     command_line("restore", busy, "--due", "cancel")
 
     policy = build_policy(load({}))
@@ -288,7 +286,7 @@ def older(tmp_path: Path, second_step: None) -> Path:
     return file
 
 
-def test_an_older_backup_is_restored_as_it_is(command_line: CommandLine, older: Path) -> None:
+def test_older_backup_is_restored_without_migration(command_line: CommandLine, older: Path) -> None:
     done = command_line("restore", older, "--due", "send")
 
     assert done.status == 0
@@ -296,9 +294,7 @@ def test_an_older_backup_is_restored_as_it_is(command_line: CommandLine, older: 
     assert sqlite_backup.read_file(command_line.store, sqlite_backup.schema_version) == 1
 
 
-def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelled(
-    command_line: CommandLine, older: Path
-) -> None:
+def test_older_backup_is_migrated_if_messages_are_cancelled(command_line: CommandLine, older: Path) -> None:
     done = command_line("restore", older, "--due", "cancel")
 
     assert done.status == 0
@@ -307,7 +303,7 @@ def test_an_older_backup_is_brought_up_to_date_where_something_is_to_be_cancelle
     assert sqlite_backup.read_file(command_line.store, count_by_status) == [(CANCEL, 1)]
 
 
-def test_what_was_restored_otherwise_is_stood_down_by_itself(command_line: CommandLine, busy: Path) -> None:
+def test_cancel_after_restore_cancels_due_messages(command_line: CommandLine, busy: Path) -> None:
     counted = command_line("cancel-after-restore", "--check")
     before = sqlite_backup.read_file(command_line.store, count_by_status)
 
@@ -319,7 +315,7 @@ def test_what_was_restored_otherwise_is_stood_down_by_itself(command_line: Comma
     assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
 
 
-def test_nothing_is_stood_down_under_a_running_service(command_line: CommandLine, busy: Path) -> None:
+def test_cancel_after_restore_is_refused_while_a_service_runs(command_line: CommandLine, busy: Path) -> None:
     with process_lock(load({}, data=command_line.data)):
         refused = command_line("cancel-after-restore")
 

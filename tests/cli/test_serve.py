@@ -10,7 +10,7 @@ from tests.fixtures.cli import CommandLine
 WORLD = RealWorld()
 
 
-def test_serve_says_that_another_one_runs_on_the_same_data(new_command_line: CommandLine) -> None:
+def test_serve_reports_another_process_on_the_same_data(new_command_line: CommandLine) -> None:
     with process_lock(load({}, data=new_command_line.data)):
         refused = new_command_line("serve", "--port", "0")
 
@@ -18,7 +18,7 @@ def test_serve_says_that_another_one_runs_on_the_same_data(new_command_line: Com
     assert "another pabal is running on" in refused.err
 
 
-def test_serve_says_that_its_port_is_taken(new_command_line: CommandLine) -> None:
+def test_serve_reports_a_port_in_use(new_command_line: CommandLine) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -31,7 +31,7 @@ def test_serve_says_that_its_port_is_taken(new_command_line: CommandLine) -> Non
     assert "--port" in refused.err
 
 
-def test_serve_refuses_a_port_that_is_none(new_command_line: CommandLine) -> None:
+def test_serve_refuses_an_invalid_port(new_command_line: CommandLine) -> None:
     refused = new_command_line("serve", "--port", "65536")
 
     assert (refused.status, refused.err) == (2, "pabal: port: at most 65535\n")

@@ -50,9 +50,7 @@ def migrated_further(data: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_service_goes_on_when_a_newer_version_migrates_its_store_but_does_not_start_again(
-    engine: str, tmp_path: Path
-) -> None:
+def test_service_survives_a_newer_migration_but_does_not_restart(engine: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
     if engine == "postgresql":
         (tmp_path / postgres.ADDRESS_FILE).write_text(postgres.create_database("side_by_side"), encoding="utf-8")

@@ -19,7 +19,7 @@ def hash_of(command_line: CommandLine, name: str) -> str:
     return str(found.hash)
 
 
-def test_a_password_is_printed_alone_and_is_right(command_line: CommandLine) -> None:
+def test_generated_password_is_printed_alone_and_works(command_line: CommandLine) -> None:
     made = command_line("user", "create", "Kim", "--account", "acme", "--role", "sender")
 
     assert made.status == 0
@@ -36,7 +36,7 @@ def create_with(command_line: CommandLine, password: str) -> "subprocess.Complet
     return subprocess.run(**asked, input=f"{password}\n", capture_output=True, timeout=60, check=False)
 
 
-def test_a_password_can_be_given(command_line: CommandLine) -> None:
+def test_password_can_be_read_from_stdin(command_line: CommandLine) -> None:
     made = create_with(command_line, "correct horse battery")
 
     assert (made.returncode, made.stdout, made.stderr) == (0, "user op is created\n", "")
@@ -44,7 +44,7 @@ def test_a_password_can_be_given(command_line: CommandLine) -> None:
     assert "all accounts" in command_line("user", "list").out
 
 
-def test_a_user_gets_another_password_and_is_disabled_and_enabled(command_line: CommandLine) -> None:
+def test_user_gets_a_new_password_and_is_disabled_and_enabled(command_line: CommandLine) -> None:
     first = command_line("user", "create", "kim", "--account", "acme").out.strip()
 
     second = command_line("user", "password", "kim").out.strip()
@@ -64,14 +64,12 @@ def test_a_user_gets_another_password_and_is_disabled_and_enabled(command_line: 
         (["create", "kim"], "--account: is required"),
         (["create", "op", "--account", "acme", "--role", "operator"], "leave it out"),
         (["create", "a b", "--account", "acme"], "letters, digits"),
-        (["create", "lee", "--account", "acme"], "such a user already"),
+        (["create", "lee", "--account", "acme"], "A user with this name already exists"),
         (["password", "nobody"], "pabal user list"),
         (["disable", "nobody"], "pabal user list"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_a_word_on_what_to_do(
-    command_line: CommandLine, words: list[str], said: str
-) -> None:
+def test_invalid_user_is_refused_with_advice(command_line: CommandLine, words: list[str], said: str) -> None:
     command_line("user", "create", "lee", "--account", "acme")
 
     refused = command_line("user", *words)

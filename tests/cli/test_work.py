@@ -53,7 +53,7 @@ def deliver(live: LiveService, number: int = 5) -> None:
         wait_until(lambda: [is_delivered(client, one) for one in requests], all)
 
 
-def test_delivery_alone_delivers_what_an_interface_accepted_and_stops_when_told(tmp_path: Path, store: str) -> None:
+def test_worker_delivers_accepted_messages_and_stops_on_signal(tmp_path: Path, store: str) -> None:
     with (
         serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
         working(tmp_path / "work", store=store) as work,
@@ -68,9 +68,7 @@ def test_delivery_alone_delivers_what_an_interface_accepted_and_stops_when_told(
     assert "ok    workers: none running" in run("doctor", data=tmp_path, store=store).stdout
 
 
-def test_delivery_alone_tells_on_its_port_how_it_does_and_nothing_else(
-    tmp_path: Path, store: str, port: int
-) -> None:
+def test_worker_port_serves_only_health_and_metrics(tmp_path: Path, store: str, port: int) -> None:
     with (
         serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
         working(tmp_path / "work", store=store, work_port=port) as work,
@@ -88,7 +86,7 @@ def test_delivery_alone_tells_on_its_port_how_it_does_and_nothing_else(
         assert work.stop() == 0
 
 
-def test_a_port_that_is_taken_is_said_to_be_so_with_what_to_do(tmp_path: Path, store: str) -> None:
+def test_worker_reports_a_port_in_use(tmp_path: Path, store: str) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         busy = taken.getsockname()[1]
 
@@ -101,7 +99,7 @@ def test_a_port_that_is_taken_is_said_to_be_so_with_what_to_do(tmp_path: Path, s
     )
 
 
-def test_the_work_of_one_that_is_killed_is_done_by_another(tmp_path: Path, store: str) -> None:
+def test_worker_takes_over_from_a_killed_worker(tmp_path: Path, store: str) -> None:
     with (
         serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
         working(tmp_path / "one", store=store) as one,
@@ -119,7 +117,7 @@ def test_the_work_of_one_that_is_killed_is_done_by_another(tmp_path: Path, store
         assert two.stop() == 0
 
 
-def test_equal_requests_to_different_processes_at_the_same_time_are_one_request(tmp_path: Path, store: str) -> None:
+def test_equal_requests_to_different_processes_become_one(tmp_path: Path, store: str) -> None:
     with (
         serving(tmp_path / "one", "--no-deliver", store=store, key_rate=0) as one,
         serving(tmp_path / "two", "--no-deliver", store=store, key_rate=0) as two,

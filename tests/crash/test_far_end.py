@@ -56,7 +56,7 @@ class DeliveryResult(NamedTuple):
 
 
 @pytest.mark.slow
-def test_what_was_in_doubt_is_sent_again_and_everything_arrives(tmp_path: Path) -> None:
+def test_unanswered_messages_are_resent_when_smsc_crashes(tmp_path: Path) -> None:
     seen = _run_with_crashes(tmp_path, CarrierBehavior("resend", echoes_reference=False))
 
     assert seen.receivers_with(Status.COMPLETED) == set(seen.statuses) == set(seen.submit_counts)
@@ -70,7 +70,7 @@ def test_what_was_in_doubt_is_sent_again_and_everything_arrives(tmp_path: Path) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_echoed", [False, True])
-def test_what_was_in_doubt_and_is_held_never_arrives_twice(tmp_path: Path, is_echoed: bool) -> None:
+def test_held_messages_are_never_sent_twice_when_smsc_crashes(tmp_path: Path, is_echoed: bool) -> None:
     seen = _run_with_crashes(tmp_path, CarrierBehavior("hold", is_echoed))
 
     held = seen.receivers_with(Status.SENDING)

@@ -20,9 +20,7 @@ MAX_ANSWERS_BEFORE_KILL = 150
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-def test_nothing_is_lost_doubled_or_stuck_when_the_process_is_killed_under_load(
-    engine: str, tmp_path: Path
-) -> None:
+def test_nothing_is_lost_or_duplicated_when_service_is_killed(engine: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
     if engine == "postgresql":
         database = postgres.create_database(f"killed_{os.getpid()}")

@@ -46,7 +46,7 @@ Phones = Iterator[str]
     "has_webhooks",
     [pytest.param(False, id="asked for"), pytest.param(True, id="told", marks=pytest.mark.torture)],
 )
-def test_a_crash_amid_calls_neither_loses_nor_doubles_anything(tmp_path: Path, has_webhooks: bool) -> None:
+def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: Path, has_webhooks: bool) -> None:
     data, config = tmp_path / "data", tmp_path / "pabal.toml"
     signature = "a signature nobody guesses"
     run("migrate", data=data)

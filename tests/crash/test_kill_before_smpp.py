@@ -22,7 +22,7 @@ ANSWER_AFTER_MS = 10
 
 @pytest.mark.slow
 @pytest.mark.parametrize("on_doubt", ["resend", "hold"])
-def test_a_crash_with_a_full_window_loses_nothing(tmp_path: Path, on_doubt: str) -> None:
+def test_nothing_is_lost_when_killed_with_a_full_window(tmp_path: Path, on_doubt: str) -> None:
     log = tmp_path / "far-end.log"
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     key = ""

@@ -56,7 +56,7 @@ def settings_of(kind: str) -> Settings:
     return load(environment, FOLDER / kind / "pabal.toml")
 
 
-def test_there_are_units_for_one_machine_and_for_several() -> None:
+def test_units_exist_for_one_machine_and_for_several() -> None:
     assert UNITS == [
         "one/pabal.service",
         "several/pabal-migrate.service",
@@ -67,7 +67,7 @@ def test_there_are_units_for_one_machine_and_for_several() -> None:
 
 
 @with_commands
-def test_a_service_runs_a_command_that_there_is(name: str) -> None:
+def test_unit_runs_an_existing_command(name: str) -> None:
     (command,) = values(name, "ExecStart")
     program, *words = shlex.split(command)
 
@@ -82,7 +82,7 @@ def test_a_service_runs_a_command_that_there_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LASTING)
-def test_a_service_may_stop_in_its_own_time_and_is_started_again(name: str) -> None:
+def test_unit_allows_a_clean_stop_and_restarts(name: str) -> None:
     (stop_s,) = values(name, "TimeoutStopSec")
     stop_seconds = settings_of(name.partition("/")[0]).stop_seconds
 
@@ -92,18 +92,18 @@ def test_a_service_may_stop_in_its_own_time_and_is_started_again(name: str) -> N
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_service_has_no_more_rights_than_it_needs(name: str) -> None:
+def test_unit_is_restricted(name: str) -> None:
     assert RESTRICTIONS.items() <= dict(lines(name)).items()
 
 
-def test_the_settings_of_one_machine_are_understood_and_fit_its_unit() -> None:
+def test_settings_for_one_machine_are_valid() -> None:
     settings = settings_of("one")
 
     assert settings.store_path == Path("/var/lib") / values("one/pabal.service", "StateDirectory")[0] / "pabal.db"
     assert settings.migrate
 
 
-def test_the_settings_of_several_machines_leave_the_schema_to_one_unit() -> None:
+def test_settings_for_several_machines_leave_migrations_to_one_unit() -> None:
     settings = settings_of("several")
 
     assert settings.is_on_postgresql
@@ -114,7 +114,7 @@ def test_the_settings_of_several_machines_leave_the_schema_to_one_unit() -> None
         assert values(name, "PartOf") == ["pabal.target"]
 
 
-def test_the_target_wants_units_that_there_are() -> None:
+def test_target_wants_existing_units() -> None:
     wanted = " ".join(values("several/pabal.target", "Wants")).split()
 
     assert wanted
@@ -124,7 +124,7 @@ def test_the_target_wants_units_that_there_are() -> None:
     }
 
 
-def test_the_page_names_files_that_there_are_and_commands_that_are_understood() -> None:
+def test_guide_names_existing_files_and_valid_commands() -> None:
     text = PAGE.read_text(encoding="utf-8")
     blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
     commands = re.findall(r"^(?:/opt/pabal-[\d.]+/bin/)?pabal (.+)$", blocks, re.MULTILINE)
@@ -139,7 +139,7 @@ def test_the_page_names_files_that_there_are_and_commands_that_are_understood() 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
 @pytest.mark.parametrize("kind", ["one", "several"])
-def test_systemd_understands_the_units(kind: str, tmp_path: Path) -> None:
+def test_systemd_accepts_the_units(kind: str, tmp_path: Path) -> None:
     here = []
     for name in UNITS:
         if name.startswith(f"{kind}/"):

@@ -18,7 +18,7 @@ TIMES_FULL = 3
 
 
 @pytest.mark.torture
-def test_a_replica_that_is_promoted_takes_over_with_all_that_was_answered(tmp_path: Path) -> None:
+def test_promoted_replica_has_every_answered_request(tmp_path: Path) -> None:
     with dedicated_server() as first, dedicated_folder() as folder, DedicatedServer(folder) as second:
         address = store_at(first.folder, second.folder, target_session_attrs="read-write")
         with under_load(first, tmp_path, address, checked_at=address) as scenario:
@@ -39,7 +39,7 @@ def test_a_replica_that_is_promoted_takes_over_with_all_that_was_answered(tmp_pa
 
 
 @pytest.mark.torture
-def test_a_server_whose_disk_is_full_goes_on_when_there_is_room(tmp_path: Path) -> None:
+def test_service_resumes_after_the_disk_of_postgresql_was_full(tmp_path: Path) -> None:
     with dedicated_folder() as folder, small_disk(folder, 200) as disk:
         server = DedicatedServer(folder / "pg", min_wal_size="32MB", max_wal_size="64MB")
         with server:
@@ -64,7 +64,7 @@ def test_a_server_whose_disk_is_full_goes_on_when_there_is_room(tmp_path: Path) 
 
 
 @pytest.mark.torture
-def test_a_file_whose_disk_is_full_goes_on_when_there_is_room(tmp_path: Path) -> None:
+def test_service_resumes_after_the_disk_of_sqlite_was_full(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with small_disk(data, 60) as disk:
         assert run("migrate", data=data).returncode == 0

@@ -52,7 +52,9 @@ def run_and_check(folder: Path, cutter: CuttingProxy, *cuts: Cut) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
-def test_every_promise_holds_whichever_commit_is_cut(cut: Cut, cutter: CuttingProxy, tmp_path: Path) -> None:
+def test_nothing_is_lost_or_duplicated_whichever_commit_is_cut(
+    cut: Cut, cutter: CuttingProxy, tmp_path: Path
+) -> None:
     run_and_check(tmp_path / "whole", cutter, *[Cut.NOT] * MAX_COMMITS)
     commits = MAX_COMMITS - len(cutter.cuts)
     assert commits > 50

@@ -21,7 +21,7 @@ PAUSE_S = 8.0
 
 
 @pytest.mark.slow
-def test_processes_killed_and_paused_and_the_server_restarted_under_load(tmp_path: Path) -> None:
+def test_cluster_survives_killed_and_paused_processes_under_load(tmp_path: Path) -> None:
     with dedicated_server() as server:
         data = use_store(server.store, tmp_path)
         assert run("migrate", data=data).returncode == 0

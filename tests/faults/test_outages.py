@@ -69,7 +69,7 @@ async def use_up_connections(scenario: FaultScenario) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_doubled_or_stuck_whatever_happens_to_the_server(tmp_path: Path) -> None:
+def test_nothing_is_lost_or_duplicated_through_server_faults(tmp_path: Path) -> None:
     """One service lives through all of it, so that every trouble meets what the one before has left."""
     troubles = (
         restart_server,
@@ -90,7 +90,7 @@ def test_nothing_is_lost_doubled_or_stuck_whatever_happens_to_the_server(tmp_pat
 
 
 @pytest.mark.slow
-def test_commits_that_are_cut_off_before_or_after_they_are_done(tmp_path: Path) -> None:
+def test_nothing_is_lost_or_duplicated_when_commits_are_cut(tmp_path: Path) -> None:
     dice = Random(8)
     cuts = [dice.choice([Cut.BEFORE, Cut.AFTER]) if dice.random() < CUT_SHARE else Cut.NOT for _ in range(COMMITS)]
     with (
@@ -109,7 +109,7 @@ def test_commits_that_are_cut_off_before_or_after_they_are_done(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_someone_who_meddles_with_the_same_rows_is_not_noticed_by_callers(tmp_path: Path) -> None:
+def test_callers_do_not_notice_an_interfering_writer(tmp_path: Path) -> None:
     with (
         dedicated_server(deadlock_timeout="10ms", log_line_prefix="%a ") as server,
         under_load(server, tmp_path) as scenario,
@@ -128,7 +128,7 @@ def test_someone_who_meddles_with_the_same_rows_is_not_noticed_by_callers(tmp_pa
 
 
 @pytest.mark.torture
-def test_a_lock_that_someone_holds_for_longer_than_one_waits(tmp_path: Path) -> None:
+def test_callers_get_an_answer_while_another_client_locks_the_queue(tmp_path: Path) -> None:
     with dedicated_server() as server, under_load(server, tmp_path) as scenario:
 
         async def trouble() -> None:

@@ -51,9 +51,7 @@ def server_socket(server: DedicatedServer) -> Iterator[ServerSocket]:
 
 
 @pytest.mark.slow
-def test_when_no_connection_can_be_made_all_who_wait_are_told_at_once(
-    server: DedicatedServer, line: ServerSocket
-) -> None:
+def test_all_waiting_callers_fail_at_once_without_a_connection(server: DedicatedServer, line: ServerSocket) -> None:
     """Not one after the other, each after a time-out of its own."""
 
     async def scenario(store: PostgresStore) -> None:
@@ -72,7 +70,7 @@ def test_when_no_connection_can_be_made_all_who_wait_are_told_at_once(
     run_scenario(line.address, scenario, writers=1)
 
 
-def test_who_gets_no_answer_is_told_so_in_time_and_what_was_not_begun_is_not_done_later(
+def test_write_times_out_and_is_not_done_later_if_not_begun(
     server: DedicatedServer,
 ) -> None:
     async def scenario(store: PostgresStore) -> None:
@@ -90,7 +88,7 @@ def test_who_gets_no_answer_is_told_so_in_time_and_what_was_not_begun_is_not_don
     run_scenario(server.store, scenario, writers=1, timeout_s=0.5)
 
 
-def test_a_read_that_gets_no_answer_is_told_so_in_time(server: DedicatedServer) -> None:
+def test_read_times_out(server: DedicatedServer) -> None:
     def sleep(tx: Tx) -> None:
         tx.fetch_all("select pg_sleep(1)")
 
@@ -107,7 +105,7 @@ def test_a_read_that_gets_no_answer_is_told_so_in_time(server: DedicatedServer) 
     run_scenario(server.store, scenario, readers=1, max_waiting=2, timeout_s=0.2)
 
 
-def test_more_than_may_wait_for_a_silent_server_are_told_at_once(server: DedicatedServer) -> None:
+def test_writes_beyond_the_queue_limit_fail_at_once(server: DedicatedServer) -> None:
     """Those who gave up count too, as long as what they asked for takes up room."""
 
     async def scenario(store: PostgresStore) -> None:
@@ -137,7 +135,7 @@ def test_slow_transaction_has_no_timeout(server: DedicatedServer) -> None:
 
 
 @pytest.mark.slow
-def test_closing_does_not_wait_for_a_silent_server(server: DedicatedServer) -> None:
+def test_close_does_not_wait_for_an_unresponsive_server(server: DedicatedServer) -> None:
     async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
             writing = asyncio.create_task(store.write(accept.store_request, new_request(1)))
@@ -152,9 +150,7 @@ def test_closing_does_not_wait_for_a_silent_server(server: DedicatedServer) -> N
 
 
 @pytest.mark.parametrize("key", [None, "k1"])
-def test_a_send_that_is_not_on_the_replica_is_not_answered_though_it_is_found(
-    server: DedicatedServer, key: str | None
-) -> None:
+def test_send_is_not_answered_before_it_is_on_the_replica(server: DedicatedServer, key: str | None) -> None:
     """Its connection is cut while its commit waits for the replica; it is on this server's disk alone."""
 
     async def scenario(store: PostgresStore) -> None:
@@ -172,7 +168,7 @@ def test_a_send_that_is_not_on_the_replica_is_not_answered_though_it_is_found(
     assert server.execute("select count(*) from messages") == [(2,)]
 
 
-def test_what_its_caller_was_told_there_is_no_answer_to_is_not_done_later(server: DedicatedServer) -> None:
+def test_timed_out_write_is_not_done_later(server: DedicatedServer) -> None:
     def sleep(tx: Tx) -> None:
         tx.fetch_all("select pg_sleep(1)")
 
@@ -189,7 +185,7 @@ def test_what_its_caller_was_told_there_is_no_answer_to_is_not_done_later(server
     run_scenario(server.store, scenario, writers=1, timeout_s=0.3)
 
 
-def test_a_process_that_froze_amid_a_transaction_does_not_hold_its_rows_for_long(server: DedicatedServer) -> None:
+def test_server_can_time_out_a_frozen_transaction(server: DedicatedServer) -> None:
     def told(tx: Tx) -> list[tuple[str]]:
         tx.fetch_one("select count(*) from words")
         states = "select state from pg_stat_activity where application_name = 'pabal' and state <> 'idle'"

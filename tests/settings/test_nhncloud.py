@@ -43,12 +43,12 @@ def refusal(folder: Path, environment: dict[str, str] | None = None, more: str =
     return str(refused.value)
 
 
-def test_every_secret_is_declared_as_one() -> None:
+def test_every_key_is_declared_as_a_secret() -> None:
     assert {name for name, each in fields(NhnCloudSettings).items() if each.metadata["is_secret"]} == set(SECRETS)
 
 
 @pytest.mark.parametrize("service", ["sms", "talk"])
-def test_an_app_key_without_its_secret_key_is_refused_and_the_other_way_round(tmp_path: Path, service: str) -> None:
+def test_app_key_and_secret_key_are_given_together(tmp_path: Path, service: str) -> None:
     pair = [f"{service}_app_key", f"{service}_secret_key"]
     for name in pair:
         said = refusal(tmp_path, **SECRETS | {name: ""})
@@ -56,7 +56,7 @@ def test_an_app_key_without_its_secret_key_is_refused_and_the_other_way_round(tm
         assert said == f"carriers.relay: give both {pair[0]} and {pair[1]}"
 
 
-def test_what_there_is_no_key_for_is_not_carried(tmp_path: Path) -> None:
+def test_products_without_a_key_are_not_sent(tmp_path: Path) -> None:
     both = relay(tmp_path, **SECRETS)
     texts = relay(tmp_path, **SECRETS | {"talk_app_key": "", "talk_secret_key": ""})
     talks = relay(tmp_path, **SECRETS | {"sms_app_key": "", "sms_secret_key": ""})
@@ -69,16 +69,16 @@ def test_what_there_is_no_key_for_is_not_carried(tmp_path: Path) -> None:
     assert {*TEXT_PRODUCTS, *KAKAO_PRODUCTS} == set(Product) - {Product.EMAIL, Product.PUSH}
 
 
-def test_a_route_to_what_it_has_no_key_for_is_refused_in_words(tmp_path: Path) -> None:
+def test_route_to_a_product_without_a_key_is_refused(tmp_path: Path) -> None:
     talks = SECRETS | {"sms_app_key": "", "sms_secret_key": ""}
 
     said = refusal(tmp_path, more='[routes]\nsms = ["relay"]', **talks)
 
-    assert said.startswith("routes.sms: relay is of kind nhncloud: it carries alimTalk, ")
+    assert said.startswith("routes.sms: relay is of kind nhncloud, which sends only alimTalk, ")
 
 
-def test_without_any_key_it_carries_nothing_and_is_refused(tmp_path: Path) -> None:
-    assert refusal(tmp_path) == "carriers.relay: give sms_app_key or talk_app_key, or it carries nothing"
+def test_carrier_without_any_key_is_refused(tmp_path: Path) -> None:
+    assert refusal(tmp_path) == "carriers.relay: give sms_app_key or talk_app_key, or it can send nothing"
 
 
 @pytest.mark.parametrize("service", ["sms", "talk"])
@@ -97,7 +97,7 @@ def test_without_any_key_it_carries_nothing_and_is_refused(tmp_path: Path) -> No
         "https://api.example?to=elsewhere",
     ],
 )
-def test_keys_go_nowhere_without_tls_but_to_this_machine(tmp_path: Path, service: str, address: str) -> None:
+def test_address_without_tls_is_refused(tmp_path: Path, service: str, address: str) -> None:
     said = refusal(tmp_path, **SECRETS | {f"{service}_address": address})
 
     assert said == f"carriers.relay.{service}_address: must begin with https:// and name a host"
@@ -106,11 +106,11 @@ def test_keys_go_nowhere_without_tls_but_to_this_machine(tmp_path: Path, service
 @pytest.mark.parametrize(
     "address", ["https://api.example", "http://127.0.0.1:7080", "http://[::1]:7080", "http://127.0.0.1"]
 )
-def test_tls_and_this_machine_are_fine(tmp_path: Path, address: str) -> None:
+def test_address_with_tls_or_on_this_machine_is_accepted(tmp_path: Path, address: str) -> None:
     assert relay(tmp_path, **SECRETS | {"sms_address": address}).sms_address == address
 
 
-def test_a_signature_has_so_many_characters_or_there_is_none(tmp_path: Path) -> None:
+def test_short_webhook_signature_is_refused(tmp_path: Path) -> None:
     short = "x" * (MIN_SIGNATURE_LENGTH - 1)
 
     said = refusal(tmp_path, **SECRETS | {"webhook_signature": short})
@@ -121,7 +121,7 @@ def test_a_signature_has_so_many_characters_or_there_is_none(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_each_secret_may_stand_in_the_environment_or_in_a_file(tmp_path: Path, name: str) -> None:
+def test_secrets_are_read_from_the_environment_or_a_file(tmp_path: Path, name: str) -> None:
     others = {other: value for other, value in SECRETS.items() if other != name}
     (tmp_path / "secret").write_text(f"{SECRETS[name]}\n")
 
@@ -131,7 +131,7 @@ def test_each_secret_may_stand_in_the_environment_or_in_a_file(tmp_path: Path, n
     assert by_environment == by_file == relay(tmp_path, **SECRETS)
 
 
-def test_secrets_are_shown_nowhere(tmp_path: Path) -> None:
+def test_secrets_are_never_shown(tmp_path: Path) -> None:
     settings = read(tmp_path, **SECRETS)
     carrier = settings.carriers["relay"]
 
@@ -155,7 +155,7 @@ def test_secrets_are_shown_nowhere(tmp_path: Path) -> None:
         {"unsubscribe_numbr": "080"},
     ],
 )
-def test_whatever_is_wrong_no_refusal_tells_a_secret(tmp_path: Path, wrong: dict[str, str]) -> None:
+def test_no_error_shows_a_secret(tmp_path: Path, wrong: dict[str, str]) -> None:
     said = refusal(tmp_path, {"RELAY": SECRETS["sms_secret_key"]}, **SECRETS | wrong)
 
     assert SECRETS["webhook_signature"][:15] not in said

@@ -1,1 +1,1 @@
-"""Every setting, declared once."""
+"""All settings, each declared once."""

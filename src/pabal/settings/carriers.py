@@ -1,4 +1,4 @@
-"""The settings of carriers: a table of the TOML file for each, by what kind of carrier it is."""
+"""The settings of each kind of carrier, read from its table in the TOML file."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -10,25 +10,27 @@ from urllib.parse import urlsplit
 from pabal.domain.message import Outcome, Product
 from pabal.settings.field import BadSetting, convert, fields, format_value, setting, suggest
 
+RENAMED = {"patience_seconds": "failover_seconds", "answer_seconds": "timeout_seconds"}
+"""Old names, so that an operator who upgrades learns the new ones."""
 SENDABLE = tuple(product for product in Product if product not in (Product.EMAIL, Product.PUSH))
 SECRET_IS_SET = "(set)"
-"""What is shown of a secret."""
+"""Shown instead of a secret."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CarrierSettings:
-    """What all kinds of carrier have."""
+    """Settings that every kind of carrier has."""
 
     name: str
     kind: str
     products: tuple[Product, ...] = SENDABLE
     window: int = setting(
-        100, "How many messages may be in its hands without an answer.", min_value=1, max_value=10_000
+        100, "How many messages may be in flight without an answer.", min_value=1, max_value=10_000
     )
-    rate: int = setting(0, "How many messages a second it may be given; 0: no limit.", min_value=0)
+    rate: int = setting(0, "How many messages per second to submit; 0: no limit.", min_value=0)
     failover_seconds: int = setting(
         60,
-        "How long it may be unreachable, or fail at everything, before messages go to the next of their route.",
+        "How long it may be unreachable or fail before messages go to the next carrier of their route.",
         min_value=1,
     )
 
@@ -39,62 +41,65 @@ class SimulatorSettings(CarrierSettings):
 
     kind: str = "simulator"
     window: int = setting(
-        2000, "How many messages may be in its hands without an answer.", min_value=1, max_value=10_000
+        2000, "How many messages may be in flight without an answer.", min_value=1, max_value=10_000
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmppSettings(CarrierSettings):
-    """An operator or aggregator that speaks SMPP 3.4."""
+    """An operator or aggregator with an SMPP 3.4 interface."""
 
     kind: str = "smpp"
     products: tuple[Product, ...] = (Product.SMS, Product.LMS)
-    host: str = setting(..., "Where it listens.")
-    port: int = setting(2775, "On which port.", min_value=1, max_value=65535)
-    tls: bool = setting(False, "Whether to speak TLS, checking its certificate.")
-    tls_ca: Path | None = setting(None, "File of the authority that signed it; none: those of the system.")
-    system_id: str = setting(..., "Who we are to it.", max_length=15)
-    password: str = setting("", "Its secret; or password_env or password_file.", max_length=8, is_secret=True)
-    system_type: str = setting("", "The type of system it wants to be told.", max_length=12)
-    bind: Literal["transceiver", "pair"] = setting(
-        "transceiver", "transceiver: one connection for both ways; pair: a transmitter and a receiver."
+    host: str = setting(..., "Host name or address.")
+    port: int = setting(2775, "Port.", min_value=1, max_value=65535)
+    tls: bool = setting(False, "Whether to use TLS and check its certificate.")
+    tls_ca: Path | None = setting(None, "File with the certificate authority to trust; none: those of the system.")
+    system_id: str = setting(..., "The system_id to bind with.", max_length=15)
+    password: str = setting(
+        "", "The password to bind with; or use password_env or password_file.", max_length=8, is_secret=True
     )
-    binds: int = setting(1, "How many such connections.", min_value=1, max_value=64)
+    system_type: str = setting("", "The system_type to bind with.", max_length=12)
+    bind: Literal["transceiver", "pair"] = setting(
+        "transceiver", "transceiver: one connection for both directions; pair: a transmitter and a receiver."
+    )
+    binds: int = setting(1, "How many connections, or pairs of them.", min_value=1, max_value=64)
     on_doubt: Literal["resend", "hold"] = setting(
         "resend",
-        "What becomes of a message when a connection breaks before its answer: resend it,"
+        "What to do with a message if the connection breaks before its answer: resend it,"
         " or hold it until its receipt or time-out.",
     )
     encoding: Literal["auto", "ucs2", "cp949"] = setting(
-        "auto", "How texts are spelled: auto (GSM 7 where it suffices, else UCS-2), ucs2, or cp949."
+        "auto", "How to encode texts: auto (GSM 7 if possible, else UCS-2), ucs2, or cp949."
     )
-    data_coding: int | None = setting(
-        None, "The data_coding that goes with cp949; default: 14.", min_value=0, max_value=255
-    )
+    data_coding: int | None = setting(None, "The data_coding for cp949; default: 14.", min_value=0, max_value=255)
     long_messages: Literal["payload", "parts"] = setting(
-        "payload", "How a text longer than one short message goes: in message_payload, or in parts with a header."
+        "payload",
+        "How to send a text longer than one short message: in message_payload, or in parts with a header.",
     )
     numbers: Literal["national", "international"] = setting(
-        "national", "How receivers are written: 01012345678 or 821012345678."
+        "national", "How to write receivers: 01012345678 or 821012345678."
     )
     source_ton: int = setting(0, "Type of number of the sender.", min_value=0, max_value=6)
     source_npi: int = setting(0, "Numbering plan of the sender.", min_value=0, max_value=18)
     dest_ton: int = setting(0, "Type of number of the receiver.", min_value=0, max_value=6)
     dest_npi: int = setting(0, "Numbering plan of the receiver.", min_value=0, max_value=18)
     service_type: str = setting("", "The service_type of every message.", max_length=5)
-    receipts: bool = setting(True, "Whether it reports; if not, what it takes counts as delivered.")
+    receipts: bool = setting(True, "Whether it sends receipts; if not, accepted messages count as delivered.")
     validity_minutes: int = setting(
-        0, "How long it may try to deliver; 0: as long as it likes.", min_value=0, max_value=7 * 24 * 60
+        0, "How long it may try to deliver; 0: its own limit.", min_value=0, max_value=7 * 24 * 60
     )
     submit_ids: Literal["text", "hex", "decimal"] = setting(
-        "text", "How to read the ids in its answers, so that those of its receipts match them."
+        "text", "How to read the message ids in its answers, so that they match those in its receipts."
     )
-    receipt_ids: Literal["text", "hex", "decimal"] = setting("text", "How to read the ids in its receipts.")
+    receipt_ids: Literal["text", "hex", "decimal"] = setting("text", "How to read the message ids in its receipts.")
     unmarked_receipts: bool = setting(
-        False, "Whether a message without the mark of a receipt is read as one if its text looks like it."
+        False, "Whether to read a message as a receipt if only its text looks like one."
     )
-    errors: dict[str, Outcome] = setting({}, "Its own error codes in receipts, each with a result code of ours.")
-    enquire_seconds: int = setting(30, "How often a quiet connection is tested.", min_value=1, max_value=3600)
+    errors: dict[str, Outcome] = setting(
+        {}, "Its own error codes in receipts, each mapped to one of our result codes."
+    )
+    enquire_seconds: int = setting(30, "How often to test an idle connection.", min_value=1, max_value=3600)
 
 
 TEXT_PRODUCTS = (Product.SMS, Product.LMS, Product.MMS)
@@ -107,35 +112,35 @@ class NhnCloudSettings(CarrierSettings):
 
     kind: str = "nhncloud"
     window: int = setting(
-        5000, "How many messages may be in its hands without an answer.", min_value=1, max_value=10_000
+        5000, "How many messages may be in flight without an answer.", min_value=1, max_value=10_000
     )
-    sms_app_key: str = setting("", "App key of its SMS service; none: it carries no texts.", is_secret=True)
-    sms_secret_key: str = setting("", "Secret key of its SMS service; or with _env or _file.", is_secret=True)
+    sms_app_key: str = setting("", "App key of its SMS service; none: it sends no texts.", is_secret=True)
+    sms_secret_key: str = setting("", "Secret key of its SMS service; or use _env or _file.", is_secret=True)
     talk_app_key: str = setting(
         "", "App key of its KakaoTalk Bizmessage service; none: neither Alimtalk nor friend talk.", is_secret=True
     )
-    talk_secret_key: str = setting("", "Secret key of that service; or with _env or _file.", is_secret=True)
-    sms_address: str = setting("https://api-sms.cloud.toast.com", "Where its SMS interface is.")
+    talk_secret_key: str = setting("", "Secret key of that service; or use _env or _file.", is_secret=True)
+    sms_address: str = setting("https://api-sms.cloud.toast.com", "Address of its SMS interface.")
     talk_address: str = setting(
-        "https://kakaotalk-bizmessage.api.nhncloudservice.com", "Where its KakaoTalk Bizmessage interface is."
+        "https://kakaotalk-bizmessage.api.nhncloudservice.com", "Address of its KakaoTalk Bizmessage interface."
     )
-    tls_ca: Path | None = setting(None, "File of the authority that signed them; none: those of the system.")
+    tls_ca: Path | None = setting(None, "File with the certificate authority to trust; none: those of the system.")
     calls: int = setting(
-        40, "How many calls may be under way at once, of each of its services.", min_value=1, max_value=200
+        40, "How many calls to each of its services may run at the same time.", min_value=1, max_value=200
     )
-    timeout_seconds: int = setting(10, "How long a call may take.", min_value=1, max_value=30)
-    poll_seconds: int = setting(5, "How often results are asked for.", min_value=1, max_value=60)
+    timeout_seconds: int = setting(10, "How long to wait for the answer to a call.", min_value=1, max_value=30)
+    poll_seconds: int = setting(5, "How often to ask for results.", min_value=1, max_value=60)
     webhook_signature: str = setting(
         "",
-        "The signature its webhooks carry, at least 16 characters; none: webhooks are not taken.",
+        "The signature that its webhooks carry, at least 16 characters; none: webhooks are refused.",
         is_secret=True,
     )
     unsubscribe_number: str = setting(
-        "", "080 number to refuse advertisements with; none: texts that are advertisements are not carried."
+        "", "080 number for opting out of advertisements; none: advertising texts are not sent."
     )
 
     def __post_init__(self) -> None:
-        """Leave out what there is no key for. Raises BadSetting where key and secret do not go together."""
+        """Drop the products that have no key. Raises BadSetting for an invalid combination of settings."""
         for service, products in (("sms", TEXT_PRODUCTS), ("talk", KAKAO_PRODUCTS)):
             app_key, secret_key = getattr(self, f"{service}_app_key"), getattr(self, f"{service}_secret_key")
             if bool(app_key) != bool(secret_key):
@@ -147,16 +152,17 @@ class NhnCloudSettings(CarrierSettings):
             if not _is_safe_for_secrets(getattr(self, f"{service}_address")):
                 raise BadSetting(f"{place}: must begin with https:// and name a host")
         if not self.products:
-            raise BadSetting(f"carriers.{self.name}: give sms_app_key or talk_app_key, or it carries nothing")
+            raise BadSetting(f"carriers.{self.name}: give sms_app_key or talk_app_key, or it can send nothing")
         if self.webhook_signature and len(self.webhook_signature) < MIN_SIGNATURE_LENGTH:
             raise BadSetting(f"carriers.{self.name}.webhook_signature: at least {MIN_SIGNATURE_LENGTH} characters")
 
 
 MIN_SIGNATURE_LENGTH = 16
+"""Shortest webhook signature that is accepted; a shorter one could be guessed."""
 
 
 def _is_safe_for_secrets(address: str) -> bool:
-    """Say whether secrets may be sent to an address: with TLS, or without it to this very machine."""
+    """Say whether secrets may be sent to an address: over TLS, or without TLS to this machine only."""
     try:
         parts = urlsplit(address)
         is_whole = bool(parts.hostname) and parts.port != 0
@@ -175,17 +181,17 @@ CARRIER_KINDS: Mapping[str, type[CarrierSettings]] = {
 
 
 def read_carriers(table: Any, environment: Mapping[str, str]) -> dict[str, CarrierSettings]:
-    """Return the carriers of a `[carriers]` table; `environment` has what a `password_env` names.
+    """Return the carriers of a `[carriers]` table; `environment` holds the secrets that `…_env` keys name.
 
     Raises BadSetting.
     """
     if not isinstance(table, dict) or not all(isinstance(each, dict) for each in table.values()):
-        raise BadSetting("carriers: write a table for each, [carriers.NAME]")
+        raise BadSetting("carriers: write a table [carriers.NAME] for each carrier")
     return {name: _read_carrier(name, given, environment) for name, given in table.items()}
 
 
 def secrets_in_environment(carriers: Mapping[str, Any]) -> set[str]:
-    """Return the variables that a `[carriers]` table takes secrets from."""
+    """Return the environment variables that a `[carriers]` table reads secrets from."""
     return {
         value
         for given in carriers.values()
@@ -196,7 +202,7 @@ def secrets_in_environment(carriers: Mapping[str, Any]) -> set[str]:
 
 
 def describe_carrier(carrier: CarrierSettings) -> list[tuple[str, str, str]]:
-    """Return name, value in force and meaning of a carrier's settings; of a secret, only whether it is set."""
+    """Return name, value and meaning of a carrier's settings; of a secret only whether it is set."""
     return [
         (
             f"carriers.{carrier.name}.{name}",
@@ -221,7 +227,8 @@ def _read_carrier(name: str, given: Mapping[str, Any], environment: Mapping[str,
         if key == "kind":
             continue
         if target not in known:
-            raise BadSetting(f"{place}: no such setting{suggest(key, known)}")
+            hint = f"; it is now {RENAMED[key]}" if key in RENAMED else suggest(key, known)
+            raise BadSetting(f"{place}: no such setting{hint}")
         if target in found:
             raise BadSetting(f"{place}: {target} is given twice")
         if isinstance(value, str) and type(known[target].default) is int:
@@ -233,20 +240,20 @@ def _read_carrier(name: str, given: Mapping[str, Any], environment: Mapping[str,
             and each.default_factory is dataclasses.MISSING
             and not found.get(key)
         ):
-            raise BadSetting(f"carriers.{name}.{key}: is needed ({each.metadata['help']})")
+            raise BadSetting(f"carriers.{name}.{key}: is required ({each.metadata['help']})")
     return shape(name=name, **found)
 
 
 def _resolve_secret(
     key: str, value: Any, place: str, known: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[str, Any]:
-    """Return the setting that a key stands for, and its value, fetched from where a secret is kept."""
+    """Return the setting that a key means and its value; read a secret from its variable or file."""
     target, _, where = key.rpartition("_")
     if where not in ("env", "file") or target not in known or not known[target].metadata["is_secret"]:
         return key, value
     if where == "env":
         if not isinstance(value, str) or value not in environment:
-            raise BadSetting(f"{place}: names a variable that is not set in the environment")
+            raise BadSetting(f"{place}: names an environment variable that is not set")
         return target, environment[value]
     try:
         return target, Path(value).read_text(encoding="utf-8").rstrip("\r\n")

@@ -1,4 +1,4 @@
-"""How a setting is declared, read and shown: its type, its limits, and what to say where it is wrong."""
+"""Declares, converts, checks and formats settings."""
 
 import dataclasses
 import difflib
@@ -14,7 +14,7 @@ from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome, Status
 
 
 class BadSetting(Exception):
-    """A setting is unknown or has a value that makes no sense; the message says what to do."""
+    """A setting is unknown or has an invalid value; the message says what to do."""
 
 
 def setting(
@@ -26,7 +26,7 @@ def setting(
     max_length: int | None = None,
     is_secret: bool = False,
 ) -> Any:
-    """Declare a setting: its default, what it means, its limits; `...` for one that must be given."""
+    """Declare a setting with its default, meaning and limits; a default of `...` makes it required."""
     metadata = {
         "help": help,
         "min_value": min_value,
@@ -42,27 +42,27 @@ def setting(
 
 
 def fields(settings_type: type) -> dict[str, "dataclasses.Field[Any]"]:
-    """Return the settings that a shape declares."""
+    """Return the settings that a class declares, by name."""
     return {each.name: each for each in dataclasses.fields(settings_type) if each.metadata}
 
 
 def convert(settings_type: type, name: str, label: str, value: Any) -> Any:
-    """Return a value as the type that a setting has; `place` is what the operator calls it.
+    """Convert a value to the type of a setting; `label` is the name to show in messages.
 
     Raises BadSetting.
     """
     hint = _type_hints(settings_type)[name]
     try:
         found = _convert(hint, value)
-    except (ValueError, KeyError, TypeError, OSError, AttributeError):  # OSError: a zone that is a directory
-        given = "what is there" if fields(settings_type)[name].metadata["is_secret"] else repr(value)
+    except (ValueError, KeyError, TypeError, OSError, AttributeError):  # OSError: a time zone that is a directory
+        given = "the value" if fields(settings_type)[name].metadata["is_secret"] else repr(value)
         raise BadSetting(f"{label}: {given} is not {_expected_type(hint)}") from None
     check_limits(settings_type, name, label, found)
     return found
 
 
 def check_limits(settings_type: type, name: str, label: str, value: Any) -> None:
-    """Raises BadSetting for a number or a text beyond the limits of its setting."""
+    """Raise BadSetting if a number or a text exceeds the limits of its setting."""
     metadata = fields(settings_type)[name].metadata
     if isinstance(value, int):
         if metadata["min_value"] is not None and value < metadata["min_value"]:
@@ -74,7 +74,7 @@ def check_limits(settings_type: type, name: str, label: str, value: Any) -> None
 
 
 def suggest(name: str, known: Iterable[str], default: str = "") -> str:
-    """Return a hint at the known name that was probably meant."""
+    """Return a hint to the known name that was probably meant."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {near[0]}?" if near else default
 

@@ -1,4 +1,4 @@
-"""Every setting, once: its name, its default, what it means, and where it is read from."""
+"""All settings of the service, read from the environment and a TOML file."""
 
 import dataclasses
 import os
@@ -25,7 +25,7 @@ from pabal.settings.field import BadSetting, check_limits, convert, fields, form
 
 ENVIRONMENT_PREFIX = "PABAL_"
 RESERVED_VARIABLES = ("PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS")
-"""Variables that are not settings: where these are, and what the tests are told."""
+"""Variables with our prefix that are no settings: the path of the file, and switches of the tests."""
 POSTGRESQL = ("postgresql://", "postgres://")
 SECRET_OPTIONS = ("password", "sslpassword")
 _END_OF_HOSTS = re.compile("[/?]")
@@ -33,99 +33,104 @@ _END_OF_HOSTS = re.compile("[/?]")
 
 @dataclass(frozen=True)
 class Settings:
-    """What an operator may decide; the names are those of the TOML file and, in capitals, of PABAL_*."""
+    """The settings of an installation; the names are those in the TOML file and, in capitals, of PABAL_*."""
 
     host: str = setting("127.0.0.1", "Address to listen on.")
     port: int = setting(8080, "Port to listen on.", min_value=0, max_value=65535)
-    data: Path = setting(Path("data"), "Directory that holds the embedded store.")
+    data: Path = setting(Path("data"), "Directory of the SQLite store.")
     store: str = setting(
-        "", "Address of the store, sqlite:///FILE or postgresql://…; empty: sqlite, in the data directory."
+        "", "Address of the store, sqlite:///FILE or postgresql://…; empty: SQLite in the data directory."
     )
-    migrate: bool = setting(True, "Whether serve brings the schema up to date at start.")
-    zone: ZoneInfo = setting(ZoneInfo("Asia/Seoul"), "Time zone of every date in requests and records.")
+    migrate: bool = setting(True, "Whether to apply missing migrations at start.")
+    zone: ZoneInfo = setting(ZoneInfo("Asia/Seoul"), "Time zone of all dates in requests and records.")
     always_ok: bool = setting(False, "Answer HTTP 200 to 4xx of /api/ except 429, for clients that throw on them.")
-    trusted_proxies: list[IPv4Network | IPv6Network] = setting([], "Networks whose X-Forwarded-For is believed.")
+    trusted_proxies: list[IPv4Network | IPv6Network] = setting(
+        [], "Networks of proxies whose X-Forwarded-For is trusted."
+    )
     check_sender_numbers: bool | None = setting(
-        None, "Whether senders must be registered numbers; default: once a real carrier is configured."
+        None, "Whether senders must be registered numbers; default: yes if a real carrier is configured."
     )
     unsupported_characters: Literal["refuse", "replace"] = setting(
-        "refuse", "What to do with characters that text messages cannot hold: refuse, or replace by '?'."
+        "refuse",
+        "What to do with characters that text messages cannot contain: refuse them, or replace them by '?'.",
     )
     night_ads: Literal["refuse", "move"] = setting(
-        "refuse", "What to do with advertisements from 20:50 to 08:00: refuse, or move to 08:00."
+        "refuse", "What to do with advertisements from 20:50 to 08:00: refuse them, or move them to 08:00."
     )
-    max_body_bytes: int = setting(8 * 1024 * 1024, "Largest request body.", min_value=1024)
-    max_receivers: int = setting(1000, "Most receivers of one request.", min_value=1, max_value=100_000)
-    max_days_ahead: int = setting(60, "How far ahead a sendDate may lie, in days.", min_value=1, max_value=365)
+    max_body_bytes: int = setting(8 * 1024 * 1024, "Maximum size of a request body.", min_value=1024)
+    max_receivers: int = setting(
+        1000, "Maximum number of receivers in one request.", min_value=1, max_value=100_000
+    )
+    max_days_ahead: int = setting(60, "How many days ahead a sendDate may be.", min_value=1, max_value=365)
     max_waiting_writes: int = setting(
         10_000,
-        "Most transactions that wait for the store before callers are told SERVICE_UNAVAILABLE.",
+        "Maximum number of writes that wait for the store; further callers get SERVICE_UNAVAILABLE.",
         min_value=1,
     )
-    read_connections: int = setting(2, "Connections of the store for reading.", min_value=1, max_value=64)
+    read_connections: int = setting(2, "Connections to the store for reading.", min_value=1, max_value=64)
     write_connections: int = setting(2, "Connections to PostgreSQL for writing.", min_value=1, max_value=64)
     slots: int = setting(
         8,
-        "Parts that the queue of a new PostgreSQL store is cut into, for good: so many processes can deliver.",
+        "Slots of a new PostgreSQL store, which limit how many workers can deliver; cannot be changed later.",
         min_value=1,
         max_value=1024,
     )
     work_port: int = setting(
-        0, "Port on which `pabal work` tells its health and its figures; 0: none.", min_value=0, max_value=65535
+        0, "Port on which `pabal work` serves health checks and metrics; 0: none.", min_value=0, max_value=65535
     )
     sms_timeout_hours: int = setting(25, "Hours to wait for the receipt of an SMS.", min_value=1)
     other_timeout_hours: int = setting(80, "Hours to wait for the receipt of any other message.", min_value=1)
     fallback_within_minutes: int = setting(
         60,
-        "A failed Alimtalk or friend talk is sent as a text only so long after its scheduled time.",
+        "How long after its scheduled time a failed Alimtalk or friend talk may still be sent as a text.",
         min_value=1,
     )
-    idempotency_hours: int = setting(24, "How long an Idempotency-Key is remembered.", min_value=1)
+    idempotency_hours: int = setting(24, "How long an Idempotency-Key is stored.", min_value=1)
     token_minutes: int = setting(30, "How long the token of a sender profile is valid.", min_value=1)
     retention_days: int = setting(
-        180, "Days after which numbers and texts go: blanked, or on PostgreSQL dropped by the month.", min_value=1
+        180, "Days after which numbers and texts are blanked, or on PostgreSQL dropped by month.", min_value=1
     )
-    key_rate: int = setting(1000, "Requests a second of a new key; 0: no limit.", min_value=0)
+    key_rate: int = setting(1000, "Requests per second of a new key; 0: no limit.", min_value=0)
     simulator_messages: int = setting(
-        100_000, "Messages that the simulator's phones hold in all; older ones are dropped.", min_value=1
+        100_000, "Messages that the simulator stores in total; older ones are deleted.", min_value=1
     )
     sender_categories: Path | None = setting(
-        None, "CSV file (code,name) of sender profile categories; default: the one that comes along."
+        None, "CSV file (code,name) of sender profile categories; default: the one included."
     )
     template_categories: Path | None = setting(
-        None, "CSV file (code,group,name) of template categories; default: the one that comes along."
+        None, "CSV file (code,group,name) of template categories; default: the one included."
     )
     log_format: Literal["auto", "text", "json"] = setting(
-        "auto", "How to log: text, json, or auto (text on a terminal, json elsewhere)."
+        "auto", "Log format: text, json, or auto (text on a terminal, json elsewhere)."
     )
     log_requests: Literal["refused", "all"] = setting(
-        "refused", "Which requests are logged: those that were refused or failed, or all."
+        "refused", "Which requests to log: refused and failed ones, or all."
     )
-    stop_seconds: int = setting(20, "How long a stopping service finishes what is in hand.", min_value=1)
+    stop_seconds: int = setting(20, "How long a stopping service may finish what is in flight.", min_value=1)
     carriers: dict[str, CarrierSettings] = setting(
-        {}, "Carriers, a table each; none: the simulator for everything."
+        {}, "Carriers, one table each; none: the simulator sends everything."
     )
-    routes: dict[str, list[str]] = setting({}, "For each product the carriers to try, in order.")
+    routes: dict[str, list[str]] = setting({}, "The carriers to try for each product, in order.")
 
     @property
     def is_on_postgresql(self) -> bool:
-        """Whether everything is kept in PostgreSQL."""
+        """Whether the store is PostgreSQL."""
         return self.store.startswith(POSTGRESQL)
 
     @property
     def store_slots(self) -> int:
-        """How many slots a new store gets: the embedded one is delivered from by one process alone."""
+        """How many slots a new store gets: a SQLite store has one, since one process delivers from it."""
         return self.slots if self.is_on_postgresql else 1
 
     @property
     def store_path(self) -> Path:
-        """Where the embedded store's file is."""
+        """The path of the SQLite store."""
         if not self.store:
             return self.data / "pabal.db"
         if self.store.startswith("sqlite:///"):
             return Path(self.store.removeprefix("sqlite:///"))
         scheme = self.store.split(":")[0]
-        raise BadSetting(f"store: {scheme}: is not a store this version knows; use sqlite:///… or postgresql://…")
+        raise BadSetting(f"store: {scheme}: is not supported; use sqlite:///… or postgresql://…")
 
     @property
     def redacted_store(self) -> str:
@@ -140,7 +145,7 @@ class Settings:
 
     @property
     def has_real_carriers(self) -> bool:
-        """Whether anything can leave this machine."""
+        """Whether messages can leave this machine."""
         return any(carrier.kind != "simulator" for carrier in self.carriers.values())
 
 
@@ -148,9 +153,9 @@ FIELDS = fields(Settings)
 
 
 def load(environment: Mapping[str, str] | None = None, file: Path | None = None, **overrides: Any) -> Settings:
-    """Return the settings: overrides before the environment before the file before the defaults.
+    """Return the settings; overrides win over the environment, the environment over the file.
 
-    The file is `file`, else what PABAL_CONFIG names. Raises BadSetting.
+    The file is `file`, else the one that PABAL_CONFIG names. Raises BadSetting.
     """
     environment = os.environ if environment is None else environment
     given: dict[str, Any] = {}
@@ -169,7 +174,7 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
 
 
 def describe_settings(settings: Settings) -> list[tuple[str, str, str]]:
-    """Return name, value in force and meaning of every setting, those of each carrier among them."""
+    """Return name, value and meaning of every setting, including those of the carriers."""
     values = {name: getattr(settings, name) for name in FIELDS} | {"store": settings.redacted_store}
     rows = [(name, format_value(values[name]), each.metadata["help"]) for name, each in FIELDS.items()]
     return rows + [
@@ -207,7 +212,7 @@ def _from_environment(environment: Mapping[str, str], secrets: set[str]) -> dict
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
         _check_known(name, variable)
         if name in ("carriers", "routes"):
-            raise BadSetting(f"{variable}: carriers and routes stand in the TOML file, not in the environment")
+            raise BadSetting(f"{variable}: set carriers and routes in the TOML file, not in the environment")
         given[name] = convert(Settings, name, variable, value)
     return given
 
@@ -219,37 +224,37 @@ def _check_known(name: str, place: str) -> None:
 
 def _routes(table: Any) -> dict[str, list[str]]:
     if not isinstance(table, dict):
-        raise BadSetting("routes: write a table, [routes]")
+        raise BadSetting("routes: write a table [routes]")
     for product, carriers in table.items():
         if product not in PRODUCT_BY_WORD or PRODUCT_BY_WORD[product] not in SENDABLE:
             hint = suggest(product, [each.word for each in SENDABLE])
             raise BadSetting(f"routes.{product}: no such product{hint}")
         if not isinstance(carriers, list) or not carriers or not all(isinstance(c, str) for c in carriers):
             raise BadSetting(f"routes.{product}: write a list of carriers")
-        if len(set(carriers)) < len(carriers):  # after the last try the next one is looked up by name
+        if len(set(carriers)) < len(carriers):  # the next carrier of a route is looked up by name
             raise BadSetting(f"routes.{product}: name each carrier once")
     return dict(table)
 
 
 def _check_store(settings: Settings) -> None:
-    """Say no here rather than at first use, and never with the address: it may hold a password."""
+    """Raise BadSetting for an invalid address, without showing it: it may contain a password."""
     if not settings.is_on_postgresql:
         settings.store_path  # noqa: B018
         return
     rest = settings.store.partition("://")[2]
-    hosts = _END_OF_HOSTS.split(rest)[0].rpartition("@")[2].split(",")  # several: libpq tries one after the other
+    hosts = _END_OF_HOSTS.split(rest)[0].rpartition("@")[2].split(",")  # libpq accepts several hosts
     try:
         is_right = all(urlsplit(f"//{host}").port != 0 for host in hosts)
     except ValueError:
         is_right = False
     if not is_right:
         raise BadSetting(
-            "store: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters as %XX"
+            "store: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters written as %XX"
         )
 
 
 def _redact(address: str) -> str:
-    """Return an address as it may be shown."""
+    """Return an address without its password."""
     if not address.startswith(POSTGRESQL):
         return address
     scheme, _, rest = address.partition("://")
@@ -261,18 +266,18 @@ def _redact(address: str) -> str:
 
 
 def _check_retention(settings: Settings) -> None:
-    """See that nothing is blanked before it has ended."""
+    """Raise BadSetting if messages would be blanked before they end."""
     timeout_days = -(-max(settings.sms_timeout_hours, settings.other_timeout_hours) // 24)
     least = settings.max_days_ahead + timeout_days + 1
     if settings.retention_days < least:
         raise BadSetting(
-            f"retention_days: at least {least}, or messages would be blanked before they have ended"
-            " (max_days_ahead and the time-outs for receipts, in days, and one more)"
+            f"retention_days: at least {least}, or messages would be blanked before they end"
+            " (max_days_ahead, plus the receipt time-out in days, plus one)"
         )
 
 
 def _with_routes(settings: Settings) -> Settings:
-    """Fill in the simulator where no carrier is named, and check that routes lead somewhere."""
+    """Add the simulator if no carrier is configured, and check that routes name carriers."""
     carriers = settings.carriers or {"simulator": SimulatorSettings(name="simulator")}
     routes = settings.routes
     if not settings.carriers and not routes:
@@ -282,8 +287,10 @@ def _with_routes(settings: Settings) -> Settings:
             if name not in carriers:
                 raise BadSetting(f"routes.{product}: there is no carrier {name!r} in [carriers]")
             if PRODUCT_BY_WORD[product] not in carriers[name].products:
-                carried = ", ".join(each.word for each in carriers[name].products)
-                raise BadSetting(f"routes.{product}: {name} is of kind {carriers[name].kind}: it carries {carried}")
+                sendable = ", ".join(each.word for each in carriers[name].products)
+                raise BadSetting(
+                    f"routes.{product}: {name} is of kind {carriers[name].kind}, which sends only {sendable}"
+                )
     return dataclasses.replace(settings, carriers=carriers, routes=routes)
 
 
