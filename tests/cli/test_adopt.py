@@ -90,7 +90,7 @@ def test_failed_adoption_says_what_to_do(command_line: RelayCommandLine, relay: 
         (("@nothing", "--account", "acme"), "no approved profile for this channel"),
         (("@shop", "--account", "nobody"), "pabal account list"),
         (("@shop", "--account", "acme", "--carrier", "telco"), "these are: relay"),
-        (("with space", "--account", "acme"), "search id of a channel"),
+        (("with space", "--account", "acme"), "search ID of a KakaoTalk channel"),
     ):
         refused = command_line.adopt(*words)
         assert refused.status != 0

@@ -1,4 +1,4 @@
-"""The table of pages: path, handler and roles of each. Routes, menu and tests are made from it."""
+"""The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, profiles, templates
