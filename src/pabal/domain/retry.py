@@ -3,9 +3,11 @@
 from pabal.domain.dates import MINUTE, SECOND
 
 MAX_TRIES = 10
+"""Attempts at one carrier."""
 FIRST_DELAY_MS = 1 * SECOND
 MAX_DELAY_MS = 5 * MINUTE
 JITTER = 0.2
+"""Share of a delay by which it varies at random."""
 
 
 def backoff_ms(tries: int, random: float) -> int:

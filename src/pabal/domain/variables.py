@@ -29,11 +29,11 @@ def starts_with_variable(text: str) -> bool:
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """Return `text` with its variables replaced in one pass: variables within values stay as they are."""
-    kept = split(text)
-    if len(kept) == 1:
+    pieces = split(text)
+    if len(pieces) == 1:
         return text
-    filled = list(kept)
-    filled[1::2] = [values[name] for name in kept[1::2]]
+    filled = list(pieces)
+    filled[1::2] = [values[name] for name in pieces[1::2]]
     return "".join(filled)
 
 
