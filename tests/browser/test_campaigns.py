@@ -50,7 +50,7 @@ def test_campaign_file_with_invalid_rows_is_uploaded_sent_and_followed(
         write_message(page)
         check_page(page, f"upload-draft-{language}-{screen}")
         upload(page, written(tmp_path, 1500))
-        expect(page.locator("#faults + table tbody tr")).to_have_count(4)
+        expect(page.locator("#invalid-rows + table tbody tr")).to_have_count(4)
         check_page(page, f"upload-checked-{language}-{screen}")
         with page.expect_download() as download:
             page.locator("a[href$='/bad.csv']").first.click()
