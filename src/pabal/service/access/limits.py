@@ -66,7 +66,7 @@ class SharedRateLimiter:
     async def take(self, key_id: int, rate: int) -> RateLimitResult:
         """Take one token from a key's bucket, which holds one second's tokens.
 
-        Raises StoreAway.
+        Raises StoreUnavailable.
         """
         share = self._shares.get(key_id)
         if share is None:

@@ -32,7 +32,7 @@ class Claimer:
     async def choose_slot(self) -> SlotChoice:
         """Return whose turn it is among the slots; where there is but one, a claim tells all there is to know.
 
-        Raises StoreAway.
+        Raises StoreUnavailable.
         """
         here = self._context.slots
         if not here.are_shared:
@@ -51,7 +51,7 @@ class Claimer:
     async def claim(self, choice: SlotChoice, limit: int) -> ClaimedBatch:
         """Claim from a slot, and what claims before took that were perhaps kept, but never seen.
 
-        Raises StoreAway.
+        Raises StoreUnavailable.
         """
         slot = choice.slot
         assert slot is not None

@@ -51,7 +51,7 @@ def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, n
 async def store_receipts(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:
     """Return once the receipts are kept, so that the carrier may be told so.
 
-    Raises StoreAway.
+    Raises StoreUnavailable.
     """
     received = await context.store.write(receive, carrier, incoming, context.policy, context.world.now())
     context.metrics.receipts.add(len(incoming), carrier)
