@@ -1,4 +1,4 @@
-"""What to do about a message that ended as it did: a sentence for each outcome."""
+"""What to do about a message, by its outcome."""
 
 from pabal.domain.codes import Text
 from pabal.domain.message import Outcome
@@ -64,4 +64,4 @@ ADVICE = {
         "The carrier's system failed. Send it again in a while, and tell the operator if it goes on.",
     ),
 }
-"""An outcome without advice is a test that fails."""
+"""A test checks that every outcome has advice."""

@@ -1,4 +1,4 @@
-"""The history as a file for spreadsheets, CSV or Excel, written while it is read."""
+"""Exports the history as CSV or Excel, streamed while it is read."""
 
 import csv
 import io
@@ -21,9 +21,9 @@ from pabal.service.sending import compose
 
 BATCH_ROWS = 1000
 MAX_ROWS = 1_000_000
-"""A spreadsheet holds hardly more."""
+"""About as many rows as a spreadsheet can hold."""
 BOM = "\ufeff"
-"""Without it Excel takes UTF-8 for something else."""
+"""Byte order mark: without it Excel does not recognize UTF-8."""
 _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 COLUMNS = (
     "requestDate", "scheduledDate", "completedDate", "product", "receiver", "status", "resultCode", "result",
@@ -34,9 +34,9 @@ log = logging.getLogger("pabal.console")
 
 
 async def export_csv(request: PageRequest) -> Response:
-    """Answer with every message that the visitor looks for, newest first, as CSV.
+    """Answer with every message that the search finds, newest first, as CSV.
 
-    Raises Refused for a search that cannot be understood.
+    Raises Refused for an invalid search.
     """
     return await _download(request, _csv_chunks(request, _read_filter(request)), "csv", "text/csv; charset=utf-8")
 
@@ -44,7 +44,7 @@ async def export_csv(request: PageRequest) -> Response:
 async def export_xlsx(request: PageRequest) -> Response:
     """Answer with the same messages as an Excel workbook.
 
-    Raises Refused for a search that cannot be understood.
+    Raises Refused for an invalid search.
     """
     return await _download(request, _xlsx_chunks(request, _read_filter(request)), "xlsx", MEDIA_TYPE)
 
@@ -59,7 +59,7 @@ def _read_filter(request: PageRequest) -> MessageFilter | None:
 async def _download(
     request: PageRequest, chunks: AsyncIterator[bytes], extension: str, media_type: str
 ) -> Response:
-    """Answer with a file; that someone takes so many numbers away is noted."""
+    """Answer with a file, and record the export in the audit log."""
     await audit.add_entry(request.context, request.audit_entry("history.export", extension))
     name = f"pabal-{request.locale.format_timestamp(request.now)[:10]}.{extension}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
@@ -92,7 +92,7 @@ def _header(request: PageRequest) -> list[str]:
 async def limit_rows(
     limit: int, batches: AsyncGenerator[list[list[str]], None], truncation_note: str
 ) -> AsyncIterator[list[list[str]]]:
-    """Pass so many rows on; where there are more, a last one says so: nobody is to take a part for the whole."""
+    """Yield at most `limit` rows; if there are more, end with the note, so that nobody takes a part for all."""
     async with aclosing(batches):
         async for rows in batches:
             yield rows if len(rows) <= limit else [*rows[:limit], [truncation_note]]
@@ -104,17 +104,17 @@ async def limit_rows(
 async def _row_batches(
     request: PageRequest, wanted_filter: MessageFilter | None
 ) -> AsyncGenerator[list[list[str]], None]:
-    """Yield the cells of the messages that are looked for, some rows at a time."""
+    """Yield the cells of the messages that the search finds, in batches of rows."""
     before: bytes | None = NEWEST if wanted_filter else None
     while wanted_filter and before:
         try:
-            walked = await timeline.search_messages(request.context, wanted_filter, before, BATCH_ROWS)
+            result = await timeline.search_messages(request.context, wanted_filter, before, BATCH_ROWS)
         except StoreUnavailable:
             log.warning("an export ends early: the store is away")
             raise
-        before = walked.next_before
-        if walked.found:
-            yield [_cells(request, *each) for each in walked.found]
+        before = result.next_before
+        if result.found:
+            yield [_cells(request, *each) for each in result.found]
 
 
 def _cells(request: PageRequest, message: Message, send_request: Request) -> list[str]:
@@ -142,12 +142,12 @@ def _cells(request: PageRequest, message: Message, send_request: Request) -> lis
 
 
 def csv_line(cells: Sequence[str]) -> str:
-    """Return a line of a CSV file, each cell such that no spreadsheet takes it for a formula."""
+    """Return a line of a CSV file; no cell of it is read as a formula."""
     written = io.StringIO()
     csv.writer(written, lineterminator="\r\n").writerow([_escape_formula(cell) for cell in cells])
     return written.getvalue()
 
 
 def _escape_formula(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
+    """Return a cell that no spreadsheet reads as a formula."""
     return f"'{cell}" if cell.startswith(_FORMULA_PREFIXES) else cell

@@ -1,4 +1,4 @@
-"""What a visitor looks for in the history, read from the fields of the search form."""
+"""Parses the search form of the history."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
@@ -27,11 +27,11 @@ FIELDS = (
     "template",
 )
 EXTRA_FIELDS = FIELDS[3 + 2 :]
-"""Fields that are folded away until one of them is used."""
+"""Fields that are collapsed unless one of them is used."""
 
 
 class HistorySearch(NamedTuple):
-    """What was typed, what it means, and what is wrong with it; it means nothing where something is."""
+    """The fields as typed, the filter that they make, and their problems; without a filter, nothing is found."""
 
     typed: dict[str, str]
     message_filter: MessageFilter | None
@@ -40,12 +40,12 @@ class HistorySearch(NamedTuple):
 
     @property
     def has_extra_fields(self) -> bool:
-        """Whether a field is used that is folded away."""
+        """Whether a collapsed field is used."""
         return any(self.typed[field] for field in EXTRA_FIELDS)
 
 
 def read_search(fields: Mapping[str, str], account_id: int, speech: Locale) -> HistorySearch:
-    """Return what a visitor looks for; empty fields look for nothing."""
+    """Return the search of a form; empty fields do not filter."""
     typed = {field: fields.get(field, "").strip() for field in FIELDS}
     problems: list[Problem] = []
     zone = speech.zone
@@ -90,5 +90,5 @@ def read_search(fields: Mapping[str, str], account_id: int, speech: Locale) -> H
 
 
 def _spaced(word: str) -> str:
-    """Return a moment as the interface spells it; browsers put a T between day and time."""
+    """Return a time in the format of the API; browsers put a T between date and time."""
     return word.replace("T", " ")

@@ -1,4 +1,4 @@
-"""The history: what was sent, what became of it, and why."""
+"""The pages of the message history and of one message."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -38,7 +38,7 @@ class MessageRow(NamedTuple):
 
 
 class TimelineEntry(NamedTuple):
-    """Something that happened to a message, or will."""
+    """An event of a message, past or expected."""
 
     time: str
     description: str
@@ -46,11 +46,11 @@ class TimelineEntry(NamedTuple):
 
 
 async def show_history(request: PageRequest) -> Response:
-    """Show a page of the messages that the visitor looks for."""
+    """Show a page of the messages that the search finds."""
     search = filters.read_search(request.fields, request.account_id, request.locale)
-    walked = SearchPage([], None)
+    result = SearchPage([], None)
     if search.message_filter:
-        walked = await timeline.search_messages(
+        result = await timeline.search_messages(
             request.context, search.message_filter, search.before or NEWEST, PAGE_SIZE
         )
     return request.render(
@@ -58,10 +58,10 @@ async def show_history(request: PageRequest) -> Response:
         400 if search.problems else 200,
         search=search,
         told=[(each.field, each.message(request.locale.language)) for each in search.problems],
-        rows=[_row(request, message, send_request) for message, send_request in walked.found],
-        older=_history_url(search, walked.next_before) if walked.next_before else "",
+        rows=[_row(request, message, send_request) for message, send_request in result.found],
+        older=_history_url(search, result.next_before) if result.next_before else "",
         newest=_history_url(search) if search.before else "",
-        looked_until=_searched_until(request, walked),
+        looked_until=_searched_until(request, result),
         export=_history_url(search, path=f"{HISTORY_PATH}.csv"),
         workbook=_history_url(search, path=f"{HISTORY_PATH}.xlsx"),
         products=SENDABLE_PRODUCTS,
@@ -70,17 +70,17 @@ async def show_history(request: PageRequest) -> Response:
 
 
 async def show_message(request: PageRequest) -> Response:
-    """Tell the story of one message.
+    """Show one message with its timeline.
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
     message_id = identifiers.parse_message_id(str(request.http.path_params["message"]))
-    story = await timeline.get_timeline(request.context, request.account_id, message_id) if message_id else None
-    if story is None:
+    details = await timeline.get_timeline(request.context, request.account_id, message_id) if message_id else None
+    if details is None:
         raise Refused(Code.NOT_FOUND)
-    message, send_request = story.message, story.request
+    message, send_request = details.message, details.request
     outcome = message.outcome
-    other = story.origin or story.fallback
+    other = details.origin or details.fallback
     return request.render(
         "history/message.html",
         row=_row(request, message, send_request),
@@ -90,12 +90,12 @@ async def show_message(request: PageRequest) -> Response:
         subject=compose.subject_of(message, send_request),
         content=compose.content_of(message, send_request),
         buttons=[button.name for button in compose.buttons_of(message, send_request)],
-        has_image=send_request.has_image and story.origin is None,
+        has_image=send_request.has_image and details.origin is None,
         reference=message.reference,
         advice=request.translate(ADVICE[outcome]) if outcome else "",
-        moments=_timeline_entries(request, story),
-        origin=story.origin.id.hex() if story.origin else "",
-        fallback=story.fallback.id.hex() if story.fallback else "",
+        moments=_timeline_entries(request, details),
+        origin=details.origin.id.hex() if details.origin else "",
+        fallback=details.fallback.id.hex() if details.fallback else "",
         other=request.translate(other.status.label) if other else "",
     )
 
@@ -115,7 +115,7 @@ def _row(request: PageRequest, message: Message, send_request: Request) -> Messa
 
 
 def _sender(message: Message, send_request: Request) -> str:
-    """Return whom the receiver sees it from."""
+    """Return the sender that the receiver sees."""
     if compose.is_fallback(message, send_request):
         return phone.hyphenate(send_request.fallback_sender) if send_request.fallback_sender else ""
     return send_request.channel_id or (phone.hyphenate(send_request.sender) if send_request.sender else "")
@@ -128,11 +128,11 @@ def _history_url(search: HistorySearch, before: bytes | None = None, path: str =
     return f"{path}?{urlencode(fields)}" if fields else path
 
 
-def _searched_until(request: PageRequest, walked: SearchPage) -> str:
-    """Return how far a search has looked that found less than a page, empty where it has seen all."""
-    if walked.next_before is None or len(walked.found) >= PAGE_SIZE:
+def _searched_until(request: PageRequest, result: SearchPage) -> str:
+    """Return how far an unfinished search with less than a page of results has looked; else empty."""
+    if result.next_before is None or len(result.found) >= PAGE_SIZE:
         return ""
-    return request.locale.format_timestamp(identifiers.requested_at(walked.next_before))
+    return request.locale.format_timestamp(identifiers.requested_at(result.next_before))
 
 
 def _timeline_entries(request: PageRequest, timeline: Timeline) -> Sequence[TimelineEntry]:

@@ -1,4 +1,4 @@
-"""Words of the history, of one message, and of the exported file."""
+"""Texts of the history, of one message, and of exported files."""
 
 from pabal.domain.codes import Text
 

@@ -1,4 +1,4 @@
-"""An Excel workbook of plain text, written row by row: what is written is handed on and not kept."""
+"""Writes an Excel workbook of plain text row by row, without holding it in memory."""
 
 import io
 import re
@@ -12,11 +12,11 @@ from pabal.domain.dates import Instant
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAX_SHEET_BYTES = 1 << 30
-"""A sheet that has grown so large is followed by another: no part of the file may need 64-bit sizes."""
+"""A sheet this large is followed by another, so that no part of the file needs 64-bit sizes."""
 MAX_CELL_CHARACTERS = 32_767
-"""Excel's own limit."""
+"""Excel's limit."""
 COMPRESSION_LEVEL = 1
-"""Of the time that more would take, hardly anything comes back in size."""
+"""The fastest level: higher ones take much longer and save little."""
 
 _INVALID_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LOOKS_ESCAPED = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
@@ -44,14 +44,14 @@ _STYLES = (
     '<cellXfs count="2"><xf xfId="0"/><xf xfId="0" numFmtId="49" applyNumberFormat="1"/></cellXfs>'
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
 )
-"""The second style is text: a cell of it stays text also when someone edits it."""
+"""The second style is text: a cell of that style stays text when it is edited."""
 _SHEET_BEGINS = f'{_XML_DECLARATION}<worksheet xmlns="{_MAIN}"><sheetData>'
 _SHEET_ENDS = "</sheetData></worksheet>"
 _CELL_BEGINS, _CELL_ENDS = '<c t="inlineStr" s="1"><is><t xml:space="preserve">', "</t></is></c>"
 
 
 class Workbook:
-    """A workbook that is being written; each sheet begins with the same head."""
+    """A workbook in the making; each sheet starts with the same header."""
 
     def __init__(
         self, name: str, header: Sequence[str], at: Instant, *, sheet_bytes: int = MAX_SHEET_BYTES
@@ -67,7 +67,7 @@ class Workbook:
         self._written_bytes = 0
 
     def start(self) -> bytes:
-        """Return the beginning of the file, with the head of its first sheet."""
+        """Return the start of the file, with the header of its first sheet."""
         for part, text in (
             ("[Content_Types].xml", _TYPES),
             ("_rels/.rels", _RELATIONS),
@@ -78,7 +78,7 @@ class Workbook:
         return self._out.take()
 
     def add_rows(self, rows: Iterable[Sequence[str]]) -> bytes:
-        """Return what comes next of the file for some rows more; it may be empty, until there is more."""
+        """Return the next bytes of the file after adding rows; empty while the compressor buffers them."""
         if self._written_bytes >= self._sheet_bytes:
             self._finish_sheet()
             self._start_sheet()
@@ -131,7 +131,7 @@ class Workbook:
 
 
 class _OutputBuffer(io.RawIOBase):
-    """Where a zip file is written to: it cannot go back, and gives away what it has."""
+    """The output of the zip file: it cannot seek, and is emptied as it is read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -146,7 +146,7 @@ class _OutputBuffer(io.RawIOBase):
         return len(piece)
 
     def take(self) -> bytes:
-        """Return what was written since it was last asked."""
+        """Return what was written since the last call."""
         held, self._held = bytes(self._held), bytearray()
         return held
 
@@ -156,9 +156,9 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a cell that holds a text, whatever it begins with; an empty one holds nothing."""
+    """Return a cell that holds a text, whatever it starts with; an empty text makes an empty cell."""
     if not text:
         return "<c/>"
     spoken = _INVALID_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text[:MAX_CELL_CHARACTERS])
-    # Excel reads _x0041_ as A, so an underscore that looks like the first of these is itself spelled so.
+    # Excel reads _x0041_ as A, so an underscore that would start such a sequence is escaped itself.
     return f"{_CELL_BEGINS}{escape(_LOOKS_ESCAPED.sub('_x005F_', spoken))}{_CELL_ENDS}"

@@ -1,4 +1,4 @@
-"""A category picked step by step: large, middle, small, as their names are written."""
+"""Choices of a three-level category, from major to minor."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,12 +9,12 @@ LEVELS = 3
 
 
 class CategoryChoices(NamedTuple):
-    """What there is to choose from at each step, and what is chosen; empty where nothing is yet."""
+    """The choices at each level, and what is chosen; empty if nothing is."""
 
     majors: list[str]
     minors: list[str]
     leaves: list[tuple[str, str]]
-    """Code and name of each category of the last step."""
+    """Code and name of each category of the last level."""
     major: str
     minor: str
     code: str
@@ -29,9 +29,9 @@ class CategoryChoices(NamedTuple):
 
 
 def category_choices(categories: Mapping[str, Category], major: str, minor: str, code: str) -> CategoryChoices:
-    """Return the choices that are left after what was chosen; what does not belong to a step before is not chosen.
+    """Return the choices at each level; what does not belong to the level above counts as not chosen.
 
-    Where there is only one, it is chosen already.
+    A single choice is made automatically.
     """
     known = [(each.code, split_levels(each.name)) for each in categories.values()]
     majors = _distinct([names[0] for _, names in known])
@@ -44,7 +44,7 @@ def category_choices(categories: Mapping[str, Category], major: str, minor: str,
 
 
 def split_levels(name: str) -> list[str]:
-    """Return the three names that a category's name is made of; one that has fewer repeats its last."""
+    """Return the three levels of a category's name; a shorter name repeats its last level."""
     parts = [part.strip() for part in name.split(",", LEVELS - 1)]
     return parts + parts[-1:] * (LEVELS - len(parts))
 

@@ -1,4 +1,4 @@
-"""Sender numbers: which are registered, what that means, and how one comes on the list or off it."""
+"""The page of sender numbers: list, register, remove."""
 
 from starlette.responses import Response
 
@@ -27,7 +27,7 @@ async def register_number(request: PageRequest) -> Response:
 
 
 async def confirm_removal(request: PageRequest) -> Response:
-    """Ask whether a number is really to go.
+    """Ask for confirmation before a number is removed.
 
     Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
     """
@@ -38,7 +38,7 @@ async def confirm_removal(request: PageRequest) -> Response:
 
 
 async def remove_number(request: PageRequest) -> Response:
-    """Take a number off the list.
+    """Remove a number.
 
     Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
     """

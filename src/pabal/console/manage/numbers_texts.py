@@ -1,4 +1,4 @@
-"""Words of sender numbers."""
+"""Texts of sender numbers."""
 
 from pabal.domain.codes import Text
 

@@ -1,4 +1,4 @@
-"""Sender profiles: which there are, how one is registered and proved by its token, and how it goes."""
+"""The pages of sender profiles: list, register, verify by token, delete."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -34,7 +34,7 @@ class ProfileRow(NamedTuple):
     sender_key: str
     is_enabled: bool
     suspension: Text | None
-    """Why a relay keeps it out of use, if it does."""
+    """Why the relay has suspended it, if it has."""
     registered_at: str
 
 
@@ -57,12 +57,12 @@ async def list_profiles(request: PageRequest) -> Response:
 
 
 async def show_registration(request: PageRequest) -> Response:
-    """Show the form of a registration."""
+    """Show the registration form."""
     return await _render_registration(request)
 
 
 async def show_categories(request: PageRequest) -> Response:
-    """Answer with the choices that are left after those made so far."""
+    """Answer with the category choices that remain."""
     return request.render("manage/profile_category.html", steps=await _read_category_choices(request), told={})
 
 
@@ -78,7 +78,7 @@ async def register_profile(request: PageRequest) -> Response:
 
 
 async def show_token_form(request: PageRequest) -> Response:
-    """Show where the token is entered, and how long it is good.
+    """Show the token form and how long the token is valid.
 
     Raises Refused(NOT_FOUND).
     """
@@ -108,7 +108,7 @@ async def verify_token(request: PageRequest) -> Response:
 
 
 async def resend_token(request: PageRequest) -> Response:
-    """Have another token sent to the same phone.
+    """Send another token to the same phone.
 
     Raises Refused(NOT_FOUND).
     """
@@ -126,7 +126,7 @@ async def resend_token(request: PageRequest) -> Response:
 
 
 async def confirm_deletion(request: PageRequest) -> Response:
-    """Ask whether a profile is really to go.
+    """Ask for confirmation before a profile is deleted.
 
     Raises Refused(NOT_FOUND).
     """
@@ -185,7 +185,7 @@ def _render_token_form(request: PageRequest, details: ProfileDetails, refused: R
 
 
 async def _find_profile(request: PageRequest) -> ProfileDetails:
-    """Return the profile that a form or an address names by its channel.
+    """Return the profile of the channel that the form or URL names.
 
     Raises Refused(NOT_FOUND).
     """
@@ -194,7 +194,7 @@ async def _find_profile(request: PageRequest) -> ProfileDetails:
 
 
 def _normalized_channel(channel: str) -> str:
-    """Return a channel as it is kept, empty for what can be none."""
+    """Return a channel as it is stored, empty if it is invalid."""
     try:
         return profiles_are.parse_channel_id(channel)
     except Refused:

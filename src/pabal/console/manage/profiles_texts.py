@@ -1,4 +1,4 @@
-"""Words of sender profiles."""
+"""Texts of sender profiles."""
 
 from pabal.domain.codes import Text
 

@@ -1,4 +1,4 @@
-"""The form of a template: what its fields hold, and the body that they make."""
+"""The form of a template: its fields, and the request body built from them."""
 
 import re
 from base64 import b64encode
@@ -26,10 +26,10 @@ BUTTON_GROUPS = {
     "chatEvent": "bot",
     "target": "web",
 }
-"""The fields of a button, and the buttons that have them, as the stylesheet calls them: others are not shown."""
+"""The fields of a button, each with the CSS class of the button types that have it."""
 BUTTON_FIELDS = ("buttonType", *BUTTON_GROUPS)
 IMAGE_OF = "pictureOf"
-"""Names the template whose picture goes along where no other is given."""
+"""The field that names the template whose image is used where no other is uploaded."""
 FIELDS = (
     *TEXT_FIELDS,
     IMAGE_OF,
@@ -37,7 +37,7 @@ FIELDS = (
     *(f"buttons[{n}].{field}" for n in range(MAX_BUTTONS) for field in BUTTON_FIELDS),
 )
 EDITABLE_EMPHASIS = ("none", "text", "image")
-"""Emphasis that can be written here; lists of items are given by the interface."""
+"""Emphasis types that this form can edit; item lists can be set through the API only."""
 BUTTON_LABELS = {
     "webLink": Text("웹 링크", "Web link"),
     "appLink": Text("앱 링크", "App link"),
@@ -53,18 +53,18 @@ _BUTTON_INDEX = re.compile(r"buttons\[([0-9]+)\]")
 
 
 def read_fields(given: Mapping[str, str]) -> dict[str, str]:
-    """Return every field as it was typed, empty where it is absent."""
+    """Return every field as typed, empty where it is absent."""
     return {field: given.get(field, "").replace("\r\n", "\n") for field in FIELDS}
 
 
 def fields_of(template: Template) -> dict[str, str]:
-    """Return the fields that a template fills in."""
+    """Return the fields filled in from a template."""
     fields = _design_fields(template.latest)
     return read_fields({"senderKey": template.sender_key, "templateCode": template.code, **fields})
 
 
 def build_body(fields: Mapping[str, str], image: Image | None) -> dict[str, Any]:
-    """Return the body that the fields make; empty ones are left out, and rows of buttons without a type."""
+    """Return the request body of the fields, without empty ones and without button rows that have no type."""
     found: dict[str, Any] = {
         field: fields[field] if field in MULTILINE_FIELDS else fields[field].strip()
         for field in TEXT_FIELDS
@@ -79,12 +79,12 @@ def build_body(fields: Mapping[str, str], image: Image | None) -> dict[str, Any]
 
 
 def button_rows(fields: Mapping[str, str]) -> list[int]:
-    """Return the rows in which a button is written."""
+    """Return the rows that hold a button."""
     return [row for row in range(MAX_BUTTONS) if fields[f"buttons[{row}].buttonType"].strip()]
 
 
 def errors_by_field(problems: Sequence[Problem], fields: Mapping[str, str], locale: str) -> dict[str, str]:
-    """Return what is wrong by the field it is wrong with; buttons are told by their row, not by their number."""
+    """Return the errors by field; those of buttons by the row in the form."""
     written = button_rows(fields)
 
     def place(field: str) -> str:

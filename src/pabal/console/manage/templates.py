@@ -1,4 +1,4 @@
-"""Templates: listed, written with a preview, sent to review, and decided on by operators."""
+"""The pages of templates: list, write with a preview, request and decide a review."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -31,7 +31,7 @@ MAX_COMMENT_CHARACTERS = 500
 
 
 class TemplatePreview(NamedTuple):
-    """A template as a phone shows it; every second piece of its text is the name of a variable."""
+    """A template as a phone shows it; each piece of text says whether it is a variable."""
 
     title: str
     phrase: str
@@ -41,7 +41,7 @@ class TemplatePreview(NamedTuple):
     length: int
     has_image: bool
     image_url: str
-    """Where the picture is that is kept, empty where there is none yet."""
+    """The URL of the stored image, empty if there is none."""
 
 
 async def list_templates(request: PageRequest) -> Response:
@@ -63,12 +63,12 @@ async def list_templates(request: PageRequest) -> Response:
 
 
 async def show_template(request: PageRequest) -> Response:
-    """Show one template and what can be done with it."""
+    """Show a template and its actions."""
     return await _render_template(request, await _requested_template(request))
 
 
 async def show_new_form(request: PageRequest) -> Response:
-    """Show an empty form, or one filled in from another template, to be saved under another code."""
+    """Show an empty form, or one filled in from another template."""
     fields = template_form.read_fields({})
     if request.field("copy"):
         copied = await _find_template(request, request.field("copy"))
@@ -89,7 +89,7 @@ async def create_template(request: PageRequest) -> Response:
 
 
 async def show_edit_form(request: PageRequest) -> Response:
-    """Show a template's text, to be changed."""
+    """Show the form to edit a template."""
     template = await _requested_template(request)
     return await _render_form(
         request, template_form.fields_of(template) | _image_field(template), template=template
@@ -97,7 +97,7 @@ async def show_edit_form(request: PageRequest) -> Response:
 
 
 async def update_template(request: PageRequest) -> Response:
-    """Give a template a new text."""
+    """Store the edited template."""
     template = await _requested_template(request)
     fields = template_form.read_fields(request.fields)
     fields |= {"senderKey": template.sender_key, "templateCode": template.code, **_image_field(template)}
@@ -114,7 +114,7 @@ async def update_template(request: PageRequest) -> Response:
 
 
 async def request_review(request: PageRequest) -> Response:
-    """Have a template reviewed."""
+    """Request the review of a template."""
     template = await _requested_template(request)
     audit_entry = request.audit_entry("template.request", template.code)
     try:
@@ -136,7 +136,7 @@ async def delete_template(request: PageRequest) -> Response:
 
 
 async def decide_review(request: PageRequest) -> Response:
-    """Approve or reject a template that is under review, with a comment where it is rejected."""
+    """Approve or reject a template under review; a rejection requires a comment."""
     template = await _requested_template(request)
     is_approved = request.field("decision") == "approve"
     comment = request.field("comment")[:MAX_COMMENT_CHARACTERS]
@@ -152,7 +152,7 @@ async def decide_review(request: PageRequest) -> Response:
 
 
 async def show_image(request: PageRequest) -> Response:
-    """Answer with a template's picture.
+    """Answer with a template's image.
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
@@ -164,7 +164,7 @@ async def show_image(request: PageRequest) -> Response:
 
 
 async def show_preview(request: PageRequest) -> Response:
-    """Answer with what the text that is being written looks like."""
+    """Answer with the preview of the form."""
     return request.render(
         "manage/template_preview.html", preview=_build_preview(template_form.read_fields(request.fields)), **_LIMITS
     )
@@ -174,7 +174,7 @@ _LIMITS = {"most": MAX_CONTENT_CHARACTERS, "most_picture_bytes": MAX_IMAGE_BYTES
 
 
 def is_editable(template: Template) -> bool:
-    """Say whether a template can be changed here: in its state, and without emphasis that would be lost."""
+    """Return whether this form can edit a template: its status allows it, and its emphasis would not be lost."""
     return template.status in EDITABLE_STATUSES and template.latest.emphasis_type in template_form.EDITABLE_EMPHASIS
 
 
@@ -183,7 +183,7 @@ async def _requested_template(request: PageRequest) -> Template:
 
 
 async def _find_template(request: PageRequest, word: str) -> Template:
-    """Return the account's template of this id.
+    """Return the account's template with this id.
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
@@ -198,13 +198,13 @@ def _image_field(template: Template) -> dict[str, str]:
 
 
 async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image | None:
-    """Return the picture that goes with a text: the one that is given, else the one that is kept.
+    """Return the image of a template: the uploaded one, else the stored one.
 
-    Raises Refused(NOT_FOUND) where the kept one would be another account's.
+    Raises Refused(NOT_FOUND) if the stored one is another account's.
     """
     emphasis, given = fields["emphasisType"], request.files.get("image")
     if given and emphasis == "image":
-        # What is cut off is too long in any case, and told so.
+        # What is cut off exceeds the limit anyway and is refused.
         name = given.name[-MAX_FILE_NAME_CHARACTERS:]
         return Image(given.content_type, name, given.body[: MAX_IMAGE_BYTES + 1])
     if not fields[template_form.IMAGE_OF]:

@@ -1,4 +1,4 @@
-"""Words of the templates."""
+"""Texts of templates."""
 
 from pabal.domain.codes import Text
 

@@ -1,4 +1,4 @@
-"""Accounts and their users, in an operator's hands."""
+"""The operators' pages of accounts and their users."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -44,12 +44,12 @@ class UserRow(NamedTuple):
 
 
 async def list_accounts(request: PageRequest) -> Response:
-    """Show every account."""
+    """Show all accounts."""
     return await _render_list(request)
 
 
 async def create_account(request: PageRequest) -> Response:
-    """Make an account."""
+    """Create an account."""
     try:
         account_id = await administration.create_account(request.context, request.field("name"), request.actor)
     except Refused as refused:
@@ -68,7 +68,7 @@ async def show_account(request: PageRequest) -> Response:
 async def set_account_state(request: PageRequest) -> Response:
     """Disable an account or enable it again.
 
-    Raises Refused(NOT_FOUND), also for what is neither.
+    Raises Refused(NOT_FOUND), also for any other state.
     """
     account = await find_account(request)
     is_disabled = _wants_disabled(request)
@@ -77,7 +77,7 @@ async def set_account_state(request: PageRequest) -> Response:
 
 
 async def create_user(request: PageRequest) -> Response:
-    """Make a user and show the password, this once.
+    """Create a user and show the password, once.
 
     Raises Refused(NOT_FOUND).
     """
@@ -100,7 +100,7 @@ async def create_user(request: PageRequest) -> Response:
 
 
 async def set_user_state(request: PageRequest) -> Response:
-    """Disable a user or enable again.
+    """Disable a user, or enable the user again.
 
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
@@ -112,7 +112,7 @@ async def set_user_state(request: PageRequest) -> Response:
 
 
 async def reset_password(request: PageRequest) -> Response:
-    """Give a user another password and show it, this once.
+    """Give a user a new password and show it, once.
 
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
@@ -125,7 +125,7 @@ async def reset_password(request: PageRequest) -> Response:
 
 
 async def find_account(request: PageRequest) -> Account:
-    """Return the account that an address names.
+    """Return the account that the URL names.
 
     Raises Refused(NOT_FOUND).
     """
@@ -141,7 +141,7 @@ async def render_account(
     user_fields: Mapping[str, str] | None = None,
     refused: Refused | None = None,
 ) -> Response:
-    """Answer with an account's page; with what was typed in the form that was refused, and why."""
+    """Answer with an account's page; after a refusal, with the fields as typed and the errors."""
     keys, users = await administration.get_members(request.context, account.id)
     first = {"name": "", "expires": "", "allow": "", "rate": str(request.site.settings.key_rate)}
     return request.render(
@@ -161,7 +161,7 @@ async def render_account(
 
 
 def parse_id(word: str) -> int:
-    """Return the id that a word spells, 0 for what is none."""
+    """Return an id as a number, 0 if it is invalid."""
     return int(word) if word.isascii() and word.isdigit() and len(word) < 19 else 0
 
 
@@ -210,7 +210,7 @@ def _key_row(request: PageRequest, key: ApiKey) -> KeyRow:
 
 
 def _last_day(request: PageRequest, end: Instant) -> str:
-    """Return the day that a key still works on, as it was given: it ends with the first instant after."""
+    """Return the last day that a key works on: it expires at the end of that day."""
     return request.locale.format_timestamp(end - 1).split()[0]
 
 

@@ -1,4 +1,4 @@
-"""The log of who did what: an owner sees the account's, an operator everyone's."""
+"""The page of the audit log: owners see their account's entries, operators all."""
 
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -16,7 +16,7 @@ MAX_CURSOR_DIGITS = 18
 
 
 class AuditRow(NamedTuple):
-    """A deed in the list."""
+    """An entry in the list."""
 
     time: str
     actor: str
@@ -26,46 +26,46 @@ class AuditRow(NamedTuple):
 
 
 async def show_audit(request: PageRequest) -> Response:
-    """Show a page of what was done, newest first."""
+    """Show a page of the audit log, newest first."""
     is_operator = request.user.role is Role.OPERATOR
-    who = request.field("user")
+    user_name = request.field("user")
     before = request.field("before")
-    is_place = before.isascii() and before.isdigit() and len(before) <= MAX_CURSOR_DIGITS
+    is_cursor = before.isascii() and before.isdigit() and len(before) <= MAX_CURSOR_DIGITS
     found = await audit.search_entries(
         request.context,
         None if is_operator else request.account_id,
-        who.casefold(),
-        int(before) if is_place else None,
+        user_name.casefold(),
+        int(before) if is_cursor else None,
         PAGE_SIZE + 1,
     )
     shown = found[:PAGE_SIZE]
     return request.render(
         "operate/audit.html",
         rows=[_row(request, each) for each in shown],
-        user=who,
+        user=user_name,
         most=MAX_NAME_CHARACTERS,
         has_accounts=is_operator,
-        older=_audit_url(who, shown[-1].id) if len(found) > PAGE_SIZE else "",
-        newest=_audit_url(who) if is_place else "",
+        older=_audit_url(user_name, shown[-1].id) if len(found) > PAGE_SIZE else "",
+        newest=_audit_url(user_name) if is_cursor else "",
     )
 
 
-def _row(request: PageRequest, noted: ListedEntry) -> AuditRow:
-    deed = noted.entry
-    key = f"audit_action.{deed.action}"
+def _row(request: PageRequest, listed: ListedEntry) -> AuditRow:
+    entry = listed.entry
+    key = f"audit_action.{entry.action}"
     return AuditRow(
-        time=request.locale.format_timestamp(deed.created_at),
+        time=request.locale.format_timestamp(entry.created_at),
         actor=request.t("audit.command_line")
-        if deed.actor == COMMAND_LINE_NAME and deed.user_id is None
-        else deed.actor,
-        account=noted.account or "",
-        action=request.t(key) if key in request.site.texts else deed.action,
-        target=deed.target,
+        if entry.actor == COMMAND_LINE_NAME and entry.user_id is None
+        else entry.actor,
+        account=listed.account or "",
+        action=request.t(key) if key in request.site.texts else entry.action,
+        target=entry.target,
     )
 
 
-def _audit_url(who: str, before: int | None = None) -> str:
-    fields = {"user": who} if who else {}
+def _audit_url(user_name: str, before: int | None = None) -> str:
+    fields = {"user": user_name} if user_name else {}
     if before is not None:
         fields["before"] = str(before)
     return f"{AUDIT_PATH}?{urlencode(fields)}" if fields else AUDIT_PATH

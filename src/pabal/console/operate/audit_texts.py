@@ -1,4 +1,4 @@
-"""Words of the log of who did what; a deed without words is shown by its own."""
+"""Texts of the audit log; an action without a text is shown by its code."""
 
 from pabal.domain.codes import Text
 

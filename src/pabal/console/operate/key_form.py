@@ -1,4 +1,4 @@
-"""The form of a new key: what its fields hold, and what they grant."""
+"""Parses the form of a new API key."""
 
 import re
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ MAX_RATE = 1_000_000
 
 
 def read_grant(fields: Mapping[str, str], now: Instant, zone: ZoneInfo) -> NewKey:
-    """Return what the fields grant.
+    """Return the key that the fields describe.
 
-    Raises Refused for everything that is wrong with them.
+    Raises Refused with every problem of the fields.
     """
     problems: list[Problem] = []
 

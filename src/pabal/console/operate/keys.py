@@ -1,4 +1,4 @@
-"""Keys of an account, in an operator's hands: made and shown once, revoked."""
+"""The operators' actions on API keys: create, revoke."""
 
 from starlette.responses import Response
 
@@ -11,7 +11,7 @@ from pabal.world import new_api_key
 
 
 async def create_key(request: PageRequest) -> Response:
-    """Make a key and show it, this once.
+    """Create an API key and show it, once.
 
     Raises Refused(NOT_FOUND).
     """

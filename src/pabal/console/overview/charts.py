@@ -1,4 +1,4 @@
-"""What charts are drawn from: bars of parts, in units of a drawing that is stretched to its place."""
+"""Computes the rectangles of charts, in units of a drawing that is scaled to its place."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,11 +8,11 @@ COLUMN_STEP = 10
 COLUMN_WIDTH = 8
 BAR_LENGTH = 100
 MIN_SIZE = 1.0
-"""What is not nothing is drawn at least so large."""
+"""The least size of an amount above zero, so that it stays visible."""
 
 
 class Rectangle(NamedTuple):
-    """A rectangle; `kind` says what it stands for, and so its colour."""
+    """A rectangle of a chart; `kind` decides its color."""
 
     kind: str
     x: float
@@ -22,7 +22,7 @@ class Rectangle(NamedTuple):
 
 
 def build_column(index: int, amounts: Sequence[tuple[str, int]], largest: int) -> list[Rectangle]:
-    """Return the parts of a bar that stands in its place, piled up from the ground."""
+    """Return the rectangles of a stacked column at an index."""
     parts = []
     top = float(COLUMN_HEIGHT)
     for kind, amount in amounts:
@@ -42,7 +42,7 @@ def build_column(index: int, amounts: Sequence[tuple[str, int]], largest: int) -
 
 
 def build_bar(amounts: Sequence[tuple[str, int]], largest: int) -> list[Rectangle]:
-    """Return the parts of a bar that lies, one after the other."""
+    """Return the rectangles of a horizontal bar, one after the other."""
     parts = []
     end = 0.0
     for kind, amount in amounts:

@@ -1,4 +1,4 @@
-"""The first page: what was sent today and in the last weeks, what became of it, and how the carriers do."""
+"""The overview page: messages of today and the last weeks, their status, and the state of the carriers."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ SHOWN_DAYS = 28
 PERIODS_DAYS = (1, 7, 28)
 DEFAULT_PERIOD_DAYS = 7
 STATES = ("completed", "fail", "open", "cancel")
-"""What messages are told apart by: arrived, failed, still under way, cancelled."""
+"""How messages are grouped: completed, failed, in progress, cancelled."""
 _STATE_BY_STATUS = {
     Status.COMPLETED: "completed",
     Status.FAIL: "fail",
@@ -32,7 +32,7 @@ _STATE_BY_STATUS = {
 
 
 class StateCounts(NamedTuple):
-    """How many messages, and how they stand."""
+    """How many messages are in each state."""
 
     completed: int
     fail: int
@@ -45,13 +45,13 @@ class StateCounts(NamedTuple):
 
     @property
     def completion_rate(self) -> str:
-        """How many in a hundred of those that ended did arrive; empty where none has."""
+        """The percentage of completed messages among those that ended; empty if none has."""
         ended = self.completed + self.fail
         return f"{100 * self.completed / ended:.1f}" if ended else ""
 
 
 class DayChart(NamedTuple):
-    """A day's bar and its figures."""
+    """A day's column and its counts."""
 
     name: str
     counts: StateCounts
@@ -59,7 +59,7 @@ class DayChart(NamedTuple):
 
 
 class ProductChart(NamedTuple):
-    """A row of a chart that is a table as well."""
+    """A message type's bar and its counts."""
 
     name: str
     counts: StateCounts
@@ -67,18 +67,18 @@ class ProductChart(NamedTuple):
 
 
 class CarrierSummary(NamedTuple):
-    """How a carrier does, for everyone."""
+    """The state of a carrier, for all users."""
 
     name: str
     state: str
     since: str
     per_minute: int
-    """How many messages a minute it takes."""
+    """Messages that it accepts per minute."""
     rate_limit: int
 
 
 async def show_overview(request: PageRequest) -> Response:
-    """Show the figures of the account."""
+    """Show the account's statistics."""
     word = request.field("days")
     span = int(word) if word in map(str, PERIODS_DAYS) else DEFAULT_PERIOD_DAYS
     dates = _shown_dates(request)
@@ -103,7 +103,7 @@ async def show_overview(request: PageRequest) -> Response:
 
 
 def _shown_dates(request: PageRequest) -> list[date]:
-    """Return the days that are shown, in the service's zone, oldest first."""
+    """Return the days that are shown, in the service's time zone, oldest first."""
     today = datetime.fromtimestamp(request.now / SECOND, request.locale.zone).date()
     return [today - timedelta(days=back) for back in reversed(range(SHOWN_DAYS))]
 
@@ -153,7 +153,7 @@ def _product_charts(request: PageRequest, found: Mapping[StatisticsKey, int]) ->
 def _failure_reasons(
     request: PageRequest, found: Mapping[StatisticsKey, int]
 ) -> list[tuple[str, int, int, list[Rectangle]]]:
-    """Return words, code and number of each reason that messages failed for, most frequent first."""
+    """Return text, result code, count and bar of each failure reason, most frequent first."""
     failed: Counter[int] = Counter()
     for (_, status, outcome), many in found.items():
         if STATUS_BY_NUMBER[status] is Status.FAIL:
@@ -166,13 +166,13 @@ def _failure_reasons(
 
 
 def _failed_messages_url(first: date, last: date) -> str:
-    """Return where the messages that failed in these days are listed."""
+    """Return the URL of the messages that failed in these days."""
     fields = {"status": "fail", "requested_from": first.isoformat(), "requested_to": last.isoformat()}
     return f"/console/history?{urlencode(fields)}"
 
 
 def _carrier_summaries(request: PageRequest, states: list[CarrierState]) -> list[CarrierSummary]:
-    """Return the carriers that are set up, each as the worker sees it that is worst off."""
+    """Return the configured carriers, each in the worst state that a worker reports."""
     worst = {"up": 0, "aside": 1, "down": 2}
     rows = []
     for name, carrier in request.context.carriers.items():

@@ -1,4 +1,4 @@
-"""Words of the overview."""
+"""Texts of the overview."""
 
 from pabal.domain.codes import Text
 

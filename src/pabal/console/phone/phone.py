@@ -1,4 +1,4 @@
-"""The simulated phone: what it received, and what arrives while one watches."""
+"""The simulated phone: the messages it received, updated while the page is open."""
 
 from typing import NamedTuple
 
@@ -29,12 +29,12 @@ class Bubble(NamedTuple):
     subject: str | None
     content: str
     buttons: list[tuple[str, str]]
-    """Name of each button, and where it leads if a browser can go there."""
+    """Name of each button, and its link if a browser can open it."""
     has_image: bool
 
 
 class PhoneContent(NamedTuple):
-    """What a phone holds: how many messages, the newest of them, and what tells this from anything newer."""
+    """The messages of a phone: how many, the newest of them, and a version that changes with each new one."""
 
     total: int
     bubbles: list[Bubble]
@@ -42,7 +42,7 @@ class PhoneContent(NamedTuple):
 
 
 async def show_phone(request: PageRequest) -> Response:
-    """Show a phone, and which others there are."""
+    """Show a phone, and links to other phones."""
     known = await simulated_phones.list_recent_phones(request.context, request.account_id, MAX_PHONES)
     typed = request.field("number")
     number, told = _read_number(request, typed)
@@ -56,7 +56,7 @@ async def show_phone(request: PageRequest) -> Response:
 
 
 async def show_messages(request: PageRequest) -> Response:
-    """Answer with what the phone holds, if that is not what the page shows already."""
+    """Answer with the phone's messages, or with nothing if the page already shows them."""
     number = phone.parse_mobile(request.field("number"))
     held = await _read_content(request, number)
     if held.version == request.field("seen"):
@@ -71,7 +71,7 @@ async def _read_content(request: PageRequest, number: str) -> PhoneContent:
 
 
 def _read_number(request: PageRequest, typed: str) -> tuple[str, str]:
-    """Return the number that was typed, or what is wrong with it."""
+    """Return the number that was typed, and an error if it is invalid."""
     if not typed:
         return "", ""
     try:

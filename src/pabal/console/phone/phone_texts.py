@@ -1,4 +1,4 @@
-"""Words of the simulated phone."""
+"""Texts of the simulated phone."""
 
 from pabal.domain.codes import Text
 
