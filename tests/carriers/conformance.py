@@ -1,4 +1,4 @@
-"""Adapters for the conformance suite: how to build each kind of carrier, and how to script its far end."""
+"""Adapters for the conformance suite: how to build each kind of carrier, and how to script its peer."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ from tests.fakes.nhncloud.server import FakeNhnCloud, FakeNhnCloudTransport
 from tests.fakes.nhncloud.state import Message, Profile
 from tests.fakes.smsc.scripted import (
     BINDS,
-    DELIVER_ANSWER,
+    DELIVER_SM_RESP,
     ScriptedSmsc,
     SmscConnection,
     answer,
@@ -33,7 +33,7 @@ from tests.fixtures.virtual import VirtualWorld
 
 REFUSED = "01000000001"
 BUSY = "01000000005"
-"""Receivers that a far end refuses, for good and for now; it takes all else, and reports within a second."""
+"""Receivers that a peer refuses, for good and for now; it takes all else, and reports within a second."""
 SENDER_KEY, TEMPLATE_CODE = "5e" * 20, "greeting"
 """What Alimtalks of the suite go under; the template is `안녕하세요`."""
 REPORT_AFTER_S = 0.3
@@ -42,7 +42,7 @@ EARS = (protocol.BIND_TRANSCEIVER, protocol.BIND_RECEIVER)
 
 
 class Adapter(ABC):
-    """One kind of carrier before one far end; the far end outlives the carriers that are built for it."""
+    """One kind of carrier before one far end; the peer outlives the carriers that are built for it."""
 
     kind: ClassVar[str]
     excused: ClassVar[Mapping[str, str]] = {}
@@ -107,7 +107,7 @@ class BlockingSimulatorStore(InMemorySimulatorStore):
 
 
 class SimulatorAdapter(Adapter):
-    """The simulator: its far end is its memory, in this process."""
+    """The simulator: its peer is its memory, in this process."""
 
     kind = "simulator"
     excused: ClassVar[Mapping[str, str]] = {
@@ -139,7 +139,7 @@ class SimulatorAdapter(Adapter):
 
 
 class SmppAdapter(Adapter):
-    """An SMPP carrier: its far end is an SMSC that tells a receipt at every bind until it is acknowledged."""
+    """An SMPP carrier: its peer is an SMSC that tells a receipt at every bind until it is acknowledged."""
 
     kind = "smpp"
     excused: ClassVar[Mapping[str, str]] = {
@@ -157,26 +157,26 @@ class SmppAdapter(Adapter):
     def build(self, world: World, *, window: int, rate: int) -> Carrier:
         given: dict[str, object] = {"host": "smsc.example", "system_id": "pabal", "password": self.secrets[0]}
         settings = SmppSettings(name="it", window=window, rate=rate, **given | dict(self.further))  # type: ignore[arg-type]
-        return SmppCarrier(settings, world, lambda _: None, self._smsc.dial)
+        return SmppCarrier(settings, world, lambda _: None, self._smsc.connect)
 
     def fall_silent(self) -> None:
-        self._smsc.acts.update(dict.fromkeys(self._smsc.acts, silent))
+        self._smsc.handlers.update(dict.fromkeys(self._smsc.handlers, silent))
 
     def go_away(self) -> None:
         self._smsc.is_down = True
-        for line in self._smsc.open_lines:
+        for line in self._smsc.open_connections:
             line.pipe.reset()
 
     def lock_out(self) -> None:
-        self._smsc.acts.update(dict.fromkeys(BINDS, refuse(protocol.RINVPASWD)))
-        for line in self._smsc.open_lines:
+        self._smsc.handlers.update(dict.fromkeys(BINDS, refuse(protocol.RINVPASWD)))
+        for line in self._smsc.open_connections:
             line.pipe.reset()
 
     def come_back(self) -> None:
         self._smsc.is_down = False
-        self._smsc.acts = ScriptedSmsc().acts | dict.fromkeys(BINDS, self._bind)
-        self._smsc.acts[protocol.SUBMIT_SM] = self._decide
-        self._smsc.acts[DELIVER_ANSWER] = self._strike_out
+        self._smsc.handlers = ScriptedSmsc().handlers | dict.fromkeys(BINDS, self._bind)
+        self._smsc.handlers[protocol.SUBMIT_SM] = self._decide
+        self._smsc.handlers[DELIVER_SM_RESP] = self._strike_out
 
     @property
     def given_at(self) -> Sequence[float]:
@@ -184,7 +184,7 @@ class SmppAdapter(Adapter):
 
     @property
     def most_in_hand(self) -> int:
-        return self._smsc.most_owed
+        return self._smsc.max_in_flight
 
     @property
     def unacknowledged(self) -> int:
@@ -192,7 +192,7 @@ class SmppAdapter(Adapter):
 
     @property
     def connections(self) -> int:
-        return len(self._smsc.open_lines)
+        return len(self._smsc.open_connections)
 
     def _bind(self, line: SmscConnection, one: Pdu) -> None:
         answer(line, one)
@@ -219,7 +219,7 @@ class SmppAdapter(Adapter):
         _later(REPORT_AFTER_S, lambda: self._tell(sequence))
 
     def _tell(self, sequence: int) -> None:
-        ears = [each.line for each in self._smsc.heard if each.pdu.command in EARS and each.line.is_up]
+        ears = [each.line for each in self._smsc.received_pdus if each.pdu.command in EARS and each.line.is_up]
         if ears and sequence in self._reports:
             ears[0].deliver(sequence, self._reports[sequence])
 
@@ -264,7 +264,7 @@ class CountedRelay(FakeNhnCloud):
 
 
 class NhnCloudAdapter(Adapter):
-    """NHN Cloud: its far end is the server that answers as its documentation says."""
+    """NHN Cloud: its peer is the server that answers as its documentation says."""
 
     kind = "nhncloud"
     excused: ClassVar[Mapping[str, str]] = {

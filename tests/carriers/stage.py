@@ -22,7 +22,7 @@ class Refuser(Exception):
 
 
 class Stage:
-    """A carrier at work before its far end, and someone who keeps its receipts."""
+    """A carrier at work before its peer, and someone who keeps its receipts."""
 
     def __init__(self, adapter: Adapter, *, window: int = WINDOW, rate: int = 0) -> None:
         self.adapter = adapter

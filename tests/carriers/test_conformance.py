@@ -1,4 +1,4 @@
-"""What every carrier must do, whatever it speaks: the suite for all kinds in `conformance.ADAPTERS`."""
+"""The conformance suite: what every kind of carrier in `conformance.ADAPTERS` must do."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The simulator: numbers with a fixed fate, nothing taken twice, nothing owed forgotten."""
+"""The simulator: numbers with a fixed outcome, deduplication and durable receipts."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Connections in memory: two asyncio transports, each the other's far end, that need no socket and no real time."""
+"""In-memory connections: two linked asyncio transports without sockets or real time."""
 
 import asyncio
 import errno
@@ -174,7 +174,7 @@ class Pipe(asyncio.Transport):
 
 
 async def connect(make: Callable[[], asyncio.Protocol], far_end: asyncio.Protocol) -> Pipe:
-    """Connect a new protocol to a far end, and return our end of the connection."""
+    """Connect a new protocol to a peer, and return our end of the connection."""
     near = Pipe(make())
     far = Pipe(far_end)
     near._other, far._other = far, near

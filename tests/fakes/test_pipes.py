@@ -1,4 +1,4 @@
-"""Connections in memory tell protocols what real ones tell them, in the same order."""
+"""In-memory connections call protocols as real ones do, in the same order."""
 
 import asyncio
 import socket

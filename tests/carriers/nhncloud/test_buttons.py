@@ -1,4 +1,4 @@
-"""Buttons keep what they say on their way to NHN Cloud and back."""
+"""Buttons are converted to NHN Cloud and back without loss."""
 
 import pytest
 

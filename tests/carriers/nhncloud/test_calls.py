@@ -1,4 +1,4 @@
-"""Which messages go together in one call to NHN Cloud, and what exactly that call says."""
+"""How messages are grouped into calls to NHN Cloud, and the bodies of these calls."""
 
 from typing import Any
 

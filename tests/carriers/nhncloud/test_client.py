@@ -1,4 +1,4 @@
-"""Calls to NHN Cloud over real sockets: what can be said of one without an answer, and that no key is in it."""
+"""The NHN Cloud client over real sockets: its errors, and no keys in them."""
 
 import asyncio
 import logging

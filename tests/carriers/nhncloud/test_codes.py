@@ -1,4 +1,4 @@
-"""What NHN Cloud's codes mean here: each that its documentation has for a send, and each result."""
+"""The mapping of NHN Cloud's documented codes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Doubts that another process left behind: the relay's lists are given time to show what was sent just now."""
+"""Messages in doubt of other processes: the relay's lists get time to show what was just sent."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -1,4 +1,4 @@
-"""The real service before the documented server, both started by their commands, over real sockets."""
+"""The real service and the fake NHN Cloud, both started by their commands, over real sockets."""
 
 import asyncio
 import contextlib

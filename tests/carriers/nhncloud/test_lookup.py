@@ -1,4 +1,4 @@
-"""Many messages in doubt at once: they are asked for in few calls, and cleared up however slow the answers are."""
+"""Many messages in doubt are looked up in few calls, however slow the answers are."""
 
 from pathlib import Path
 

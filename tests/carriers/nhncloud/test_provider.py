@@ -1,4 +1,4 @@
-"""Lists of NHN Cloud that may be a part of one are not taken for the whole."""
+"""Incomplete lists of NHN Cloud are not accepted."""
 
 import asyncio
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def sender(number: int) -> dict[str, Any]:
 
 
 def asked(answer: Answering) -> list[RemoteProfile]:
-    """Ask for every profile of a far end that answers so to each page."""
+    """Ask for every profile of a peer that answers so to each page."""
 
     async def scenario() -> list[RemoteProfile]:
         def reply(request: httpx.Request) -> httpx.Response:

@@ -1,4 +1,4 @@
-"""Results of NHN Cloud: read again and again, told by webhooks, and kept once."""
+"""Results of NHN Cloud: polled, received by webhook, and stored once."""
 
 import json
 from pathlib import Path

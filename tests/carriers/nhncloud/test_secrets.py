@@ -1,4 +1,4 @@
-"""Keys of NHN Cloud are told to nobody, whatever goes wrong: not in logs, metrics, reasons, nor by commands."""
+"""No log, metric, error or command shows a key of NHN Cloud."""
 
 import logging
 from pathlib import Path

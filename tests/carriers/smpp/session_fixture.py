@@ -40,13 +40,13 @@ class WatchedWorld(VirtualWorld):
 
 
 class Talk:
-    """A session and its far end."""
+    """A session and its peer."""
 
     def __init__(self, command: int = protocol.BIND_TRANSCEIVER) -> None:
         self.world = WatchedWorld()
         self.smsc = ScriptedSmsc()
-        self.smsc.acts[protocol.SUBMIT_SM] = silent
-        self.noted: Counter[str] = Counter()
+        self.smsc.handlers[protocol.SUBMIT_SM] = silent
+        self.anomalies: Counter[str] = Counter()
         self.delivered: list[Pdu] = []
         self.room_told = 0
         self.faults: list[object] = []
@@ -59,20 +59,20 @@ class Talk:
 
     @property
     def line(self) -> SmscConnection:
-        return self.smsc.lines[0]
+        return self.smsc.connections[0]
 
     def submit(self, count: int = 1) -> SubmitGroup:
-        lot = SubmitGroup(count)
-        self.session.submit([BODY] * count, lot, 0)
-        return lot
+        group = SubmitGroup(count)
+        self.session.submit([BODY] * count, group, 0)
+        return group
 
     @property
     def numbers(self) -> list[int]:
-        """The sequence numbers of the submits that the far end has."""
-        return [each.pdu.sequence for each in self.smsc.told(protocol.SUBMIT_SM)]
+        """The sequence numbers of the submits that the SMSC has."""
+        return [each.pdu.sequence for each in self.smsc.received(protocol.SUBMIT_SM)]
 
     def _note(self, what: str) -> None:
-        self.noted[what] += 1
+        self.anomalies[what] += 1
 
     def _deliver(self, session: SmppSession, pdus: list[Pdu]) -> None:
         assert session is self.session
@@ -102,6 +102,6 @@ async def turn() -> None:
     await asyncio.sleep(0.001)
 
 
-def answers(lot: SubmitGroup) -> list[SubmitResult]:
-    assert lot.completed.done()
-    return lot.results
+def answers(group: SubmitGroup) -> list[SubmitResult]:
+    assert group.completed.done()
+    return group.results

@@ -14,10 +14,10 @@ from pabal.domain import identifiers
 from pabal.domain.message import Outcome
 from pabal.settings.field import BadSetting
 from tests.fakes.smsc.scripted import (
-    SUBMIT_ANSWER,
+    SUBMIT_SM_RESP,
     ScriptedSmsc,
     SmscConnection,
-    each_in_turn,
+    in_sequence,
     refuse,
     silent,
     take,
@@ -63,14 +63,14 @@ def test_invalid_settings_are_refused_at_start(settings: dict[str, Any], reason:
 def test_verdicts_match_attempts_whatever_the_order_of_responses() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(3)))
             await wait_until(lambda: len(smsc.submits) == 3)
-            first, second, third = smsc.line_up.owed
-            smsc.line_up.say(SUBMIT_ANSWER, third, b"c\0")
-            smsc.line_up.say(SUBMIT_ANSWER, second, status=protocol.RINVDSTADR)
-            smsc.line_up.say(SUBMIT_ANSWER, first, b"a\0")
+            first, second, third = smsc.open_connection.owed
+            smsc.open_connection.say(SUBMIT_SM_RESP, third, b"c\0")
+            smsc.open_connection.say(SUBMIT_SM_RESP, second, status=protocol.RINVDSTADR)
+            smsc.open_connection.say(SUBMIT_SM_RESP, first, b"a\0")
 
             assert describe_verdicts(await sending) == describe_verdicts(
                 [Accepted("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED), Accepted("c")]
@@ -113,13 +113,13 @@ def test_unencodable_message_is_declined_and_delays_no_other() -> None:
 def test_every_status_has_a_verdict_and_keeps_the_connection(status: int) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(refuse(status), take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(refuse(status), take)
         async with running_carrier(smsc) as here:
             assert describe_verdicts(await submit(here.carrier, [attempt()])) == describe_verdicts(
                 [verdict_for_status(status)]
             )
             assert kinds(await submit(here.carrier, [attempt()])) == [Accepted]
-            assert len(smsc.lines) == 1
+            assert len(smsc.connections) == 1
 
     run_in_virtual_time(scenario())
 
@@ -127,10 +127,10 @@ def test_every_status_has_a_verdict_and_keeps_the_connection(status: int) -> Non
 def test_session_is_rebound_after_rinvbndsts_and_no_message_fails() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(refuse(protocol.RINVBNDSTS), take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(refuse(protocol.RINVBNDSTS), take)
         async with running_carrier(smsc) as here:
             assert describe_verdicts(await submit(here.carrier, [attempt()])) == describe_verdicts([Busy()])
-            await wait_until(lambda: len(smsc.lines) == 2 and here.carrier.is_connected)
+            await wait_until(lambda: len(smsc.connections) == 2 and here.carrier.is_connected)
             assert kinds(await submit(here.carrier, [attempt()])) == [Accepted]
 
     run_in_virtual_time(scenario())
@@ -160,11 +160,11 @@ def test_without_receipts_accepted_messages_have_no_reference() -> None:
 )
 def test_message_id_of_a_response_is_read_in_the_configured_base(base: str, told: str, reference: str) -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
-        line.say(SUBMIT_ANSWER, one.sequence, pdu.encode_message_id(told))
+        line.say(SUBMIT_SM_RESP, one.sequence, pdu.encode_message_id(told))
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = act
+        smsc.handlers[protocol.SUBMIT_SM] = act
         async with running_carrier(smsc, submit_ids=base) as here:
             assert await submit(here.carrier, [attempt()]) == [Accepted(reference)]
 
@@ -174,16 +174,16 @@ def test_message_id_of_a_response_is_read_in_the_configured_base(base: str, told
 @pytest.mark.parametrize("body", [b"", b"\0", b" \0"])
 def test_response_without_an_id_uses_the_in_doubt_reference(body: bytes) -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
-        line.say(SUBMIT_ANSWER, one.sequence, body)
+        line.say(SUBMIT_SM_RESP, one.sequence, body)
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = act
+        smsc.handlers[protocol.SUBMIT_SM] = act
         async with running_carrier(smsc) as here:
             name = identifiers.in_doubt_reference(identifiers.user_message_reference(attempt().message_id), PHONE)
 
             assert await submit(here.carrier, [attempt()]) == [Accepted(name)]
-            assert here.noted == {"submit_sm_resp without a message_id": 1}
+            assert here.anomalies == {"submit_sm_resp without a message_id": 1}
 
     run_in_virtual_time(scenario())
 
@@ -194,16 +194,16 @@ def test_response_without_an_id_uses_the_in_doubt_reference(body: bytes) -> None
 def test_unanswered_submits_are_unknown_in_time_and_the_connection_reopens() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = smsc.acts[protocol.ENQUIRE_LINK] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = smsc.handlers[protocol.ENQUIRE_LINK] = silent
         async with running_carrier(smsc, window=5) as here:
             began = now()
             verdicts = await submit(here.carrier, attempts(5))
 
             assert kinds(verdicts) == [Unknown] * 5
             assert now() - began < TIMEOUT_S
-            assert len(smsc.told(protocol.ENQUIRE_LINK)) == 1
-            assert not smsc.lines[0].is_up
-            smsc.acts[protocol.SUBMIT_SM] = take
+            assert len(smsc.received(protocol.ENQUIRE_LINK)) == 1
+            assert not smsc.connections[0].is_up
+            smsc.handlers[protocol.SUBMIT_SM] = take
             await wait_until(lambda: here.carrier.is_connected)
             assert kinds(await submit(here.carrier, attempts(5))) == [Accepted] * 5
 
@@ -213,19 +213,19 @@ def test_unanswered_submits_are_unknown_in_time_and_the_connection_reopens() -> 
 def test_unanswered_submits_on_a_live_connection_free_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, silent, silent, take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, silent, silent, take)
         async with running_carrier(smsc, window=3) as here:
             began = now()
             verdicts = await submit(here.carrier, attempts(3))
 
             assert kinds(verdicts) == [Accepted, Unknown, Unknown]
             assert now() - began == pytest.approx(TIMEOUT_S - TIMEOUT_MARGIN_S)
-            assert here.noted == {"no submit_sm_resp in time": 2}
-            assert len(smsc.lines) == 1
+            assert here.anomalies == {"no submit_sm_resp in time": 2}
+            assert len(smsc.connections) == 1
             assert kinds(await submit(here.carrier, attempts(3))) == [Accepted] * 3
-            for number in list(smsc.line_up.owed):
-                take(smsc.line_up, smsc.line_up.owed[number])
-            await wait_until(lambda: here.noted["submit_sm_resp without a submit_sm"] == 2)
+            for number in list(smsc.open_connection.owed):
+                take(smsc.open_connection, smsc.open_connection.owed[number])
+            await wait_until(lambda: here.anomalies["submit_sm_resp without a submit_sm"] == 2)
 
     run_in_virtual_time(scenario())
 
@@ -233,14 +233,14 @@ def test_unanswered_submits_on_a_live_connection_free_the_window() -> None:
 def test_cancelled_submit_frees_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, window=2, rate=100) as here:
             sending = [asyncio.create_task(submit(here.carrier, attempts(4))) for _ in range(2)]
             await wait_until(lambda: len(smsc.submits) == 2)
             for task in sending:
                 task.cancel()
             await asyncio.wait(sending)
-            smsc.acts[protocol.SUBMIT_SM] = take
+            smsc.handlers[protocol.SUBMIT_SM] = take
             await asyncio.sleep(0.5)
 
             assert here.carrier.backlog_s == 0
@@ -252,11 +252,11 @@ def test_cancelled_submit_frees_the_window() -> None:
 def test_after_a_reset_sent_messages_are_unknown_and_others_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, silent)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, silent)
         async with running_carrier(smsc, window=3) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(6)))
             await wait_until(lambda: len(smsc.submits) == 4)
-            smsc.line_up.pipe.reset()
+            smsc.open_connection.pipe.reset()
 
             assert kinds(await sending) == [Accepted, Unknown, Unknown, Unknown, NotSent, NotSent]
             assert here.carrier.problem
@@ -283,7 +283,7 @@ def test_without_a_connection_messages_are_not_sent() -> None:
 def test_messages_that_wait_too_long_for_the_window_are_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, window=1) as here:
             began = now()
 
@@ -296,22 +296,22 @@ def test_messages_that_wait_too_long_for_the_window_are_not_sent() -> None:
 def test_unbind_with_a_full_window_costs_only_unanswered_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, window=4) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(6)))
             await wait_until(lambda: len(smsc.submits) == 4)
-            line = smsc.line_up
+            line = smsc.open_connection
             line.say(protocol.UNBIND, 99)
             first, second, *_ = line.owed
-            line.say(SUBMIT_ANSWER, first, b"a\0")
-            line.say(SUBMIT_ANSWER, second, status=protocol.RTHROTTLED)
+            line.say(SUBMIT_SM_RESP, first, b"a\0")
+            line.say(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
 
             assert describe_verdicts(await sending) == describe_verdicts(
                 [Accepted("a"), Busy(), Unknown(), Unknown(), NotSent(), NotSent()]
             )
-            assert len(smsc.told(protocol.UNBIND | protocol.RESPONSE)) == 1
+            assert len(smsc.received(protocol.UNBIND | protocol.RESPONSE)) == 1
             await wait_until(lambda: here.carrier.is_connected)
-            assert len(smsc.lines) == 2
+            assert len(smsc.connections) == 2
 
     run_in_virtual_time(scenario())
 
@@ -319,17 +319,17 @@ def test_unbind_with_a_full_window_costs_only_unanswered_submits() -> None:
 def test_invalid_length_closes_the_connection_but_earlier_responses_count() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(2)))
             await wait_until(lambda: len(smsc.submits) == 2)
-            line = smsc.line_up
+            line = smsc.open_connection
             first, _ = line.owed
-            good = pdu.encode_pdu(SUBMIT_ANSWER, first, b"a\0")
+            good = pdu.encode_pdu(SUBMIT_SM_RESP, first, b"a\0")
             line.transport.write(good + (15).to_bytes(4, "big"))
 
             assert describe_verdicts(await sending) == describe_verdicts([Accepted("a"), Unknown()])
             await wait_until(lambda: here.carrier.is_connected)
-            assert here.noted == {"invalid command_length": 1}
+            assert here.anomalies == {"invalid command_length": 1}
 
     run_in_virtual_time(scenario())

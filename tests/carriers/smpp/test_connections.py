@@ -43,15 +43,15 @@ from tests.fixtures.virtual import run_in_virtual_time
 def test_refused_bind_is_described_without_the_password(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> str:
         smsc = ScriptedSmsc()
-        smsc.acts.update(dict.fromkeys(BINDS, refuse(protocol.RINVPASWD)))
+        smsc.handlers.update(dict.fromkeys(BINDS, refuse(protocol.RINVPASWD)))
         async with running_carrier(smsc, is_up=False) as here:
             await asyncio.sleep(30)
             carrier = here.carrier
 
             assert not carrier.is_connected
             assert carrier.problem == "bind refused: ESME_RINVPASWD"
-            assert len(smsc.lines) > 5
-            told = pdu.decode_bind(smsc.told(protocol.BIND_TRANSCEIVER)[0].pdu.body)
+            assert len(smsc.connections) > 5
+            told = pdu.decode_bind(smsc.received(protocol.BIND_TRANSCEIVER)[0].pdu.body)
             assert told.password == PASSWORD, "else it would be no wonder"
             return f"{carrier!r} {vars(carrier)} {carrier.problem}"
 
@@ -88,7 +88,7 @@ def test_unreachable_smsc_is_described(fault: Exception | None, reason: str) -> 
 
 
 def pauses(smsc: ScriptedSmsc) -> list[float]:
-    return [later - earlier for earlier, later in pairwise(smsc.dialled_at)]
+    return [later - earlier for earlier, later in pairwise(smsc.connect_attempts_at)]
 
 
 def test_reconnect_delays_grow_with_jitter() -> None:
@@ -111,7 +111,7 @@ def test_reconnect_delays_grow_with_jitter() -> None:
 def test_unanswered_bind_does_not_reset_the_reconnect_delay() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts.update(dict.fromkeys(BINDS, silent))
+        smsc.handlers.update(dict.fromkeys(BINDS, silent))
         async with running_carrier(smsc, is_up=False) as here:
             await asyncio.sleep(120)
 
@@ -130,11 +130,11 @@ def test_stable_connection_resets_the_reconnect_delay() -> None:
             smsc.is_down = False
             await wait_until(lambda: here.carrier.is_connected)
             await asyncio.sleep(STABLE_AFTER_S)
-            smsc.line_up.pipe.close()
+            smsc.open_connection.pipe.close()
             lost_at = now()
-            await wait_until(lambda: len(smsc.lines) == 2)
+            await wait_until(lambda: len(smsc.connections) == 2)
 
-            assert smsc.dialled_at[-1] - lost_at <= MIN_RECONNECT_DELAY_S + 0.01
+            assert smsc.connect_attempts_at[-1] - lost_at <= MIN_RECONNECT_DELAY_S + 0.01
 
     run_in_virtual_time(scenario())
 
@@ -146,7 +146,7 @@ def test_reconnect_delay_grows_if_the_smsc_closes_after_each_bind() -> None:
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.BIND_TRANSCEIVER] = bind_and_go
+        smsc.handlers[protocol.BIND_TRANSCEIVER] = bind_and_go
         async with running_carrier(smsc, is_up=False):
             await asyncio.sleep(60)
 
@@ -159,17 +159,17 @@ def test_cancelled_carrier_unbinds() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, binds=3) as here:
-            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 3)
+            await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
             await asyncio.sleep(1)
             began = now()
             await here.close()
 
-            assert len(smsc.told(protocol.UNBIND)) == 3
+            assert len(smsc.received(protocol.UNBIND)) == 3
             assert now() - began < 0.1
             assert not here.carrier.is_connected
             await asyncio.sleep(60)
-            assert smsc.open_lines == []
-            assert len(smsc.lines) == 3
+            assert smsc.open_connections == []
+            assert len(smsc.connections) == 3
 
     run_in_virtual_time(scenario())
 
@@ -177,7 +177,7 @@ def test_cancelled_carrier_unbinds() -> None:
 def test_cancelled_carrier_does_not_wait_for_a_silent_smsc() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.UNBIND] = smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.UNBIND] = smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(2)))
             await wait_until(lambda: len(smsc.submits) == 2)
@@ -195,13 +195,13 @@ def test_cancelled_carrier_ends_before_it_is_bound(state: str) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.is_lost, smsc.is_down = state == "is_lost", state == "is_down"
-        smsc.acts[protocol.BIND_TRANSCEIVER] = silent
+        smsc.handlers[protocol.BIND_TRANSCEIVER] = silent
         async with running_carrier(smsc, is_up=False) as here:
             await asyncio.sleep(1)
             began = now()
             await here.close()
 
             assert now() - began < 0.1
-            assert smsc.told(protocol.UNBIND) == []
+            assert smsc.received(protocol.UNBIND) == []
 
     run_in_virtual_time(scenario())

@@ -1,4 +1,4 @@
-"""The service with an SMPP carrier before a scripted far end: what becomes of the messages."""
+"""Delivery by SMPP with a scripted SMSC: how messages end."""
 
 import asyncio
 import dataclasses
@@ -13,10 +13,10 @@ from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.message import Outcome, Product, Status
 from tests.fakes.smsc.scripted import (
-    SUBMIT_ANSWER,
+    SUBMIT_SM_RESP,
     ScriptedSmsc,
     SmscConnection,
-    each_in_turn,
+    in_sequence,
     receipt,
     refuse,
     silent,
@@ -46,7 +46,7 @@ def run_scenario(folder: Path, scenario: Scenario, **carrier: Any) -> None:
         smsc, world = ScriptedSmsc(), VirtualWorld()
         routes = {"sms": ["telco"], "lms": ["telco"]}
         settings = dataclasses.replace(settings_for(folder, sms_timeout_hours=1), routes=routes)
-        telco = SmppCarrier(smpp_settings(**carrier), world, lambda _: None, smsc.dial)
+        telco = SmppCarrier(smpp_settings(**carrier), world, lambda _: None, smsc.connect)
         store = Unreliable(open_store(folder, world))
         env = await build_environment(
             folder, world=world, store=store, carriers={"telco": telco}, settings=settings
@@ -67,7 +67,7 @@ def report(*stats: str, before_the_answer: bool = False) -> Callable[[SmscConnec
         name = f"id-{one.sequence}"
 
         def take_it() -> None:
-            line.say(SUBMIT_ANSWER, one.sequence, pdu.encode_message_id(name))
+            line.say(SUBMIT_SM_RESP, one.sequence, pdu.encode_message_id(name))
 
         if not before_the_answer:
             take_it()
@@ -94,7 +94,7 @@ def test_the_first_final_receipt_is_the_end_whenever_it_comes(
     tmp_path: Path, before_the_answer: bool, stats: list[str], end: Any
 ) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.acts[protocol.SUBMIT_SM] = report(*stats, before_the_answer=before_the_answer)
+        smsc.handlers[protocol.SUBMIT_SM] = report(*stats, before_the_answer=before_the_answer)
         request = await send(env, sms())
         await env.wait(2)
         assert await outcomes_of(env, request) == [SENDING if before_the_answer else end]
@@ -111,7 +111,7 @@ def test_a_receipt_for_an_unknown_id_is_acknowledged_and_counted_and_ends_nothin
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms())
         await wait_until(lambda: smsc.submits)
-        smsc.line_up.deliver(1, receipt("someone-elses"))
+        smsc.open_connection.deliver(1, receipt("someone-elses"))
         await wait_until(lambda: smsc.acknowledged)
         await env.wait(5)
 
@@ -126,10 +126,10 @@ def test_a_text_in_parts_is_complete_when_every_part_is(tmp_path: Path) -> None:
         request = await send(env, sms(product=Product.LMS, content=LONG))
         await wait_until(lambda: len(smsc.submits) == 4)
         for number in ("1", "3", "4"):
-            smsc.line_up.deliver(int(number), receipt(number))
+            smsc.open_connection.deliver(int(number), receipt(number))
         await env.wait(5)
         assert await outcomes_of(env, request) == [SENDING]
-        smsc.line_up.deliver(2, receipt("2"))
+        smsc.open_connection.deliver(2, receipt("2"))
         await env.wait(5)
 
         assert await outcomes_of(env, request) == [DONE]
@@ -142,8 +142,8 @@ def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms(product=Product.LMS, content=LONG))
         await wait_until(lambda: len(smsc.submits) == 4)
-        smsc.line_up.deliver(1, receipt("1"))
-        smsc.line_up.deliver(3, receipt("3", "EXPIRED"))
+        smsc.open_connection.deliver(1, receipt("1"))
+        smsc.open_connection.deliver(3, receipt("3", "EXPIRED"))
         await env.wait(5)
 
         assert await outcomes_of(env, request) == [(Status.FAIL, Outcome.TIMED_OUT)]
@@ -153,7 +153,7 @@ def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
 
 def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(
             refuse(protocol.RTHROTTLED), refuse(protocol.RMSGQFUL), report("DELIVRD")
         )
         request = await send(env, sms())
@@ -168,12 +168,12 @@ def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> N
 def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.is_down = True
-        smsc.line_up.pipe.reset()
+        smsc.open_connection.pipe.reset()
         request = await send(env, sms())
         await env.wait(3600)
         assert smsc.submits == []
         smsc.is_down = False
-        smsc.acts[protocol.SUBMIT_SM] = report("DELIVRD")
+        smsc.handlers[protocol.SUBMIT_SM] = report("DELIVRD")
         await env.wait(30)
 
         assert await outcomes_of(env, request) == [DONE]
@@ -184,11 +184,11 @@ def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> Non
 
 def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         request = await send(env, sms())
         await wait_until(lambda: smsc.submits)
-        smsc.acts[protocol.SUBMIT_SM] = report("DELIVRD")
-        smsc.line_up.pipe.reset()
+        smsc.handlers[protocol.SUBMIT_SM] = report("DELIVRD")
+        smsc.open_connection.pipe.reset()
         await env.wait(60)
 
         assert await outcomes_of(env, request) == [DONE]
@@ -200,17 +200,17 @@ def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("has_arrived", [True, False])
 def test_after_a_reset_what_is_held_in_doubt_is_never_sent_again(tmp_path: Path, has_arrived: bool) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         request = await send(env, sms())
         await wait_until(lambda: smsc.submits)
         (submit,) = smsc.submits
         mark = int.from_bytes(submit.tlvs[protocol.USER_MESSAGE_REFERENCE], "big")
-        smsc.acts[protocol.SUBMIT_SM] = take
-        smsc.line_up.pipe.reset()
+        smsc.handlers[protocol.SUBMIT_SM] = take
+        smsc.open_connection.pipe.reset()
         await env.wait(60)
         assert await outcomes_of(env, request) == [SENDING]
         if has_arrived:
-            smsc.line_up.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, mark=mark))
+            smsc.open_connection.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, mark=mark))
             await env.wait(5)
         else:
             await env.wait(3600 + 60)
@@ -229,9 +229,9 @@ def test_receipts_wait_unacknowledged_while_the_store_is_away_and_none_is_lost(t
         store = cast(Unreliable, env.store)
         store.is_away = True
         for number in range(1, 201):
-            smsc.line_up.deliver(number, receipt(str(number)))
+            smsc.open_connection.deliver(number, receipt(str(number)))
         await env.wait(600)
-        assert (smsc.acknowledged, len(smsc.lines)) == ([], 1)
+        assert (smsc.acknowledged, len(smsc.connections)) == ([], 1)
         store.is_away = False
         await wait_until(lambda: len(smsc.acknowledged) == 200)
 

@@ -1,4 +1,4 @@
-"""The real service in front of SMSCs of other people's making: what arrives, and what is made of their word."""
+"""The real service with third-party SMSCs."""
 
 from pathlib import Path
 from typing import Any

@@ -35,21 +35,21 @@ def test_flood_of_receipts_is_read_no_faster_than_stored() -> None:
         octets = flood(FLOOD)
         size = len(octets) / FLOOD
         async with running_carrier(smsc, hand_on=slow.hand_on) as here:
-            smsc.line_up.transport.write(octets)
+            smsc.open_connection.transport.write(octets)
             await asyncio.sleep(300)
 
-            unread = smsc.line_up.transport.get_write_buffer_size()
+            unread = smsc.open_connection.transport.get_write_buffer_size()
             most_read = MAX_WAITING_DELIVERS + 2 * WIRE_BYTES / size
             assert unread >= len(octets) - most_read * size - WIRE_BYTES
-            assert (smsc.acknowledged, len(smsc.lines)) == ([], 1)
+            assert (smsc.acknowledged, len(smsc.connections)) == ([], 1)
             assert here.carrier.is_connected
             slow.may_keep.set()
-            await wait_until(lambda: len(smsc.heard) > FLOOD)
+            await wait_until(lambda: len(smsc.received_pdus) > FLOOD)
 
             assert smsc.acknowledged == [(number, 0) for number in range(FLOOD)]
             assert [each.reference for each in slow.kept] == [f"{number:05}" for number in range(FLOOD)]
             assert max(map(len, slow.asked)) <= MAX_RECEIPTS_PER_BATCH
-            assert len(smsc.lines) == 1
+            assert len(smsc.connections) == 1
 
     run_in_virtual_time(scenario())
 
@@ -59,7 +59,7 @@ def test_submits_wait_during_a_flood_of_receipts() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
         async with running_carrier(smsc, hand_on=slow.hand_on) as here:
-            smsc.line_up.transport.write(flood(3 * MAX_WAITING_DELIVERS))
+            smsc.open_connection.transport.write(flood(3 * MAX_WAITING_DELIVERS))
             await asyncio.sleep(1)
             sending = asyncio.create_task(submit(here.carrier, [attempt()]))
             await asyncio.sleep(5)
@@ -76,12 +76,12 @@ def test_flood_on_one_connection_does_not_block_the_other() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
         async with running_carrier(smsc, hand_on=slow.hand_on, binds=2) as here:
-            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 2)
-            smsc.lines[0].transport.write(flood(3 * MAX_WAITING_DELIVERS))
+            await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
+            smsc.connections[0].transport.write(flood(3 * MAX_WAITING_DELIVERS))
             await asyncio.sleep(1)
 
             assert await submit(here.carrier, [attempt()]) == [Accepted("1")]
-            assert smsc.told(protocol.SUBMIT_SM)[0].line is smsc.lines[1]
+            assert smsc.received(protocol.SUBMIT_SM)[0].line is smsc.connections[1]
 
     run_in_virtual_time(scenario())
 
@@ -90,8 +90,8 @@ def test_smsc_that_floods_and_does_not_read_is_disconnected() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
-            smsc.line_up.transport.pause_reading()
-            smsc.line_up.transport.write(flood(20_000))
+            smsc.open_connection.transport.pause_reading()
+            smsc.open_connection.transport.write(flood(20_000))
             await wait_until(lambda: not here.carrier.is_connected)
             await asyncio.sleep(0.1)
 
@@ -106,14 +106,14 @@ def test_connection_lost_while_paused_is_reopened() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
         async with running_carrier(smsc, hand_on=slow.hand_on) as here:
-            smsc.line_up.transport.write(flood(3 * MAX_WAITING_DELIVERS))
+            smsc.open_connection.transport.write(flood(3 * MAX_WAITING_DELIVERS))
             await asyncio.sleep(1)
-            smsc.line_up.pipe.reset()
+            smsc.open_connection.pipe.reset()
             await asyncio.sleep(100)
             slow.may_keep.set()
             await wait_until(lambda: len(slow.kept) > MAX_WAITING_DELIVERS and here.carrier.is_connected)
 
-            assert len(smsc.lines) == 2
+            assert len(smsc.connections) == 2
             assert await submit(here.carrier, [attempt()]) == [Accepted("1")]
 
     run_in_virtual_time(scenario())

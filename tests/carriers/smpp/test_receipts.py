@@ -12,7 +12,7 @@ from pabal.carriers.smpp.pdu import Address, Pdu, ShortMessage
 from pabal.domain import identifiers
 from pabal.domain.message import Outcome
 from tests.carriers.smpp.receipts_fixture import Slow
-from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_ANSWER, ScriptedSmsc, SmscConnection, receipt
+from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_SM_RESP, ScriptedSmsc, SmscConnection, receipt
 from tests.fixtures.smpp import PHONE, CarrierRunner, attempt, running_carrier, wait_until
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
@@ -26,7 +26,7 @@ def read(message: ShortMessage, **settings: Any) -> Receipt | None:
     async def scenario() -> Receipt | None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, **settings) as here:
-            smsc.line_up.deliver(1, message)
+            smsc.open_connection.deliver(1, message)
             await wait_until(lambda: smsc.acknowledged)
 
             assert smsc.acknowledged == [(1, protocol.OK)]
@@ -44,7 +44,7 @@ def test_receipt_has_the_reference_of_its_message() -> None:
         async with running_carrier(smsc) as here:
             (verdict,) = await submit(here.carrier, [attempt()])
             assert isinstance(verdict, Accepted)
-            smsc.line_up.deliver(1, receipt("1"))
+            smsc.open_connection.deliver(1, receipt("1"))
             await wait_until(lambda: smsc.acknowledged)
 
             assert here.received == [Receipt(str(verdict.reference), GOOD)]
@@ -67,12 +67,12 @@ def test_id_in_a_receipt_is_read_in_the_configured_base(base: str, told: str, re
 
 def test_ids_match_with_hex_responses_and_decimal_receipts() -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
-        line.say(SUBMIT_ANSWER, one.sequence, b"00FF\0")
+        line.say(SUBMIT_SM_RESP, one.sequence, b"00FF\0")
         line.deliver(1, receipt("0000000255"))
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = act
+        smsc.handlers[protocol.SUBMIT_SM] = act
         async with running_carrier(smsc, submit_ids="hex", receipt_ids="decimal") as here:
             verdicts = await submit(here.carrier, [attempt()])
             await wait_until(lambda: here.received)
@@ -142,10 +142,10 @@ def test_anomalies_are_counted(message: ShortMessage, noted: dict[str, int]) -> 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
-            smsc.line_up.deliver(1, message)
+            smsc.open_connection.deliver(1, message)
             await wait_until(lambda: smsc.acknowledged)
 
-            assert here.noted == noted
+            assert here.anomalies == noted
 
     run_in_virtual_time(scenario())
 
@@ -155,10 +155,10 @@ def test_invalid_deliver_sm_is_refused_and_the_connection_kept() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
             whole = pdu.encode_short_message(receipt("7"))
-            smsc.line_up.say(protocol.DELIVER_SM, 1, b"")
-            smsc.line_up.say(protocol.DELIVER_SM, 2, whole[:-5])
-            smsc.line_up.say(protocol.DELIVER_SM, 3, whole + b"\x04\x27\xff\xff")
-            smsc.line_up.say(protocol.DELIVER_SM, 4, whole)
+            smsc.open_connection.say(protocol.DELIVER_SM, 1, b"")
+            smsc.open_connection.say(protocol.DELIVER_SM, 2, whole[:-5])
+            smsc.open_connection.say(protocol.DELIVER_SM, 3, whole + b"\x04\x27\xff\xff")
+            smsc.open_connection.say(protocol.DELIVER_SM, 4, whole)
             await wait_until(lambda: len(smsc.acknowledged) == 4)
 
             assert smsc.acknowledged == [
@@ -168,8 +168,8 @@ def test_invalid_deliver_sm_is_refused_and_the_connection_kept() -> None:
                 (4, protocol.OK),
             ]
             assert here.received == [Receipt("7", GOOD)]
-            assert here.noted == {"invalid deliver_sm": 3}
-            assert len(smsc.lines) == 1
+            assert here.anomalies == {"invalid deliver_sm": 3}
+            assert len(smsc.connections) == 1
 
     run_in_virtual_time(scenario())
 
@@ -180,11 +180,11 @@ def test_invalid_deliver_sm_is_refused_and_the_connection_kept() -> None:
 def test_receipt_before_the_submit_response_is_stored() -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
         line.deliver(1, receipt("early"))
-        asyncio.get_running_loop().call_later(5, lambda: line.say(SUBMIT_ANSWER, one.sequence, b"early\0"))
+        asyncio.get_running_loop().call_later(5, lambda: line.say(SUBMIT_SM_RESP, one.sequence, b"early\0"))
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = act
+        smsc.handlers[protocol.SUBMIT_SM] = act
         async with running_carrier(smsc) as here:
             sending = asyncio.create_task(submit(here.carrier, [attempt()]))
             await wait_until(lambda: smsc.acknowledged)
@@ -200,10 +200,10 @@ def test_repeated_and_contradictory_receipts_are_stored_and_acknowledged() -> No
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
             await submit(here.carrier, [attempt()])
-            smsc.line_up.deliver(1, receipt("1"))
-            smsc.line_up.deliver(2, receipt("1"))
-            smsc.line_up.deliver(2, receipt("1", "UNDELIV"))
-            smsc.line_up.deliver(3, receipt("never-seen"))
+            smsc.open_connection.deliver(1, receipt("1"))
+            smsc.open_connection.deliver(2, receipt("1"))
+            smsc.open_connection.deliver(2, receipt("1", "UNDELIV"))
+            smsc.open_connection.deliver(3, receipt("never-seen"))
             await wait_until(lambda: len(smsc.acknowledged) == 4)
 
             assert smsc.acknowledged == [(1, 0), (2, 0), (2, 0), (3, 0)]
@@ -221,13 +221,15 @@ def test_receipts_are_acknowledged_on_the_connection_they_came_on() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, bind="pair", binds=2) as here:
-            await wait_until(lambda: len(smsc.lines) == 4)
-            receivers = smsc.lines_bound_by(protocol.BIND_RECEIVER)
+            await wait_until(lambda: len(smsc.connections) == 4)
+            receivers = smsc.connections_bound_by(protocol.BIND_RECEIVER)
             for number, line in enumerate(receivers):
                 line.deliver(10 + number, receipt(str(number)))
             await wait_until(lambda: len(smsc.acknowledged) == 2)
 
-            told = {(each.line, each.pdu.sequence) for each in smsc.told(protocol.DELIVER_SM | protocol.RESPONSE)}
+            told = {
+                (each.line, each.pdu.sequence) for each in smsc.received(protocol.DELIVER_SM | protocol.RESPONSE)
+            }
             assert told == {(receivers[0], 10), (receivers[1], 11)}
             assert {each.reference for each in here.received} == {"0", "1"}
 
@@ -239,11 +241,11 @@ def test_receipts_are_acknowledged_only_after_they_are_stored() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
         async with running_carrier(smsc, hand_on=slow.hand_on) as here:
-            smsc.line_up.deliver(1, receipt("1"))
-            smsc.line_up.deliver(2, receipt("2"))
+            smsc.open_connection.deliver(1, receipt("1"))
+            smsc.open_connection.deliver(2, receipt("2"))
             await asyncio.sleep(300)
             assert (len(slow.asked), smsc.acknowledged) == (1, [])
-            assert len(smsc.lines) == 1
+            assert len(smsc.connections) == 1
             assert await submit(here.carrier, [attempt()]) == [Accepted("1")], "submits go on"
             slow.may_keep.set()
             await wait_until(lambda: smsc.acknowledged)
@@ -263,20 +265,20 @@ def test_receipts_that_failed_to_store_are_stored_again() -> None:
         here = CarrierRunner(smsc, hand_on=fail)
         here.open()
         await wait_until(lambda: here.carrier.is_connected)
-        smsc.line_up.deliver(1, receipt("1"))
+        smsc.open_connection.deliver(1, receipt("1"))
         assert here.running is not None
         with pytest.raises(ConnectionError, match="the disk is full"):
             await here.running
         assert smsc.acknowledged == []
-        assert smsc.open_lines == []
-        assert len(smsc.told(protocol.UNBIND)) == 1
+        assert smsc.open_connections == []
+        assert len(smsc.received(protocol.UNBIND)) == 1
 
         running = asyncio.create_task(here.carrier.run(here.keep))
         await wait_until(lambda: here.received)
-        smsc.line_up.deliver(1, receipt("1"))
+        smsc.open_connection.deliver(1, receipt("1"))
         await wait_until(lambda: smsc.acknowledged)
 
-        assert here.received == [Receipt("1", GOOD)] * 2, "once from our memory, once as the far end has no answer"
+        assert here.received == [Receipt("1", GOOD)] * 2, "once from our memory, once as the SMSC has no answer"
         assert smsc.acknowledged == [(1, 0)]
         running.cancel()
         await asyncio.wait([running])
@@ -289,12 +291,12 @@ def test_receipt_is_stored_even_if_its_connection_is_lost() -> None:
         smsc = ScriptedSmsc()
         slow = Slow()
         async with running_carrier(smsc, hand_on=slow.hand_on) as here:
-            smsc.line_up.deliver(1, receipt("1"))
+            smsc.open_connection.deliver(1, receipt("1"))
             await wait_until(lambda: slow.asked)
-            smsc.line_up.pipe.reset()
-            await wait_until(lambda: len(smsc.lines) == 2 and here.carrier.is_connected)
+            smsc.open_connection.pipe.reset()
+            await wait_until(lambda: len(smsc.connections) == 2 and here.carrier.is_connected)
             slow.may_keep.set()
-            smsc.line_up.deliver(1, receipt("1"))
+            smsc.open_connection.deliver(1, receipt("1"))
             await wait_until(lambda: smsc.acknowledged)
 
             assert smsc.acknowledged == [(1, 0)]

@@ -1,4 +1,4 @@
-"""Long texts in parts: one verdict for all of them."""
+"""Long texts in segments: one verdict for the message."""
 
 import asyncio
 from typing import Any
@@ -9,7 +9,7 @@ from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unk
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import SEGMENT_RETRY_DELAY_S, TIMEOUT_MARGIN_S, TIMEOUT_S
 from pabal.domain.message import Outcome
-from tests.fakes.smsc.scripted import ScriptedSmsc, each_in_turn, refuse, silent, take
+from tests.fakes.smsc.scripted import ScriptedSmsc, in_sequence, refuse, silent, take
 from tests.fixtures.smpp import (
     LONG,
     PARTS,
@@ -46,7 +46,7 @@ def test_busy_segment_is_retried_alone() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         throttled = refuse(protocol.RTHROTTLED)
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, throttled, take, take, throttled, take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, throttled, take, take, throttled, take)
         async with running_carrier(smsc, long_messages="parts") as here:
             began = now()
 
@@ -61,19 +61,19 @@ def test_busy_segment_is_retried_alone() -> None:
 def test_unsent_segments_follow_on_the_next_connection() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, long_messages="parts", window=2) as here:
             sending = asyncio.create_task(sent_in_parts(here))
             await wait_until(lambda: len(smsc.submits) == 2)
-            line = smsc.line_up
+            line = smsc.open_connection
             line.say(protocol.UNBIND, 9)
             for number in list(line.owed):
                 take(line, line.owed[number])
-            smsc.acts[protocol.SUBMIT_SM] = take
+            smsc.handlers[protocol.SUBMIT_SM] = take
 
             assert describe_verdicts([await sending]) == describe_verdicts([Accepted("1", ("2", "3", "4"))])
             assert [submit.short_message[6] for submit in smsc.submits] == [1, 2, 3, 4]
-            assert len(smsc.lines) == 2
+            assert len(smsc.connections) == 2
 
     run_in_virtual_time(scenario())
 
@@ -81,7 +81,7 @@ def test_unsent_segments_follow_on_the_next_connection() -> None:
 def test_busy_segments_of_a_rejected_message_are_not_retried() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(
             take, refuse(protocol.RTHROTTLED), refuse(protocol.RINVDSTADR), take
         )
         async with running_carrier(smsc, long_messages="parts") as here:
@@ -96,7 +96,7 @@ def test_busy_segments_of_a_rejected_message_are_not_retried() -> None:
 def test_message_with_no_accepted_segment_is_busy() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = refuse(protocol.RTHROTTLED)
+        smsc.handlers[protocol.SUBMIT_SM] = refuse(protocol.RTHROTTLED)
         async with running_carrier(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Busy]
             assert len(smsc.submits) == PARTS
@@ -107,7 +107,7 @@ def test_message_with_no_accepted_segment_is_busy() -> None:
 def test_message_with_a_segment_busy_for_too_long_is_unknown() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, refuse(protocol.RMSGQFUL))
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, refuse(protocol.RMSGQFUL))
         async with running_carrier(smsc, long_messages="parts") as here:
             began = now()
 
@@ -131,7 +131,7 @@ def test_partly_accepted_message_with_a_refused_segment_is_rejected(
 ) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(others, refuse(status), others)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(others, refuse(status), others)
         async with running_carrier(smsc, long_messages="parts") as here:
             assert describe_verdicts([await sent_in_parts(here)]) == describe_verdicts([verdict])
 
@@ -141,7 +141,7 @@ def test_partly_accepted_message_with_a_refused_segment_is_rejected(
 def test_message_with_an_unanswered_segment_is_unknown() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, silent, take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, silent, take)
         async with running_carrier(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Unknown]
 
@@ -151,11 +151,11 @@ def test_message_with_an_unanswered_segment_is_unknown() -> None:
 def test_message_is_not_sent_only_if_no_segment_was_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, long_messages="parts", window=2) as here:
             sending = asyncio.create_task(submit(here.carrier, [attempt(1, LONG), attempt(2, LONG)]))
             await wait_until(lambda: len(smsc.submits) == 2)
-            smsc.line_up.pipe.reset()
+            smsc.open_connection.pipe.reset()
 
             assert kinds(await sending) == [Unknown, NotSent]
 
@@ -166,7 +166,7 @@ def test_busy_segment_is_retried_beside_an_unencodable_message() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         two_parts = "가" * 100
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, refuse(protocol.RTHROTTLED), take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, refuse(protocol.RTHROTTLED), take)
         async with running_carrier(smsc, long_messages="parts", encoding="cp949") as here:
             verdicts = await submit(here.carrier, [attempt(1, "🐎"), attempt(2, two_parts)])
 

@@ -12,7 +12,7 @@ from pabal.carriers.smpp.session import (
 from pabal.carriers.smpp.submit_group import SubmitGroup
 from tests.carriers.smpp.session_fixture import WINDOW, Talk, answers, run_scenario, turn
 from tests.fakes.smsc.scripted import (
-    SUBMIT_ANSWER,
+    SUBMIT_SM_RESP,
     Handler,
     SmscConnection,
     frames,
@@ -34,7 +34,7 @@ def test_session_is_open_after_the_bind_response() -> None:
         await talk.session.bound
 
         assert (talk.session.is_open, talk.session.free_window) == (True, WINDOW)
-        (heard,) = talk.smsc.heard
+        (heard,) = talk.smsc.received_pdus
         assert (heard.pdu.command, heard.pdu.sequence) == (protocol.BIND_TRANSCEIVER, 1)
         assert pdu.decode_bind(heard.pdu.body)[:2] == ("pabal", PASSWORD)
 
@@ -43,7 +43,7 @@ def test_session_is_open_after_the_bind_response() -> None:
 
 def test_unanswered_bind_closes_the_connection() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[protocol.BIND_TRANSCEIVER] = silent
+        talk.smsc.handlers[protocol.BIND_TRANSCEIVER] = silent
         await talk.begin()
 
         with pytest.raises(ConnectionLost, match="the SMSC does not answer the bind"):
@@ -75,7 +75,7 @@ def nack(status: int) -> Handler:
 )
 def test_refused_bind_closes_the_connection_with_the_reason(act: Handler, reason: str) -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[protocol.BIND_TRANSCEIVER] = act
+        talk.smsc.handlers[protocol.BIND_TRANSCEIVER] = act
         await talk.begin()
 
         with pytest.raises(ConnectionLost) as lost:
@@ -90,7 +90,7 @@ def test_refused_bind_closes_the_connection_with_the_reason(act: Handler, reason
 
 def test_connection_closed_before_the_bind_response_says_so() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[protocol.BIND_TRANSCEIVER] = lambda line, _: line.pipe.close()
+        talk.smsc.handlers[protocol.BIND_TRANSCEIVER] = lambda line, _: line.pipe.close()
         await talk.begin()
 
         with pytest.raises(ConnectionLost, match="closed by the SMSC"):
@@ -105,7 +105,7 @@ def test_second_bind_response_changes_nothing() -> None:
         await turn()
 
         assert talk.session.is_open
-        assert talk.noted == {"response without a request": 1}
+        assert talk.anomalies == {"response without a request": 1}
 
     run_scenario(scenario)
 
@@ -124,15 +124,15 @@ def test_password_is_not_in_the_repr_of_bind_or_session() -> None:
 
 def test_responses_match_submits_by_sequence_number() -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit(3)
+        group = talk.submit(3)
         await turn()
         first, second, third = talk.numbers
-        talk.line.say(SUBMIT_ANSWER, third, b"c\0")
-        talk.line.say(SUBMIT_ANSWER, first, b"a\0")
-        talk.line.say(SUBMIT_ANSWER, second, status=protocol.RTHROTTLED)
+        talk.line.say(SUBMIT_SM_RESP, third, b"c\0")
+        talk.line.say(SUBMIT_SM_RESP, first, b"a\0")
+        talk.line.say(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
         await turn()
 
-        assert answers(lot) == ["a", protocol.RTHROTTLED, "c"]
+        assert answers(group) == ["a", protocol.RTHROTTLED, "c"]
         assert talk.session.free_window == WINDOW
 
     run_scenario(scenario)
@@ -140,29 +140,29 @@ def test_responses_match_submits_by_sequence_number() -> None:
 
 def test_response_with_an_unknown_sequence_number_is_an_anomaly() -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit()
+        group = talk.submit()
         await turn()
-        talk.line.say(SUBMIT_ANSWER, talk.numbers[0] + 7, b"x\0")
+        talk.line.say(SUBMIT_SM_RESP, talk.numbers[0] + 7, b"x\0")
         await turn()
 
-        assert (lot.results, lot.completed.done()) == ([None], False)
+        assert (group.results, group.completed.done()) == ([None], False)
         assert (talk.session.free_window, talk.session.is_open) == (WINDOW - 1, True)
-        assert talk.noted == {"submit_sm_resp without a submit_sm": 1}
+        assert talk.anomalies == {"submit_sm_resp without a submit_sm": 1}
 
     run_scenario(scenario)
 
 
 def test_first_of_repeated_responses_counts() -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit(2)
+        group = talk.submit(2)
         await turn()
         for body in (b"first\0", b"second\0", b"third\0"):
-            talk.line.say(SUBMIT_ANSWER, talk.numbers[0], body)
-        talk.line.say(SUBMIT_ANSWER, talk.numbers[1], b"other\0")
+            talk.line.say(SUBMIT_SM_RESP, talk.numbers[0], body)
+        talk.line.say(SUBMIT_SM_RESP, talk.numbers[1], b"other\0")
         await turn()
 
-        assert answers(lot) == ["first", "other"]
-        assert talk.noted == {"submit_sm_resp without a submit_sm": 2}
+        assert answers(group) == ["first", "other"]
+        assert talk.anomalies == {"submit_sm_resp without a submit_sm": 2}
         assert talk.session.free_window == WINDOW
 
     run_scenario(scenario)
@@ -171,30 +171,30 @@ def test_first_of_repeated_responses_counts() -> None:
 @pytest.mark.parametrize("status", [protocol.RINVCMDID, protocol.OK])
 def test_generic_nack_refuses_its_submit(status: int) -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit()
+        group = talk.submit()
         await turn()
         talk.line.say(protocol.GENERIC_NACK, talk.numbers[0], status=status)
         await turn()
 
-        assert answers(lot) == [status or protocol.RUNKNOWNERR]
+        assert answers(group) == [status or protocol.RUNKNOWNERR]
 
     run_scenario(scenario)
 
 
-@pytest.mark.parametrize("command", [SUBMIT_ANSWER, protocol.GENERIC_NACK])
+@pytest.mark.parametrize("command", [SUBMIT_SM_RESP, protocol.GENERIC_NACK])
 def test_rinvbndsts_aborts_the_session_but_other_responses_count(command: int) -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit(4)
+        group = talk.submit(4)
         await turn()
         one, two, three, _ = talk.numbers
         said = [(command, one, b"", protocol.RINVBNDSTS), (command, two, b"", protocol.RINVBNDSTS)]
         delivery = (protocol.DELIVER_SM, 9, pdu.encode_short_message(receipt("7")), 0)
-        talk.line.transport.write(frames([*said, (SUBMIT_ANSWER, three, b"three\0", 0), delivery]))
+        talk.line.transport.write(frames([*said, (SUBMIT_SM_RESP, three, b"three\0", 0), delivery]))
         await turn()
 
-        assert answers(lot) == [protocol.RINVBNDSTS, protocol.RINVBNDSTS, "three", None]
+        assert answers(group) == [protocol.RINVBNDSTS, protocol.RINVBNDSTS, "three", None]
         assert await talk.session.closed == "the SMSC says that the session is not bound"
-        assert talk.noted == {"session not bound": 1}
+        assert talk.anomalies == {"session not bound": 1}
         assert len(talk.delivered) == 1
         assert (talk.session.is_open, talk.line.is_up) == (False, False)
 
@@ -203,17 +203,17 @@ def test_rinvbndsts_aborts_the_session_but_other_responses_count(command: int) -
 
 def test_rinvbndsts_during_an_unbind_is_not_an_anomaly() -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit(2)
+        group = talk.submit(2)
         await turn()
         talk.line.say(protocol.UNBIND, 77)
-        talk.line.say(SUBMIT_ANSWER, talk.numbers[1], status=protocol.RINVBNDSTS)
+        talk.line.say(SUBMIT_SM_RESP, talk.numbers[1], status=protocol.RINVBNDSTS)
         await turn()
-        talk.line.say(SUBMIT_ANSWER, talk.numbers[0], b"one\0")
+        talk.line.say(SUBMIT_SM_RESP, talk.numbers[0], b"one\0")
         await turn()
 
-        assert answers(lot) == ["one", protocol.RINVBNDSTS]
+        assert answers(group) == ["one", protocol.RINVBNDSTS]
         assert await talk.session.closed == "unbound by the SMSC"
-        assert talk.noted == {}
+        assert talk.anomalies == {}
 
     run_scenario(scenario)
 
@@ -224,28 +224,28 @@ def test_generic_nack_without_a_request_is_an_anomaly() -> None:
         await turn()
 
         assert talk.session.is_open
-        assert talk.noted == {"generic_nack without a request": 1}
+        assert talk.anomalies == {"generic_nack without a request": 1}
 
     run_scenario(scenario)
 
 
 def test_pdus_may_arrive_octet_by_octet() -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit(2)
+        group = talk.submit(2)
         await turn()
         first, second = talk.numbers
         octets = frames(
             [
-                (SUBMIT_ANSWER, first, b"one\0", 0),
+                (SUBMIT_SM_RESP, first, b"one\0", 0),
                 (protocol.DELIVER_SM, 7, pdu.encode_short_message(receipt("one")), 0),
-                (SUBMIT_ANSWER, second, b"two\0", 0),
+                (SUBMIT_SM_RESP, second, b"two\0", 0),
             ]
         )
         for octet in octets:
             talk.line.transport.write(bytes([octet]))
             await turn()
 
-        assert answers(lot) == ["one", "two"]
+        assert answers(group) == ["one", "two"]
         assert [one.sequence for one in talk.delivered] == [7]
 
     run_scenario(scenario)
@@ -254,12 +254,12 @@ def test_pdus_may_arrive_octet_by_octet() -> None:
 def test_sequence_numbers_wrap_to_one() -> None:
     async def scenario(talk: Talk) -> None:
         talk.session._sequence = 0x7FFFFFFE  # two thousand million submits would take a while
-        talk.smsc.acts[protocol.SUBMIT_SM] = take
-        lot = talk.submit(3)
+        talk.smsc.handlers[protocol.SUBMIT_SM] = take
+        group = talk.submit(3)
         await turn()
 
         assert talk.numbers == [0x7FFFFFFF, 1, 2]
-        assert answers(lot) == ["1", "2", "3"]
+        assert answers(group) == ["1", "2", "3"]
 
     run_scenario(scenario)
 
@@ -272,11 +272,11 @@ def test_abandoned_submits_free_the_window_and_late_responses_are_anomalies() ->
         assert talk.session.abandon(forgotten) == 4
         assert (talk.session.free_window, talk.room_told) == (WINDOW - 1, 1)
         for number in talk.numbers:
-            talk.line.say(SUBMIT_ANSWER, number, b"x\0")
+            talk.line.say(SUBMIT_SM_RESP, number, b"x\0")
         await turn()
         assert answers(kept) == ["x"]
         assert forgotten.results == [None] * 4
-        assert talk.noted == {"submit_sm_resp without a submit_sm": 4}
+        assert talk.anomalies == {"submit_sm_resp without a submit_sm": 4}
 
     run_scenario(scenario)
 

@@ -5,7 +5,7 @@ import pytest
 from pabal.carriers.smpp import pdu, protocol
 from tests.carriers.smpp.session_fixture import Talk, answers, run_scenario, turn
 from tests.fakes.smsc.scripted import (
-    SUBMIT_ANSWER,
+    SUBMIT_SM_RESP,
     frames,
 )
 
@@ -16,22 +16,22 @@ from tests.fakes.smsc.scripted import (
 @pytest.mark.parametrize("has_good_ones_before", [False, True])
 def test_invalid_length_closes_the_session_but_earlier_pdus_count(length: int, has_good_ones_before: bool) -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit(2)
+        group = talk.submit(2)
         await turn()
-        good = [(SUBMIT_ANSWER, talk.numbers[0], b"good\0", 0), (protocol.DELIVER_SM, 5, b"", 0)]
+        good = [(SUBMIT_SM_RESP, talk.numbers[0], b"good\0", 0), (protocol.DELIVER_SM, 5, b"", 0)]
         before = frames(good) if has_good_ones_before else b""
         talk.line.transport.write(before + length.to_bytes(4, "big") + bytes(20))
         await talk.session.closed
 
-        assert answers(lot) == ["good" if has_good_ones_before else None, None]
+        assert answers(group) == ["good" if has_good_ones_before else None, None]
         assert len(talk.delivered) == has_good_ones_before
         assert await talk.session.closed == f"the SMSC sent an invalid command_length {length}"
         assert not talk.session.is_open
-        (said,) = talk.smsc.told(protocol.GENERIC_NACK)
+        (said,) = talk.smsc.received(protocol.GENERIC_NACK)
         assert (said.pdu.sequence, said.pdu.status) == (0, protocol.RINVCMDLEN)
         await turn()
         assert not talk.line.is_up
-        assert talk.noted == {"invalid command_length": 1}
+        assert talk.anomalies == {"invalid command_length": 1}
 
     run_scenario(scenario)
 
@@ -51,17 +51,17 @@ def test_invalid_length_is_detected_in_the_first_four_octets() -> None:
 
 def test_reset_inside_a_pdu_leaves_submits_without_a_result() -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit(2)
+        group = talk.submit(2)
         await turn()
         whole = frames(
-            [(SUBMIT_ANSWER, talk.numbers[0], b"one\0", 0), (SUBMIT_ANSWER, talk.numbers[1], b"two\0", 0)]
+            [(SUBMIT_SM_RESP, talk.numbers[0], b"one\0", 0), (SUBMIT_SM_RESP, talk.numbers[1], b"two\0", 0)]
         )
         talk.line.transport.write(whole[:-3])
         await turn()
         talk.line.pipe.reset()
         await turn()
 
-        assert answers(lot) == ["one", None]
+        assert answers(group) == ["one", None]
         assert await talk.session.closed == "connection broken (ConnectionResetError)"
         assert (talk.session.is_open, talk.session.free_window) == (False, 0)
 
@@ -70,13 +70,13 @@ def test_reset_inside_a_pdu_leaves_submits_without_a_result() -> None:
 
 def test_eof_inside_a_pdu_leaves_submits_without_a_result() -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit()
+        group = talk.submit()
         await turn()
-        talk.line.transport.write(frames([(SUBMIT_ANSWER, talk.numbers[0], b"one\0", 0)])[:-3])
+        talk.line.transport.write(frames([(SUBMIT_SM_RESP, talk.numbers[0], b"one\0", 0)])[:-3])
         talk.line.transport.close()
         await turn()
 
-        assert answers(lot) == [None]
+        assert answers(group) == [None]
         assert await talk.session.closed == "closed by the SMSC"
 
     run_scenario(scenario)
@@ -88,10 +88,10 @@ def test_unknown_command_is_refused_and_the_connection_kept(command: int) -> Non
         talk.line.say(command, 77, b"what is this")
         await turn()
 
-        (said,) = talk.smsc.told(protocol.GENERIC_NACK)
+        (said,) = talk.smsc.received(protocol.GENERIC_NACK)
         assert (said.pdu.sequence, said.pdu.status) == (77, protocol.RINVCMDID)
         assert talk.session.is_open
-        assert talk.noted == {"unknown command": 1}
+        assert talk.anomalies == {"unknown command": 1}
 
     run_scenario(scenario)
 
@@ -111,8 +111,8 @@ def test_unknown_response_is_an_anomaly_and_not_answered(command: int) -> None:
         talk.line.say(command, 77)
         await turn()
 
-        assert len(talk.smsc.heard) == 1, "only the bind"
+        assert len(talk.smsc.received_pdus) == 1, "only the bind"
         assert talk.session.is_open
-        assert talk.noted == {"response without a request": 1}
+        assert talk.anomalies == {"response without a request": 1}
 
     run_scenario(scenario)

@@ -15,7 +15,7 @@ from pabal.carriers.smpp.session import (
 )
 from tests.carriers.smpp.session_fixture import ENQUIRE_S, WINDOW, Talk, answers, run_scenario, turn
 from tests.fakes.smsc.scripted import (
-    SUBMIT_ANSWER,
+    SUBMIT_SM_RESP,
     SmscConnection,
     silent,
     take,
@@ -30,7 +30,7 @@ def test_enquire_link_is_answered() -> None:
         talk.line.say(protocol.ENQUIRE_LINK, 4711)
         await turn()
 
-        (said,) = talk.smsc.told(protocol.ENQUIRE_LINK | protocol.RESPONSE)
+        (said,) = talk.smsc.received(protocol.ENQUIRE_LINK | protocol.RESPONSE)
         assert (said.pdu.sequence, said.pdu.status, said.pdu.body) == (4711, 0, b"")
 
     run_scenario(scenario)
@@ -40,7 +40,7 @@ def test_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
     async def scenario(talk: Talk) -> None:
         await asyncio.sleep(10 * ENQUIRE_S)
 
-        tested_at = [each.at for each in talk.smsc.told(protocol.ENQUIRE_LINK)]
+        tested_at = [each.at for each in talk.smsc.received(protocol.ENQUIRE_LINK)]
         assert 9 <= len(tested_at) <= 10
         assert all(ENQUIRE_S <= later - earlier <= ENQUIRE_S + 2 * TICK_S for earlier, later in pairwise(tested_at))
         assert talk.session.is_open
@@ -50,18 +50,18 @@ def test_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
 
 def test_quiet_connection_that_does_not_answer_is_aborted() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[protocol.ENQUIRE_LINK] = silent
+        talk.smsc.handlers[protocol.ENQUIRE_LINK] = silent
 
         assert await talk.session.closed == "the SMSC does not answer enquire_link"
         assert ENQUIRE_S + ENQUIRE_TIMEOUT_S <= now() <= ENQUIRE_S + ENQUIRE_TIMEOUT_S + 2 * TICK_S
-        assert len(talk.smsc.told(protocol.ENQUIRE_LINK)) == 1
+        assert len(talk.smsc.received(protocol.ENQUIRE_LINK)) == 1
 
     run_scenario(scenario)
 
 
 def test_any_pdu_shows_that_a_connection_is_alive() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[protocol.ENQUIRE_LINK] = silent
+        talk.smsc.handlers[protocol.ENQUIRE_LINK] = silent
         for number in range(10):
             await asyncio.sleep(ENQUIRE_S + 5)
             talk.line.say(protocol.ENQUIRE_LINK, number)
@@ -73,14 +73,14 @@ def test_any_pdu_shows_that_a_connection_is_alive() -> None:
 
 def test_connection_with_unanswered_submits_is_tested_soon_and_aborted() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[protocol.ENQUIRE_LINK] = silent
-        lot = talk.submit(WINDOW)
+        talk.smsc.handlers[protocol.ENQUIRE_LINK] = silent
+        group = talk.submit(WINDOW)
         await talk.session.closed
 
-        (tested,) = talk.smsc.told(protocol.ENQUIRE_LINK)
+        (tested,) = talk.smsc.received(protocol.ENQUIRE_LINK)
         assert SUBMIT_QUIET_S <= tested.at <= SUBMIT_QUIET_S + TICK_S
         assert now() <= tested.at + ENQUIRE_TIMEOUT_S + TICK_S
-        assert answers(lot) == [None] * WINDOW
+        assert answers(group) == [None] * WINDOW
 
     run_scenario(scenario)
 
@@ -90,7 +90,7 @@ def test_unbind_without_submits_in_flight_is_answered_at_once() -> None:
         talk.line.say(protocol.UNBIND, 9)
         await turn()
 
-        (said,) = talk.smsc.told(protocol.UNBIND | protocol.RESPONSE)
+        (said,) = talk.smsc.received(protocol.UNBIND | protocol.RESPONSE)
         assert (said.pdu.sequence, said.pdu.status) == (9, 0)
         assert await talk.session.closed == "unbound by the SMSC"
         assert not talk.line.is_up
@@ -100,21 +100,21 @@ def test_unbind_without_submits_in_flight_is_answered_at_once() -> None:
 
 def test_after_an_unbind_responses_count_and_nothing_is_sent() -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit(WINDOW)
+        group = talk.submit(WINDOW)
         await turn()
         talk.line.say(protocol.UNBIND, 9)
         await turn()
         assert (talk.session.is_open, talk.session.free_window) == (False, 0)
-        assert talk.smsc.told(protocol.UNBIND | protocol.RESPONSE) == [], (
+        assert talk.smsc.received(protocol.UNBIND | protocol.RESPONSE) == [], (
             "many hang up as soon as they have the answer"
         )
         await asyncio.sleep(UNBIND_TIMEOUT_S / 2)
         for number in talk.numbers:
-            talk.line.say(SUBMIT_ANSWER, number, b"%d\0" % number)
+            talk.line.say(SUBMIT_SM_RESP, number, b"%d\0" % number)
         await turn()
 
-        assert answers(lot) == [str(number) for number in talk.numbers]
-        assert len(talk.smsc.told(protocol.UNBIND | protocol.RESPONSE)) == 1
+        assert answers(group) == [str(number) for number in talk.numbers]
+        assert len(talk.smsc.received(protocol.UNBIND | protocol.RESPONSE)) == 1
         assert await talk.session.closed == "unbound by the SMSC"
 
     run_scenario(scenario)
@@ -122,16 +122,16 @@ def test_after_an_unbind_responses_count_and_nothing_is_sent() -> None:
 
 def test_after_an_unbind_unanswered_submits_have_no_result() -> None:
     async def scenario(talk: Talk) -> None:
-        lot = talk.submit(3)
+        group = talk.submit(3)
         await turn()
         began = now()
         talk.line.say(protocol.UNBIND, 9)
-        talk.line.say(SUBMIT_ANSWER, talk.numbers[1], b"mine\0")
+        talk.line.say(SUBMIT_SM_RESP, talk.numbers[1], b"mine\0")
         await talk.session.closed
 
-        assert answers(lot) == [None, "mine", None]
+        assert answers(group) == [None, "mine", None]
         assert now() - began == pytest.approx(UNBIND_TIMEOUT_S, abs=0.1)
-        assert len(talk.smsc.told(protocol.UNBIND | protocol.RESPONSE)) == 1
+        assert len(talk.smsc.received(protocol.UNBIND | protocol.RESPONSE)) == 1
 
     run_scenario(scenario)
 
@@ -140,16 +140,16 @@ def test_unbind_waits_for_missing_responses() -> None:
     async def scenario(talk: Talk) -> None:
         def answer_all_then_go(line: SmscConnection, one: Pdu) -> None:
             for number in list(line.owed):
-                line.say(SUBMIT_ANSWER, number, b"late\0")
+                line.say(SUBMIT_SM_RESP, number, b"late\0")
             line.say(protocol.UNBIND | protocol.RESPONSE, one.sequence)
 
-        talk.smsc.acts[protocol.UNBIND] = answer_all_then_go
-        lot = talk.submit(2)
+        talk.smsc.handlers[protocol.UNBIND] = answer_all_then_go
+        group = talk.submit(2)
         await turn()
         began = now()
         await talk.session.unbind()
 
-        assert answers(lot) == ["late", "late"]
+        assert answers(group) == ["late", "late"]
         assert now() - began < 0.1
         assert await talk.session.closed == "unbound by us"
         await turn()
@@ -160,13 +160,13 @@ def test_unbind_waits_for_missing_responses() -> None:
 
 def test_unanswered_unbind_closes_after_a_timeout() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[protocol.UNBIND] = silent
-        lot = talk.submit(2)
+        talk.smsc.handlers[protocol.UNBIND] = silent
+        group = talk.submit(2)
         await talk.session.unbind()
         await turn()
 
         assert now() == pytest.approx(UNBIND_TIMEOUT_S, abs=0.1)
-        assert answers(lot) == [None, None]
+        assert answers(group) == [None, None]
         assert not talk.line.is_up
 
     run_scenario(scenario)
@@ -196,12 +196,12 @@ def test_closed_session_does_nothing_more() -> None:
 
 def test_unbound_session_closes_without_unbind() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[protocol.BIND_TRANSCEIVER] = silent
+        talk.smsc.handlers[protocol.BIND_TRANSCEIVER] = silent
         await talk.begin()
         await talk.session.unbind()
         await turn()
 
-        assert [each.pdu.command for each in talk.smsc.heard] == [protocol.BIND_TRANSCEIVER]
+        assert [each.pdu.command for each in talk.smsc.received_pdus] == [protocol.BIND_TRANSCEIVER]
         assert not talk.line.is_up
 
     run_scenario(scenario, is_bound=False)
@@ -211,7 +211,7 @@ def test_unbound_session_closes_without_unbind() -> None:
 
 
 def flooded(talk: Talk) -> None:
-    """Write more to the far end than lies between the two."""
+    """Write more to the SMSC than lies between the two."""
     talk.session.acknowledge([(number, 0) for number in range(20_000)])
 
 
@@ -257,17 +257,17 @@ def test_closing_has_a_timeout_if_the_smsc_does_not_read() -> None:
 
 def test_silence_does_not_count_while_reading_is_paused() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.acts[protocol.SUBMIT_SM] = take
+        talk.smsc.handlers[protocol.SUBMIT_SM] = take
         talk.session.pause()
         assert talk.session.free_window == 0
-        lot = talk.submit()
+        group = talk.submit()
         await asyncio.sleep(10 * ENQUIRE_S)
-        assert (talk.session.is_open, lot.completed.done()) == (True, False)
+        assert (talk.session.is_open, group.completed.done()) == (True, False)
         told = talk.room_told
         talk.session.resume()
         await turn()
 
-        assert answers(lot) == ["1"]
+        assert answers(group) == ["1"]
         assert talk.session.free_window == WINDOW
         assert talk.room_told > told
 

@@ -56,14 +56,14 @@ def take_and_report(line: SmscConnection, one: Pdu) -> None:
 
 @contextlib.asynccontextmanager
 async def listening(smsc: ScriptedSmsc, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """Have a far end listen on a port."""
+    """Have an SMSC listen on a port."""
     loop = asyncio.get_running_loop()
     server = await loop.create_server(smsc.line, "127.0.0.1", 0, ssl=tls)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        for line in smsc.open_lines:
+        for line in smsc.open_connections:
             line.transport.abort()
         await server.wait_closed()
 
@@ -85,7 +85,7 @@ async def sent_and_reported(smsc: ScriptedSmsc, port: int, **settings: Any) -> N
             has_all.set()
 
     carrier = SmppCarrier(smpp_settings(port=port, **settings), RealWorld(), lambda _: None)
-    smsc.acts[protocol.SUBMIT_SM] = take_and_report
+    smsc.handlers[protocol.SUBMIT_SM] = take_and_report
     running = asyncio.create_task(carrier.run(hand_on))
     async with asyncio.timeout(WITHIN_S):
         await logged("SMPP connection bound")
@@ -96,7 +96,7 @@ async def sent_and_reported(smsc: ScriptedSmsc, port: int, **settings: Any) -> N
 
     assert verdicts == [Accepted(str(number)) for number in range(1, COUNT + 1)]
     assert [each.outcome for each in kept] == [Outcome.DELIVERED] * COUNT
-    assert len(smsc.told(protocol.UNBIND)) == 1
+    assert len(smsc.received(protocol.UNBIND)) == 1
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
@@ -146,7 +146,7 @@ def test_untrusted_smsc_gets_no_password(loop: str, settings: dict[str, Any], wo
             assert carrier.problem.startswith("TLS: ")
             assert word in carrier.problem
             assert not carrier.is_connected
-            assert smsc.heard == []
+            assert smsc.received_pdus == []
 
     with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
         runner.run(scenario())

@@ -1,4 +1,4 @@
-"""What a message looks like on the wire, as each operator wants it."""
+"""The submit_sm of a message, by the settings of an operator."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from pabal.carriers.base import Accepted, NotSent, Unknown
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import TIMEOUT_S
 from pabal.carriers.smpp.pdu import Pdu
-from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, answer, each_in_turn, refuse, silent, take
+from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, answer, in_sequence, refuse, silent, take
 from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, kinds, now, running_carrier, wait_until
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
@@ -21,12 +21,12 @@ def test_pair_sends_on_the_transmitter_only() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, bind="pair", binds=2) as here:
-            await wait_until(lambda: len(smsc.lines) == 4)
+            await wait_until(lambda: len(smsc.connections) == 4)
             assert kinds(await submit(here.carrier, attempts(50))) == [Accepted] * 50
 
-            transmitters = smsc.lines_bound_by(protocol.BIND_TRANSMITTER)
-            assert len(transmitters) == len(smsc.lines_bound_by(protocol.BIND_RECEIVER)) == 2
-            assert {each.line for each in smsc.told(protocol.SUBMIT_SM)} <= set(transmitters)
+            transmitters = smsc.connections_bound_by(protocol.BIND_TRANSMITTER)
+            assert len(transmitters) == len(smsc.connections_bound_by(protocol.BIND_RECEIVER)) == 2
+            assert {each.line for each in smsc.received(protocol.SUBMIT_SM)} <= set(transmitters)
 
     run_in_virtual_time(scenario())
 
@@ -34,13 +34,13 @@ def test_pair_sends_on_the_transmitter_only() -> None:
 def test_receiver_alone_does_not_count_as_connected() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.BIND_TRANSMITTER] = refuse(protocol.RALYBND)
+        smsc.handlers[protocol.BIND_TRANSMITTER] = refuse(protocol.RALYBND)
         async with running_carrier(smsc, is_up=False, bind="pair") as here:
             for _ in range(20):
                 await asyncio.sleep(1)
                 assert not here.carrier.is_connected
                 assert here.carrier.problem == "bind refused: ESME_RALYBND"
-            smsc.lines_bound_by(protocol.BIND_RECEIVER)[0].pipe.close()
+            smsc.connections_bound_by(protocol.BIND_RECEIVER)[0].pipe.close()
             for _ in range(100):
                 await asyncio.sleep(0.1)
                 assert here.carrier.problem == "bind refused: ESME_RALYBND"
@@ -52,17 +52,17 @@ def test_receiver_alone_does_not_count_as_connected() -> None:
 def test_several_connections_share_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, binds=3, window=9) as here:
-            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 3)
+            await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
             sending = asyncio.create_task(submit(here.carrier, attempts(30)))
             await asyncio.sleep(1)
-            assert [len(line.owed) for line in smsc.open_lines] == [3, 3, 3]
-            smsc.acts[protocol.SUBMIT_SM] = take
+            assert [len(line.owed) for line in smsc.open_connections] == [3, 3, 3]
+            smsc.handlers[protocol.SUBMIT_SM] = take
             smsc.answer_all()
 
             assert kinds(await sending) == [Accepted] * 30
-            assert smsc.most_owed <= 9
+            assert smsc.max_in_flight <= 9
 
     run_in_virtual_time(scenario())
 
@@ -70,16 +70,16 @@ def test_several_connections_share_the_window() -> None:
 def test_more_connections_than_window_do_not_exceed_it() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, binds=5, window=2) as here:
-            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 5)
+            await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 5)
             sending = asyncio.create_task(submit(here.carrier, attempts(10)))
             await asyncio.sleep(1)
-            smsc.acts[protocol.SUBMIT_SM] = take
+            smsc.handlers[protocol.SUBMIT_SM] = take
             smsc.answer_all()
 
             assert kinds(await sending) == [Accepted] * 10
-            assert smsc.most_owed == 2
+            assert smsc.max_in_flight == 2
 
     run_in_virtual_time(scenario())
 
@@ -87,14 +87,14 @@ def test_more_connections_than_window_do_not_exceed_it() -> None:
 def test_later_connection_takes_waiting_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.BIND_TRANSCEIVER] = each_in_turn(answer, refuse(protocol.RALYBND), answer)
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.BIND_TRANSCEIVER] = in_sequence(answer, refuse(protocol.RALYBND), answer)
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, binds=2, window=2) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(2)))
             await wait_until(lambda: len(smsc.submits) == 2)
 
-            assert len(smsc.open_lines) == 2
-            assert smsc.submitted_at[1] - smsc.told(protocol.BIND_TRANSCEIVER)[2].at < 0.01
+            assert len(smsc.open_connections) == 2
+            assert smsc.submitted_at[1] - smsc.received(protocol.BIND_TRANSCEIVER)[2].at < 0.01
             smsc.answer_all()
             assert kinds(await sending) == [Accepted] * 2
 
@@ -104,13 +104,13 @@ def test_later_connection_takes_waiting_submits() -> None:
 def test_lost_connection_affects_only_its_own_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, binds=2, window=8) as here:
-            await wait_until(lambda: len(smsc.told(protocol.BIND_TRANSCEIVER)) == 2)
+            await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
             sending = asyncio.create_task(submit(here.carrier, attempts(12)))
             await wait_until(lambda: len(smsc.submits) == 8)
-            dying = smsc.open_lines[0]
-            smsc.acts[protocol.SUBMIT_SM] = take
+            dying = smsc.open_connections[0]
+            smsc.handlers[protocol.SUBMIT_SM] = take
             dying.pipe.reset()
             await asyncio.sleep(0.1)
             assert here.carrier.is_connected
@@ -119,7 +119,7 @@ def test_lost_connection_affects_only_its_own_submits() -> None:
 
             assert kinds(verdicts).count(Unknown) == 4
             assert kinds(verdicts).count(Accepted) == 8
-            await wait_until(lambda: len(smsc.open_lines) == 2)
+            await wait_until(lambda: len(smsc.open_connections) == 2)
 
     run_in_virtual_time(scenario())
 
@@ -134,15 +134,15 @@ def test_window_is_never_exceeded_by_concurrent_batches(settings: dict[str, Any]
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = late
+        smsc.handlers[protocol.SUBMIT_SM] = late
         async with running_carrier(smsc, window=7, long_messages="parts", **settings) as here:
             batches = [attempts(5), [attempt(6, LONG)], attempts(20), [attempt(7, LONG), attempt(8)]]
             verdicts = await asyncio.gather(*(submit(here.carrier, batch) for batch in batches))
 
             assert [len(each) for each in verdicts] == [5, 1, 20, 2]
             assert {type(one) for each in verdicts for one in each} == {Accepted}
-            assert smsc.most_owed <= 7
-            assert smsc.most_owed > 1
+            assert smsc.max_in_flight <= 7
+            assert smsc.max_in_flight > 1
 
     run_in_virtual_time(scenario())
 
@@ -198,12 +198,12 @@ def test_no_burst_after_a_pause() -> None:
 def test_no_burst_after_a_stalled_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = silent
         async with running_carrier(smsc, rate=20, window=5) as here:
             batches = [asyncio.create_task(submit(here.carrier, attempts(20))) for _ in range(3)]
             await asyncio.sleep(10)
             assert len(smsc.submits) == 5
-            smsc.acts[protocol.SUBMIT_SM] = take
+            smsc.handlers[protocol.SUBMIT_SM] = take
             smsc.answer_all()
             await asyncio.wait(batches)
 
@@ -249,7 +249,7 @@ def test_paced_messages_are_not_sent_if_the_connection_breaks() -> None:
             sending = asyncio.create_task(submit(here.carrier, attempts(5)))
             await asyncio.sleep(1.5)
             smsc.is_down = True
-            smsc.line_up.pipe.reset()
+            smsc.open_connection.pipe.reset()
 
             assert kinds(await sending) == [Accepted, Accepted, NotSent, NotSent, NotSent]
 
@@ -273,7 +273,7 @@ def test_batches_are_sent_in_order() -> None:
 def test_late_response_delays_no_other_verdict() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.SUBMIT_SM] = each_in_turn(take, silent, take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, silent, take)
         async with running_carrier(smsc) as here:
             told: list[tuple[float, int, type]] = []
             began = now()
@@ -310,7 +310,7 @@ def test_segmented_message_is_not_begun_without_time_for_all_segments() -> None:
 def test_pair_with_a_refused_receiver_describes_the_problem() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.acts[protocol.BIND_RECEIVER] = refuse(protocol.RINVPASWD)
+        smsc.handlers[protocol.BIND_RECEIVER] = refuse(protocol.RINVPASWD)
         async with running_carrier(smsc, bind="pair") as here:
             await wait_until(lambda: "ESME_RINVPASWD" in here.carrier.problem)
 

@@ -1,4 +1,4 @@
-"""The command `python -m tests.fakes.nhncloud`: runs the server for a person to look at, or for a bench to call."""
+"""The command `python -m tests.fakes.nhncloud`: runs the fake NHN Cloud for people and benchmarks."""
 
 import argparse
 import asyncio

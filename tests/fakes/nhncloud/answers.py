@@ -1,4 +1,4 @@
-"""How the interfaces speak: dates of Seoul, pages, refusals, and parts of a request read strictly."""
+"""The shared formats of the interfaces: dates in Seoul time, pages, errors and strict parsing."""
 
 import email.parser
 import email.policy

@@ -1,4 +1,4 @@
-"""Calls to the documented server as its guides show them, for its own tests and for others."""
+"""Calls to the fake NHN Cloud as its documentation shows them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A sender profile with its templates that both the server and a store of ours have."""
+"""A sender profile with templates that both the fake NHN Cloud and our store have."""
 
 from pabal.domain.profile import AuthStatus
 from pabal.domain.template import TemplateContent, TemplateStatus

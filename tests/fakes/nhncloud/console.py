@@ -1,4 +1,4 @@
-"""What a person could do in its console: decide, change, block and remove."""
+"""What a person can do in NHN Cloud's console: review, change, block and delete."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What may go wrong between a caller and the server, chosen by tests: by path and by count."""
+"""Faults that tests inject between a caller and the server, by path and count."""
 
 import asyncio
 from collections import deque

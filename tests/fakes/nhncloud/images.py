@@ -1,4 +1,4 @@
-"""Pictures as they are uploaded in forms: which are taken, and how wide and high they are."""
+"""Uploaded images: which are accepted, and their width and height."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""The page that shows a person what the server has, with buttons for what its console could do."""
+"""A page that shows the state of the server, with buttons for the actions of its console."""
 
 from collections.abc import Callable, Iterable
 from html import escape

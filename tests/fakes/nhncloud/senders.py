@@ -1,4 +1,4 @@
-"""Sender profiles, API v2.3: categories, registration, the token that proves it, deletion, lists."""
+"""Sender profiles, API v2.3: categories, registration, tokens, deletion and lists."""
 
 from typing import Any
 

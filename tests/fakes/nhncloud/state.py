@@ -1,4 +1,4 @@
-"""What the server keeps: messages and their results, phones, profiles, templates, files."""
+"""The state of the server: messages and results, numbers, profiles, templates and files."""
 
 import asyncio
 import heapq

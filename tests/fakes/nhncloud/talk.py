@@ -1,4 +1,4 @@
-"""What Alimtalk and friend talk have in common: how bodies are checked, messages taken, listed and reported on."""
+"""What Alimtalk and friend talk share: checks of bodies, accepted messages, lists and results."""
 
 import re
 from collections.abc import Callable, Mapping

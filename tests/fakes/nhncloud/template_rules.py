@@ -1,4 +1,4 @@
-"""What a template may be: the documented fields, their limits and how they go together."""
+"""The documented fields of templates, their limits and combinations."""
 
 from collections.abc import Sequence
 from typing import Any

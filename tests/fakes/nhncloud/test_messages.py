@@ -1,4 +1,4 @@
-"""The documented server: which messages it takes and refuses, and what becomes of them."""
+"""The fake NHN Cloud: accepted and refused messages, and their results."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""The documented server: the life of sender profiles and of templates."""
+"""The fake NHN Cloud: sender profiles and templates."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,4 +1,4 @@
-"""The documented server: what goes wrong on the way, what it posts by itself, and what a person sees."""
+"""The fake NHN Cloud: injected faults, webhooks and its page."""
 
 import asyncio
 import os

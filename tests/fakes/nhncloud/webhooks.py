@@ -1,4 +1,4 @@
-"""What the server posts by itself: results of messages and the state of templates, until they are taken."""
+"""Webhook calls of the server: results of messages and states of templates, until they are accepted."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The server on a real socket: HTTP/1.1 over asyncio, small enough that a connection can be broken at any point."""
+"""The server on a real socket: HTTP/1.1 on asyncio, with connections that can break at any point."""
 
 import asyncio
 import contextlib

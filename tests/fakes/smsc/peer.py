@@ -1,4 +1,4 @@
-"""An SMSC of other people's making, as a process: started, listened to, killed and started again."""
+"""A third-party SMSC as a process: started, observed, killed and started again."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""A scripted SMSC: a good one but for what a test tells it to do wrong, with a memory of all it heard."""
+"""A scripted SMSC: correct unless a test replaces a handler; records every PDU."""
 
 import asyncio
 import errno
@@ -10,8 +10,8 @@ from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Address, Pdu, ShortMessage
 from tests.fakes.pipes import Pipe, connect
 
-SUBMIT_ANSWER = protocol.SUBMIT_SM | protocol.RESPONSE
-DELIVER_ANSWER = protocol.DELIVER_SM | protocol.RESPONSE
+SUBMIT_SM_RESP = protocol.SUBMIT_SM | protocol.RESPONSE
+DELIVER_SM_RESP = protocol.DELIVER_SM | protocol.RESPONSE
 RECEIPT = 0x04
 INTERMEDIATE = 0x20
 BINDS = (protocol.BIND_TRANSCEIVER, protocol.BIND_TRANSMITTER, protocol.BIND_RECEIVER)
@@ -39,7 +39,7 @@ def answer(line: "SmscConnection", one: Pdu) -> None:
 
 def take(line: "SmscConnection", one: Pdu) -> None:
     """Give a message the next id."""
-    line.say(SUBMIT_ANSWER, one.sequence, pdu.encode_message_id(str(next(line.smsc.ids))))
+    line.say(SUBMIT_SM_RESP, one.sequence, pdu.encode_message_id(str(next(line.smsc.ids))))
 
 
 def let_go(line: "SmscConnection", one: Pdu) -> None:
@@ -57,7 +57,7 @@ def refuse(status: int) -> Handler:
     return act
 
 
-def each_in_turn(*acts: Handler) -> Handler:
+def in_sequence(*acts: Handler) -> Handler:
     """Do these things one after the other, and the last for ever."""
     left = list(acts)
 
@@ -91,7 +91,7 @@ class SmscConnection(asyncio.Protocol):
 
     def say(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
         """Send a PDU."""
-        if command in (SUBMIT_ANSWER, protocol.GENERIC_NACK):
+        if command in (SUBMIT_SM_RESP, protocol.GENERIC_NACK):
             self.owed.pop(sequence, None)
         self.transport.write(pdu.encode_pdu(command, sequence, body, status))
 
@@ -115,10 +115,10 @@ class SmscConnection(asyncio.Protocol):
 
 
 class ScriptedSmsc:
-    """The far end of a carrier; `acts` says what it does on each command."""
+    """The SMSC of a carrier; `acts` says what it does on each command."""
 
     def __init__(self) -> None:
-        self.acts: dict[int, Handler] = {
+        self.handlers: dict[int, Handler] = {
             **dict.fromkeys(BINDS, answer),
             protocol.SUBMIT_SM: take,
             protocol.ENQUIRE_LINK: answer,
@@ -129,15 +129,15 @@ class ScriptedSmsc:
         """What those who want to connect get to hear."""
         self.is_lost = False
         """Whether connections to it are not even refused."""
-        self.dialled_at: list[float] = []
-        self.lines: list[SmscConnection] = []
-        self.heard: list[ReceivedPdu] = []
-        self.most_owed = 0
+        self.connect_attempts_at: list[float] = []
+        self.connections: list[SmscConnection] = []
+        self.received_pdus: list[ReceivedPdu] = []
+        self.max_in_flight = 0
         """How many submits were without an answer at most, on all connections together."""
 
-    async def dial(self, make: Callable[[], asyncio.Protocol]) -> object:
+    async def connect(self, make: Callable[[], asyncio.Protocol]) -> object:
         """Connect someone, in memory."""
-        self.dialled_at.append(asyncio.get_running_loop().time())
+        self.connect_attempts_at.append(asyncio.get_running_loop().time())
         if self.is_lost:
             await asyncio.Event().wait()
         if self.refusal:
@@ -156,60 +156,60 @@ class ScriptedSmsc:
     def line(self) -> SmscConnection:
         """Return the protocol of a new connection."""
         line = SmscConnection(self)
-        self.lines.append(line)
+        self.connections.append(line)
         return line
 
     def hear(self, line: SmscConnection, one: Pdu) -> None:
         """Note a PDU, and do what is to be done."""
-        self.heard.append(ReceivedPdu(asyncio.get_running_loop().time(), line, one))
+        self.received_pdus.append(ReceivedPdu(asyncio.get_running_loop().time(), line, one))
         if one.command == protocol.SUBMIT_SM:
             line.owed[one.sequence] = one
-            self.most_owed = max(self.most_owed, sum(len(each.owed) for each in self.lines))
-        act = self.acts.get(one.command)
+            self.max_in_flight = max(self.max_in_flight, sum(len(each.owed) for each in self.connections))
+        act = self.handlers.get(one.command)
         if act:
             act(line, one)
 
     def answer_all(self) -> None:
         """Take every message that waits for an answer."""
-        for line in self.open_lines:
+        for line in self.open_connections:
             for one in list(line.owed.values()):
                 take(line, one)
 
     # What a test wants to know.
 
-    def told(self, command: int) -> list[ReceivedPdu]:
+    def received(self, command: int) -> list[ReceivedPdu]:
         """Return what it heard of one command."""
-        return [each for each in self.heard if each.pdu.command == command]
+        return [each for each in self.received_pdus if each.pdu.command == command]
 
     @property
     def submits(self) -> list[ShortMessage]:
         """Every submit_sm it heard, in order."""
-        return [pdu.decode_short_message(each.pdu.body) for each in self.told(protocol.SUBMIT_SM)]
+        return [pdu.decode_short_message(each.pdu.body) for each in self.received(protocol.SUBMIT_SM)]
 
     @property
     def submitted_at(self) -> list[float]:
         """When it heard each submit_sm."""
-        return [each.at for each in self.told(protocol.SUBMIT_SM)]
+        return [each.at for each in self.received(protocol.SUBMIT_SM)]
 
     @property
     def acknowledged(self) -> list[tuple[int, int]]:
         """The numbers of the deliver_sm's that were answered, each with the status."""
-        return [(each.pdu.sequence, each.pdu.status) for each in self.told(DELIVER_ANSWER)]
+        return [(each.pdu.sequence, each.pdu.status) for each in self.received(DELIVER_SM_RESP)]
 
     @property
-    def open_lines(self) -> list[SmscConnection]:
+    def open_connections(self) -> list[SmscConnection]:
         """The connections that are up."""
-        return [line for line in self.lines if line.is_up]
+        return [line for line in self.connections if line.is_up]
 
     @property
-    def line_up(self) -> SmscConnection:
+    def open_connection(self) -> SmscConnection:
         """The only connection that is up."""
-        (line,) = self.open_lines
+        (line,) = self.open_connections
         return line
 
-    def lines_bound_by(self, command: int) -> list[SmscConnection]:
+    def connections_bound_by(self, command: int) -> list[SmscConnection]:
         """Return the connections that were bound by one kind of bind, in order."""
-        return [each.line for each in self.told(command)]
+        return [each.line for each in self.received(command)]
 
 
 def receipt(

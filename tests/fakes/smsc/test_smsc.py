@@ -1,4 +1,4 @@
-"""The far ends themselves, tried with smpplib's client: tests that stand on them must not stand on sand."""
+"""The third-party SMSCs themselves, tested with the client of smpplib."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,13 +21,13 @@ Dial = Callable[..., Client]
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
-    """Which of the far ends."""
+    """Which of the SMSCs."""
     return str(request.param)
 
 
 @pytest.fixture
 def dial() -> Iterator[Dial]:
-    """Connect and bind to a far end: `dial(peer, bind="receiver")`; hangs up by itself."""
+    """Connect and bind to an SMSC: `dial(peer, bind="receiver")`; hangs up by itself."""
     clients: list[Client] = []
 
     def connect(peer: Peer, bind: str = "transceiver", **changes: Any) -> Client:
