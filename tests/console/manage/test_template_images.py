@@ -85,8 +85,8 @@ def test_template_image_set_by_api_survives_edit_with_any_emphasis(
     [
         ("image/png", b"\x89PNG", "image/jpeg"),
         ("image/jpeg", b"\x89PNG", "JPEG 파일이 아닙니다"),
-        ("image/jpeg", JPEG + bytes(MAX_IMAGE_BYTES), "51200바이트까지"),
-        ("image/jpeg", JPEG + bytes(500_000), "51200바이트까지"),
+        ("image/jpeg", JPEG + bytes(MAX_IMAGE_BYTES), "51200바이트 이하"),
+        ("image/jpeg", JPEG + bytes(500_000), "51200바이트 이하"),
         ("image/jpeg", b"", "wrong-image"),
     ],
 )
