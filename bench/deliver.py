@@ -11,7 +11,7 @@ from bench.server import DoesNotWork, Place, say
 from pabal.carriers.base import DEFAULT_BATCH_SIZE, Accepted, Receipt
 from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Outcome
-from pabal.service.delivery.claim import claim
+from pabal.service.delivery.claim import ClaimRequest, claim
 from pabal.service.delivery.receive import receive
 from pabal.service.delivery.settle import BatchVerdicts, settle
 from pabal.service.sending.compose import build_attempt
@@ -68,7 +68,7 @@ def measure(place: Place, *, is_settled_enough: bool = False) -> list[Figure]:
 async def deliver_bare(store: Store, slot: int) -> tuple[int, Bare]:
     """Claim from a slot, settle and receive by the transactions alone; return how many ended, and the times."""
     began = time.perf_counter()
-    claimed = await store.write(claim, slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, POLICY, WORLD.now())
+    claimed = await store.write(claim, ClaimRequest(slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE), POLICY, WORLD.now())
     claimed_s = time.perf_counter() - began
     attempts = [build_attempt(message, request, lease) for lease, message, request in claimed.leased]
     taken = BatchVerdicts(CARRIER, [(each, Accepted(each.message_id.hex())) for each in attempts])

@@ -9,7 +9,7 @@ from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_sto
 from bench.server import Place, say
 from pabal.carriers.base import DEFAULT_BATCH_SIZE
 from pabal.domain.dates import HOUR, MINUTE
-from pabal.service.delivery.claim import claim
+from pabal.service.delivery.claim import ClaimRequest, claim
 from pabal.store.engine.base import Store
 
 AIM = 1.5
@@ -81,7 +81,7 @@ def _claimed(data: Path) -> list[float]:
         now = WORLD.now() + 2 * LATER
         for _ in range(CLAIMS):
             began = time.perf_counter()
-            claimed = await store.write(claim, 0, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, POLICY, now)
+            claimed = await store.write(claim, ClaimRequest(0, CARRIER, DEFAULT_BATCH_SIZE, MINUTE), POLICY, now)
             found.append(time.perf_counter() - began)
             assert len(claimed.leased) == DEFAULT_BATCH_SIZE
         return found

@@ -16,7 +16,7 @@ from bench.looking import settings_of
 from bench.server import DoesNotWork, Place, say
 from pabal.carriers.base import DEFAULT_BATCH_SIZE
 from pabal.domain.dates import MINUTE
-from pabal.service.delivery.claim import claim
+from pabal.service.delivery.claim import ClaimRequest, claim
 from pabal.service.delivery.watermarks import Watermarks
 from pabal.store import queue, slots
 from pabal.store.engine.base import Store
@@ -92,25 +92,28 @@ def _deliver(data: Path, messages: int) -> None:
 async def _claimed(places: Sequence[Path]) -> list[list[float]]:
     """Return how long claims took, by place; the first do not count, their plans are yet to be made."""
     stores = [PostgresStore(settings_of(data).store, WORLD, writers=1) for data in places]
-    floors = [Watermarks() for _ in places]
+    watermarks = [Watermarks() for _ in places]
     found: list[list[float]] = [[] for _ in places]
     for number in range(CLAIMS):
         for place, store in enumerate(stores):
-            found[place].append(await _claim(store, floors[place], number))
+            found[place].append(await _claim(store, watermarks[place], number))
     for store in stores:
         await store.close()
     return [times[UNCOUNTED:] for times in found]
 
 
-async def _claim(store: Store, floors: Watermarks, number: int) -> float:
+async def _claim(store: Store, watermarks: Watermarks, number: int) -> float:
     """Claim as a deliverer does: see what comes next in all slots, then claim from one."""
     total = await store.read(slots.count_slots)
     began, now = time.perf_counter(), WORLD.now()
-    lanes = floors.lanes(range(total), now)
-    floors.record(lanes, await store.read(queue.next_due_by_lane, CARRIER, lanes), now)
+    lanes = watermarks.lanes(range(total), now)
+    watermarks.record(lanes, await store.read(queue.next_due_by_lane, CARRIER, lanes), now)
     slot = number % total
     claimed = await store.write(
-        claim, slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, POLICY, WORLD.now(), watermarks=floors.for_slot(slot)
+        claim,
+        ClaimRequest(slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, watermarks=watermarks.for_slot(slot)),
+        POLICY,
+        WORLD.now(),
     )
     took_s = time.perf_counter() - began
     if len(claimed.leased) != DEFAULT_BATCH_SIZE:

@@ -49,7 +49,7 @@ def accepted(tx: Tx) -> None:
 
 
 def claimed(tx: Tx) -> Any:
-    return claim.claim(tx, 0, CARRIER, 10, LEASE, POLICY, NOON)
+    return claim.claim(tx, claim.ClaimRequest(0, CARRIER, 10, LEASE), POLICY, NOON)
 
 
 def settled(tx: Tx) -> Any:

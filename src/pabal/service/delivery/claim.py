@@ -1,6 +1,6 @@
-"""Claims what is due for a carrier: the attempt is written before the carrier is called."""
+"""Claims due messages for a carrier: the attempt is stored before the carrier is called."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
@@ -12,25 +12,43 @@ from pabal.service.policy import Policy
 from pabal.store import messages, profiles, queue, receipts, requests
 from pabal.store.engine.base import Tx
 from pabal.store.messages import Message
-from pabal.store.queue import Lease
+from pabal.store.queue import Lane, Lease
 from pabal.store.requests import Request
 
 LEASE_MARGIN_MS = 10 * SECOND
-"""A lease outlasts its carrier's time to answer by so much: time to settle."""
+"""How much longer a lease is than the carrier's timeout: time to settle."""
 
 
 class SlotChoice(NamedTuple):
-    """The slot to claim from next, whether others are due as well, and if none is, when the first will be."""
+    """The slot to claim from next; if none is due, when the first will be."""
 
     slot: int | None
     has_other_due_slots: bool
     next_due_at: Instant | None
     fills_with_campaigns: bool = True
-    """Whether campaigns get more than their share; not while small sends of other slots would wait behind them."""
+    """Whether campaigns get more than their share; not while small sends in other slots would wait for them."""
+
+
+class ClaimRequest(NamedTuple):
+    """What to claim: from which slot, for which carrier, and how many messages at most."""
+
+    slot: int
+    carrier: str
+    limit: int
+    lease_ms: int
+    holds_in_doubt: bool = False
+    """Whether the carrier's messages in doubt wait for a receipt instead of being submitted again."""
+    can_look_up: bool = False
+    """Whether the carrier can find out about messages in doubt."""
+    fills_with_campaigns: bool = True
+    unconfirmed: Sequence[Instant] = ()
+    """When own claims were made whose commit was never confirmed: their messages were never submitted."""
+    watermarks: tuple[Instant, Instant] = (0, 0)
+    """From when on to look in each lane."""
 
 
 class ClaimedBatch(NamedTuple):
-    """What a deliverer has in hand, what ended at the door, and if nothing is in hand, when there is more to do."""
+    """The messages to submit, those that ended instead, and if there are none, when more are due."""
 
     leased: list[tuple[Lease, Message, Request]]
     finished: FinishResult
@@ -40,114 +58,122 @@ class ClaimedBatch(NamedTuple):
 
 
 def lease_duration_ms(carrier: Carrier) -> int:
-    """Return how long a carrier's messages stay in one worker's hands, in milliseconds."""
+    """Return how long a claim keeps a carrier's messages from other workers."""
     return round(carrier.timeout_s * SECOND) + LEASE_MARGIN_MS
 
 
 def choose_slot(found: Sequence[tuple[int, int, Instant]], now: Instant) -> SlotChoice:
-    """Return whose turn it is among slots, by slot, lane and time of what comes next in them.
+    """Return the slot to claim from, by slot, lane and time of the next job in each lane.
 
-    Small sends come first, whichever slot they are in, but every so often a campaign does.
+    Small sends come first in whichever slot they are, but every so often a campaign does.
     """
     due = sorted((lane, at, slot) for slot, lane, at in found if at <= now)
     if not due:
         return SlotChoice(None, False, min((at for _, _, at in found), default=None))
-    campaigns = [each for each in due if each[0] == queue.Lane.CAMPAIGN]
+    campaigns = [entry for entry in due if entry[0] == Lane.CAMPAIGN]
     chosen = campaigns[0] if campaigns and queue.is_campaigns_turn(now) else due[0]
-    others = [lane for lane, _, slot in due if slot != chosen[2]]
-    return SlotChoice(chosen[2], bool(others), None, queue.Lane.SMALL not in others)
+    other_lanes = [lane for lane, _, slot in due if slot != chosen[2]]
+    return SlotChoice(chosen[2], bool(other_lanes), None, Lane.SMALL not in other_lanes)
 
 
-def claim(
-    tx: Tx,
-    slot: int,
-    carrier: str,
-    limit: int,
-    lease_ms: int,
-    policy: Policy,
-    now: Instant,
-    *,
-    holds_in_doubt: bool = False,
-    can_look_up: bool = False,
-    fills_with_campaigns: bool = True,
-    unconfirmed: Sequence[Instant] = (),
-    watermarks: tuple[Instant, Instant] = (0, 0),
-) -> ClaimedBatch:
-    """Take what is due in a slot in hand: the claim is the attempt, written before the carrier is called.
+def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> ClaimedBatch:
+    """Lease the due messages of a slot: the claim is the attempt, stored before the carrier is called.
 
-    What may not be sent any more is not: a deleted profile's messages end here, and advertisements that
-    come due at night wait for the morning. What was in hand before is in doubt: a carrier that holds
-    doubt is not given it again, and one that can find out is told of it. What is due before `since`, by
-    lane, is left for another time.
-
-    `unseen` are the times of own claims whose commit nobody saw end: what they took was never handed over, so
-    it is taken again and is in no doubt.
+    Messages of deleted profiles end here, and advertisements that come due at night wait for the morning.
+    Messages that were leased before are in doubt: a carrier that holds them does not get them again, and one
+    that can look them up is told. Messages of unconfirmed claims are claimed again and are not in doubt.
     """
-    untouched = [one for at in unconfirmed for one in queue.find_leased(tx, slot, carrier, at, at + lease_ms)]
-    due = untouched + queue.find_due(
-        tx, slot, carrier, now, max(0, limit - len(untouched)), watermarks, fills_up=fills_with_campaigns
+    slot, carrier = request.slot, request.carrier
+    unsubmitted = [
+        message_id
+        for at in request.unconfirmed
+        for message_id in queue.find_leased(tx, slot, carrier, at, at + request.lease_ms)
+    ]
+    due = unsubmitted + queue.find_due(
+        tx,
+        slot,
+        carrier,
+        now,
+        max(0, request.limit - len(unsubmitted)),
+        request.watermarks,
+        fills_up=request.fills_with_campaigns,
     )
-    kept = messages.get(tx, due)
-    shared = requests.get(tx, {identifiers.request_id_of(one) for one in due})
-    gone = profiles.find_deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
-    orphans = [one for one in due if shared[identifiers.request_id_of(one)].profile_id in gone]
-    finished, cancelled = _end_messages_of_deleted_profiles(tx, [kept[one] for one in orphans], policy, now)
-    left_out = set(orphans)
-    if holds_in_doubt:
-        doubtful = [one for one in queue.find_in_doubt(tx, due) if one not in left_out and one not in untouched]
-        held = hold_in_doubt(tx, carrier, [kept[one] for one in doubtful], policy, now)
+    stored = messages.get(tx, due)
+    shared = requests.get(tx, {identifiers.request_id_of(message_id) for message_id in due})
+    finished, cancelled, excluded = _end_messages_of_deleted_profiles(
+        tx, [stored[message_id] for message_id in due], shared, policy, now
+    )
+    if request.holds_in_doubt:
+        in_doubt = [
+            message_id
+            for message_id in queue.find_in_doubt(tx, due)
+            if message_id not in excluded and message_id not in unsubmitted
+        ]
+        held = hold_in_doubt(tx, carrier, [stored[message_id] for message_id in in_doubt], policy, now)
         finished.ended.extend(held.ended)
         finished.carriers_to_wake.update(held.carriers_to_wake)
-        left_out.update(doubtful)
+        excluded.update(in_doubt)
+    chosen = sorted(message_id for message_id in due if message_id not in excluded)
+    if request.can_look_up:  # also of advertisements: what was leased when the night began may be with the carrier
+        _record_unknown_attempts(tx, carrier, [each for each in chosen if each not in unsubmitted], now)
     if dates.is_night(now, policy.zone):
-        too_late = [one for one in due if one not in left_out and shared[identifiers.request_id_of(one)].is_ad]
-        if can_look_up:  # what was in hand when the night began may be with the carrier
-            _log_unknown_attempts(tx, carrier, [one for one in too_late if one not in untouched], now)
-        queue.postpone(tx, too_late, dates.next_night_end(now, policy.zone))
-        left_out.update(too_late)
-    chosen = sorted(one for one in due if one not in left_out)
-    if can_look_up:
-        _log_unknown_attempts(tx, carrier, [one for one in chosen if one not in untouched], now)
-    leases = queue.claim(tx, chosen, now, now + lease_ms)
-    if can_look_up:
-        leases = _mark_doubtful(tx, carrier, leases)
+        ads = [message_id for message_id in chosen if shared[identifiers.request_id_of(message_id)].is_ad]
+        queue.postpone(tx, ads, dates.next_night_end(now, policy.zone))
+        excluded.update(ads)
+        chosen = [message_id for message_id in chosen if message_id not in excluded]
+    leases = queue.claim(tx, chosen, now, now + request.lease_ms)
+    if request.can_look_up:
+        leases = _mark_in_doubt(tx, carrier, leases)
     messages.mark_sending(tx, [lease.id for lease in leases])
-    next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (queue.Lane.SMALL, queue.Lane.CAMPAIGN))
-    leased = [(lease, kept[lease.id], shared[identifiers.request_id_of(lease.id)]) for lease in leases]
-    return ClaimedBatch(leased, finished, cancelled, len(due) == limit, next_due_at)
+    next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (Lane.SMALL, Lane.CAMPAIGN))
+    leased = [(lease, stored[lease.id], shared[identifiers.request_id_of(lease.id)]) for lease in leases]
+    return ClaimedBatch(leased, finished, cancelled, len(due) == request.limit, next_due_at)
 
 
-def hold_in_doubt(tx: Tx, carrier: str, doubtful: Sequence[Message], policy: Policy, now: Instant) -> FinishResult:
-    """Let messages that a carrier may have wait for its receipt, or for the end of their time."""
+def hold_in_doubt(tx: Tx, carrier: str, in_doubt: Iterable[Message], policy: Policy, now: Instant) -> FinishResult:
+    """Let messages that a carrier may have wait for a receipt until their timeout."""
     named = [
-        (each, identifiers.in_doubt_reference(identifiers.user_message_reference(each.id), each.receiver))
-        for each in sorted(doubtful, key=lambda each: each.id)
+        (message, identifiers.in_doubt_reference(identifiers.user_message_reference(message.id), message.receiver))
+        for message in sorted(in_doubt, key=lambda message: message.id)
     ]
     queue.hold_for_receipt(
-        tx, [queue.HeldJob(each.id, name, now + policy.receipt_timeout_ms(each.product)) for each, name in named]
+        tx,
+        [
+            queue.HeldJob(message.id, reference, now + policy.receipt_timeout_ms(message.product))
+            for message, reference in named
+        ],
     )
-    ended = receipts.expect(tx, carrier, [(name, each.id, 1) for each, name in named])
+    ended = receipts.expect(tx, carrier, [(reference, message.id, 1) for message, reference in named])
     return finish(tx, ended, policy, now)
 
 
-def _log_unknown_attempts(tx: Tx, carrier: str, due: list[bytes], now: Instant) -> None:
-    """Note of jobs that were in hand and came due again that nobody knows how those attempts ended."""
-    lost = [queue.EndedAttempt(one, number, queue.UNKNOWN) for one, number in queue.find_lost(tx, due)]
+def _record_unknown_attempts(tx: Tx, carrier: str, due: list[bytes], now: Instant) -> None:
+    """Record that the last attempt of messages whose lease expired ended in an unknown way."""
+    lost = [
+        queue.EndedAttempt(message_id, number, queue.UNKNOWN) for message_id, number in queue.find_lost(tx, due)
+    ]
     queue.record_attempts(tx, carrier, lost, now)
 
 
-def _mark_doubtful(tx: Tx, carrier: str, leases: list[Lease]) -> list[Lease]:
-    """Return the leases, each saying whether its carrier may have the message."""
-    doubted = queue.find_unknown(tx, carrier, [each.id for each in leases if each.attempt > 1])
-    return [each._replace(is_in_doubt=each.id in doubted) for each in leases]
+def _mark_in_doubt(tx: Tx, carrier: str, leases: list[Lease]) -> list[Lease]:
+    """Return the leases, each saying whether the carrier may already have its message."""
+    in_doubt = queue.find_unknown(tx, carrier, [lease.id for lease in leases if lease.attempt > 1])
+    return [lease._replace(is_in_doubt=lease.id in in_doubt) for lease in leases]
 
 
 def _end_messages_of_deleted_profiles(
-    tx: Tx, orphans: list[Message], policy: Policy, now: Instant
-) -> tuple[FinishResult, int]:
-    """End the messages of deleted profiles: cancelled if they still wait (returns how many), else failed."""
-    waiting = [each.id for each in orphans if each.status is Status.WAITING]
+    tx: Tx, due: Iterable[Message], shared: Mapping[bytes, Request], policy: Policy, now: Instant
+) -> tuple[FinishResult, int, set[bytes]]:
+    """End messages of deleted profiles: cancel those that wait, fail the others.
+
+    Returns also how many were cancelled, and the ids of all of them.
+    """
+    deleted = profiles.find_deleted(
+        tx, {each.profile_id for each in shared.values() if each.profile_id is not None}
+    )
+    orphans = [message for message in due if shared[identifiers.request_id_of(message.id)].profile_id in deleted]
+    waiting = [message.id for message in orphans if message.status is Status.WAITING]
     queue.remove(tx, waiting)
     cancelled = messages.cancel(tx, waiting, now)
-    begun = [(each.id, Outcome.UNDELIVERABLE) for each in orphans if each.status is Status.SENDING]
-    return finish(tx, begun, policy, now), cancelled
+    sending = [(message.id, Outcome.UNDELIVERABLE) for message in orphans if message.status is Status.SENDING]
+    return finish(tx, sending, policy, now), cancelled, {message.id for message in orphans}

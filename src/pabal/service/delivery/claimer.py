@@ -1,18 +1,25 @@
-"""Claims for one carrier: from which slot next, from where on in the queue, and what claims nobody saw end took."""
+"""Claims for one carrier: chooses the slot, and remembers watermarks and unconfirmed claims."""
 
 from collections.abc import Sequence
 
 from pabal.carriers.base import Carrier
 from pabal.domain.dates import Instant
 from pabal.service.context import Context
-from pabal.service.delivery.claim import ClaimedBatch, SlotChoice, choose_slot, claim, lease_duration_ms
+from pabal.service.delivery.claim import (
+    ClaimedBatch,
+    ClaimRequest,
+    SlotChoice,
+    choose_slot,
+    claim,
+    lease_duration_ms,
+)
 from pabal.service.delivery.finish import FinishResult
 from pabal.service.delivery.watermarks import Watermarks
 from pabal.store import queue, slots
 from pabal.store.engine.base import StoreUnavailable, Tx
 
 LOCKED_SLOT_PAUSE_S = 1.0
-"""What is due and cannot be claimed is locked by someone: so much later it is tried again."""
+"""How long to skip a slot whose due jobs are locked by another transaction."""
 
 
 class Claimer:
@@ -23,14 +30,14 @@ class Claimer:
         self._carrier = carrier
         self._watermarks = Watermarks()
         self._unconfirmed: dict[int, list[Instant]] = {}
-        """When claims were made, by slot, of which nobody knows whether they were kept."""
+        """By slot, the times of claims whose commit was not confirmed: they may have been stored or not."""
         self._last_confirmed: dict[int, Instant] = {}
-        """When the last claim that was seen to be kept was made, by slot."""
+        """By slot, the time of the last claim whose commit was confirmed."""
         self._skipped_until: dict[int, float] = {}
-        """The slots that had something due of which nothing could be claimed: others come first for a while."""
+        """Slots with due jobs none of which could be claimed: other slots come first for a while."""
 
     async def choose_slot(self) -> SlotChoice:
-        """Return whose turn it is among the slots; where there is but one, a claim tells all there is to know.
+        """Return the slot to claim from; with a single slot nothing has to be read for that.
 
         Raises StoreUnavailable.
         """
@@ -39,35 +46,36 @@ class Claimer:
             return SlotChoice(here.held[0], False, None)
         if not here.held:
             return SlotChoice(None, False, None)
-        if unseen := [slot for slot, times in self._unconfirmed.items() if times and slot in here.held]:
-            return SlotChoice(unseen[0], True, None)
+        if unconfirmed := [slot for slot, times in self._unconfirmed.items() if times and slot in here.held]:
+            return SlotChoice(unconfirmed[0], True, None)
         now, clock = self._context.world.now(), self._context.world.monotonic()
-        awake = [slot for slot in here.held if self._skipped_until.get(slot, 0.0) <= clock]
-        lanes = self._watermarks.lanes(awake, now)
+        candidates = [slot for slot in here.held if self._skipped_until.get(slot, 0.0) <= clock]
+        lanes = self._watermarks.lanes(candidates, now)
         found = await self._context.store.read(queue.next_due_by_lane, self._carrier.name, lanes)
         self._watermarks.record(lanes, found, now)
         return choose_slot(found, self._context.world.now())
 
     async def claim(self, choice: SlotChoice, limit: int) -> ClaimedBatch:
-        """Claim from a slot, and what claims before took that were perhaps kept, but never seen.
+        """Claim from a slot, including what unconfirmed claims took.
 
         Raises StoreUnavailable.
         """
         slot = choice.slot
         assert slot is not None
-        unseen, noted = self._unconfirmed.get(slot, []), list[Instant]()
+        unconfirmed, claim_times = self._unconfirmed.get(slot, []), list[Instant]()
         try:
-            claimed = await self._context.store.write(self._claim_in_tx, choice, limit, tuple(unseen), noted)
+            claimed = await self._context.store.write(
+                self._claim_in_tx, choice, limit, tuple(unconfirmed), claim_times
+            )
         except StoreUnavailable:
-            oldest = self._context.world.now() - lease_duration_ms(
-                self._carrier
-            )  # older ones come due by themselves
+            # the leases of older claims have expired, so that their messages are due anyway
+            oldest = self._context.world.now() - lease_duration_ms(self._carrier)
             self._unconfirmed[slot] = [
-                at for at in (*unseen, *noted) if at > oldest and at != self._last_confirmed.get(slot)
+                at for at in (*unconfirmed, *claim_times) if at > oldest and at != self._last_confirmed.get(slot)
             ]
             raise
         self._unconfirmed.pop(slot, None)
-        self._last_confirmed[slot] = noted[-1] if noted else 0
+        self._last_confirmed[slot] = claim_times[-1] if claim_times else 0
         if self._context.slots.are_shared and not claimed.leased and not claimed.is_full:
             self._skipped_until[slot] = self._context.world.monotonic() + LOCKED_SLOT_PAUSE_S
         return claimed
@@ -75,10 +83,10 @@ class Claimer:
     def _claim_in_tx(
         self, tx: Tx, choice: SlotChoice, limit: int, unconfirmed: Sequence[Instant], claim_times: list[Instant]
     ) -> ClaimedBatch:
-        """Claim by the clock of the transaction: the lease begins when it is written, not when it was asked for.
+        """Claim at the transaction's own time: the lease begins when it is written, not when it was asked for.
 
-        The time is noted, for whoever never gets the answer.
-        From a slot that has gone to another worker nothing is claimed.
+        `claim_times` gets that time, also where the answer of the transaction never arrives. Nothing is claimed
+        from a slot that another worker has got.
         """
         carrier, slot = self._carrier, choice.slot
         assert slot is not None
@@ -86,17 +94,15 @@ class Claimer:
         if here.are_shared and (here.worker_id is None or not slots.is_held(tx, slot, here.worker_id)):
             return ClaimedBatch([], FinishResult([], set()), 0, False, None)
         claim_times.append(now)
-        return claim(
-            tx,
+        request = ClaimRequest(
             slot,
             carrier.name,
             limit,
             lease_duration_ms(carrier),
-            self._context.policy,
-            now,
-            holds_in_doubt=carrier.holds_in_doubt,
-            can_look_up=carrier.can_look_up,
-            fills_with_campaigns=choice.fills_with_campaigns,
-            unconfirmed=unconfirmed,
-            watermarks=self._watermarks.for_slot(slot),
+            carrier.holds_in_doubt,
+            carrier.can_look_up,
+            choice.fills_with_campaigns,
+            unconfirmed,
+            self._watermarks.for_slot(slot),
         )
+        return claim(tx, request, self._context.policy, now)
