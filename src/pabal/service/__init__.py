@@ -1,1 +1,1 @@
-"""What we do, a verb a file: accept, deliver, receive, fall back, cancel, keep house, …"""
+"""The service: accepts sends, delivers them, receives receipts, and does the upkeep."""

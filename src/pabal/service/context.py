@@ -1,4 +1,4 @@
-"""What every verb of the service has at hand."""
+"""The context of the service: what every function of it works with."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -19,20 +19,20 @@ from pabal.world import World
 
 
 class CarrierProvider(NamedTuple):
-    """A desk, and which carrier's it is."""
+    """A provider of profiles and templates, and the carrier that has it."""
 
     carrier: str
     provider: ProfileProvider
 
     @property
     def relay_name(self) -> str | None:
-        """The carrier, where its desk keeps profiles and templates itself."""
+        """The carrier, if it is a relay, which stores profiles and templates itself."""
         return self.carrier if isinstance(self.provider, RelayProvider) else None
 
 
 @dataclass(frozen=True)
 class Context:
-    """A relay post: its store, its carriers, its rules, its clock."""
+    """The store, carriers, policy, clock and metrics of one running service."""
 
     store: Store
     world: World
@@ -44,18 +44,19 @@ class Context:
     slots: Slots = field(default_factory=Slots)
     wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
     open_circuits: set[str] = field(default_factory=set)
-    """The carriers that are set aside: others are tried before them."""
+    """The carriers whose circuit is open: others of the route come first."""
 
     def wake(self, carriers: Iterable[str]) -> None:
-        """Tell the deliverers of these carriers that there is something new."""
+        """Wake the deliverers of these carriers: they have new messages."""
         for name in carriers:
             if name in self.wake_events:
                 self.wake_events[name].set()
 
     def choose_carrier(self, product: Product, *, is_scheduled: bool = False) -> str:
-        """Return the carrier that a product goes to first; one that is set aside only for want of others.
+        """Return the first carrier of a product's route whose circuit is not open, or the first one if all are.
 
-        What is for later goes to the first of its route: which ones are aside then, nobody knows now.
+        A scheduled message goes to the first carrier of its route: circuits may have closed by then.
+
         Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
         name = self.policy.routes.first(product)
@@ -68,31 +69,31 @@ class Context:
         return name
 
     def provider(self) -> CarrierProvider:
-        """Return who looks after sender profiles and templates: the first of Alimtalk's route that does.
+        """Return the provider of profiles and templates: the first one in the route of Alimtalk.
 
         Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
         for name in self.policy.routes.carriers_for(Product.ALIMTALK):
-            desk = self.carriers[name].provider
-            if desk is not None:
-                return CarrierProvider(name, desk)
+            provider = self.carriers[name].provider
+            if provider is not None:
+                return CarrierProvider(name, provider)
         raise Refused(Code.PRODUCT_NOT_AVAILABLE)
 
     def provider_of(self, profile: Profile) -> ProfileProvider:
-        """Return who looks after a profile and its templates.
+        """Return the provider of a profile and its templates.
 
-        Raises Refused: PRODUCT_NOT_AVAILABLE, where its relay is no more; INVALID_STATE for one kept here alone,
-        where a relay now keeps all others.
+        Raises Refused: PRODUCT_NOT_AVAILABLE if its relay is no longer configured; INVALID_STATE for a profile
+        that is stored only here while a relay stores all others.
         """
         if profile.carrier is not None:
             return self.relay_of(profile.carrier)
-        posted = self.provider()
-        if posted.relay_name is not None:
+        default = self.provider()
+        if default.relay_name is not None:
             raise Refused(Code.INVALID_STATE, "senderKey", _NOT_AT_RELAY)
-        return posted.provider
+        return default.provider
 
     def relay_of(self, carrier: str) -> RelayProvider:
-        """Return the relay of a carrier.
+        """Return a carrier's relay.
 
         Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
@@ -107,7 +108,7 @@ class Context:
 
     @property
     def relays(self) -> dict[str, RelayProvider]:
-        """The carriers that keep profiles and templates themselves."""
+        """The relays by carrier: they store profiles and templates themselves."""
         return {
             name: each.provider for name, each in self.carriers.items() if isinstance(each.provider, RelayProvider)
         }

@@ -1,4 +1,4 @@
-"""What the service counts and measures, for Prometheus."""
+"""Metrics of the service, for Prometheus."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ _LANES = ("small", "campaign", "awaiting_receipt")
 
 
 class LabelledCounter:
-    """A counter by labels that costs the hot path no more than an addition; it is put into words when read."""
+    """A counter with labels that costs the hot path one addition; it is formatted only when read."""
 
     def __init__(self, name: str, help: str, labels: Sequence[str], registry: CollectorRegistry) -> None:
         self._family = (name.removesuffix("_total"), help, labels)
@@ -28,15 +28,15 @@ class LabelledCounter:
         registry.register(self)
 
     def add(self, count: int, *labels: str) -> None:
-        """Count so many more."""
+        """Add to the count of these labels."""
         self._counts[labels] = self._counts.get(labels, 0) + count
 
     def count(self, *labels: str) -> int:
-        """Return how many were counted under these labels."""
+        """Return the count of these labels."""
         return self._counts.get(labels, 0)
 
     def collect(self) -> Iterable[CounterMetricFamily]:
-        """Yield the figures to Prometheus."""
+        """Yield the counts to Prometheus."""
         name, help, labels = self._family
         family = CounterMetricFamily(name, help, labels=labels)
         for key, count in sorted(self._counts.items()):
@@ -45,7 +45,7 @@ class LabelledCounter:
 
 
 class Metrics:
-    """The counters of one running service."""
+    """The metrics of one running service."""
 
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
@@ -63,12 +63,12 @@ class Metrics:
         )
         self.carrier_response_seconds = Histogram(
             "pabal_carrier_response_seconds",
-            "How long a carrier took to answer a batch.",
+            "Time a carrier took to answer a batch.",
             ["carrier"],
             registry=registry,
         )
         self.carrier_verdicts = LabelledCounter(
-            "pabal_carrier_verdicts_total", "What carriers said to messages.", ["carrier", "verdict"], registry
+            "pabal_carrier_verdicts_total", "Verdicts of carriers on messages.", ["carrier", "verdict"], registry
         )
         self.receipts = LabelledCounter("pabal_receipts_total", "Receipts received.", ["carrier"], registry)
         self.receipts_unmatched = LabelledCounter(
@@ -76,13 +76,13 @@ class Metrics:
         )
         self.commit_seconds = Histogram(
             "pabal_store_commit_seconds",
-            "How long a commit of the store took.",
+            "Time a commit of the store took.",
             buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
             registry=registry,
         )
         self.commit_writes = Histogram(
             "pabal_store_commit_writes",
-            "How many transactions one commit held.",
+            "Number of transactions in one commit.",
             buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
             registry=registry,
         )
@@ -97,14 +97,14 @@ class Metrics:
         )
         self.carrier_circuit_open = Gauge(
             "pabal_carrier_circuit_open",
-            "Whether a carrier is set aside: its messages go to the next of their route.",
+            "Whether a carrier's circuit is open: its messages go to the next carrier of their route.",
             ["carrier"],
             registry=registry,
         )
         self.queue_jobs = Gauge("pabal_queue_jobs", "Jobs in the queue.", ["carrier", "lane"], registry=registry)
         self.queue_oldest_due_seconds = Gauge(
             "pabal_queue_oldest_due_seconds",
-            "How long the oldest due job waits.",
+            "Time the oldest due job has waited.",
             ["carrier", "lane"],
             registry=registry,
         )
@@ -115,12 +115,12 @@ class Metrics:
             self.messages_ended.add(count, product.word, str(outcome.number))
 
     def set_carrier_status(self, name: str, *, is_up: bool, is_circuit_open: bool) -> None:
-        """Take over how a carrier does."""
+        """Set the gauges of a carrier."""
         self.carrier_up.labels(name).set(is_up)
         self.carrier_circuit_open.labels(name).set(is_circuit_open)
 
     def set_queue_depths(self, depths: Iterable[QueueDepth], now: int) -> None:
-        """Take over how deep the queue is."""
+        """Set the gauges of the queue."""
         for depth in depths:
             labels = (depth.carrier, _LANES[depth.lane])
             self.queue_jobs.labels(*labels).set(depth.jobs)
@@ -128,5 +128,5 @@ class Metrics:
             self.queue_oldest_due_seconds.labels(*labels).set(0 if oldest is None else (now - oldest) / 1000)
 
     def render(self) -> bytes:
-        """Return everything in Prometheus' text format."""
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)

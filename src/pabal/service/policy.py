@@ -1,4 +1,4 @@
-"""What the operator has decided, in the terms that the service works with."""
+"""The policy: what the operator has configured, in the units that the service works with."""
 
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -10,7 +10,7 @@ from pabal.settings.settings import Settings
 
 
 class Policy(NamedTuple):
-    """Routes, zone and periods."""
+    """Routes, time zone, limits and periods; periods are in milliseconds."""
 
     routes: Routes
     zone: ZoneInfo
@@ -33,7 +33,7 @@ class Policy(NamedTuple):
 
 
 def build_policy(settings: Settings) -> Policy:
-    """Return the policy that the settings spell."""
+    """Return the policy of the settings."""
     return Policy(
         routes=Routes(settings.routes),
         zone=settings.zone,

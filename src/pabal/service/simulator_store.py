@@ -1,4 +1,4 @@
-"""Keeps in the store what carriers have to remember."""
+"""Stores the state of carriers: the simulator's messages, and cursors of results."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from pabal.store.engine.base import Store
 
 
 class StoredSimulatorState:
-    """What the simulator has taken and owes, kept where everything is kept."""
+    """The messages that the simulator has accepted, and the receipts that it will send."""
 
     def __init__(self, store: Store, carrier: str, slots: Slots) -> None:
         self._store = store
@@ -35,7 +35,7 @@ class StoredSimulatorState:
 
 
 class PersistentCursor:
-    """How far the results of a carrier have been read."""
+    """A cursor: how far the results of a carrier have been read."""
 
     def __init__(self, store: Store, carrier: str, slots: Slots) -> None:
         self._store = store
@@ -47,8 +47,8 @@ class PersistentCursor:
         return RESULT_POLLING_SLOT in self._slots.held
 
     async def get(self, source: str) -> Instant | None:
-        kept = await self._store.read(cursors.get, self._name(source))
-        return None if kept is None else int.from_bytes(kept, "big")
+        stored = await self._store.read(cursors.get, self._name(source))
+        return None if stored is None else int.from_bytes(stored, "big")
 
     async def put(self, source: str, at: Instant) -> None:
         await self._store.write(cursors.put, self._name(source), at.to_bytes(8, "big"))

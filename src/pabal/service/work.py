@@ -1,4 +1,4 @@
-"""Works: delivers for every carrier, listens to them and keeps house, until told to stop."""
+"""The background work of a process: delivery, receipts, housekeeping and campaigns."""
 
 import asyncio
 import logging
@@ -15,12 +15,13 @@ from pabal.service.sending.campaigns import run_campaigns
 from pabal.service.upkeep.housekeeping import run_housekeeping
 
 RESTART_DELAY_S = 1.0
+"""Pause before a loop that failed starts again."""
 
 log = logging.getLogger("pabal")
 
 
 class BackgroundWork:
-    """All that goes on behind the interface, in this process."""
+    """All loops that run behind the HTTP interface."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -30,7 +31,7 @@ class BackgroundWork:
         self._slot_holder_task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to deliver, to listen, to keep house and to bring campaigns on."""
+        """Start all loops."""
         context = self._context
         if context.slots.are_shared:
             self._slot_holder = SlotHolder(context)
@@ -48,7 +49,7 @@ class BackgroundWork:
             self._spawn(lambda: run_sync(context))
 
     async def stop(self, timeout_s: float) -> None:
-        """Leave to others, or to the next start, what is not in hand, and finish what is."""
+        """Give up the slots, finish what is in flight, and stop all loops."""
         if self._slot_holder and self._slot_holder_task:
             self._slot_holder_task.cancel()
             await asyncio.gather(self._slot_holder_task, return_exceptions=True)
@@ -63,11 +64,11 @@ class BackgroundWork:
 
 
 async def _run_forever(loop: Callable[[], Awaitable[None]]) -> None:
-    """Run a loop for good: a fault in it is a bug, told loudly, but not the end of all delivery."""
+    """Run a loop until it ends; after an error, which is a bug, log it and start the loop again."""
     while True:
         try:
             await loop()
             return
         except Exception as error:
-            log.error("a loop of the service failed; starting it again", extra=describe_error(error))
+            log.error("background loop failed; restarting it", extra=describe_error(error))
             await asyncio.sleep(RESTART_DELAY_S)

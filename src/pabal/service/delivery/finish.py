@@ -1,4 +1,4 @@
-"""Brings messages to their end, and lets a text stand in for a failed Alimtalk or friend talk."""
+"""Ends messages, and adds the text fallback of a failed Alimtalk or friend talk."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,55 +15,57 @@ from pabal.store.requests import Request
 
 
 class FinishResult(NamedTuple):
-    """How messages ended, and which carriers have something new to send."""
+    """How messages ended, and which carriers have new messages to send."""
 
     ended: list[tuple[Product, Outcome]]
     carriers_to_wake: set[str]
 
 
 def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: Instant) -> FinishResult:
-    """End messages for good, each once, with the fallback of those that failed."""
+    """End messages, each only once, and add the fallbacks of those that failed."""
     if not ended:
         return FinishResult([], set())
     outcomes = dict(ended)
-    dropped = queue.remove(tx, sorted(outcomes))
+    removed = queue.remove(tx, sorted(outcomes))
     receipts.delete(
         tx,
         [
             (carrier, reference, one)
-            for one, carrier, references in dropped
+            for one, carrier, references in removed
             if references is not None
             for reference in references.split(queue.REFERENCE_SEPARATOR)
         ],
     )
-    final = messages.finish(tx, [(one, outcomes[one]) for one, _, _ in dropped], now)
+    final = messages.finish(tx, [(one, outcomes[one]) for one, _, _ in removed], now)
     failed = [
         one
         for one, product in final
         if outcomes[one] is not Outcome.DELIVERED and not PRODUCT_BY_NUMBER[product].is_text
     ]
-    stand_ins = add_fallbacks(tx, failed, policy, now)
+    fallbacks = add_fallbacks(tx, failed, policy, now)
     ends = [(PRODUCT_BY_NUMBER[product], outcomes[one]) for one, product in final]
-    return FinishResult(ends + stand_ins.ended, stand_ins.carriers_to_wake)
+    return FinishResult(ends + fallbacks.ended, fallbacks.carriers_to_wake)
 
 
 def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> FinishResult:
-    """Keep a text message for each failed one whose request wants it."""
+    """Add a text message for each failed message whose request asks for it."""
     if not failed:
         return FinishResult([], set())
     shared = requests.get(tx, {identifiers.request_id_of(one) for one in failed})
-    gone = profiles.find_deleted(tx, {each.profile_id for each in shared.values() if each.profile_id is not None})
+    deleted = profiles.find_deleted(
+        tx, {each.profile_id for each in shared.values() if each.profile_id is not None}
+    )
     wanting = [
         one
         for one in failed
         if (request := shared[identifiers.request_id_of(one)]).fallback_sender is not None
         and now <= request.scheduled_at + policy.fallback_within_ms
-        and request.profile_id not in gone
+        and request.profile_id not in deleted
     ]
-    kept = messages.get(tx, wanting)
+    origins = messages.get(tx, wanting)
     result = FinishResult([], set())
     for one in wanting:
-        _add_fallback(tx, kept[one], shared[identifiers.request_id_of(one)], policy, now, result)
+        _add_fallback(tx, origins[one], shared[identifiers.request_id_of(one)], policy, now, result)
     return result
 
 

@@ -1,4 +1,4 @@
-"""Receives: keeps a carrier's receipts, and ends the messages they speak of."""
+"""Receives a carrier's receipts: stores them and ends their messages."""
 
 import asyncio
 import logging
@@ -14,30 +14,32 @@ from pabal.store import receipts
 from pabal.store.engine.base import StoreUnavailable, Tx
 
 STORE_RETRY_DELAY_S = 1.0
+"""Pause before trying again while the store is unavailable."""
 
 log = logging.getLogger("pabal.receive")
 
 
 class ReceiveResult(NamedTuple):
-    """What receipts brought to an end, and how many spoke of nothing we know."""
+    """Which messages the receipts ended, and how many receipts matched no message."""
 
     finished: FinishResult
     unmatched: int
 
 
 def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, now: Instant) -> ReceiveResult:
-    """Keep receipts and end their messages; a repeated or contradicting one changes nothing.
+    """Store receipts and end their messages; a repeated or contradicting receipt changes nothing.
 
-    One whose reference nobody knows may be about a message in doubt, whose answer never came. If none is in
-    doubt under its name yet, it is kept under that name too, for one that still waits for its answer.
+    A receipt with an unknown reference may be for a message in doubt, which never got its reference. If no
+    message is held under its in-doubt reference yet, the receipt is stored under that one too: its message may
+    still be waiting for the answer to its submission.
     """
     ended, unmatched = receipts.record(tx, carrier, [(each.reference, each.outcome) for each in incoming], now)
-    strays = {each.reference: each for each in reversed(incoming) if each.in_doubt_reference is not None}
-    doubted = [each for one in unmatched if (each := strays.get(one))]
-    held = receipts.find_held(tx, carrier, [str(each.in_doubt_reference) for each in doubted])
-    found = [each for each in doubted if each.in_doubt_reference in held]
+    unknown = {each.reference: each for each in reversed(incoming) if each.in_doubt_reference is not None}
+    in_doubt = [each for one in unmatched if (each := unknown.get(one))]
+    held = receipts.find_held(tx, carrier, [str(each.in_doubt_reference) for each in in_doubt])
+    found = [each for each in in_doubt if each.in_doubt_reference in held]
     receipts.delete_unmatched_references(tx, carrier, [each.reference for each in found])
-    early = {each.reference for each in doubted if each.in_doubt_reference not in held}
+    early = {each.reference for each in in_doubt if each.in_doubt_reference not in held}
     names = [
         (each.in_doubt_reference, each.outcome)
         for each in incoming
@@ -49,7 +51,7 @@ def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, n
 
 
 async def store_receipts(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:
-    """Return once the receipts are kept, so that the carrier may be told so.
+    """Return once the receipts are stored: only then may the carrier be told so.
 
     Raises StoreUnavailable.
     """
@@ -61,19 +63,19 @@ async def store_receipts(context: Context, carrier: str, incoming: Sequence[Rece
 
 
 async def run_carrier(context: Context, carrier: Carrier) -> None:
-    """Hold a carrier's session for good; the store being away only delays its receipts."""
+    """Run a carrier's session forever; while the store is unavailable, its receipts wait."""
 
     async def keep(arrived: Sequence[Receipt]) -> None:
         while True:
             try:
                 return await store_receipts(context, carrier.name, arrived)
             except StoreUnavailable:
-                log.warning("receipts wait for the store", extra={"carrier": carrier.name})
+                log.warning("store unavailable; storing the receipts again", extra={"carrier": carrier.name})
                 await asyncio.sleep(STORE_RETRY_DELAY_S)
 
     while True:
         try:
             await carrier.run(keep)
-        except StoreUnavailable:  # a carrier that keeps its own memory in our store, as the simulator does
-            log.warning("a carrier waits for the store", extra={"carrier": carrier.name})
+        except StoreUnavailable:  # the simulator has its own state in our store
+            log.warning("store unavailable; restarting the carrier's session", extra={"carrier": carrier.name})
             await asyncio.sleep(STORE_RETRY_DELAY_S)

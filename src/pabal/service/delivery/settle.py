@@ -1,4 +1,4 @@
-"""Settles what a carrier said to a batch: taken, refused, or to be tried again, there or elsewhere."""
+"""Settles a carrier's verdicts on a batch: accepted, rejected, or to be retried, there or at the next carrier."""
 
 from collections.abc import Container
 from typing import NamedTuple
@@ -13,38 +13,38 @@ from pabal.store import queue, receipts
 from pabal.store.engine.base import Tx
 
 NOT_SENT_RETRY_DELAY_MS = 1 * SECOND
-"""What never left our hands is given out again so much later."""
+"""Delay before retrying a message that was not transmitted."""
 MAX_LOOKUPS = 300
-"""How often a carrier is asked about a message in doubt: five minutes apart, that is about a day."""
+"""How often a message in doubt is looked up: five minutes apart, that is about a day."""
 
 
 class BatchVerdicts(NamedTuple):
-    """A carrier's word on a batch: each attempt, and what the carrier said."""
+    """A carrier's verdicts on the attempts of a batch."""
 
     carrier: str
     results: list[tuple[Attempt, Verdict]]
     holds_in_doubt: bool = False
     open_circuits: Container[str] = ()
-    """The carriers that are set aside."""
+    """The carriers whose circuit is open."""
     can_look_up: bool = False
-    """Whether the carrier can find out about what is in doubt; until then that stays with it."""
+    """Whether the carrier can look up messages in doubt: they stay with it until it has."""
 
 
 def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: Instant) -> FinishResult:
-    """Write down what a carrier said; a word on an attempt that is no longer the current one changes nothing."""
+    """Store verdicts; one on an attempt that is no longer the current one changes nothing."""
     carrier = verdicts.carrier
-    held = queue.still_leased(tx, [(attempt.message_id, attempt.number) for attempt, _ in verdicts.results])
-    said = [pair for pair in verdicts.results if pair[0].message_id in held]
-    said.sort(key=lambda pair: pair[0].message_id)
+    leased = queue.still_leased(tx, [(attempt.message_id, attempt.number) for attempt, _ in verdicts.results])
+    results = [pair for pair in verdicts.results if pair[0].message_id in leased]
+    results.sort(key=lambda pair: pair[0].message_id)
     ended = [
         (attempt.message_id, end)
-        for attempt, verdict in said
+        for attempt, verdict in results
         if (end := _final_outcome(attempt, verdict, verdicts, policy))
     ]
-    over = {one for one, _ in ended}
-    taken = [
+    ended_ids = {one for one, _ in ended}
+    accepted = [
         (attempt, references)
-        for attempt, verdict in said
+        for attempt, verdict in results
         if (references := _references(attempt, verdict, verdicts.holds_in_doubt))
     ]
     queue.await_receipts(
@@ -56,43 +56,43 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
                 queue.REFERENCE_SEPARATOR.join(references),
                 now + policy.receipt_timeout_ms(one.product),
             )
-            for one, references in taken
+            for one, references in accepted
         ],
     )
     ended += receipts.expect(
         tx,
         carrier,
-        [(reference, one.message_id, len(references)) for one, references in taken for reference in references],
+        [(reference, one.message_id, len(references)) for one, references in accepted for reference in references],
     )
     unsettled = [
-        (one, verdict) for one, verdict in said if isinstance(verdict, Declined | Busy | NotSent | Unknown)
+        (one, verdict) for one, verdict in results if isinstance(verdict, Declined | Busy | NotSent | Unknown)
     ]
     queue.record_attempts(
         tx,
         carrier,
         [
-            queue.EndedAttempt(one.message_id, one.number, _word(verdict))
+            queue.EndedAttempt(one.message_id, one.number, verdict.label)
             for one, verdict in unsettled
             if not isinstance(verdict, NotSent)
         ],
         now,
     )
-    gone = over | {one.message_id for one, _ in taken}
-    again = [
+    done = ended_ids | {one.message_id for one, _ in accepted}
+    retries = [
         _schedule_retry(one, verdict, verdicts, policy, chance, now)
         for one, verdict in unsettled
-        if one.message_id not in gone
+        if one.message_id not in done
     ]
-    queue.retry_later(tx, again)
+    queue.retry_later(tx, retries)
     finished = finish(tx, ended, policy, now)
-    finished.carriers_to_wake.update(job.carrier for job in again)
+    finished.carriers_to_wake.update(job.carrier for job in retries)
     return finished
 
 
 def _references(attempt: Attempt, verdict: Verdict, holds_in_doubt: bool) -> tuple[str, ...]:
-    """Return the references under which a receipt is awaited, each once; none where there is nothing to wait for.
+    """Return the references to await receipts for, each once; none if there is nothing to wait for.
 
-    A carrier may answer several parts with one id: then one receipt is all that can be told from others.
+    A carrier may give several parts the same reference: then their receipts cannot be told apart, and one counts.
     """
     if isinstance(verdict, Accepted) and verdict.reference is not None:
         return tuple(dict.fromkeys((verdict.reference, *verdict.other_references)))
@@ -106,7 +106,7 @@ def _references(attempt: Attempt, verdict: Verdict, holds_in_doubt: bool) -> tup
 
 
 def _final_outcome(attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, policy: Policy) -> Outcome | None:
-    """Return how an attempt's message ends by this verdict, None where it goes on."""
+    """Return how the verdict ends the message; None if it goes on."""
     if isinstance(verdict, Rejected):
         return verdict.outcome
     if isinstance(verdict, Accepted):
@@ -120,28 +120,24 @@ def _final_outcome(attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, 
     if isinstance(verdict, Declined):
         return verdict.outcome
     if attempt.tries + 1 < (MAX_LOOKUPS if verdicts.can_look_up and attempt.is_in_doubt else retry.MAX_TRIES):
-        return None  # questions have used up tries, too
+        return None  # looking it up has used up tries, too
     return Outcome.CARRIER_ERROR if isinstance(verdict, Busy) else Outcome.UNKNOWN
 
 
 def _schedule_retry(
     attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, policy: Policy, chance: float, now: Instant
 ) -> queue.RetriedJob:
-    """Return when, at which carrier and after how many tries there a message goes on; at the next one at once.
+    """Return when and at which carrier a message is tried again: at the next carrier at once.
 
-    What a carrier was given to see how it does, and did not take, goes on as all the others of it did.
+    A probe that the carrier did not accept goes to the next carrier like all its other messages.
     """
-    here, aside = verdicts.carrier, verdicts.open_circuits
+    here, open_circuits = verdicts.carrier, verdicts.open_circuits
     tries = attempt.tries if isinstance(verdict, NotSent) else attempt.tries + 1
-    is_unsure = isinstance(verdict, Unknown) or (isinstance(verdict, NotSent) and attempt.is_in_doubt)
-    stays = verdicts.can_look_up and is_unsure  # that it has not left our hands now says nothing of the time before
-    following = None if stays else policy.routes.next_after(attempt.product, here, avoid=aside)
+    is_in_doubt = isinstance(verdict, Unknown) or (isinstance(verdict, NotSent) and attempt.is_in_doubt)
+    stays = verdicts.can_look_up and is_in_doubt  # not sent now, but perhaps by an earlier attempt
+    following = None if stays else policy.routes.next_after(attempt.product, here, avoid=open_circuits)
     is_done_here = isinstance(verdict, Declined) or tries >= retry.MAX_TRIES
-    if following and (is_done_here or (here in aside and following not in aside)):
+    if following and (is_done_here or (here in open_circuits and following not in open_circuits)):
         return queue.RetriedJob(attempt.message_id, attempt.number, now, following, 0)
-    pause = NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else retry.backoff_ms(tries, chance)
-    return queue.RetriedJob(attempt.message_id, attempt.number, now + pause, here, tries)
-
-
-def _word(verdict: Verdict) -> str:
-    return verdict.label
+    delay_ms = NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else retry.backoff_ms(tries, chance)
+    return queue.RetriedJob(attempt.message_id, attempt.number, now + delay_ms, here, tries)

@@ -1,4 +1,4 @@
-"""Stands down what may have been sent already: for a queue that comes from a backup."""
+"""Cancels messages after a restore: the queue of a backup may hold messages that were sent since."""
 
 from itertools import groupby
 from operator import itemgetter
@@ -12,27 +12,28 @@ from pabal.store import campaigns, messages, queue, queue_admin
 from pabal.store.engine.base import Tx, transaction
 
 BATCH = 500
+"""How many jobs are read at a time."""
 HALT_REASON = Text(
     "백업에서 복구했습니다. 그 뒤에 이미 보냈을 수 있으니, 확인하고 계속하거나 취소하세요.",
-    "It comes from a backup, and may have been sent since: look into that, then go on or cancel it.",
+    "Restored from a backup: it may have been sent since. Check that, then resume or cancel it.",
 )
 
 
 class CancelAfterRestoreResult(NamedTuple):
-    """How many messages were cancelled, and how many wait for a receipt that may come."""
+    """How many messages were cancelled, and how many wait for a receipt."""
 
     cancelled: int
     held: int
     halted_campaigns: int = 0
-    """How many campaigns are not made into requests any further until someone says so."""
+    """How many campaigns were halted until someone resumes them."""
 
 
 @transaction(slow=True)
 def cancel_after_restore(tx: Tx, policy: Policy, now: Instant) -> CancelAfterRestoreResult:
-    """Hand over none of what is due or had begun: it may have been, by whoever had the queue since.
+    """Cancel due messages, which may have been sent since the backup was made.
 
-    What waited is cancelled. What was being sent cannot be: it waits for its receipt, or for the end of its time.
-    Campaigns that were on their way are halted.
+    Messages whose sending had begun cannot be cancelled: they wait for a receipt until their timeout. Campaigns
+    in progress are halted.
     """
     cancelled = held = 0
     last = b""

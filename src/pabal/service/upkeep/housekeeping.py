@@ -1,4 +1,4 @@
-"""Keeps house: applies deadlines, so that every message ends, and forgets what need not be known any more."""
+"""Housekeeping: applies deadlines, so that every message ends, and deletes what has expired."""
 
 import asyncio
 import contextlib
@@ -40,28 +40,31 @@ from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.slots import SlotNotHeld
 
 ROUND_INTERVAL_S = 10.0
+"""Pause between two rounds."""
 FULL_ROUND_EVERY = 6
-"""Which carriers have jobs at all is asked only now and then: PostgreSQL may have to walk what has long ended."""
+"""One round in this many is full: finding all carriers with jobs may scan dead rows of PostgreSQL."""
 BATCH = 500
+"""Most rows that one transaction ends or deletes."""
 ERASE_BATCH = 5
+"""Most requests that one transaction erases: each may have thousands of messages."""
 TOKEN_RETENTION_MS = 2 * HOUR
 SIMULATED_MESSAGE_RETENTION_MS = 1 * MINUTE
 UNMATCHED_RECEIPT_RETENTION_MS = 1 * HOUR
-"""How long a receipt may be ahead of its answer; carriers use their ids again, so it is not kept for long."""
+"""How long a receipt may come before the answer to its submission; short, for carriers reuse references."""
 SIGN_IN_ATTEMPT_RETENTION_MS = 1 * DAY
 AUDIT_LOG_RETENTION_MS = 400 * DAY
-"""How long it is known who did what: somewhat more than a year."""
+"""A little more than a year."""
 DRAFT_RETENTION_MS = 7 * DAY
-"""How long a campaign that was never sent keeps its file."""
+"""How long a campaign that was never sent stays, with its file."""
 _UNSENT = tuple(state for state in CampaignState if state.is_before_sending)
 _SENT = (CampaignState.MADE, CampaignState.HALTED, CampaignState.CANCELLED)
 _ERASED_CURSOR = "blanked"
 
-log = logging.getLogger("pabal.keep_house")
+log = logging.getLogger("pabal.housekeeping")
 
 
 def expire_overdue(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> FinishResult:
-    """End messages whose receipt has not come in time; of one in doubt nobody knows how it ended."""
+    """End messages whose receipt has not come in time: as unknown if in doubt, else as timed out."""
     overdue = queue.find_overdue(tx, slot, carrier, now, BATCH)
     ends = [
         (one, Outcome.UNKNOWN if reference.startswith(identifiers.IN_DOUBT_PREFIX) else Outcome.TIMED_OUT)
@@ -71,9 +74,9 @@ def expire_overdue(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant
 
 
 def erase_old_requests(tx: Tx, policy: Policy, now: Instant) -> int:
-    """Forget numbers and texts of some requests that are older than the retention; return how many.
+    """Erase numbers and texts of some requests that are older than the retention; return how many.
 
-    Where there are months, they are dropped instead.
+    A partitioned store drops whole partitions instead.
     """
     if partitions.is_partitioned(tx):
         return 0
@@ -88,26 +91,26 @@ def erase_old_requests(tx: Tx, policy: Policy, now: Instant) -> int:
 
 
 def trim_simulator(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy: Policy, now: Instant) -> int:
-    """Drop the oldest of what the simulators' phones hold; never what a receipt is still owed for."""
-    owed = [at for name in carriers if (at := simulator.next_receipt_at(tx, name, slots)) is not None]
-    before = min([now, *owed]) - SIMULATED_MESSAGE_RETENTION_MS
+    """Delete the oldest simulated messages, but none that still awaits its receipt; return how many."""
+    pending = [at for name in carriers if (at := simulator.next_receipt_at(tx, name, slots)) is not None]
+    before = min([now, *pending]) - SIMULATED_MESSAGE_RETENTION_MS
     return simulator.trim(tx, policy.max_simulator_messages, before, now - policy.retention_ms, BATCH)
 
 
 async def run_housekeeping(context: Context) -> None:
-    """Go round for good; the store being away only delays it."""
-    pace = ThroughputReporter(context)
+    """Run rounds forever; while the store is unavailable, wait for the next one."""
+    throughput = ThroughputReporter(context)
     for number in itertools.count():
         try:
-            await pace.report()
+            await throughput.report()
             await run_round(context, is_full=number % FULL_ROUND_EVERY == 0)
         except StoreUnavailable:
-            log.warning("housekeeping waits for the store")
+            log.warning("store unavailable; housekeeping waits for the next round")
         await asyncio.sleep(ROUND_INTERVAL_S)
 
 
 async def run_round(context: Context, *, is_full: bool = True) -> None:
-    """End what has waited too long, in small transactions; being thorough, do everything that there is to do."""
+    """End overdue messages, in small transactions; a full round does all other tasks as well."""
     for slot in context.slots.held:
         names = set(context.carriers)
         if is_full:
@@ -115,10 +118,10 @@ async def run_round(context: Context, *, is_full: bool = True) -> None:
         for name in sorted(names):
             await _expire_all(context, slot, name)
         if is_full:
-            with contextlib.suppress(SlotNotHeld):  # it has gone to another worker just now
+            with contextlib.suppress(SlotNotHeld):  # another worker has just got it
                 await reassign_unknown_carriers(context, slot, context.slots.worker_id, is_orphaned=False)
     if HOUSEKEEPING_SLOT in context.slots.held:
-        await _trim_phones(context)
+        await _trim_simulators(context)
         if is_full:
             await _run_global_tasks(context)
             await update_statistics(context)
@@ -133,7 +136,7 @@ async def _expire_all(context: Context, slot: int, carrier: str) -> None:
         is_done = len(finished.ended) < BATCH
 
 
-async def _trim_phones(context: Context) -> None:
+async def _trim_simulators(context: Context) -> None:
     slots, names = range(context.slots.total), list(context.carriers)
     await _repeat_until_none(
         context, lambda tx: trim_simulator(tx, names, slots, context.policy, context.world.now())
@@ -141,7 +144,7 @@ async def _trim_phones(context: Context) -> None:
 
 
 async def _run_global_tasks(context: Context) -> None:
-    """Do what one process does for all."""
+    """Do the tasks that one process does for all workers."""
     policy, world = context.policy, context.world
     await cancel_deleted_profiles(context)
     await _repeat_until_none(
@@ -175,6 +178,6 @@ async def _run_global_tasks(context: Context) -> None:
     await context.store.write(cursors.delete_old_probes, world.now() - DAY)
 
 
-async def _repeat_until_none(context: Context, forget_some: Callable[[Tx], int]) -> None:
-    while await context.store.write(forget_some):
+async def _repeat_until_none(context: Context, delete_some: Callable[[Tx], int]) -> None:
+    while await context.store.write(delete_some):
         pass

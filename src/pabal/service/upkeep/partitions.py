@@ -1,4 +1,4 @@
-"""Keeps months: makes the store's tables of the next ones, drops those older than the retention."""
+"""Maintains partitions: creates those of the next months, and drops those older than the retention."""
 
 import logging
 
@@ -7,12 +7,13 @@ from pabal.store.engine import partitions
 from pabal.store.engine.base import StoreUnavailable
 
 BATCH = 500
+"""Most stray rows that one transaction deletes."""
 
-log = logging.getLogger("pabal.keep_months")
+log = logging.getLogger("pabal.partitions")
 
 
 async def maintain_partitions(context: Context) -> None:
-    """Make and drop the months that are due, if the store has such; what others are in the way of waits a round."""
+    """Create and drop partitions, if the store has any; if a lock is in the way, wait for the next round."""
     store, now = context.store, context.world.now()
     before = now - context.policy.retention_ms
     due = await store.read(partitions.pending_tasks, now, before)
@@ -21,9 +22,9 @@ async def maintain_partitions(context: Context) -> None:
             await store.write(partitions.create_ahead, now)
         for month in due.expired_months:
             if await store.write(partitions.drop_month, month):
-                log.info("a month older than the retention is dropped", extra={"month": month})
+                log.info("dropped a partition older than the retention", extra={"month": month})
         if due.has_expired_default_rows:
             while await store.write(partitions.delete_expired_default_rows, before, BATCH):
                 pass
     except StoreUnavailable:
-        log.warning("months wait for the next round")
+        log.warning("partitions could not be maintained; retrying in the next round")

@@ -1,7 +1,7 @@
-"""Counts how messages stand, for the overview, without a word from those who deliver.
+"""Updates the statistics of the overview by counting messages, apart from delivery.
 
-A quarter of an hour is counted again while its jobs change, and never again when it has none left: what is read
-does not grow with the history. A crash costs nothing: figures are never added up from what happened.
+A quarter of an hour is counted again while its jobs change, and never again once it has none: so the work does
+not grow with the history. A crash does no harm, for counts are never added up from events.
 """
 
 from collections import Counter
@@ -13,33 +13,33 @@ from pabal.store.engine.base import Tx
 from pabal.store.statistics import OPEN_PREFIX, QUARTER, CountedQuarter, quarter_start
 
 SLICE_MS = 1 * MINUTE
-"""So much is read at a time, to let others read in between."""
+"""How much is read at a time, so that others can read in between."""
 GRACE_MS = 5 * MINUTE
-"""So long after a quarter a request of it may still be on its way into the store, or another's clock behind."""
+"""How long after a quarter its requests may still be stored: a commit may be late, or a clock slow."""
 MAX_LOOKBACK_MS = 35 * DAY
-"""How far back a store is counted that never was."""
+"""How far back a store is counted for the first time."""
 STATISTICS_RETENTION_MS = 100 * DAY
 MAX_QUARTERS_PER_ROUND = 200
 MAX_ROUND_S = 2.0
-"""No new quarter is begun so long after counting began: what else housekeeping has to do must not wait."""
+"""After this long no further quarter is counted: other housekeeping must not wait."""
 RECOUNT_PAUSE_FACTOR = 50
-"""A quarter rests so many times longer than counting it took."""
+"""A quarter is counted again after this many times as long as counting it took."""
 QUICK_MS = 50
-"""What took no longer may be counted while someone waits."""
+"""A quarter that takes no longer may be counted while a page waits."""
 _CURSOR = "counted"
 
 
 async def update_statistics(context: Context, max_ms: int | None = None) -> None:
-    """Count what has changed, and go on from where counting has come to."""
+    """Count the quarters that have changed, and the new ones."""
     store, world = context.store, context.world
     begun = world.monotonic()
     known, since = await store.read(_read_progress, world.now())
     for each in reversed(known):
         if world.monotonic() - begun > MAX_ROUND_S:
             return
-        rests_until = each.counted_at + RECOUNT_PAUSE_FACTOR * each.duration_ms
-        is_rested = not each.counted_at <= world.now() < rests_until  # or the clock was set back
-        if is_rested and (max_ms is None or each.duration_ms <= max_ms):
+        recount_at = each.counted_at + RECOUNT_PAUSE_FACTOR * each.duration_ms
+        is_due = not each.counted_at <= world.now() < recount_at  # or the clock was set back
+        if is_due and (max_ms is None or each.duration_ms <= max_ms):
             await _recount_if_changed(context, each)
     if max_ms is None:
         await _count_new_quarters(context, {each.quarter for each in known}, since, begun + MAX_ROUND_S)
@@ -48,7 +48,7 @@ async def update_statistics(context: Context, max_ms: int | None = None) -> None
 
 
 async def _count_new_quarters(context: Context, known: set[Instant], since: Instant, until_s: float) -> None:
-    """Count quarters that were not counted yet; those that may still grow will be found again."""
+    """Count quarters that were not counted yet; those that may still grow are counted again later."""
     store, begun_at = context.store, since
     now = context.world.now()
     for _ in range(MAX_QUARTERS_PER_ROUND):
@@ -68,13 +68,13 @@ async def _count_new_quarters(context: Context, known: set[Instant], since: Inst
 
 
 async def _recount_if_changed(context: Context, known: CountedQuarter) -> None:
-    """Count a quarter again if messages may have come in or moved on since."""
+    """Count a quarter again if messages were added or have changed since."""
     if known.queue_digest.startswith(OPEN_PREFIX) or await _waiting(context, known.quarter) != known.queue_digest:
         await _count_quarter(context, known.quarter)
 
 
 async def _count_quarter(context: Context, quarter: Instant) -> None:
-    """Count a quarter; how its jobs stand is looked at first, so that what changes meanwhile is seen next time."""
+    """Count a quarter; its jobs are read first, so that the next round sees what changes meanwhile."""
     store, world = context.store, context.world
     begun, now = world.monotonic(), world.now()
     waiting = await _waiting(context, quarter)
@@ -96,7 +96,7 @@ async def _waiting(context: Context, quarter: Instant) -> str:
 
 
 def _read_progress(tx: Tx, now: Instant) -> tuple[list[CountedQuarter], Instant]:
-    """Return what is to be counted again, and from where on nothing is known."""
+    """Return the unfinished quarters, and from when on nothing was counted."""
     mark = cursors.get(tx, _CURSOR)
     return statistics.list_unfinished(tx), max(
         int.from_bytes(mark or b"", "big"), quarter_start(now - MAX_LOOKBACK_MS)
