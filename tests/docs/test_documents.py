@@ -1,4 +1,4 @@
-"""What the documents name exists: paths, settings, codes, metrics, commands, and the pages they link to."""
+"""Checks that everything the documents name exists: paths, settings, codes, metrics, commands and links."""
 
 import re
 import shlex
@@ -44,7 +44,7 @@ def test_every_variable_is_a_setting(name: str) -> None:
 
 
 @in_every_document
-def test_every_setting_that_is_called_one_exists(name: str) -> None:
+def test_every_named_setting_exists(name: str) -> None:
     named = set(re.findall(r"settings? \[?`([a-z_]+)", text_of(name)))
 
     assert named <= set(FIELDS)
@@ -81,13 +81,13 @@ def test_every_command_is_understood(name: str) -> None:
         assert hasattr(given, "run"), command
 
 
-def test_every_metric_is_told_to_operators_and_no_other() -> None:
-    told = set(re.findall(r"^\| `(pabal_\w+)`", text_of("docs/how-to/operate.md"), re.MULTILINE))
+def test_operators_page_lists_exactly_the_metrics_that_exist() -> None:
+    listed = set(re.findall(r"^\| `(pabal_\w+)`", text_of("docs/how-to/operate.md"), re.MULTILINE))
 
-    assert told == {full_name(metric) for metric in Metrics().registry.collect()}
+    assert listed == {full_name(metric) for metric in Metrics().registry.collect()}
 
 
-def test_the_architecture_names_every_package_and_no_other() -> None:
+def test_architecture_names_exactly_the_packages_that_exist() -> None:
     source = ROOT / "src" / "pabal"
     tree = text_of("ARCHITECTURE.md").partition("```\nsrc/pabal/\n")[2].partition("docs/")[0]
     named: set[str] = set()
@@ -113,7 +113,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_every_promise_names_tests_that_exist() -> None:
+def test_every_promise_names_existing_tests() -> None:
     promises = re.split(r"^## ", text_of("docs/promises.md"), flags=re.MULTILINE)[1:]
 
     held_by = {promise.splitlines()[0]: re.findall(r"`(tests/[\w/]+\.py)`", promise) for promise in promises}

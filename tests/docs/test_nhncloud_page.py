@@ -1,4 +1,4 @@
-"""What the page on NHN Cloud tells: its files can be loaded, and its codes are those of the carrier."""
+"""Checks the page on NHN Cloud: its files load, and its codes match the carrier's."""
 
 import re
 from pathlib import Path
@@ -33,13 +33,13 @@ def test_every_file_of_the_page_can_be_used_as_it_is(tmp_path: Path, text: str) 
     )
 
 
-def test_the_page_tells_every_code_of_a_result_that_means_something_of_its_own() -> None:
-    told: dict[bool, dict[str, Outcome]] = {True: {}, False: {}}
+def test_page_lists_every_result_code_with_its_own_meaning() -> None:
+    listed: dict[bool, dict[str, Outcome]] = {True: {}, False: {}}
     for number, texts, talks in ENDS:
         for is_text, words in ((True, texts), (False, talks)):
-            told[is_text] |= {code: OUTCOME_BY_NUMBER[int(number)] for code in re.findall(r"\w+", words)}
+            listed[is_text] |= {code: OUTCOME_BY_NUMBER[int(number)] for code in re.findall(r"\w+", words)}
 
-    assert told == {True: codes._SMS_OUTCOMES, False: codes._TALK_OUTCOMES}
+    assert listed == {True: codes._SMS_OUTCOMES, False: codes._TALK_OUTCOMES}
 
 
 def test_every_code_of_a_refusal_that_the_page_names_is_known() -> None:

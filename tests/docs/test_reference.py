@@ -1,4 +1,4 @@
-"""The pages of docs/reference/ say what the code says."""
+"""Checks that the pages of docs/reference/ match the code."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ SIMULATOR = generate.FOLDER / "simulator.md"
 
 
 @pytest.mark.parametrize("name", generate.pages())
-def test_a_generated_page_is_what_the_code_would_generate(name: str) -> None:
+def test_generated_page_is_up_to_date(name: str) -> None:
     text = (generate.FOLDER / name).read_text(encoding="utf-8")
 
     assert text == generate.pages()[name], "run `make docs`"
@@ -36,7 +36,7 @@ def test_check_fails_for_a_stale_page_and_changes_nothing(
     assert (tmp_path / "errors.md").read_text(encoding="utf-8") == "stale"
 
 
-def test_what_was_written_passes_the_check(tmp_path: Path) -> None:
+def test_generated_pages_pass_the_check(tmp_path: Path) -> None:
     assert generate.main([], tmp_path) == 0
 
     assert generate.main(["--check"], tmp_path) == 0
@@ -44,13 +44,13 @@ def test_what_was_written_passes_the_check(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [f"0100000000{last}" for last in range(1, 9)])
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK, Product.FRIENDTALK_TEXT])
-def test_the_simulator_page_tells_the_fate_of_its_numbers(number: str, product: Product) -> None:
+def test_simulator_page_lists_the_outcomes_of_its_numbers(number: str, product: Product) -> None:
     shown = f"{number[:3]}-{number[3:7]}-{number[7:]}"
     row = next(line for line in SIMULATOR.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {shown}"))
 
     fate = outcome_for(Attempt(bytes(16), 1, 1, product, number, "0212345678", None, "text"))
 
-    told = re.findall(r"\b[1239][0-9]{3}\b", row)
+    listed = re.findall(r"\b[1239][0-9]{3}\b", row)
     outcomes = [fate.rejected] if fate.rejected else [outcome for _, outcome in fate.receipts]
     is_usual_text = product is Product.SMS and "texts arrive" in row
-    assert is_usual_text or {str(outcome.number) for outcome in outcomes} <= set(told)
+    assert is_usual_text or {str(outcome.number) for outcome in outcomes} <= set(listed)

@@ -1,4 +1,4 @@
-"""Every test of this floor runs on each engine."""
+"""Runs every test of this folder on each engine."""
 
 from tests.fixtures.engines import engine
 

@@ -1,4 +1,4 @@
-"""Advertisements: marked as such, and never sent at night."""
+"""Advertisements: labelled, and never sent at night."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from tests.fixtures.web import (
 )
 
 
-def test_an_advertisement_is_marked_and_the_mark_counts(run_scenario: RunScenario) -> None:
+def test_advertisement_is_labelled_and_the_label_counts(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -64,7 +64,7 @@ def test_an_advertisement_is_marked_and_the_mark_counts(run_scenario: RunScenari
         ("2026-11-15 23:00", "2026-11-16 09:00", False),
     ],
 )
-def test_an_advertisement_is_not_taken_for_the_night_and_other_messages_are(
+def test_advertisement_for_the_night_is_refused_and_other_messages_are_not(
     run_scenario: RunScenario, clock: str, send_date: str | None, is_night: bool
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -90,7 +90,7 @@ def test_an_advertisement_is_not_taken_for_the_night_and_other_messages_are(
         ("2026-11-15 20:49", None, "2026-11-15 20:49:00"),
     ],
 )
-def test_an_advertisement_for_the_night_is_moved_to_the_morning_if_so_set(
+def test_advertisement_for_the_night_is_moved_to_the_morning_if_configured(
     run_scenario: RunScenario, clock: str, send_date: str | None, scheduled: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -105,7 +105,7 @@ def test_an_advertisement_for_the_night_is_moved_to_the_morning_if_so_set(
     run_scenario(scenario, world=world_starting_at(clock), night_ads="move")
 
 
-def test_an_advertisement_that_comes_due_at_night_by_delay_waits_for_the_morning(run_scenario: RunScenario) -> None:
+def test_advertisement_delayed_into_the_night_waits_until_morning(run_scenario: RunScenario) -> None:
     world = world_starting_at("2026-11-15 20:49:59")
     busy_at_first = "010-0000-0005"
 
@@ -129,7 +129,7 @@ def test_an_advertisement_that_comes_due_at_night_by_delay_waits_for_the_morning
     run_scenario(scenario, world=world)
 
 
-def test_an_advertisement_that_a_stop_delayed_into_the_night_waits_for_the_morning(tmp_path: Path) -> None:
+def test_advertisement_delayed_into_the_night_by_a_stop_waits_until_morning(tmp_path: Path) -> None:
     async def scenario() -> None:
         evening = await build_environment(tmp_path, world=world_starting_at("2026-11-15 20:40"))
         call = await evening.caller()
@@ -155,7 +155,7 @@ def test_an_advertisement_that_a_stop_delayed_into_the_night_waits_for_the_morni
     run_in_virtual_time(scenario())
 
 
-def test_the_fallback_of_an_advertisement_waits_for_the_morning(run_scenario: RunScenario) -> None:
+def test_fallback_of_an_advertisement_waits_until_morning(run_scenario: RunScenario) -> None:
     world = world_starting_at("2026-11-15 20:49:59.900")
 
     async def scenario(env: Environment) -> None:

@@ -1,4 +1,4 @@
-"""Cancelling what still waits."""
+"""Cancelling waiting messages."""
 
 import asyncio
 from typing import Any
@@ -22,7 +22,7 @@ LATER = "2026-11-15 12:10"
 OTHER = "010-8765-4321"
 
 
-def test_a_cancelled_send_is_never_handed_over(run_scenario: RunScenario) -> None:
+def test_cancelled_request_is_never_submitted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sent = await call_ok(call, "message/sendSMS", sms_body(PHONE, OTHER, sendDate=LATER))
@@ -79,7 +79,7 @@ def test_cancelling_again_cancels_nothing_more(run_scenario: RunScenario) -> Non
     ("number", "waited_s", "status"),
     [(PHONE, 2, "completed 1000"), ("010-0000-0005", 0.1, "sending"), ("010-0000-0006", 2, "sending")],
 )
-def test_what_no_longer_waits_is_not_cancelled(
+def test_messages_that_no_longer_wait_are_not_cancelled(
     run_scenario: RunScenario, number: str, waited_s: float, status: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -95,7 +95,7 @@ def test_what_no_longer_waits_is_not_cancelled(
     run_scenario(scenario)
 
 
-def test_cancel_and_delivery_at_the_same_moment_agree_on_who_was_first(run_scenario: RunScenario) -> None:
+def test_concurrent_cancel_and_delivery_agree_on_each_message(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sent = await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 50, sendDate="2026-11-15 12:01"))
@@ -129,7 +129,7 @@ def test_cancel_and_delivery_at_the_same_moment_agree_on_who_was_first(run_scena
         ({"messageId": "f" * 32}, "REQUEST_NOT_FOUND", "messageId"),
     ],
 )
-def test_what_is_not_there_cannot_be_cancelled(
+def test_unknown_requests_and_messages_cannot_be_cancelled(
     run_scenario: RunScenario, change: dict[str, Any], result: str, field: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -144,7 +144,7 @@ def test_what_is_not_there_cannot_be_cancelled(
     run_scenario(scenario)
 
 
-def test_a_message_of_another_send_is_not_cancelled(run_scenario: RunScenario) -> None:
+def test_message_of_another_send_is_not_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))

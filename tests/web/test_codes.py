@@ -1,4 +1,4 @@
-"""Every result code of the interface: provoked once, and told in Korean and in English."""
+"""Every result code of the interface: caused once, and answered in Korean and English."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -32,7 +32,7 @@ INSIDE = "disk 7 of rack 3 says ENOSPC in table messages"
 
 
 class Provoked(NamedTuple):
-    """How to provoke a code, in which service, at what time."""
+    """How to cause a code: the call, the settings and the time."""
 
     act: Provoke
     settings: dict[str, Any] = {}  # noqa: RUF012 - never written to
@@ -175,7 +175,7 @@ each_code = pytest.mark.parametrize("code", PROVOKED, ids=[code.name for code in
 
 
 def _provoked(run_scenario: RunScenario, folder: Path, code: Code, language: str, **settings: Any) -> ApiResponse:
-    """Return the answer that a scenario provokes."""
+    """Return the answer of a scenario."""
     provoked = PROVOKED[code]
     world = world_starting_at(provoked.clock)
     answers: list[ApiResponse] = []
@@ -189,7 +189,7 @@ def _provoked(run_scenario: RunScenario, folder: Path, code: Code, language: str
 
 
 def _values(found: Any) -> list[Any]:
-    """Return everything that an answer holds, at any depth."""
+    """Return every value of an answer, at any depth."""
     if isinstance(found, dict):
         return [value for each in found.values() for value in _values(each)]
     if isinstance(found, list):
@@ -203,7 +203,7 @@ def test_every_code_has_a_scenario_that_causes_it() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @each_code
-def test_every_code_is_told_in_the_envelope_and_in_the_callers_language(
+def test_every_code_is_answered_in_the_envelope_and_the_callers_language(
     run_scenario: RunScenario, tmp_path: Path, code: Code, language: str
 ) -> None:
     answer = _provoked(run_scenario, tmp_path, code, language)
@@ -225,9 +225,7 @@ def test_every_code_is_told_in_the_envelope_and_in_the_callers_language(
 
 
 @each_code
-def test_clients_that_throw_on_4xx_are_answered_200_if_so_set(
-    run_scenario: RunScenario, tmp_path: Path, code: Code
-) -> None:
+def test_always_ok_answers_200_instead_of_4xx(run_scenario: RunScenario, tmp_path: Path, code: Code) -> None:
     answer = _provoked(run_scenario, tmp_path, code, "ko", always_ok=True)
 
     is_softened = 400 <= code.http_status < 500 and code is not Code.RATE_LIMITED
@@ -235,7 +233,7 @@ def test_clients_that_throw_on_4xx_are_answered_200_if_so_set(
     assert answer.status == (200 if is_softened else code.http_status)
 
 
-def test_clients_that_throw_on_4xx_still_meet_it_outside_the_interface(run_scenario: RunScenario) -> None:
+def test_always_ok_applies_to_the_interface_only(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -245,27 +243,27 @@ def test_clients_that_throw_on_4xx_still_meet_it_outside_the_interface(run_scena
 
 
 @pytest.mark.parametrize("code", [Code.INTERNAL_ERROR, Code.SERVICE_UNAVAILABLE])
-def test_nothing_of_the_inside_is_told(run_scenario: RunScenario, tmp_path: Path, code: Code) -> None:
+def test_internal_details_are_not_exposed(run_scenario: RunScenario, tmp_path: Path, code: Code) -> None:
     answer = _provoked(run_scenario, tmp_path, code, "en")
 
-    told = f"{answer.body} {answer.headers}"
+    answer_text = f"{answer.body} {answer.headers}"
     for word in ("ENOSPC", "disk", "table", "messages", "Error", "Traceback", "store", ".py"):
-        assert word not in told.replace("INTERNAL_ERROR", "")
+        assert word not in answer_text.replace("INTERNAL_ERROR", "")
 
 
-def test_an_internal_error_names_an_id_to_look_up_in_the_log(run_scenario: RunScenario, tmp_path: Path) -> None:
+def test_internal_error_names_an_id_to_look_up_in_the_log(run_scenario: RunScenario, tmp_path: Path) -> None:
     answer = _provoked(run_scenario, tmp_path, Code.INTERNAL_ERROR, "en")
 
     assert answer.headers["x-request-id"] in answer.body["resultMessage"]
 
 
-def test_what_is_away_may_be_tried_again(run_scenario: RunScenario, tmp_path: Path) -> None:
+def test_unavailable_service_answers_retry_after(run_scenario: RunScenario, tmp_path: Path) -> None:
     answer = _provoked(run_scenario, tmp_path, Code.SERVICE_UNAVAILABLE, "en")
 
     assert int(answer.headers["retry-after"]) >= 1
 
 
-def test_a_service_that_is_stopping_takes_nothing_more(run_scenario: RunScenario) -> None:
+def test_stopping_service_accepts_no_requests(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await env.service.stop()

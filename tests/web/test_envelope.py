@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is the envelope: paths, methods, bodies, characters, sizes, languages and times."""
+"""The envelope of every answer: paths, methods, languages, times and request ids."""
 
 import json
 import re
@@ -47,7 +47,7 @@ each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.pat
         "/docs/",
     ],
 )
-def test_an_unknown_path_is_not_found(run_scenario: RunScenario, path: str) -> None:
+def test_unknown_path_is_not_found(run_scenario: RunScenario, path: str) -> None:
     async def scenario(env: Environment) -> None:
         for method in ("GET", "POST", "BREW"):
             answer, _ = await call_raw(env, path, method=method)
@@ -60,9 +60,7 @@ def test_an_unknown_path_is_not_found(run_scenario: RunScenario, path: str) -> N
 
 
 @each_endpoint
-def test_a_method_that_an_endpoint_does_not_take_is_refused_with_the_one_it_takes(
-    run_scenario: RunScenario, endpoint: Endpoint
-) -> None:
+def test_wrong_method_is_refused_with_the_allowed_one(run_scenario: RunScenario, endpoint: Endpoint) -> None:
     others = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW"} - {endpoint.method}
 
     async def scenario(env: Environment) -> None:
@@ -77,7 +75,7 @@ def test_a_method_that_an_endpoint_does_not_take_is_refused_with_the_one_it_take
 
 
 @pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
-def test_pages_are_only_read(run_scenario: RunScenario, page: str) -> None:
+def test_pages_accept_only_get(run_scenario: RunScenario, page: str) -> None:
     async def scenario(env: Environment) -> None:
         answer, _ = await call_raw(env, page, method="POST")
 
@@ -87,7 +85,7 @@ def test_pages_are_only_read(run_scenario: RunScenario, page: str) -> None:
     run_scenario(scenario)
 
 
-def test_a_caller_that_hangs_up_gets_no_answer_and_nothing_is_sent(run_scenario: RunScenario) -> None:
+def test_disconnected_caller_gets_no_answer_and_nothing_is_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         events: list[dict[str, Any]] = [
@@ -144,7 +142,7 @@ def test_a_caller_that_hangs_up_gets_no_answer_and_nothing_is_sent(run_scenario:
         ("fr," * 1000 + "en", "ko"),
     ],
 )
-def test_the_language_is_the_one_preferred_of_the_two_we_speak(
+def test_language_is_the_preferred_one_of_korean_and_english(
     run_scenario: RunScenario, accept_language: str | None, locale: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -167,7 +165,7 @@ def test_the_language_is_the_one_preferred_of_the_two_we_speak(
         ("America/New_York", "2026-11-14T22:00:01.250-05:00", "2026-11-14 22:00:01"),
     ],
 )
-def test_times_are_those_of_the_services_zone(run_scenario: RunScenario, zone: str, time: str, date: str) -> None:
+def test_times_are_in_the_services_zone(run_scenario: RunScenario, zone: str, time: str, date: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await env.wait(1.25)
@@ -182,7 +180,7 @@ def test_times_are_those_of_the_services_zone(run_scenario: RunScenario, zone: s
     run_scenario(scenario, zone=ZoneInfo(zone))
 
 
-def test_every_answer_of_the_interface_has_an_id_of_its_own(run_scenario: RunScenario) -> None:
+def test_every_answer_has_a_unique_request_id(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -194,9 +192,7 @@ def test_every_answer_of_the_interface_has_an_id_of_its_own(run_scenario: RunSce
 
 
 @each_endpoint
-def test_a_query_that_cannot_be_read_is_never_a_fault_of_ours(
-    run_scenario: RunScenario, endpoint: Endpoint
-) -> None:
+def test_unreadable_query_never_causes_an_internal_error(run_scenario: RunScenario, endpoint: Endpoint) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         headers = [("apiKey", str(call.key))]

@@ -44,7 +44,7 @@ NEVER_REPORTED = "010-0000-0006"
         ({"adFlag": True}, "sms", None, "(광고)친구야"),
     ],
 )
-def test_a_failed_friend_talk_falls_back_to_a_text(
+def test_failed_friend_talk_falls_back_to_a_text(
     run_scenario: RunScenario, fields: dict[str, Any], kind: str, subject: str | None, content: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -73,7 +73,7 @@ def test_a_failed_friend_talk_falls_back_to_a_text(
 
 
 @pytest.mark.parametrize(("number", "code"), [(NO_USER, "3019"), ("010-0000-0004", "3020")])
-def test_a_failed_alimtalk_falls_back_to_a_text_once(run_scenario: RunScenario, number: str, code: str) -> None:
+def test_failed_alimtalk_falls_back_to_a_text_once(run_scenario: RunScenario, number: str, code: str) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
 
@@ -97,7 +97,7 @@ def test_a_failed_alimtalk_falls_back_to_a_text_once(run_scenario: RunScenario, 
         (PHONE, FALLBACK),
     ],
 )
-def test_no_text_follows_unless_the_message_failed_and_one_was_asked_for(
+def test_fallback_is_sent_only_if_requested_and_the_message_failed(
     run_scenario: RunScenario, number: str, fields: dict[str, Any]
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -113,7 +113,7 @@ def test_no_text_follows_unless_the_message_failed_and_one_was_asked_for(
 
 
 @pytest.mark.parametrize("fields", [{"content": "😀"}, {"resendContent": "가" * 1001}])
-def test_a_fallback_that_no_text_can_hold_is_recorded_as_failed(
+def test_fallback_that_fits_no_text_message_is_recorded_as_failed(
     run_scenario: RunScenario, fields: dict[str, Any]
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -133,7 +133,7 @@ def test_a_fallback_that_no_text_can_hold_is_recorded_as_failed(
 
 
 @pytest.mark.parametrize(("within_minutes", "ends"), [(60, ["fail 2000"]), (62, ["sending", "fail 2000"])])
-def test_no_text_follows_long_after_the_scheduled_time(
+def test_no_fallback_is_sent_long_after_the_scheduled_time(
     run_scenario: RunScenario, within_minutes: int, ends: list[str]
 ) -> None:
     world = world_starting_at("2026-11-15 12:00")

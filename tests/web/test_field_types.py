@@ -115,7 +115,7 @@ FULL["template/update"] = FULL["template/create"]
 
 
 def _fields(shape: inspect.Type, place: str = "") -> Iterator[str]:
-    """Yield the path of every field of a body's shape."""
+    """Yield the path of every field of a body type."""
     if isinstance(shape, inspect.Metadata):
         yield from _fields(shape.type, place)
     elif isinstance(shape, inspect.UnionType):
@@ -154,7 +154,7 @@ def _replaced(given: Any, path: str, by: Any) -> Any:
 
 
 @each_endpoint
-def test_the_full_bodies_of_these_tests_hold_every_field(endpoint: Endpoint) -> None:
+def test_full_bodies_of_these_tests_have_every_field(endpoint: Endpoint) -> None:
     operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
 
     assert set(_leaves(FULL[operation])) == set(_fields(inspect.type_info(endpoint.body)))
@@ -173,9 +173,7 @@ def _spoilt(value: Any, by: str) -> Any:
 
 
 @pytest.mark.parametrize("operation", FULL)
-def test_nul_and_lone_surrogates_are_refused_in_every_string_by_its_name(
-    run_scenario: RunScenario, operation: str
-) -> None:
+def test_nul_and_lone_surrogates_are_refused_in_every_string(run_scenario: RunScenario, operation: str) -> None:
     endpoint = next(each for each in ENDPOINTS if each.path == f"/api/{operation}.v1.0")
     paths = [path for each, path in STRINGS if each == operation]
     spoilers = ["\0"] if endpoint.input_source == "query" else ["\0", "\ud800", "\udfff"]
@@ -206,7 +204,7 @@ WRONG: list[Any] = [[], {}, 5, True, 1.5, -(10**30), "x" * 10_000]
 
 
 @pytest.mark.parametrize("operation", FULL)
-def test_a_value_of_the_wrong_type_is_never_a_fault_of_ours(run_scenario: RunScenario, operation: str) -> None:
+def test_value_of_the_wrong_type_never_causes_an_internal_error(run_scenario: RunScenario, operation: str) -> None:
     endpoint = next(each for each in ENDPOINTS if each.path == f"/api/{operation}.v1.0")
 
     async def scenario(env: Environment) -> None:

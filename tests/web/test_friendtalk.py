@@ -35,7 +35,7 @@ from tests.fixtures.web import (
         ({"messageType": None, "image": None}, "friendTalkText"),
     ],
 )
-def test_a_friend_talk_is_of_the_type_named_or_shown(
+def test_friend_talk_type_is_the_given_one_or_follows_the_image(
     run_scenario: RunScenario, fields: dict[str, Any], expected: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -74,7 +74,7 @@ def test_a_friend_talk_is_of_the_type_named_or_shown(
         ({"senderKey": None}, {"senderKey": "MISSING_PARAMETER"}),
     ],
 )
-def test_a_friend_talk_keeps_to_the_limits_of_its_type(
+def test_friend_talk_text_is_limited_by_its_type(
     run_scenario: RunScenario, fields: dict[str, Any], errors: dict[str, str]
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -89,7 +89,7 @@ def test_a_friend_talk_keeps_to_the_limits_of_its_type(
     run_scenario(scenario)
 
 
-def test_a_receiver_of_a_friend_talk_may_have_its_own_text(run_scenario: RunScenario) -> None:
+def test_receiver_of_a_friend_talk_may_have_its_own_text(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -123,7 +123,7 @@ def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(run
     run_scenario(scenario)
 
 
-def test_an_own_text_that_is_too_long_names_its_receiver(run_scenario: RunScenario) -> None:
+def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -172,7 +172,7 @@ def test_an_own_text_that_is_too_long_names_its_receiver(run_scenario: RunScenar
         (None, ""),
     ],
 )
-def test_a_wrong_button_is_refused_by_the_name_of_its_field(
+def test_wrong_button_is_refused_with_the_name_of_its_field(
     run_scenario: RunScenario, button: Any, field: str | None
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -199,7 +199,7 @@ def test_a_wrong_button_is_refused_by_the_name_of_its_field(
         ({"messageType": "FW", "image": image_body()}, 3, "INVALID_BUTTON"),
     ],
 )
-def test_a_friend_talk_has_five_buttons_and_a_wide_image_two(
+def test_friend_talk_has_five_buttons_and_a_wide_image_two(
     run_scenario: RunScenario, fields: dict[str, Any], count: int, result: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -235,7 +235,7 @@ def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(run_s
     run_scenario(scenario)
 
 
-def test_a_link_that_a_value_spoils_is_a_wrong_button_of_that_receiver(run_scenario: RunScenario) -> None:
+def test_link_made_invalid_by_a_value_is_reported_for_that_receiver(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)

@@ -1,4 +1,4 @@
-"""Looking messages up: the history with every filter, and one send as a whole."""
+"""The history: every filter, and one request with its messages."""
 
 from typing import Any
 
@@ -84,19 +84,19 @@ def test_filters_are_exact_and_combine_and_the_newest_comes_first(
 
 def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, kept = await send_varied_messages(env)
+        call, by_content = await send_varied_messages(env)
 
-        for each in kept.values():
+        for each in by_content.values():
             by_message = await get_message(call, messageId=each["messageId"])
             by_request = await get_message(call, requestId=each["requestId"])
             by_both = await get_message(call, messageId=each["messageId"], requestId=each["requestId"])
 
             assert each == by_message == by_request == by_both
-        by_key = await get_message(call, senderKey=kept["알림"]["senderKey"])
+        by_key = await get_message(call, senderKey=by_content["알림"]["senderKey"])
         crossed = await list_messages(
-            call, messageId=kept["문자"]["messageId"], requestId=kept["알림"]["requestId"]
+            call, messageId=by_content["문자"]["messageId"], requestId=by_content["알림"]["requestId"]
         )
-        assert by_key == kept["알림"]
+        assert by_key == by_content["알림"]
         assert crossed == []
 
     run_scenario(scenario)
@@ -138,7 +138,7 @@ def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(run_scenario
         ({"page": 0, "receivers": "119"}, "INVALID_PARAMETER", "page"),
     ],
 )
-def test_a_search_that_cannot_be_understood_is_refused(
+def test_search_with_invalid_parameters_is_refused(
     run_scenario: RunScenario, body: dict[str, Any], result: str, field: str | None
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -176,7 +176,7 @@ def test_labels_follow_the_language_and_values_do_not(
     run_scenario(scenario)
 
 
-def test_a_reference_comes_back_in_the_record(run_scenario: RunScenario) -> None:
+def test_reference_comes_back_in_the_record(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         receivers = [
@@ -193,7 +193,7 @@ def test_a_reference_comes_back_in_the_record(run_scenario: RunScenario) -> None
     run_scenario(scenario)
 
 
-def test_one_send_is_looked_up_with_its_counts_and_messages(run_scenario: RunScenario) -> None:
+def test_request_is_returned_with_its_counts_and_messages(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -236,9 +236,7 @@ def test_one_send_is_looked_up_with_its_counts_and_messages(run_scenario: RunSce
         ({"requestId": "0" * 26, "page": "1" * 13}, "INVALID_PARAMETER"),
     ],
 )
-def test_a_send_that_is_not_there_cannot_be_looked_up(
-    run_scenario: RunScenario, query: dict[str, str], result: str
-) -> None:
+def test_unknown_request_is_not_found(run_scenario: RunScenario, query: dict[str, str], result: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -250,7 +248,7 @@ def test_a_send_that_is_not_there_cannot_be_looked_up(
 
 
 @sqlite_only
-def test_after_the_retention_numbers_and_texts_are_gone_and_counts_stay(run_scenario: RunScenario) -> None:
+def test_numbers_and_texts_are_deleted_after_retention_and_counts_stay(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:
@@ -278,7 +276,7 @@ def test_after_the_retention_numbers_and_texts_are_gone_and_counts_stay(run_scen
     run_scenario(scenario, world=world)
 
 
-def test_what_a_number_received_is_found_by_that_number_alone(run_scenario: RunScenario) -> None:
+def test_messages_are_found_only_by_their_receiver(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 

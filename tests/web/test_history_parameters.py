@@ -19,14 +19,14 @@ from tests.fixtures.web import (
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 
-def test_the_alias_receiver_finds_the_same(run_scenario: RunScenario) -> None:
+def test_alias_receiver_finds_the_same(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, kept = await send_varied_messages(env)
+        call, by_content = await send_varied_messages(env)
 
         found = await call("message/list", {"receiver": PHONE})
         both = await call("message/list", {"receivers": PHONE, "receiver": PHONE})
 
-        assert found.body["totalCount"] == both.body["totalCount"] == len(kept)
+        assert found.body["totalCount"] == both.body["totalCount"] == len(by_content)
 
     run_scenario(scenario)
 
@@ -69,7 +69,7 @@ def test_parameters_may_come_in_the_body_the_query_or_a_form(run_scenario: RunSc
         (FORM["content-type"], "receivers=가".encode(), b""),
     ],
 )
-def test_two_values_for_one_name_or_an_unreadable_one_is_refused(
+def test_conflicting_or_unreadable_parameters_are_refused(
     run_scenario: RunScenario, content_type: str, body: bytes, query: bytes
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -83,7 +83,7 @@ def test_two_values_for_one_name_or_an_unreadable_one_is_refused(
     run_scenario(scenario)
 
 
-def test_the_same_value_twice_is_one_value(run_scenario: RunScenario) -> None:
+def test_repeated_equal_value_counts_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         headers = [("apiKey", str(call.key))]
@@ -116,7 +116,7 @@ def test_the_same_value_twice_is_one_value(run_scenario: RunScenario) -> None:
         ({"pageSize": 1, "page": 25}, {"resultCount": 1, "pageSize": 1, "pageCount": 25, "currentPage": 25}),
     ],
 )
-def test_the_history_is_paged(run_scenario: RunScenario, paging: dict[str, Any], expected: dict[str, int]) -> None:
+def test_history_is_paged(run_scenario: RunScenario, paging: dict[str, Any], expected: dict[str, int]) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
@@ -130,7 +130,7 @@ def test_the_history_is_paged(run_scenario: RunScenario, paging: dict[str, Any],
     run_scenario(scenario)
 
 
-def test_pages_hold_every_message_once(run_scenario: RunScenario) -> None:
+def test_pages_together_contain_every_message_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
@@ -144,7 +144,7 @@ def test_pages_hold_every_message_once(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_an_empty_history_has_no_pages(run_scenario: RunScenario) -> None:
+def test_empty_history_has_no_pages(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 

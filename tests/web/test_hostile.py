@@ -1,4 +1,4 @@
-"""Callers who mean no good, or do not know what they send: they are told so, and nobody else notices."""
+"""Hostile and broken input is refused without affecting other callers."""
 
 import asyncio
 import socket
@@ -26,7 +26,7 @@ from tests.fixtures.web import (
 )
 
 
-def test_a_list_of_wrong_entries_is_not_looked_at_to_its_end() -> None:
+def test_checking_a_list_stops_after_a_hundred_problems() -> None:
     raw = b'{"content":"a","sender":"02-123-4567","receivers":[' + b",".join([b"0"] * 50_000) + b"]}"
 
     form = forms.parse_json(bodies.SendSms, raw)
@@ -35,7 +35,7 @@ def test_a_list_of_wrong_entries_is_not_looked_at_to_its_end() -> None:
     assert len(form.body.receivers) == 100
 
 
-def test_a_list_longer_than_any_setting_allows_is_not_looked_at(run_scenario: RunScenario) -> None:
+def test_list_longer_than_any_setting_allows_is_refused_unchecked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         many = b",".join([b"0"] * (forms.MAX_LIST_ITEMS + 1))
@@ -52,7 +52,7 @@ def test_a_list_longer_than_any_setting_allows_is_not_looked_at(run_scenario: Ru
 
 
 @pytest.mark.parametrize("fields", [{"content": "가" * 10_001}, {"content": f"#{{{'a' * 10_001}}}"}])
-def test_a_text_beyond_all_limits_is_refused_before_anything_is_made_of_it(
+def test_text_beyond_all_limits_is_refused_before_processing(
     run_scenario: RunScenario, fields: dict[str, str]
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -66,7 +66,7 @@ def test_a_text_beyond_all_limits_is_refused_before_anything_is_made_of_it(
     run_scenario(scenario)
 
 
-def test_the_text_of_a_fallback_and_a_value_of_a_variable_are_limited(run_scenario: RunScenario) -> None:
+def test_text_of_a_fallback_and_a_value_of_a_variable_are_limited(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -91,7 +91,7 @@ def test_the_text_of_a_fallback_and_a_value_of_a_variable_are_limited(run_scenar
 
 
 @pytest.mark.parametrize("name", [unicodedata.normalize("NFD", "이름"), "a\r\nb"])
-def test_a_variable_in_a_receivers_own_text_may_be_spelled_in_any_way(run_scenario: RunScenario, name: str) -> None:
+def test_variable_in_a_receivers_own_text_may_have_any_spelling(run_scenario: RunScenario, name: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -106,7 +106,7 @@ def test_a_variable_in_a_receivers_own_text_may_be_spelled_in_any_way(run_scenar
     run_scenario(scenario)
 
 
-def test_an_empty_message_id_does_not_cancel_the_whole_send(run_scenario: RunScenario) -> None:
+def test_empty_message_id_does_not_cancel_the_whole_send(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sent = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 13:00"))
@@ -119,7 +119,7 @@ def test_an_empty_message_id_does_not_cancel_the_whole_send(run_scenario: RunSce
     run_scenario(scenario)
 
 
-def test_many_may_ask_at_once_whether_the_service_is_ready(run_scenario: RunScenario) -> None:
+def test_concurrent_readiness_checks_are_answered(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -130,7 +130,7 @@ def test_many_may_ask_at_once_whether_the_service_is_ready(run_scenario: RunScen
     run_scenario(scenario)
 
 
-def test_each_of_two_simulators_delivers_its_own(tmp_path: Path) -> None:
+def test_each_of_two_simulators_delivers_its_own_messages(tmp_path: Path) -> None:
     config = tmp_path / "pabal.toml"
     config.write_text(
         '[carriers.a]\nkind = "simulator"\n[carriers.b]\nkind = "simulator"\n[routes]\nsms = ["a"]\nlms = ["b"]\n',
@@ -153,7 +153,7 @@ def test_each_of_two_simulators_delivers_its_own(tmp_path: Path) -> None:
     run_in_virtual_time(whole())
 
 
-def test_a_revoked_key_stops_working_though_the_clock_is_set_back(run_scenario: RunScenario) -> None:
+def test_revoked_key_stops_working_though_the_clock_is_set_back(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         assert (await call("sender/categories", {})).result == "SUCCESS"
@@ -168,7 +168,7 @@ def test_a_revoked_key_stops_working_though_the_clock_is_set_back(run_scenario: 
 
 
 @pytest.mark.slow
-def test_a_request_whose_head_has_no_end_is_cut_off(tmp_path: Path) -> None:
+def test_request_with_too_large_a_head_is_refused(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as live:
         host, port = live.base_url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=30) as connection:

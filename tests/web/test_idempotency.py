@@ -38,7 +38,7 @@ async def _send(call: Caller, key: str = "k1", body: Any = None, operation: str 
     return await call(operation, sms_body() if body is None else body, headers={"Idempotency-Key": key})
 
 
-def test_the_same_request_gets_the_same_answer_and_is_sent_once(run_scenario: RunScenario) -> None:
+def test_same_request_gets_the_same_answer_and_is_sent_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -54,7 +54,7 @@ def test_the_same_request_gets_the_same_answer_and_is_sent_once(run_scenario: Ru
     run_scenario(scenario)
 
 
-def test_without_a_key_or_with_another_one_the_same_body_is_sent_again(run_scenario: RunScenario) -> None:
+def test_same_body_with_another_key_or_none_is_sent_again(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -81,9 +81,7 @@ def test_without_a_key_or_with_another_one_the_same_body_is_sent_again(run_scena
         ("message/sendMMS", sms_body()),
     ],
 )
-def test_a_key_with_another_body_or_path_is_a_duplicate(
-    run_scenario: RunScenario, operation: str, body: Any
-) -> None:
+def test_key_with_another_body_or_path_is_a_duplicate(run_scenario: RunScenario, operation: str, body: Any) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "message/sendSMS", sms_body(), headers={"Idempotency-Key": "k1"})
@@ -115,7 +113,7 @@ def test_every_kind_of_send_may_be_repeated(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_keys_of_two_accounts_do_not_meet(run_scenario: RunScenario) -> None:
+def test_idempotency_keys_of_two_accounts_are_independent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         ours, theirs = await env.caller("ours"), await env.caller("theirs")
         also_ours = await env.caller("ours")
@@ -131,7 +129,7 @@ def test_keys_of_two_accounts_do_not_meet(run_scenario: RunScenario) -> None:
 
 
 @pytest.mark.parametrize(("waited_s", "is_same"), [(86_399, True), (86_401, False)])
-def test_a_key_is_remembered_for_a_day(run_scenario: RunScenario, waited_s: int, is_same: bool) -> None:
+def test_idempotency_key_is_valid_for_a_day(run_scenario: RunScenario, waited_s: int, is_same: bool) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:
@@ -148,7 +146,7 @@ def test_a_key_is_remembered_for_a_day(run_scenario: RunScenario, waited_s: int,
     run_scenario(scenario, world=world)
 
 
-def test_after_a_day_the_key_may_stand_on_another_body(run_scenario: RunScenario) -> None:
+def test_idempotency_key_can_be_used_for_another_body_after_a_day(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:
@@ -164,7 +162,7 @@ def test_after_a_day_the_key_may_stand_on_another_body(run_scenario: RunScenario
     run_scenario(scenario, world=world)
 
 
-def test_the_same_request_many_times_at_once_is_one_request(run_scenario: RunScenario) -> None:
+def test_concurrent_repeats_of_a_request_are_one_request(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -177,7 +175,7 @@ def test_the_same_request_many_times_at_once_is_one_request(run_scenario: RunSce
     run_scenario(scenario)
 
 
-def test_of_two_bodies_with_one_key_at_once_one_is_a_duplicate(run_scenario: RunScenario) -> None:
+def test_one_of_two_concurrent_bodies_with_the_same_key_is_a_duplicate(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -189,7 +187,7 @@ def test_of_two_bodies_with_one_key_at_once_one_is_a_duplicate(run_scenario: Run
     run_scenario(scenario)
 
 
-def test_a_key_is_remembered_across_a_restart(tmp_path: Path) -> None:
+def test_idempotency_key_is_valid_across_a_restart(tmp_path: Path) -> None:
     async def scenario() -> None:
         before = await build_environment(tmp_path, world=world_starting_at("2026-11-15 12:00"))
         call = await before.caller()
@@ -220,7 +218,7 @@ def test_a_key_is_remembered_across_a_restart(tmp_path: Path) -> None:
         (sms_body(sendDate="2026-11-14 12:00"), "INVALID_DATE"),
     ],
 )
-def test_a_refusal_is_not_kept_so_the_key_may_stand_on_the_mended_request(
+def test_idempotency_key_of_a_refused_request_can_be_used_again(
     run_scenario: RunScenario, bad: Any, result: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -235,7 +233,7 @@ def test_a_refusal_is_not_kept_so_the_key_may_stand_on_the_mended_request(
     run_scenario(scenario)
 
 
-def test_a_send_that_met_a_broken_store_may_be_repeated(run_scenario: RunScenario, tmp_path: Path) -> None:
+def test_send_refused_by_a_failing_store_can_be_repeated(run_scenario: RunScenario, tmp_path: Path) -> None:
     world = VirtualWorld()
     store = FailingStore(open_store(tmp_path, world))
 
@@ -256,7 +254,7 @@ def test_a_send_that_met_a_broken_store_may_be_repeated(run_scenario: RunScenari
     run_scenario(scenario, world=world, store=store)
 
 
-def test_a_repeated_request_is_answered_even_when_it_would_be_refused_by_now(run_scenario: RunScenario) -> None:
+def test_repeated_request_is_answered_even_if_it_would_now_be_refused(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:
@@ -290,7 +288,7 @@ def test_a_repeated_request_is_answered_even_when_it_would_be_refused_by_now(run
         ("\u007f", False),
     ],
 )
-def test_a_key_has_1_to_255_printable_characters(run_scenario: RunScenario, key: str, is_good: bool) -> None:
+def test_key_has_1_to_255_printable_characters(run_scenario: RunScenario, key: str, is_good: bool) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -305,7 +303,7 @@ def test_a_key_has_1_to_255_printable_characters(run_scenario: RunScenario, key:
     run_scenario(scenario)
 
 
-def test_only_sends_heed_the_key(run_scenario: RunScenario) -> None:
+def test_idempotency_key_applies_to_sends_only(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         headers = {"Idempotency-Key": "k1"}

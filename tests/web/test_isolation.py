@@ -1,4 +1,4 @@
-"""One account never sees, uses or deletes what belongs to another: every endpoint, with the neighbour's ids."""
+"""No account sees, uses or deletes objects of another: every endpoint, called with another account's ids."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ THEIR_ADMIN = "010-9999-0000"
 
 
 class Ids(NamedTuple):
-    """What an account's things are called."""
+    """The ids of an account's objects."""
 
     sender_key: str
     channel_id: str
@@ -48,7 +48,7 @@ NOBODYS = Ids("0" * 40, "@nobody", "@no-one", "000000", "NONE", "f" * 26, "f" * 
 
 
 class Case(NamedTuple):
-    """A call that names someone's things, or lists what one has."""
+    """A call that names objects of an account, or lists its own."""
 
     body: Callable[[Ids], Any] = lambda ids: None
     query: Callable[[Ids], Mapping[str, Any]] = lambda ids: {}
@@ -124,7 +124,7 @@ def test_every_endpoint_has_a_case() -> None:
 
 
 async def _settle_in(env: Environment, call: Caller) -> Ids:
-    """Give an account one of everything, with a message sent and one that waits for 12:10."""
+    """Give an account one object of each kind, a sent message, and one scheduled for 12:10."""
     sender_key = await register_channel(call)
     await call_ok(call, "sender/create", channel_body(channelId="@waiting"))
     await approve_template(call, sender_key, templateCode="SENT")
@@ -157,9 +157,9 @@ async def _everything(call: Caller) -> list[Any]:
 
 
 def _said(answer: ApiResponse) -> Any:
-    """Return all of an answer that is not about the moment or about what was just made."""
-    kept = {name: value for name, value in answer.body.items() if name not in ("time", "item")}
-    return answer.status, kept, set(answer.headers)
+    """Return an answer without its time and the ids that it created."""
+    fields = {name: value for name, value in answer.body.items() if name not in ("time", "item")}
+    return answer.status, fields, set(answer.headers)
 
 
 def _with_our_key(given: Any, our_key: str) -> Any:
@@ -171,9 +171,7 @@ def _with_our_key(given: Any, our_key: str) -> Any:
     [(operation, case) for operation, cases in CASES.items() for case in cases],
     ids=[f"{operation} {n}" for operation, cases in CASES.items() for n, _ in enumerate(cases, 1)],
 )
-def test_a_neighbours_things_are_as_if_they_did_not_exist(
-    run_scenario: RunScenario, operation: str, case: Case
-) -> None:
+def test_objects_of_another_account_are_not_found(run_scenario: RunScenario, operation: str, case: Case) -> None:
     async def scenario(env: Environment) -> None:
         theirs, ours = await env.caller("theirs"), await env.caller("ours")
         ids = await _settle_in(env, theirs)
@@ -221,7 +219,7 @@ def test_two_accounts_may_have_the_same_channel_each_with_its_own_token_and_key(
     run_scenario(scenario)
 
 
-def test_deleting_ones_own_channel_leaves_the_neighbours_of_the_same_name(run_scenario: RunScenario) -> None:
+def test_deleting_a_channel_leaves_the_same_channel_of_another_account(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         ours, theirs = await env.caller("ours"), await env.caller("theirs")
         our_key, their_key = await register_channel(ours), await register_channel(theirs)
@@ -236,7 +234,7 @@ def test_deleting_ones_own_channel_leaves_the_neighbours_of_the_same_name(run_sc
     run_scenario(scenario)
 
 
-def test_the_keys_of_one_account_see_the_same_things(run_scenario: RunScenario) -> None:
+def test_keys_of_one_account_see_the_same_objects(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         one, other = await env.caller("acme"), await env.caller("acme")
 

@@ -55,7 +55,7 @@ def _nested(depth: int) -> bytes:
         b'{"extra": ' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}",
     ],
 )
-def test_a_body_that_is_not_a_json_object_is_refused(run_scenario: RunScenario, body: bytes) -> None:
+def test_body_that_is_not_a_json_object_is_refused(run_scenario: RunScenario, body: bytes) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -67,7 +67,7 @@ def test_a_body_that_is_not_a_json_object_is_refused(run_scenario: RunScenario, 
     run_scenario(scenario)
 
 
-def test_an_empty_body_is_an_empty_object(run_scenario: RunScenario) -> None:
+def test_empty_body_is_an_empty_object(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -84,7 +84,7 @@ def test_an_empty_body_is_an_empty_object(run_scenario: RunScenario) -> None:
     "body",
     [b'{"page": 1, "page": 2, "receivers": "010-1234-5678"}', _nested(200), b'{"receivers": {"a": {"b": []}}}'],
 )
-def test_strange_but_readable_bodies_are_answered(run_scenario: RunScenario, body: bytes) -> None:
+def test_unusual_but_valid_bodies_are_answered(run_scenario: RunScenario, body: bytes) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -121,7 +121,7 @@ def test_strange_but_readable_bodies_are_answered(run_scenario: RunScenario, bod
         ("caf\u00e9", False),
     ],
 )
-def test_a_body_is_json_in_utf_8(run_scenario: RunScenario, content_type: str, is_read: bool) -> None:
+def test_body_is_json_in_utf_8(run_scenario: RunScenario, content_type: str, is_read: bool) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -153,7 +153,7 @@ def test_without_a_content_type_a_body_is_json(run_scenario: RunScenario) -> Non
         (["text/plain", "application/json"], "SUCCESS"),
     ],
 )
-def test_of_two_content_types_the_last_counts(run_scenario: RunScenario, types: list[str], result: str) -> None:
+def test_last_of_two_content_types_applies(run_scenario: RunScenario, types: list[str], result: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         headers = [("apiKey", str(call.key)), *(("Content-Type", each) for each in types)]
@@ -166,7 +166,7 @@ def test_of_two_content_types_the_last_counts(run_scenario: RunScenario, types: 
 
 
 @pytest.mark.parametrize("operation", ["message/list", "message/sendSMS", "sender/categories"])
-def test_a_form_is_read_where_the_history_is_searched_alone(run_scenario: RunScenario, operation: str) -> None:
+def test_form_body_is_accepted_by_the_message_list_only(run_scenario: RunScenario, operation: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         headers = {"content-type": "application/x-www-form-urlencoded; charset=UTF-8"}
@@ -178,7 +178,7 @@ def test_a_form_is_read_where_the_history_is_searched_alone(run_scenario: RunSce
     run_scenario(scenario)
 
 
-def test_a_body_that_says_it_is_too_large_is_refused_unread(run_scenario: RunScenario) -> None:
+def test_body_with_too_large_content_length_is_refused_unread(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         headers = [("Content-Length", "1025")]
 
@@ -191,7 +191,7 @@ def test_a_body_that_says_it_is_too_large_is_refused_unread(run_scenario: RunSce
     run_scenario(scenario, max_body_bytes=1024)
 
 
-def test_a_body_that_grows_too_large_is_refused_before_it_is_read_whole(run_scenario: RunScenario) -> None:
+def test_body_without_length_is_refused_once_it_exceeds_the_limit(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         answer, read = await call_raw(env, SEND_SMS, chunks=[b" " * 100] * 1000)
 
@@ -202,7 +202,9 @@ def test_a_body_that_grows_too_large_is_refused_before_it_is_read_whole(run_scen
 
 
 @pytest.mark.parametrize("has_length", [True, False])
-def test_a_body_of_just_the_limit_is_read_however_it_comes(run_scenario: RunScenario, has_length: bool) -> None:
+def test_body_at_the_size_limit_is_read_with_and_without_length(
+    run_scenario: RunScenario, has_length: bool
+) -> None:
     body = json.dumps(sms_body()).encode().ljust(1024)
 
     async def scenario(env: Environment) -> None:

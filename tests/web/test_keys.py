@@ -1,4 +1,4 @@
-"""Who may call: keys, their scopes, addresses, expiry and rate."""
+"""API keys: scopes, addresses, expiry and rate limits."""
 
 from ipaddress import ip_network
 from pathlib import Path
@@ -30,7 +30,7 @@ async def _key_id(env: Environment) -> int:
     return (await env.store.read(accounts.list_keys))[-1].id
 
 
-def test_an_absent_an_unknown_and_a_revoked_key_get_the_same_answer(run_scenario: RunScenario) -> None:
+def test_absent_an_unknown_and_a_revoked_key_get_the_same_answer(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await env.store.write(accounts.revoke_key, await _key_id(env), env.world.now())
@@ -50,7 +50,7 @@ def test_an_absent_an_unknown_and_a_revoked_key_get_the_same_answer(run_scenario
     run_scenario(scenario)
 
 
-def test_every_endpoint_wants_a_key(run_scenario: RunScenario) -> None:
+def test_every_endpoint_requires_a_key(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = Caller(env.service, None)
 
@@ -62,14 +62,14 @@ def test_every_endpoint_wants_a_key(run_scenario: RunScenario) -> None:
 
 
 @pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"])
-def test_pages_beside_the_interface_want_none(run_scenario: RunScenario, page: str) -> None:
+def test_pages_beside_the_interface_require_no_key(run_scenario: RunScenario, page: str) -> None:
     async def scenario(env: Environment) -> None:
         assert (await Caller(env.service, None)(page)).status == 200
 
     run_scenario(scenario)
 
 
-def test_a_key_works_until_the_moment_it_expires(run_scenario: RunScenario) -> None:
+def test_key_works_until_the_moment_it_expires(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(expires_at=NOON + 60_000)
 
@@ -84,7 +84,7 @@ def test_a_key_works_until_the_moment_it_expires(run_scenario: RunScenario) -> N
     run_scenario(scenario)
 
 
-def test_a_revoked_key_that_has_expired_is_no_key_at_all(run_scenario: RunScenario) -> None:
+def test_revoked_and_expired_key_is_unauthorized(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(expires_at=NOON + 1)
         await env.store.write(accounts.revoke_key, await _key_id(env), env.world.now())
@@ -96,7 +96,7 @@ def test_a_revoked_key_that_has_expired_is_no_key_at_all(run_scenario: RunScenar
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
-def test_every_endpoint_wants_its_scope_and_no_other(run_scenario: RunScenario, endpoint: Endpoint) -> None:
+def test_every_endpoint_requires_exactly_its_scope(run_scenario: RunScenario, endpoint: Endpoint) -> None:
     async def scenario(env: Environment) -> None:
         with_it = await env.caller(scopes=[endpoint.scope])
         without_it = await env.caller(scopes=[scope for scope in SCOPES if scope != endpoint.scope])
@@ -157,7 +157,7 @@ def test_sending_needs_send_lists_need_read_and_profiles_and_templates_need_mana
         (["10.0.0.0/8"], "unix", False),
     ],
 )
-def test_a_key_with_an_allow_list_works_from_there_alone(
+def test_key_with_an_allow_list_works_only_from_those_addresses(
     run_scenario: RunScenario, allow: list[str], peer: str, is_allowed: bool
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -190,7 +190,7 @@ def test_a_key_with_an_allow_list_works_from_there_alone(
         ("192.168.0.1", ",".join(["203.0.113.9"] + ["192.168.0.2"] * 30), False),
     ],
 )
-def test_only_a_trusted_proxy_is_believed_and_only_as_far_as_proxies_are_trusted(
+def test_forwarded_addresses_are_used_only_from_trusted_proxies(
     run_scenario: RunScenario, peer: str, forwarded: str, is_allowed: bool
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -203,7 +203,7 @@ def test_only_a_trusted_proxy_is_believed_and_only_as_far_as_proxies_are_trusted
     run_scenario(scenario, trusted_proxies=[ip_network("192.168.0.0/16")])
 
 
-def test_without_trusted_proxies_a_forwarded_address_is_not_believed(run_scenario: RunScenario) -> None:
+def test_forwarded_address_is_ignored_without_trusted_proxies(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(allow=["203.0.113.9"])
 
@@ -222,7 +222,7 @@ def test_without_trusted_proxies_a_forwarded_address_is_not_believed(run_scenari
         (["198.51.100.1", "203.0.113.9, 192.168.0.2"], "SUCCESS"),
     ],
 )
-def test_a_forwarded_address_may_be_told_in_several_headers(
+def test_forwarded_address_may_come_in_several_headers(
     run_scenario: RunScenario, lines: list[str], result: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -236,7 +236,7 @@ def test_a_forwarded_address_may_be_told_in_several_headers(
     run_scenario(scenario, trusted_proxies=[ip_network("127.0.0.1"), ip_network("192.168.0.0/16")])
 
 
-def test_a_revoked_key_stops_working_within_a_second(run_scenario: RunScenario) -> None:
+def test_revoked_key_stops_working_within_a_second(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, other = await env.caller(), await env.caller()
         await call_ok(call, "message/list", LIST)
@@ -251,7 +251,7 @@ def test_a_revoked_key_stops_working_within_a_second(run_scenario: RunScenario) 
     run_scenario(scenario)
 
 
-def test_a_key_that_is_revoked_stops_working_at_other_processes_too_within_a_second(tmp_path: Path) -> None:
+def test_revoked_key_stops_working_at_other_processes_within_a_second(tmp_path: Path) -> None:
     async def scenario(crowd: Cluster) -> None:
         one, two = [await crowd.start_process(name, delivers=False) for name in ("one", "two")]
         call = await one.env.caller()
@@ -268,7 +268,7 @@ def test_a_key_that_is_revoked_stops_working_at_other_processes_too_within_a_sec
     run_cluster_scenario(tmp_path, scenario)
 
 
-def test_a_new_key_works_at_once_even_if_it_was_tried_before(run_scenario: RunScenario) -> None:
+def test_new_key_works_at_once_even_if_it_was_tried_before(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         calls = [await env.caller() for _ in range(3)]
 
@@ -279,7 +279,7 @@ def test_a_new_key_works_at_once_even_if_it_was_tried_before(run_scenario: RunSc
     run_scenario(scenario)
 
 
-def test_the_keys_of_a_disabled_account_stop_and_its_accepted_messages_go_out(run_scenario: RunScenario) -> None:
+def test_disabled_accounts_keys_stop_and_its_accepted_messages_are_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, neighbour = await env.caller("acme"), await env.caller("neighbour")
         await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:01"))
@@ -302,7 +302,7 @@ def _limits(headers: dict[str, str]) -> list[Any]:
     return [headers.get(f"ratelimit-{name}") for name in ("limit", "remaining", "reset")]
 
 
-def test_a_key_may_be_used_as_often_as_its_rate_says(run_scenario: RunScenario) -> None:
+def test_key_may_be_used_as_often_as_its_rate_says(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(rate=3)
         other = await env.caller(rate=3)
@@ -339,7 +339,7 @@ def test_refused_requests_count_too(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_what_is_over_the_rate_is_not_sent(run_scenario: RunScenario) -> None:
+def test_requests_over_the_rate_limit_are_not_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, reader = await env.caller(rate=1), await env.caller()
 
@@ -351,7 +351,7 @@ def test_what_is_over_the_rate_is_not_sent(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_a_key_without_a_rate_has_no_limit_and_says_nothing_of_one(run_scenario: RunScenario) -> None:
+def test_key_without_a_rate_has_no_limit_and_no_rate_headers(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(rate=0)
 
@@ -363,7 +363,7 @@ def test_a_key_without_a_rate_has_no_limit_and_says_nothing_of_one(run_scenario:
     run_scenario(scenario)
 
 
-def test_a_key_that_is_asked_for_again_long_after_is_still_known(run_scenario: RunScenario) -> None:
+def test_key_works_again_after_a_long_pause(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:

@@ -1,4 +1,4 @@
-"""The real process over real HTTP: its greeting, every endpoint, a graceful stop, and what it refuses to do."""
+"""The real process over real HTTP: start message, every endpoint, graceful stop, and refusals to start."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
 
 
 def _call(client: httpx.Client, operation: str, body: Any = None, **query: Any) -> Any:
-    """Call an operation and return what it answered, expecting SUCCESS."""
+    """Call an operation, expect SUCCESS, and return the answer."""
     path = f"/api/{operation}.v1.0"
     method = next(endpoint.method for endpoint in ENDPOINTS if endpoint.path == path)
     answer = client.request(method, path, json=body, params=query)
@@ -65,7 +65,7 @@ def _run_as_printed(line: str) -> Any:
     return httpx.post(url, headers=headers, content=words[words.index("-d") + 1].encode()).json()
 
 
-def test_the_commands_of_the_greeting_work_exactly_as_printed(tmp_path: Path) -> None:
+def test_commands_printed_at_start_work_exactly_as_printed(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as live:
         send, look_up, look_at_phone = live.example_commands
 
@@ -85,7 +85,7 @@ def test_the_commands_of_the_greeting_work_exactly_as_printed(tmp_path: Path) ->
         assert again.example_commands == []
 
 
-def test_where_messages_leave_the_machine_the_greeting_does_not_say_otherwise(tmp_path: Path) -> None:
+def test_start_message_does_not_claim_simulation_with_real_carriers(tmp_path: Path) -> None:
     file = tmp_path / "pabal.toml"
     file.write_text(
         '[carriers.relay]\nkind = "nhncloud"\nsms_app_key = "k"\nsms_secret_key = "s"\n'
@@ -99,7 +99,7 @@ def test_where_messages_leave_the_machine_the_greeting_does_not_say_otherwise(tm
 
 
 @sqlite_only
-def test_a_first_start_prints_a_user_who_can_sign_in_unless_there_is_one_already(tmp_path: Path) -> None:
+def test_first_start_prints_a_user_who_can_sign_in_unless_one_exists(tmp_path: Path) -> None:
     run("user", "create", "admin", "--role", "operator", data=tmp_path / "known")
     with serving(tmp_path / "new") as live, serving(tmp_path / "known") as known:
         (password,) = re.findall(r"password +(\S+)", live.greeting)
@@ -154,7 +154,7 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         assert cancelled["item"] == {"requestedCount": 1, "canceledCount": 0}
 
 
-def test_the_history_is_found_by_query_and_by_form_over_real_http(live: LiveService) -> None:
+def test_history_is_found_by_query_and_by_form_over_real_http(live: LiveService) -> None:
     with live.client() as client:
         path, given = "/api/message/list.v1.0", {"receivers": "010-1234-5678", "pageSize": "1"}
 
@@ -165,7 +165,7 @@ def test_the_history_is_found_by_query_and_by_form_over_real_http(live: LiveServ
         assert by_query["items"] == by_form["items"]
 
 
-def test_what_is_not_the_interface_is_answered_in_the_envelope_over_real_http(live: LiveService) -> None:
+def test_other_paths_are_answered_in_the_envelope_over_real_http(live: LiveService) -> None:
     with live.client() as client:
         results = {
             client.get("/nowhere").json()["result"],
@@ -199,7 +199,7 @@ def test_what_is_not_the_interface_is_answered_in_the_envelope_over_real_http(li
         b"POST /api/message/sendSMS.v1.0 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ],
 )
-def test_what_is_not_http_is_answered_in_the_envelope_too(live: LiveService, raw: bytes) -> None:
+def test_invalid_http_is_answered_in_the_envelope(live: LiveService, raw: bytes) -> None:
     url = httpx.URL(live.base_url)
     with socket.create_connection((url.host, url.port or 80), timeout=10) as connection:
         connection.sendall(raw)
@@ -210,7 +210,7 @@ def test_what_is_not_http_is_answered_in_the_envelope_too(live: LiveService, raw
     assert set(said) >= {"time", "result", "resultMessage", "locale"}
 
 
-def test_requests_that_do_not_wait_for_each_other_are_answered_in_turn_also_those_without_a_body(
+def test_pipelined_requests_are_answered_in_order(
     live: LiveService,
 ) -> None:
     url = httpx.URL(live.base_url)
@@ -224,7 +224,7 @@ def test_requests_that_do_not_wait_for_each_other_are_answered_in_turn_also_thos
     assert said.count(b'"status":"ok"') == 1
 
 
-def test_who_asks_for_leave_to_go_on_gets_it_before_the_body_is_sent(live: LiveService) -> None:
+def test_expect_continue_is_answered_before_the_body_is_sent(live: LiveService) -> None:
     url = httpx.URL(live.base_url)
     head = f"POST /api/message/list.v1.0 HTTP/1.1\r\nHost: here\r\napiKey: {live.key}\r\nExpect: 100-continue\r\n"
     body = b'{"receivers":"010-1234-5678"}'
@@ -239,7 +239,7 @@ def test_who_asks_for_leave_to_go_on_gets_it_before_the_body_is_sent(live: LiveS
     assert b'"result":"SUCCESS"' in answer, "head and body came together"
 
 
-def test_a_stop_while_sends_are_under_way_loses_nothing_and_the_next_start_sends_the_rest(tmp_path: Path) -> None:
+def test_stop_during_sends_loses_nothing_and_next_start_sends_the_rest(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with serving(data, key_rate=0) as live:
         key = live.key
@@ -266,7 +266,7 @@ def test_a_stop_while_sends_are_under_way_loses_nothing_and_the_next_start_sends
 
 
 async def _send_until_stopped(live: LiveService) -> list[str]:
-    """Send from several clients at once, tell the service to stop midway, and return what was answered."""
+    """Send from several clients at once, stop the service midway, and return the answers."""
     answered: list[str] = []
     refused: list[str] = []
 
@@ -292,7 +292,7 @@ async def _send_until_stopped(live: LiveService) -> list[str]:
     return answered
 
 
-def test_what_is_scheduled_outlives_a_stop(tmp_path: Path) -> None:
+def test_scheduled_messages_survive_a_restart(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with serving(data) as live, live.client() as client:
         key = live.key
@@ -311,7 +311,7 @@ def _tomorrow(client: httpx.Client) -> str:
     return (now + timedelta(days=1)).strftime("%Y-%m-%d %H:%M")
 
 
-def test_a_second_service_on_the_same_data_is_refused_with_a_clear_word(live: LiveService) -> None:
+def test_second_service_on_the_same_data_is_refused_with_a_clear_message(live: LiveService) -> None:
     second = run("serve", "--port", "0", data=live.data)
 
     assert second.returncode == 2
@@ -321,7 +321,7 @@ def test_a_second_service_on_the_same_data_is_refused_with_a_clear_word(live: Li
     assert "Traceback" not in second.stderr
 
 
-def test_a_port_that_is_taken_is_refused_with_a_clear_word(live: LiveService, tmp_path: Path) -> None:
+def test_port_in_use_is_refused_with_a_clear_message(live: LiveService, tmp_path: Path) -> None:
     port = str(httpx.URL(live.base_url).port)
 
     second = run("serve", "--port", port, data=tmp_path / "data")
@@ -333,7 +333,7 @@ def test_a_port_that_is_taken_is_refused_with_a_clear_word(live: LiveService, tm
     assert "Traceback" not in second.stderr
 
 
-def test_a_key_made_and_revoked_on_the_command_line_works_and_stops_within_a_second(live: LiveService) -> None:
+def test_key_from_command_line_works_until_a_second_after_it_is_revoked(live: LiveService) -> None:
     key = run("key", "create", "--account", "second", data=live.data).stdout.strip()
     listed = run("key", "list", data=live.data).stdout.splitlines()
     with live.client(key) as client:

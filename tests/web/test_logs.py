@@ -1,4 +1,4 @@
-"""Nothing personal in logs: numbers, texts, values, tokens and keys are planted everywhere and looked for."""
+"""No personal data in logs: searches them for numbers, texts, values, tokens and keys from the calls."""
 
 import contextlib
 import gc
@@ -41,7 +41,7 @@ PLANTED_NUMBERS = ("7291", "3917", "4826", "8264")
 
 @pytest.fixture
 def lines() -> Iterator[list[io.StringIO]]:
-    """Everything logged at any level by anyone, as text and as JSON; the loggers are left as they were."""
+    """Capture all logs at all levels as text and as JSON, then restore the loggers."""
     root, own = logging.getLogger(), logging.getLogger("pabal")
     before = root.handlers, root.level, own.level
     streams = [io.StringIO(), io.StringIO()]
@@ -59,7 +59,7 @@ def lines() -> Iterator[list[io.StringIO]]:
 
 
 def _check(streams: list[io.StringIO], *secrets: str) -> None:
-    """Assert that something was logged, in both formats, and none of what was planted."""
+    """Assert that something was logged, in both formats, without any of the secrets."""
     text, as_json = (stream.getvalue() for stream in streams)
     assert len(text.splitlines()) == len(as_json.splitlines()) > 0
     unescaped = "\n".join(str(json.loads(line)) for line in as_json.splitlines())
@@ -69,7 +69,7 @@ def _check(streams: list[io.StringIO], *secrets: str) -> None:
 
 
 async def _plant(call: Caller, *, is_good: bool) -> list[str]:
-    """Call every endpoint with what must not be logged; return the secrets that only now came to be."""
+    """Call every endpoint with data that must not be logged; return the secrets created on the way."""
     spoil = {} if is_good else {"category": "no-such-category"}
     await call("sender/create", channel_body(cellphone=ADMIN, channelId="@shop", **spoil))
     token = WRONG_TOKEN
@@ -118,7 +118,7 @@ def _called(lines: list[io.StringIO]) -> set[str]:
 
 
 @pytest.mark.parametrize("is_good", [True, False], ids=["success", "failure"])
-def test_no_call_leaves_what_is_personal_in_the_log(
+def test_no_call_leaves_personal_data_in_the_log(
     run_scenario: RunScenario, lines: list[io.StringIO], is_good: bool
 ) -> None:
     secrets: list[str] = []
@@ -133,7 +133,7 @@ def test_no_call_leaves_what_is_personal_in_the_log(
     assert {endpoint.path for endpoint in ENDPOINTS} <= _called(lines)
 
 
-def test_every_fate_of_a_message_leaves_nothing_personal_in_the_log(
+def test_no_outcome_of_a_message_leaves_personal_data_in_the_log(
     run_scenario: RunScenario, lines: list[io.StringIO]
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -150,7 +150,7 @@ def test_every_fate_of_a_message_leaves_nothing_personal_in_the_log(
     _check(lines, "0000-0005", "00000005")
 
 
-def test_a_fault_whose_words_are_personal_is_logged_without_them(
+def test_error_message_with_personal_data_is_not_logged(
     run_scenario: RunScenario, tmp_path: Path, lines: list[io.StringIO]
 ) -> None:
     world = VirtualWorld()
@@ -178,7 +178,7 @@ def test_a_fault_whose_words_are_personal_is_logged_without_them(
 
 
 async def _plant_faults(call: Caller) -> list[str]:
-    """Call the interface and the pages while the store raises something that nobody expects."""
+    """Call the interface and the pages while the store raises an unexpected error."""
     for operation, body in (
         ("message/sendSMS", sms_body(RECEIVER, content=TEXT)),
         ("message/list", {"receivers": RECEIVER}),
@@ -190,13 +190,13 @@ async def _plant_faults(call: Caller) -> list[str]:
         answer = await call(operation, body)
         assert answer.result == "INTERNAL_ERROR"
     for page in ("/readyz", "/metrics"):
-        with contextlib.suppress(RuntimeError):  # it is answered, and then told to the server
+        with contextlib.suppress(RuntimeError):  # raised again after the answer is sent
             await call(page)
     return [WRONG_TOKEN]
 
 
 @pytest.mark.parametrize("trouble", [RuntimeError(f"{TEXT} {RECEIVER}"), StoreUnavailable("OSError")])
-def test_a_fault_in_delivery_is_logged_without_what_is_personal(
+def test_delivery_error_is_logged_without_personal_data(
     run_scenario: RunScenario, tmp_path: Path, lines: list[io.StringIO], trouble: Exception
 ) -> None:
     world = VirtualWorld()
@@ -224,7 +224,7 @@ def _levels(streams: list[io.StringIO]) -> set[Any]:
     return {json.loads(line)["level"] for line in streams[1].getvalue().splitlines()}
 
 
-def test_a_refused_request_is_logged_by_path_result_and_id_and_a_good_one_is_not(
+def test_refused_requests_are_logged_by_path_result_and_id(
     run_scenario: RunScenario, lines: list[io.StringIO]
 ) -> None:
     ids: list[str] = []

@@ -1,4 +1,4 @@
-"""Of several faults at once, the one that is promised to be checked first is the result."""
+"""If a request has several errors, the result is the one that is checked first."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ HUGE = {"content-length": str(2**30)}
         ("message/sendFriendtalk", friendtalk_body("x", **FALLBACK), {}, "SENDER_NOT_FOUND", "senderKey"),
     ],
 )
-def test_of_two_faults_the_one_that_is_checked_first_is_the_result(
+def test_result_is_the_error_that_is_checked_first(
     run_scenario: RunScenario, operation: str, body: Any, options: dict[str, Any], result: str, field: str | None
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -84,7 +84,7 @@ def test_of_two_faults_the_one_that_is_checked_first_is_the_result(
     run_scenario(scenario, check_sender_numbers=True)
 
 
-def test_an_address_is_checked_before_the_rate_and_the_rate_before_the_body(run_scenario: RunScenario) -> None:
+def test_address_is_checked_before_the_rate_and_the_rate_before_the_body(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(allow=["10.0.0.0/8"], rate=1)
 
@@ -97,7 +97,7 @@ def test_an_address_is_checked_before_the_rate_and_the_rate_before_the_body(run_
     run_scenario(scenario)
 
 
-def test_receivers_are_told_by_index_whatever_is_wrong_with_them(run_scenario: RunScenario) -> None:
+def test_every_problem_of_a_receiver_is_reported_by_index(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         lacking, wrong = {"phoneNumber": PHONE}, {"phoneNumber": 5}

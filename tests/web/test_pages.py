@@ -1,4 +1,4 @@
-"""What stands beside the interface: health, figures and the documentation."""
+"""The pages beside the interface: health checks, metrics and documentation."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from tests.fixtures.web import FailingStore, RunScenario, call_ok, read_metrics,
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
 
 
-def test_a_running_service_is_healthy_and_ready(run_scenario: RunScenario) -> None:
+def test_running_service_is_healthy_and_ready(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = Caller(env.service, None)
 
@@ -34,7 +34,7 @@ def test_a_running_service_is_healthy_and_ready(run_scenario: RunScenario) -> No
     run_scenario(scenario)
 
 
-def test_a_service_whose_store_is_away_lives_but_is_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
+def test_service_with_unavailable_store_is_healthy_but_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
     world = VirtualWorld()
     store = FailingStore(open_store(tmp_path, world))
 
@@ -54,7 +54,7 @@ def test_a_service_whose_store_is_away_lives_but_is_not_ready(run_scenario: RunS
     run_scenario(scenario, world=world, store=store)
 
 
-def test_a_service_that_cannot_write_is_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
+def test_service_that_cannot_write_is_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
     world = VirtualWorld()
     store = FailingStore(open_store(tmp_path, world))
 
@@ -70,7 +70,7 @@ def test_a_service_that_cannot_write_is_not_ready(run_scenario: RunScenario, tmp
     run_scenario(scenario, world=world, store=store)
 
 
-def test_a_service_that_is_stopping_is_not_ready(run_scenario: RunScenario) -> None:
+def test_service_that_is_stopping_is_not_ready(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = Caller(env.service, None)
         await env.service.stop()
@@ -81,7 +81,7 @@ def test_a_service_that_is_stopping_is_not_ready(run_scenario: RunScenario) -> N
     run_scenario(scenario)
 
 
-def test_the_figures_move_as_the_messages_do(run_scenario: RunScenario) -> None:
+def test_metrics_count_messages(run_scenario: RunScenario) -> None:
     jobs = 'pabal_queue_jobs{carrier="simulator",lane="%s"}'
     age = 'pabal_queue_oldest_due_seconds{carrier="simulator",lane="small"}'
     accepted_sms = 'pabal_messages_accepted_total{product="sms"}'
@@ -119,7 +119,7 @@ def test_the_figures_move_as_the_messages_do(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_an_unknown_path_is_counted_under_one_name(run_scenario: RunScenario) -> None:
+def test_unknown_paths_are_counted_under_one_name(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -131,7 +131,7 @@ def test_an_unknown_path_is_counted_under_one_name(run_scenario: RunScenario) ->
     run_scenario(scenario)
 
 
-def test_the_figures_are_in_prometheus_own_format(run_scenario: RunScenario) -> None:
+def test_metrics_are_in_prometheus_format(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "message/sendSMS", sms_body())
@@ -152,7 +152,7 @@ async def _document(env: Environment) -> Any:
     return (await Caller(env.service, None)("/openapi.json")).body
 
 
-def test_the_openapi_document_is_valid(run_scenario: RunScenario) -> None:
+def test_openapi_document_is_valid(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         document = await _document(env)
 
@@ -186,7 +186,7 @@ def test_every_endpoint_is_in_the_document_with_every_code_it_answers(
     run_scenario(scenario)
 
 
-def test_the_document_has_nothing_but_the_endpoints_and_no_operation_twice(run_scenario: RunScenario) -> None:
+def test_openapi_has_exactly_the_endpoints_with_unique_operation_ids(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         document = await _document(env)
 
@@ -204,7 +204,7 @@ def test_every_code_is_answered_by_some_endpoint_or_is_about_paths() -> None:
 
 
 def _fetched(folder: Path, method: str, paths: list[str]) -> list[httpx.Response]:
-    """Return answers of a service in real time: files are read in threads, which have no place in virtual time."""
+    """Return answers of a service in real time, since static files are read in threads."""
 
     async def fetch() -> list[httpx.Response]:
         service = await build_service(settings_for(folder))
@@ -216,7 +216,7 @@ def _fetched(folder: Path, method: str, paths: list[str]) -> list[httpx.Response
     return asyncio.run(fetch())
 
 
-def test_the_documentation_page_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
+def test_documentation_page_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
     (page,) = _fetched(tmp_path, "GET", ["/docs"])
     linked = re.findall(r'(?:href|src)="([^"]+)"', page.text)
     files = dict(zip(linked, _fetched(tmp_path, "GET", linked), strict=True))
@@ -235,7 +235,7 @@ def test_the_documentation_page_needs_nothing_from_elsewhere(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("method", "result"), [("GET", "NOT_FOUND"), ("POST", "METHOD_NOT_ALLOWED"), ("BREW", "METHOD_NOT_ALLOWED")]
 )
-def test_a_file_that_is_not_there_is_told_in_the_envelope(tmp_path: Path, method: str, result: str) -> None:
+def test_missing_file_is_answered_in_the_envelope(tmp_path: Path, method: str, result: str) -> None:
     paths = ["/docs/assets/nothing.js", "/docs/assets/%2e%2e/%2e%2e/pages.py", "/docs/assets/", "/docs/assets/%00"]
 
     answers = _fetched(tmp_path, method, paths)
@@ -245,7 +245,7 @@ def test_a_file_that_is_not_there_is_told_in_the_envelope(tmp_path: Path, method
 
 
 @pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
-def test_a_page_may_be_asked_for_its_head(run_scenario: RunScenario, page: str) -> None:
+def test_pages_answer_head_requests(run_scenario: RunScenario, page: str) -> None:
     async def scenario(env: Environment) -> None:
         call = Caller(env.service, None)
 

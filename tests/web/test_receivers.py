@@ -19,7 +19,7 @@ from tests.fixtures.web import (
 )
 
 
-def test_a_number_that_is_given_twice_gets_two_messages(run_scenario: RunScenario) -> None:
+def test_number_that_is_given_twice_gets_two_messages(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -34,7 +34,7 @@ def test_a_number_that_is_given_twice_gets_two_messages(run_scenario: RunScenari
     run_scenario(scenario)
 
 
-def test_one_bad_receiver_refuses_the_whole_request_and_every_bad_one_is_named(run_scenario: RunScenario) -> None:
+def test_bad_receivers_refuse_the_whole_request_and_are_all_named(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         receivers = [
@@ -91,7 +91,7 @@ def test_at_most_a_hundred_bad_receivers_are_named(run_scenario: RunScenario) ->
         (receivers_of(*[PHONE] * 1001), "TOO_MANY_RECEIVERS"),
     ],
 )
-def test_a_request_has_one_to_a_thousand_receivers(run_scenario: RunScenario, receivers: Any, result: str) -> None:
+def test_request_has_one_to_a_thousand_receivers(run_scenario: RunScenario, receivers: Any, result: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -104,7 +104,7 @@ def test_a_request_has_one_to_a_thousand_receivers(run_scenario: RunScenario, re
     run_scenario(scenario)
 
 
-def test_the_operator_sets_how_many_receivers_a_request_may_have(run_scenario: RunScenario) -> None:
+def test_operator_sets_how_many_receivers_a_request_may_have(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -117,7 +117,7 @@ def test_the_operator_sets_how_many_receivers_a_request_may_have(run_scenario: R
 
 
 @pytest.mark.parametrize("spelling", ["010-1234-5678", "01012345678", "010 1234 5678", "+82 10-1234-5678"])
-def test_a_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(
+def test_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(
     run_scenario: RunScenario, spelling: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -141,7 +141,7 @@ def test_a_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(
         (212345678, "INVALID_PARAMETER"),
     ],
 )
-def test_a_sender_is_a_number_that_texts_may_come_from(run_scenario: RunScenario, sender: Any, result: str) -> None:
+def test_sender_must_be_a_valid_sender_number(run_scenario: RunScenario, sender: Any, result: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 

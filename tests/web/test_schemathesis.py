@@ -1,4 +1,4 @@
-"""The interface fuzzed from its own OpenAPI document: every operation of the real process, good data and bad."""
+"""Fuzzes every operation of a real process from its OpenAPI document, with valid and invalid data."""
 
 import re
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ schema = schemathesis.openapi.from_dict(openapi.build_document(), config=config)
 
 
 class Target(NamedTuple):
-    """A running service, and plausible values for fields by their names."""
+    """A running service, and plausible values by field name."""
 
     live: LiveService
     plausible: dict[str, str]
@@ -45,7 +45,7 @@ class Target(NamedTuple):
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    """A fresh service with an approved channel and template, whose first key has no limit."""
+    """A fresh service with an approved channel and template; its key has no rate limit."""
     with serving(tmp_path_factory.mktemp("fuzzed") / "data", key_rate=0) as live, live.client() as client:
         sender_key = _settle_in(client)
         yield Target(
@@ -79,7 +79,7 @@ def _settle_in(client: httpx.Client) -> str:
 
 
 def _plausible(target: Target, path: str) -> dict[str, str]:
-    """Return plausible values for an operation; none for the one that would take the channel away."""
+    """Return plausible values for an operation; none for the one that would delete the channel."""
     if path.startswith("/api/sender/delete"):
         return {}
     category = TEMPLATE_CATEGORY if path.startswith("/api/template/") else CATEGORY
@@ -87,7 +87,7 @@ def _plausible(target: Target, path: str) -> dict[str, str]:
 
 
 def _filled_in(given: Any, plausible: dict[str, str], name: str = "") -> Any:
-    """Return what was generated with something plausible for what is empty: it gets further into the service."""
+    """Return generated data with empty fields replaced by plausible values, to get past the first checks."""
     if isinstance(given, dict):
         return {each: _filled_in(value, plausible, each) for each, value in given.items()}
     if isinstance(given, list):
@@ -104,9 +104,9 @@ def _filled_in(given: Any, plausible: dict[str, str], name: str = "") -> Any:
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-def test_whatever_is_sent_the_answer_is_as_the_document_says(case: Any, target: Target) -> None:
+def test_answers_to_fuzzed_requests_match_the_openapi_document(case: Any, target: Target) -> None:
     if case.headers:
-        case.headers.pop("Idempotency-Key", None)  # it would end most sends as a DUPLICATE
+        case.headers.pop("Idempotency-Key", None)  # it would make most sends a DUPLICATE
     case.body = _filled_in(case.body, _plausible(target, case.path))
 
     response = case.call(base_url=target.live.base_url, headers={"apiKey": target.live.key})

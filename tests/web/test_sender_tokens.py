@@ -1,4 +1,4 @@
-"""Tokens that prove a channel."""
+"""Tokens that approve a channel."""
 
 import re
 from typing import Any
@@ -20,7 +20,7 @@ from tests.fixtures.web import (
 ADMIN = "010-9999-0000"
 
 
-def test_a_token_is_the_only_run_of_six_digits_on_the_phone(run_scenario: RunScenario) -> None:
+def test_token_is_the_only_six_digit_number_on_the_phone(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -35,22 +35,22 @@ def test_a_token_is_the_only_run_of_six_digits_on_the_phone(run_scenario: RunSce
     run_scenario(scenario)
 
 
-def test_the_token_is_not_in_the_answer_and_not_in_the_store(run_scenario: RunScenario) -> None:
+def test_token_is_not_in_the_answer_and_not_in_the_store(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
         created = await call_ok(call, "sender/create", channel_body())
         token = await get_latest_token(call)
 
-        kept = await env.store.read(profiles.newest_token, 1)
+        stored = await env.store.read(profiles.newest_token, 1)
         assert token not in str({**created.body, "time": ""})
-        assert kept is not None
-        assert token.encode() not in kept.hash
+        assert stored is not None
+        assert token.encode() not in stored.hash
 
     run_scenario(scenario)
 
 
-def test_registering_again_while_waiting_voids_the_old_token(run_scenario: RunScenario) -> None:
+def test_registering_again_while_waiting_invalidates_the_old_token(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "sender/create", channel_body())
@@ -106,7 +106,7 @@ def test_five_tokens_an_hour_go_out_for_a_channel_and_to_a_number(
     run_scenario(scenario, world=world)
 
 
-def test_deleting_a_profile_does_not_buy_more_tokens(run_scenario: RunScenario) -> None:
+def test_deleting_a_profile_does_not_reset_the_token_limit(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for _ in range(5):
@@ -121,7 +121,7 @@ def test_deleting_a_profile_does_not_buy_more_tokens(run_scenario: RunScenario) 
     run_scenario(scenario)
 
 
-def test_after_five_wrong_tries_the_right_token_is_locked_too(run_scenario: RunScenario) -> None:
+def test_right_token_is_locked_after_five_wrong_attempts(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "sender/create", channel_body())
@@ -141,7 +141,7 @@ def test_after_five_wrong_tries_the_right_token_is_locked_too(run_scenario: RunS
 
 
 @pytest.mark.parametrize("token", ["x", "1" * 1000, "１２３４５６", " 123456", "가", "-1"])
-def test_a_token_of_any_shape_that_is_not_right_is_invalid(run_scenario: RunScenario, token: str) -> None:
+def test_wrong_token_of_any_form_is_invalid(run_scenario: RunScenario, token: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "sender/create", channel_body())
@@ -162,9 +162,7 @@ def test_a_token_of_any_shape_that_is_not_right_is_invalid(run_scenario: RunScen
         ({"channelId": "@shop", "token": 123456}, "INVALID_PARAMETER", "token"),
     ],
 )
-def test_a_token_needs_its_channel(
-    run_scenario: RunScenario, body: dict[str, Any], result: str, field: str
-) -> None:
+def test_token_needs_its_channel(run_scenario: RunScenario, body: dict[str, Any], result: str, field: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "sender/create", channel_body())
@@ -179,7 +177,7 @@ def test_a_token_needs_its_channel(
 @pytest.mark.parametrize(
     ("waited_s", "result"), [(1799, "SUCCESS"), (1800, "TOKEN_EXPIRED"), (86_400, "TOKEN_EXPIRED")]
 )
-def test_a_token_is_good_for_thirty_minutes(run_scenario: RunScenario, waited_s: int, result: str) -> None:
+def test_token_is_valid_for_thirty_minutes(run_scenario: RunScenario, waited_s: int, result: str) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:
@@ -195,7 +193,7 @@ def test_a_token_is_good_for_thirty_minutes(run_scenario: RunScenario, waited_s:
     run_scenario(scenario, world=world)
 
 
-def test_a_token_forgotten_by_the_housekeeping_is_an_expired_one(run_scenario: RunScenario) -> None:
+def test_token_deleted_by_housekeeping_is_reported_as_expired(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:

@@ -1,4 +1,4 @@
-"""Sender profiles over the interface: categories, registration, token, list and deletion."""
+"""Sender profiles: categories, registration, list and deletion."""
 
 import re
 from typing import Any
@@ -28,7 +28,7 @@ from tests.fixtures.web import (
 ADMIN = "010-9999-0000"
 
 
-def test_a_channel_is_registered_proved_by_its_token_and_listed(run_scenario: RunScenario) -> None:
+def test_channel_is_registered_approved_by_token_and_listed(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -110,7 +110,7 @@ def test_every_category_that_is_listed_may_be_chosen(run_scenario: RunScenario) 
         ({"category": "x", "channelId": "@"}, "INVALID_PARAMETER", "channelId"),
     ],
 )
-def test_a_registration_that_cannot_be_is_refused_and_no_token_is_sent(
+def test_invalid_registration_is_refused_and_sends_no_token(
     run_scenario: RunScenario, change: dict[str, Any], result: str, field: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -125,7 +125,7 @@ def test_a_registration_that_cannot_be_is_refused_and_no_token_is_sent(
     run_scenario(scenario)
 
 
-def test_a_channel_id_has_up_to_thirty_characters_with_its_at(run_scenario: RunScenario) -> None:
+def test_channel_id_has_at_most_thirty_characters_including_at_sign(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -136,7 +136,7 @@ def test_a_channel_id_has_up_to_thirty_characters_with_its_at(run_scenario: RunS
     run_scenario(scenario)
 
 
-def test_an_approved_channel_cannot_be_registered_again_nor_proved_again(run_scenario: RunScenario) -> None:
+def test_approved_channel_cannot_be_registered_or_approved_again(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -187,7 +187,7 @@ def test_profiles_are_listed_newest_first_and_filtered_exactly(
     run_scenario(scenario)
 
 
-def test_a_profile_is_found_by_its_key(run_scenario: RunScenario) -> None:
+def test_profile_is_found_by_its_key(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await register_channel(call, channelId="@a")
@@ -212,7 +212,7 @@ def test_a_profile_is_found_by_its_key(run_scenario: RunScenario) -> None:
         ({"channelId": "a b"}, "channelId"),
     ],
 )
-def test_a_list_that_cannot_be_understood_is_refused(
+def test_sender_list_with_invalid_parameters_is_refused(
     run_scenario: RunScenario, query: dict[str, Any], field: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -225,7 +225,7 @@ def test_a_list_that_cannot_be_understood_is_refused(
     run_scenario(scenario)
 
 
-def test_deleting_a_profile_cancels_what_waits_and_nothing_is_sent_after_the_answer(
+def test_deleting_a_profile_cancels_its_waiting_messages_before_the_answer(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -251,7 +251,7 @@ def test_deleting_a_profile_cancels_what_waits_and_nothing_is_sent_after_the_ans
     run_scenario(scenario)
 
 
-def test_what_a_busy_carrier_has_put_off_is_not_sent_after_the_profile_is_deleted(
+def test_postponed_messages_are_not_sent_after_their_profile_is_deleted(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -271,7 +271,7 @@ def test_what_a_busy_carrier_has_put_off_is_not_sent_after_the_profile_is_delete
     run_scenario(scenario)
 
 
-def test_a_deleted_profile_and_its_templates_leave_the_lists_and_its_history_stays(
+def test_deleted_profile_leaves_lists_with_its_templates_but_keeps_history(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -301,7 +301,7 @@ def test_a_deleted_profile_and_its_templates_leave_the_lists_and_its_history_sta
     run_scenario(scenario)
 
 
-def test_a_deleted_channel_is_registered_anew_with_a_new_key_and_no_templates(run_scenario: RunScenario) -> None:
+def test_deleted_channel_is_registered_again_with_new_key_and_no_templates(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         old_key = await register_channel(call)
@@ -327,7 +327,7 @@ def test_a_deleted_channel_is_registered_anew_with_a_new_key_and_no_templates(ru
     run_scenario(scenario)
 
 
-def test_a_profile_without_a_key_is_deleted_by_its_channel(run_scenario: RunScenario) -> None:
+def test_profile_without_a_key_is_deleted_by_its_channel(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "sender/create", channel_body())
@@ -356,7 +356,7 @@ def test_a_profile_without_a_key_is_deleted_by_its_channel(run_scenario: RunScen
         ({"senderKey": "KEY", "channelId": "@other"}, "SENDER_NOT_FOUND", "senderKey"),
     ],
 )
-def test_what_is_not_there_cannot_be_deleted(
+def test_unknown_profiles_cannot_be_deleted(
     run_scenario: RunScenario, body: dict[str, Any], result: str, field: str
 ) -> None:
     async def scenario(env: Environment) -> None:

@@ -1,4 +1,4 @@
-"""Sending all five kinds, over the interface, and seeing what became of them."""
+"""Sending all five kinds of message, and their records."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -114,7 +114,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
 @each_kind
-def test_every_kind_is_delivered_now_and_seen_in_the_history_and_on_the_phone(
+def test_every_kind_is_delivered_and_shown_in_history_and_on_the_phone(
     run_scenario: RunScenario, kind: Kind
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -143,7 +143,7 @@ def test_every_kind_is_delivered_now_and_seen_in_the_history_and_on_the_phone(
 
 
 @each_kind
-def test_every_kind_waits_for_its_minute_and_not_a_millisecond_less(run_scenario: RunScenario, kind: Kind) -> None:
+def test_every_kind_is_sent_exactly_at_its_scheduled_minute(run_scenario: RunScenario, kind: Kind) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
         await env.wait(30)
@@ -186,7 +186,7 @@ def test_every_kind_waits_for_its_minute_and_not_a_millisecond_less(run_scenario
         (None, "SUCCESS"),
     ],
 )
-def test_a_send_date_lies_between_this_minute_and_sixty_days(
+def test_send_date_is_from_this_minute_to_sixty_days_ahead(
     run_scenario: RunScenario, send_date: Any, result: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -202,7 +202,7 @@ def test_a_send_date_lies_between_this_minute_and_sixty_days(
     run_scenario(scenario)
 
 
-def test_a_send_date_within_the_current_minute_is_sent_now(run_scenario: RunScenario) -> None:
+def test_send_date_within_the_current_minute_is_sent_now(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await env.wait(42)
@@ -236,7 +236,7 @@ def test_unknown_fields_are_ignored_and_null_is_absent(run_scenario: RunScenario
     run_scenario(scenario)
 
 
-def test_sender_and_fallback_numbers_must_be_registered_if_so_set(run_scenario: RunScenario) -> None:
+def test_sender_and_fallback_numbers_must_be_registered_if_configured(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
         account = (await env.store.read(accounts.list_accounts))[0]
@@ -256,7 +256,7 @@ def test_sender_and_fallback_numbers_must_be_registered_if_so_set(run_scenario: 
     run_scenario(scenario, check_sender_numbers=True)
 
 
-def test_a_profile_out_of_use_sends_nothing(run_scenario: RunScenario) -> None:
+def test_disabled_profile_sends_nothing(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await set_up_sender(env)
         (profile,) = (await call("sender/list")).items
@@ -271,7 +271,7 @@ def test_a_profile_out_of_use_sends_nothing(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_a_template_belongs_to_its_profile(run_scenario: RunScenario) -> None:
+def test_template_belongs_to_its_profile(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, _ = await set_up_sender(env)
         other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
@@ -283,7 +283,7 @@ def test_a_template_belongs_to_its_profile(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_an_alimtalk_is_the_template_filled_in(run_scenario: RunScenario) -> None:
+def test_alimtalk_is_the_template_filled_in(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -315,7 +315,7 @@ def test_an_alimtalk_is_the_template_filled_in(run_scenario: RunScenario) -> Non
     run_scenario(scenario)
 
 
-def test_a_template_code_means_the_same_composed_and_decomposed(run_scenario: RunScenario) -> None:
+def test_template_code_is_the_same_composed_and_decomposed(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -329,7 +329,7 @@ def test_a_template_code_means_the_same_composed_and_decomposed(run_scenario: Ru
     run_scenario(scenario)
 
 
-def test_a_send_date_of_now_is_the_request_date_even_as_the_clock_ticks_on(tmp_path: Path) -> None:
+def test_send_date_of_now_is_the_request_date_even_as_the_clock_ticks_on(tmp_path: Path) -> None:
     class Ticking(VirtualWorld):
         ticks = 0
 

@@ -1,4 +1,4 @@
-"""The test environment: numbers with fixed outcomes, and what simulated phones hold."""
+"""The simulator: numbers with fixed outcomes, and the messages of simulated phones."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ async def _send(call: Caller, kind: str, number: str) -> None:
         (PHONE, "SMS", "completed 1000", True),
     ],
 )
-def test_every_number_has_its_fate(
+def test_every_simulator_number_has_its_outcome(
     run_scenario: RunScenario, number: str, kind: str, expected: str, arrives: bool
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -76,7 +76,7 @@ def test_every_number_has_its_fate(
     run_scenario(scenario)
 
 
-def test_the_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(run_scenario: RunScenario) -> None:
+def test_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "message/sendSMS", sms_body(PHONE, LATE))
@@ -98,7 +98,7 @@ def test_the_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(run_
     run_scenario(scenario)
 
 
-def test_a_busy_carrier_is_asked_again_twice_with_growing_pauses(run_scenario: RunScenario) -> None:
+def test_busy_carrier_is_retried_twice_with_backoff(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         seen = []
@@ -119,7 +119,7 @@ def test_a_busy_carrier_is_asked_again_twice_with_growing_pauses(run_scenario: R
     run_scenario(scenario)
 
 
-def test_a_second_receipt_that_says_the_opposite_changes_nothing(run_scenario: RunScenario) -> None:
+def test_second_receipt_with_the_opposite_result_changes_nothing(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await call_ok(call, "message/sendSMS", sms_body(TWO_MINDED))
@@ -138,7 +138,7 @@ def test_a_second_receipt_that_says_the_opposite_changes_nothing(run_scenario: R
 
 
 @pytest.mark.parametrize(("kind", "hours"), [("SMS", 25), ("LMS", 80), ("Alimtalk", 80), ("Friendtalk", 80)])
-def test_a_message_without_a_receipt_fails_when_its_time_is_over(
+def test_message_without_a_receipt_fails_after_the_timeout(
     run_scenario: RunScenario, kind: str, hours: int
 ) -> None:
     world = world_at_noon()
@@ -162,7 +162,7 @@ def test_a_message_without_a_receipt_fails_when_its_time_is_over(
     run_scenario(scenario, world=world)
 
 
-def test_a_phone_shows_what_it_received_newest_first_a_page_at_a_time(run_scenario: RunScenario) -> None:
+def test_phone_lists_its_messages_newest_first_in_pages(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         for text in ("하나", "둘", "셋"):
@@ -192,7 +192,7 @@ def test_a_phone_shows_what_it_received_newest_first_a_page_at_a_time(run_scenar
         ({"phoneNumber": PHONE, "pageSize": 1001}, "INVALID_PARAMETER", "pageSize"),
     ],
 )
-def test_a_phone_needs_a_mobile_number(
+def test_phone_needs_a_mobile_number(
     run_scenario: RunScenario, query: dict[str, Any], result: str, field: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -205,7 +205,7 @@ def test_a_phone_needs_a_mobile_number(
     run_scenario(scenario)
 
 
-def test_what_phones_hold_is_bounded(run_scenario: RunScenario) -> None:
+def test_messages_of_simulated_phones_are_limited(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:

@@ -63,7 +63,7 @@ MOBILE = {"mobileUrl": "https://shop.example"}
         ),
     ],
 )
-def test_a_template_keeps_to_its_rules(
+def test_template_with_invalid_fields_is_refused(
     run_scenario: RunScenario, operation: str, change: dict[str, Any], errors: dict[str, str]
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -80,7 +80,7 @@ def test_a_template_keeps_to_its_rules(
     run_scenario(scenario)
 
 
-def test_a_template_is_answered_with_all_that_was_given_but_the_bytes(run_scenario: RunScenario) -> None:
+def test_template_answer_has_all_given_fields_except_image_bytes(run_scenario: RunScenario) -> None:
     given = {
         "messageType": "mixed",
         "emphasisType": "text",

@@ -1,4 +1,4 @@
-"""Templates over the interface: their whole life, from registration through review to deletion."""
+"""Templates, from creation through review to deletion."""
 
 import re
 from typing import Any
@@ -31,7 +31,7 @@ async def _status(call: Caller, code: str = "T1") -> str:
     return str(found["status"]["value"])
 
 
-def test_a_template_is_registered_approved_and_sent(run_scenario: RunScenario) -> None:
+def test_template_is_registered_approved_and_sent(run_scenario: RunScenario) -> None:
     button = {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://shop.example/#{order}"}
 
     async def scenario(env: Environment) -> None:
@@ -79,7 +79,7 @@ def test_a_template_is_registered_approved_and_sent(run_scenario: RunScenario) -
     run_scenario(scenario)
 
 
-def test_the_categories_of_templates_have_groups(run_scenario: RunScenario) -> None:
+def test_categories_of_templates_have_groups(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -100,7 +100,7 @@ def test_the_categories_of_templates_have_groups(run_scenario: RunScenario) -> N
     run_scenario(scenario)
 
 
-def test_the_simulator_rejects_a_name_that_asks_for_it_and_says_why(run_scenario: RunScenario) -> None:
+def test_simulator_rejects_a_template_name_that_asks_for_it(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -131,7 +131,7 @@ def test_the_simulator_rejects_a_name_that_asks_for_it_and_says_why(run_scenario
         (ReviewDecision(False, "광고성 문구"), "rejected", "TEMPLATE_NOT_APPROVED"),
     ],
 )
-def test_a_template_under_review_waits_for_the_operator(
+def test_template_under_review_waits_for_the_operator(
     run_scenario: RunScenario, review: ReviewDecision, status: str, sent: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -159,7 +159,7 @@ def test_a_template_under_review_waits_for_the_operator(
     run_scenario(scenario)
 
 
-def test_an_edited_template_stays_in_use_until_the_edit_is_approved(run_scenario: RunScenario) -> None:
+def test_edited_template_stays_in_use_until_the_edit_is_approved(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -221,7 +221,7 @@ def test_only_a_registered_or_rejected_template_is_deleted(
     run_scenario(scenario)
 
 
-def test_a_template_code_is_taken_once_for_a_profile(run_scenario: RunScenario) -> None:
+def test_template_code_is_taken_once_for_a_profile(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
@@ -276,7 +276,7 @@ def test_templates_are_listed_newest_first_and_filtered_exactly(
     ("query", "field"),
     [({"status": "approval"}, "status"), ({"page": 0}, "page"), ({"pageSize": 1001}, "pageSize")],
 )
-def test_a_list_of_templates_that_cannot_be_understood_is_refused(
+def test_template_list_with_invalid_parameters_is_refused(
     run_scenario: RunScenario, query: dict[str, Any], field: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -301,7 +301,7 @@ def test_a_list_of_templates_that_cannot_be_understood_is_refused(
         ({"templateCode": "a\0"}, "UNSUPPORTED_CHARACTER", "templateCode"),
     ],
 )
-def test_a_template_that_is_not_there_is_not_found(
+def test_unknown_template_is_not_found(
     run_scenario: RunScenario, operation: str, change: dict[str, Any], result: str, field: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -318,7 +318,7 @@ def test_a_template_that_is_not_there_is_not_found(
 
 
 @pytest.mark.parametrize(("language", "label"), [("ko", "등록"), ("en", "Registered")])
-def test_the_label_of_a_status_follows_the_language(run_scenario: RunScenario, language: str, label: str) -> None:
+def test_label_of_a_status_follows_the_language(run_scenario: RunScenario, language: str, label: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language=language)
         sender_key = await register_channel(call)

@@ -78,9 +78,7 @@ def test_keys_may_be_spelled_with_their_braces_or_decomposed(run_scenario: RunSc
         ({"a": "\0"}, "UNSUPPORTED_CHARACTER"),
     ],
 )
-def test_a_variable_needs_a_plain_value_for_every_receiver(
-    run_scenario: RunScenario, data: Any, result: str
-) -> None:
+def test_variable_needs_a_plain_value_for_every_receiver(run_scenario: RunScenario, data: Any, result: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language="en")
         good, bad = receivers_of(PHONE, "010-1111-2222", templateData={"a": "x"})
@@ -94,7 +92,7 @@ def test_a_variable_needs_a_plain_value_for_every_receiver(
     run_scenario(scenario)
 
 
-def test_a_missing_variable_is_named(run_scenario: RunScenario) -> None:
+def test_missing_variable_is_named(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language="en")
 
@@ -124,7 +122,7 @@ def test_a_missing_variable_is_named(run_scenario: RunScenario) -> None:
         ("message/sendSMS", 5, "INVALID_PARAMETER"),
     ],
 )
-def test_a_text_is_counted_in_the_bytes_that_carriers_count(
+def test_text_is_counted_in_the_bytes_that_carriers_count(
     run_scenario: RunScenario, operation: str, content: Any, result: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -139,7 +137,7 @@ def test_a_text_is_counted_in_the_bytes_that_carriers_count(
     run_scenario(scenario)
 
 
-def test_a_text_too_long_for_one_receiver_says_limit_size_and_index(run_scenario: RunScenario) -> None:
+def test_too_long_text_is_reported_with_limit_size_and_receiver(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language="en")
         short, long = receivers_of(PHONE, "010-1111-2222")
@@ -166,7 +164,7 @@ def test_a_text_too_long_for_one_receiver_says_limit_size_and_index(run_scenario
         (None, "SUCCESS"),
     ],
 )
-def test_a_subject_has_forty_bytes(run_scenario: RunScenario, subject: Any, result: str) -> None:
+def test_subject_has_forty_bytes(run_scenario: RunScenario, subject: Any, result: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
 
@@ -177,7 +175,7 @@ def test_a_subject_has_forty_bytes(run_scenario: RunScenario, subject: Any, resu
     run_scenario(scenario)
 
 
-def test_a_subject_is_personal_too(run_scenario: RunScenario) -> None:
+def test_subject_is_personal_too(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         body = sms_body(subject="#{name}님께", receivers=receivers_of(PHONE, templateData={"name": "길동"}))
@@ -189,7 +187,7 @@ def test_a_subject_is_personal_too(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_characters_that_texts_cannot_hold_are_named(run_scenario: RunScenario) -> None:
+def test_unsupported_characters_are_named(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language="en")
         body = sms_body(content="₩#{price} é", receivers=receivers_of(PHONE, templateData={"price": "5😀"}))
@@ -203,7 +201,7 @@ def test_characters_that_texts_cannot_hold_are_named(run_scenario: RunScenario) 
     run_scenario(scenario)
 
 
-def test_characters_that_texts_cannot_hold_are_replaced_if_so_set(run_scenario: RunScenario) -> None:
+def test_unsupported_characters_are_replaced_if_configured(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         body = sms_body(content="₩#{price} é", receivers=receivers_of(PHONE, templateData={"price": "5😀"}))
@@ -238,7 +236,7 @@ def test_characters_that_texts_cannot_hold_are_replaced_if_so_set(run_scenario: 
         (None, {}),
     ],
 )
-def test_an_image_is_a_jpeg_of_at_most_fifty_kilobytes_decoded(
+def test_image_is_a_jpeg_of_at_most_fifty_kilobytes_decoded(
     run_scenario: RunScenario, image: Any, errors: dict[str, str]
 ) -> None:
     async def scenario(env: Environment) -> None:

@@ -127,12 +127,12 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema without null, which a query string cannot contain."""
-    kept = {name: value for name, value in schema.items() if not (name == "default" and value is None)}
-    if "anyOf" in kept:
-        kept["anyOf"] = [option for option in kept["anyOf"] if option != {"type": "null"}]
-        if len(kept["anyOf"]) == 1:
-            kept |= kept.pop("anyOf")[0]
-    return kept
+    shortened = {name: value for name, value in schema.items() if not (name == "default" and value is None)}
+    if "anyOf" in shortened:
+        shortened["anyOf"] = [option for option in shortened["anyOf"] if option != {"type": "null"}]
+        if len(shortened["anyOf"]) == 1:
+            shortened |= shortened.pop("anyOf")[0]
+    return shortened
 
 
 def _responses(endpoint: Endpoint) -> dict[str, Any]:
