@@ -94,7 +94,7 @@ def test_start_message_does_not_claim_simulation_with_real_carriers(tmp_path: Pa
     with serving(tmp_path / "data", "--config", str(file)) as live:
         assert live.key
         assert live.example_commands == []
-        assert "What is sent goes out by: relay." in live.greeting
+        assert "Messages are sent through: relay." in live.greeting
         assert "simulator" not in live.greeting
 
 
@@ -317,7 +317,7 @@ def test_second_service_on_the_same_data_is_refused_with_a_clear_message(live: L
     assert second.returncode == 2
     assert second.stdout == ""
     assert str(live.data) in second.stderr
-    assert "another pabal runs" in second.stderr
+    assert "another pabal is running" in second.stderr
     assert "Traceback" not in second.stderr
 
 

@@ -31,7 +31,7 @@ def parse_image(content_type: str, file_name: str, body: str) -> Image:
     """
     kind = _CONTENT_TYPES.get(content_type.strip().lower())
     if kind is None:
-        allowed = ", ".join(_CONTENT_TYPES)
+        allowed = ", ".join(each for each in _CONTENT_TYPES if "/" in each)
         raise _refusal("contentType", f"사용할 수 있는 형식: {allowed}", f"Allowed types: {allowed}")
     if len(file_name) > MAX_FILE_NAME_CHARACTERS:
         raise _refusal(

@@ -61,10 +61,12 @@ class Endpoint(NamedTuple):
     group: str
     scope: str
     input_source: InputSource
+    """Where its fields come from: the JSON body, the query string, or either of them or a form."""
     body: type[Struct]
     answer: type[Struct]
     handler: Callable[[ApiCall], Awaitable[dict[str, Any]]]
     own_codes: tuple[Code, ...]
+    """The codes that it may answer beyond those of every endpoint."""
 
     @property
     def codes(self) -> tuple[Code, ...]:
@@ -80,16 +82,16 @@ class Endpoint(NamedTuple):
 
     @property
     def summary(self) -> str:
+        """The first sentence of the documentation: the handler's docstring."""
         return (self.handler.__doc__ or "").strip().rstrip(".")
 
 
-_SENDERS, _SENDS, _HISTORY, _TEMPLATES, _TESTING = (
-    "Sender profiles",
-    "Sending",
-    "History",
-    "Templates",
-    "Testing",
-)
+# Groups of the documentation.
+_SENDERS = "Sender profiles"
+_SENDS = "Sending"
+_HISTORY = "History"
+_TEMPLATES = "Templates"
+_TESTING = "Testing"
 
 ENDPOINTS = (
     Endpoint(

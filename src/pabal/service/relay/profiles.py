@@ -315,10 +315,12 @@ def _of_channel(tx: Tx, account_id: int, channel_id: str) -> Profile:
 
 
 _CHANNEL_CODES = (Code.SENDER_NOT_FOUND, Code.INVALID_STATE)
+_ALREADY_APPROVED = Text("이미 승인된 발신 프로필입니다.", "The sender profile is already approved.")
 
 
 def _refusal(code: Code) -> Refused:
-    return Refused(code, "channelId" if code in _CHANNEL_CODES else "token")
+    detail = _ALREADY_APPROVED if code is Code.INVALID_STATE else None
+    return Refused(code, "channelId" if code in _CHANNEL_CODES else "token", detail)
 
 
 def _hash(token: str) -> bytes:
