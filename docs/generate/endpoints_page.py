@@ -9,7 +9,8 @@ from docs.generate.meanings import MEANINGS
 from pabal.domain.codes import Code
 from pabal.models.answers import Envelope
 from pabal.models.schema_names import SCHEMA_NAMES
-from pabal.web.endpoints import COMMON_CODES, ENDPOINTS, Endpoint
+from pabal.web.endpoint import COMMON_CODES, Endpoint
+from pabal.web.endpoints import ENDPOINTS
 from pabal.web.openapi import build_schemas
 
 Schema = dict[str, Any]

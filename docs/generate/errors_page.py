@@ -2,7 +2,8 @@
 
 from docs.generate.markdown import GENERATED_NOTE, join_lines, link_code, make_anchor, make_table
 from pabal.domain.codes import Code
-from pabal.web.endpoints import COMMON_CODES, ENDPOINTS
+from pabal.web.endpoint import COMMON_CODES
+from pabal.web.endpoints import ENDPOINTS
 
 
 def errors_page() -> str:

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pabal.web.endpoints import ENDPOINTS, Endpoint
+from pabal.web.endpoint import Endpoint
+from pabal.web.endpoints import ENDPOINTS
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     RunScenario,

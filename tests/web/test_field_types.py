@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from msgspec import inspect
 
-from pabal.web.endpoints import ENDPOINTS, Endpoint
+from pabal.web.endpoint import Endpoint
+from pabal.web.endpoints import ENDPOINTS
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     PHONE,
@@ -53,7 +54,7 @@ _FALLBACK = {"resend": True, "resendPhoneNumber": "02-1234-5678", "resendContent
 _PAGING = {"page": 1, "pageSize": 10}
 
 
-FULL: dict[str, dict[str, Any]] = {
+FULL_BODIES: dict[str, dict[str, Any]] = {
     "sender/categories": {},
     "sender/create": channel_body(),
     "sender/delete": {"senderKey": "KEY", "channelId": "@shop"},
@@ -111,44 +112,44 @@ FULL: dict[str, dict[str, Any]] = {
     "template/list": {"senderKey": "KEY", "templateCode": "T1", "status": "approved", **_PAGING},
     "simulator/phone": {"phoneNumber": PHONE, **_PAGING},
 }
-FULL["template/update"] = FULL["template/create"]
+FULL_BODIES["template/update"] = FULL_BODIES["template/create"]
 
 
-def _fields(shape: inspect.Type, place: str = "") -> Iterator[str]:
+def _field_paths(shape: inspect.Type, place: str = "") -> Iterator[str]:
     """Yield the path of every field of a body type."""
     if isinstance(shape, inspect.Metadata):
-        yield from _fields(shape.type, place)
+        yield from _field_paths(shape.type, place)
     elif isinstance(shape, inspect.UnionType):
-        yield from _fields(next(each for each in shape.types if not isinstance(each, inspect.NoneType)), place)
+        yield from _field_paths(next(each for each in shape.types if not isinstance(each, inspect.NoneType)), place)
     elif isinstance(shape, inspect.ListType):
-        yield from _fields(shape.item_type, f"{place}[0]")
+        yield from _field_paths(shape.item_type, f"{place}[0]")
     elif isinstance(shape, inspect.StructType):
         for field in shape.fields:
-            yield from _fields(field.type, f"{place}.{field.encode_name}".lstrip("."))
+            yield from _field_paths(field.type, f"{place}.{field.encode_name}".lstrip("."))
     else:
         yield place
 
 
-def _leaves(given: Any, place: str = "") -> Iterator[str]:
+def _value_paths(given: Any, place: str = "") -> Iterator[str]:
     """Yield the path of every value of a body."""
     for name, value in given.items():
         path = f"{place}{name}"
         if isinstance(value, list):
             value, path = value[0], f"{path}[0]"
         if isinstance(value, dict) and name != "templateData":
-            yield from _leaves(value, f"{path}.")
+            yield from _value_paths(value, f"{path}.")
         else:
             yield path
 
 
-def _replaced(given: Any, path: str, by: Any) -> Any:
+def _replace_value(given: Any, path: str, by: Any) -> Any:
     """Return a copy of a body with one value replaced."""
     name, _, rest = path.partition(".")
     plain = name.removesuffix("[0]")
     if plain != name:
-        return {**given, plain: [_replaced(given[plain][0], rest, by)]}
+        return {**given, plain: [_replace_value(given[plain][0], rest, by)]}
     if rest:
-        return {**given, name: _replaced(given[name], rest, by)}
+        return {**given, name: _replace_value(given[name], rest, by)}
     value = given[name]
     return {**given, name: by(value) if callable(by) else by}
 
@@ -157,22 +158,22 @@ def _replaced(given: Any, path: str, by: Any) -> Any:
 def test_full_bodies_of_these_tests_have_every_field(endpoint: Endpoint) -> None:
     operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
 
-    assert set(_leaves(FULL[operation])) == set(_fields(inspect.type_info(endpoint.body)))
+    assert set(_value_paths(FULL_BODIES[operation])) == set(_field_paths(inspect.type_info(endpoint.body)))
 
 
 STRINGS = [
     (operation, path)
-    for operation, given in FULL.items()
-    for path in _leaves(given)
+    for operation, given in FULL_BODIES.items()
+    for path in _value_paths(given)
     if not path.endswith(("page", "pageSize", "orderNo", "adFlag", "resend", "securityTemplate"))
 ]
 
 
-def _spoilt(value: Any, by: str) -> Any:
+def _corrupt(value: Any, by: str) -> Any:
     return {"name": f"a{by}"} if isinstance(value, dict) else f"{value}{by}"
 
 
-@pytest.mark.parametrize("operation", FULL)
+@pytest.mark.parametrize("operation", FULL_BODIES)
 def test_nul_and_lone_surrogates_are_refused_in_every_string(run_scenario: RunScenario, operation: str) -> None:
     endpoint = next(each for each in ENDPOINTS if each.path == f"/api/{operation}.v1.0")
     paths = [path for each, path in STRINGS if each == operation]
@@ -182,11 +183,11 @@ def test_nul_and_lone_surrogates_are_refused_in_every_string(run_scenario: RunSc
         call = await env.caller()
         sender_key = await register_channel(call)
         await approve_template(call, sender_key)
-        given = {name: sender_key if value == "KEY" else value for name, value in FULL[operation].items()}
+        given = {name: sender_key if value == "KEY" else value for name, value in FULL_BODIES[operation].items()}
 
         for path in paths:
             for by in spoilers:
-                bad = _replaced(given, path, lambda value, by=by: _spoilt(value, by))
+                bad = _replace_value(given, path, lambda value, by=by: _corrupt(value, by))
 
                 answer = await (
                     call(operation, query=bad) if endpoint.input_source == "query" else call(operation, bad)
@@ -203,15 +204,15 @@ def test_nul_and_lone_surrogates_are_refused_in_every_string(run_scenario: RunSc
 WRONG: list[Any] = [[], {}, 5, True, 1.5, -(10**30), "x" * 10_000]
 
 
-@pytest.mark.parametrize("operation", FULL)
+@pytest.mark.parametrize("operation", FULL_BODIES)
 def test_value_of_the_wrong_type_never_causes_an_internal_error(run_scenario: RunScenario, operation: str) -> None:
     endpoint = next(each for each in ENDPOINTS if each.path == f"/api/{operation}.v1.0")
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        for path in _leaves(FULL[operation]):
+        for path in _value_paths(FULL_BODIES[operation]):
             for wrong in WRONG:
-                bad = _replaced(FULL[operation], path, wrong)
+                bad = _replace_value(FULL_BODIES[operation], path, wrong)
 
                 answer = await (
                     call(operation, query=bad) if endpoint.input_source == "query" else call(operation, bad)

@@ -31,7 +31,7 @@ THEIR_RECEIVER = "010-5555-5555"
 THEIR_ADMIN = "010-9999-0000"
 
 
-class Ids(NamedTuple):
+class ObjectIds(NamedTuple):
     """The ids of an account's objects."""
 
     sender_key: str
@@ -44,14 +44,14 @@ class Ids(NamedTuple):
     phone: str
 
 
-NOBODYS = Ids("0" * 40, "@nobody", "@no-one", "000000", "NONE", "f" * 26, "f" * 32, "010-4444-4444")
+UNKNOWN_IDS = ObjectIds("0" * 40, "@nobody", "@no-one", "000000", "NONE", "f" * 26, "f" * 32, "010-4444-4444")
 
 
 class Case(NamedTuple):
     """A call that names objects of an account, or lists its own."""
 
-    body: Callable[[Ids], Any] = lambda ids: None
-    query: Callable[[Ids], Mapping[str, Any]] = lambda ids: {}
+    body: Callable[[ObjectIds], Any] = lambda ids: None
+    query: Callable[[ObjectIds], Mapping[str, Any]] = lambda ids: {}
 
 
 CASES: dict[str, list[Case]] = {
@@ -123,7 +123,7 @@ def test_every_endpoint_has_a_case() -> None:
     assert {f"/api/{operation}.v1.0" for operation in CASES} == {endpoint.path for endpoint in ENDPOINTS}
 
 
-async def _settle_in(env: Environment, call: Caller) -> Ids:
+async def _create_objects(env: Environment, call: Caller) -> ObjectIds:
     """Give an account one object of each kind, a sent message, and one scheduled for 12:10."""
     sender_key = await register_channel(call)
     await call_ok(call, "sender/create", channel_body(channelId="@waiting"))
@@ -134,7 +134,7 @@ async def _settle_in(env: Environment, call: Caller) -> Ids:
     sent = await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, THEIR_RECEIVER, **later))
     await env.wait(2)
     waiting = await get_message(call, THEIR_RECEIVER, requestId=sent.request_id)
-    return Ids(
+    return ObjectIds(
         sender_key,
         "@shop",
         "@waiting",
@@ -146,7 +146,7 @@ async def _settle_in(env: Environment, call: Caller) -> Ids:
     )
 
 
-async def _everything(call: Caller) -> list[Any]:
+async def _read_everything(call: Caller) -> list[Any]:
     return [
         (await call("sender/list")).items,
         (await call("template/list")).items,
@@ -156,13 +156,13 @@ async def _everything(call: Caller) -> list[Any]:
     ]
 
 
-def _said(answer: ApiResponse) -> Any:
+def _comparable(answer: ApiResponse) -> Any:
     """Return an answer without its time and the ids that it created."""
     fields = {name: value for name, value in answer.body.items() if name not in ("time", "item")}
     return answer.status, fields, set(answer.headers)
 
 
-def _with_our_key(given: Any, our_key: str) -> Any:
+def _replace_key(given: Any, our_key: str) -> Any:
     return {name: our_key if value == "OURS" else value for name, value in given.items()} if given else given
 
 
@@ -174,20 +174,20 @@ def _with_our_key(given: Any, our_key: str) -> Any:
 def test_objects_of_another_account_are_not_found(run_scenario: RunScenario, operation: str, case: Case) -> None:
     async def scenario(env: Environment) -> None:
         theirs, ours = await env.caller("theirs"), await env.caller("ours")
-        ids = await _settle_in(env, theirs)
+        ids = await _create_objects(env, theirs)
         our_key = await register_channel(ours, channelId="@ours", cellphone="010-9999-2222")
-        before = await _everything(theirs)
+        before = await _read_everything(theirs)
 
-        async def call(named: Ids) -> ApiResponse:
-            body = _with_our_key(case.body(named), our_key)
+        async def call(named: ObjectIds) -> ApiResponse:
+            body = _replace_key(case.body(named), our_key)
             return await ours(operation, body, query=case.query(named))
 
         of_theirs = await call(ids)
-        of_nobodys = await call(NOBODYS)
+        of_nobodys = await call(UNKNOWN_IDS)
         await env.wait(5)
 
-        assert _said(of_theirs) == _said(of_nobodys)
-        assert await _everything(theirs) == before
+        assert _comparable(of_theirs) == _comparable(of_nobodys)
+        assert await _read_everything(theirs) == before
         assert ids.sender_key not in str(of_theirs.body)
         await env.wait(600)
         assert (

@@ -15,7 +15,7 @@ from tests.fixtures.web import (
 SEND_SMS = "/api/message/sendSMS.v1.0"
 
 
-def _nested(depth: int) -> bytes:
+def _make_nested(depth: int) -> bytes:
     return b'{"receivers": ' + b"[" * depth + b"]" * depth + b"}"
 
 
@@ -51,7 +51,7 @@ def _nested(depth: int) -> bytes:
         b"content=x",
         b"<xml/>",
         b"\x00" * 100,
-        _nested(100_000),
+        _make_nested(100_000),
         b'{"extra": ' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}",
     ],
 )
@@ -82,7 +82,11 @@ def test_empty_body_is_an_empty_object(run_scenario: RunScenario) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b'{"page": 1, "page": 2, "receivers": "010-1234-5678"}', _nested(200), b'{"receivers": {"a": {"b": []}}}'],
+    [
+        b'{"page": 1, "page": 2, "receivers": "010-1234-5678"}',
+        _make_nested(200),
+        b'{"receivers": {"a": {"b": []}}}',
+    ],
 )
 def test_unusual_but_valid_bodies_are_answered(run_scenario: RunScenario, body: bytes) -> None:
     async def scenario(env: Environment) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from pabal.service.access.keys import SCOPES
 from pabal.store import accounts
-from pabal.web.endpoints import ENDPOINTS, Endpoint
+from pabal.web.endpoint import Endpoint
+from pabal.web.endpoints import ENDPOINTS
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.virtual import NOON, Caller, Environment
@@ -298,7 +299,7 @@ def test_disabled_accounts_keys_stop_and_its_accepted_messages_are_sent(run_scen
     run_scenario(scenario)
 
 
-def _limits(headers: dict[str, str]) -> list[Any]:
+def _rate_headers(headers: dict[str, str]) -> list[Any]:
     return [headers.get(f"ratelimit-{name}") for name in ("limit", "remaining", "reset")]
 
 
@@ -317,10 +318,14 @@ def test_key_may_be_used_as_often_as_its_rate_says(run_scenario: RunScenario) ->
         rested = [(await call("message/list", LIST)).result for _ in range(4)]
 
         assert [answer.result for answer in burst] == ["SUCCESS"] * 3
-        assert [_limits(answer.headers) for answer in burst] == [["3", "2", "1"], ["3", "1", "1"], ["3", "0", "1"]]
+        assert [_rate_headers(answer.headers) for answer in burst] == [
+            ["3", "2", "1"],
+            ["3", "1", "1"],
+            ["3", "0", "1"],
+        ]
         assert (over.result, over.status) == ("RATE_LIMITED", 429)
         assert over.headers["retry-after"] == "1"
-        assert _limits(over.headers) == ["3", "0", "1"]
+        assert _rate_headers(over.headers) == ["3", "0", "1"]
         assert elsewhere.result == "SUCCESS"
         assert [later.result, at_once.result] == ["SUCCESS", "RATE_LIMITED"]
         assert rested == ["SUCCESS"] * 3 + ["RATE_LIMITED"]
@@ -358,7 +363,7 @@ def test_key_without_a_rate_has_no_limit_and_no_rate_headers(run_scenario: RunSc
         answers = [await call("message/list", LIST) for _ in range(50)]
 
         assert {answer.result for answer in answers} == {"SUCCESS"}
-        assert _limits(answers[0].headers) == [None, None, None]
+        assert _rate_headers(answers[0].headers) == [None, None, None]
 
     run_scenario(scenario)
 

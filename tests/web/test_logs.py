@@ -58,7 +58,7 @@ def lines() -> Iterator[list[io.StringIO]]:
     own.setLevel(before[2])
 
 
-def _check(streams: list[io.StringIO], *secrets: str) -> None:
+def _check_no_secrets(streams: list[io.StringIO], *secrets: str) -> None:
     """Assert that something was logged, in both formats, without any of the secrets."""
     text, as_json = (stream.getvalue() for stream in streams)
     assert len(text.splitlines()) == len(as_json.splitlines()) > 0
@@ -68,7 +68,7 @@ def _check(streams: list[io.StringIO], *secrets: str) -> None:
             assert secret not in page
 
 
-async def _plant(call: Caller, *, is_good: bool) -> list[str]:
+async def _call_with_secrets(call: Caller, *, is_good: bool) -> list[str]:
     """Call every endpoint with data that must not be logged; return the secrets created on the way."""
     spoil = {} if is_good else {"category": "no-such-category"}
     await call("sender/create", channel_body(cellphone=ADMIN, channelId="@shop", **spoil))
@@ -113,7 +113,7 @@ async def _plant(call: Caller, *, is_good: bool) -> list[str]:
     return [token, str(call.key)]
 
 
-def _called(lines: list[io.StringIO]) -> set[str]:
+def _called_paths(lines: list[io.StringIO]) -> set[str]:
     return {json.loads(line).get("path") for line in lines[1].getvalue().splitlines()}
 
 
@@ -124,13 +124,13 @@ def test_no_call_leaves_personal_data_in_the_log(
     secrets: list[str] = []
 
     async def scenario(env: Environment) -> None:
-        secrets.extend(await _plant(await env.caller(), is_good=is_good))
+        secrets.extend(await _call_with_secrets(await env.caller(), is_good=is_good))
         await env.wait(60)
 
     run_scenario(scenario, log_requests="all")
 
-    _check(lines, *secrets)
-    assert {endpoint.path for endpoint in ENDPOINTS} <= _called(lines)
+    _check_no_secrets(lines, *secrets)
+    assert {endpoint.path for endpoint in ENDPOINTS} <= _called_paths(lines)
 
 
 def test_no_outcome_of_a_message_leaves_personal_data_in_the_log(
@@ -147,7 +147,7 @@ def test_no_outcome_of_a_message_leaves_personal_data_in_the_log(
 
     run_scenario(scenario)
 
-    _check(lines, "0000-0005", "00000005")
+    _check_no_secrets(lines, "0000-0005", "00000005")
 
 
 def test_error_message_with_personal_data_is_not_logged(
@@ -162,7 +162,7 @@ def test_error_message_with_personal_data_is_not_logged(
         await call("sender/list")
         words = f"{TEXT} {RECEIVER} {VALUE} {WRONG_TOKEN} {call.key}"
         store.error = RuntimeError(words)
-        secrets.extend(await _plant_faults(call))
+        secrets.extend(await _call_with_failing_store(call))
         await env.wait(30)
         store.error = None
         secrets.append(str(call.key))
@@ -170,14 +170,14 @@ def test_error_message_with_personal_data_is_not_logged(
     run_scenario(scenario, world=world, store=store)
     gc.collect()
 
-    _check(lines, *secrets)
+    _check_no_secrets(lines, *secrets)
     text = lines[0].getvalue()
     assert text.count("unhandled error") >= 5
     assert "error=RuntimeError" in text
     assert "web.py" in text
 
 
-async def _plant_faults(call: Caller) -> list[str]:
+async def _call_with_failing_store(call: Caller) -> list[str]:
     """Call the interface and the pages while the store raises an unexpected error."""
     for operation, body in (
         ("message/sendSMS", sms_body(RECEIVER, content=TEXT)),
@@ -217,10 +217,10 @@ def test_delivery_error_is_logged_without_personal_data(
     run_scenario(scenario, world=world, store=store)
     gc.collect()
 
-    _check(lines)
+    _check_no_secrets(lines)
 
 
-def _levels(streams: list[io.StringIO]) -> set[Any]:
+def _logged_levels(streams: list[io.StringIO]) -> set[Any]:
     return {json.loads(line)["level"] for line in streams[1].getvalue().splitlines()}
 
 
@@ -241,4 +241,4 @@ def test_refused_requests_are_logged_by_path_result_and_id(
     assert request["path"] == "/api/message/sendSMS.v1.0"
     assert (request["result"], request["status"]) == ("MISSING_PARAMETER", 400)
     assert [request["request_id"]] == ids
-    assert "error" not in _levels(lines)
+    assert "error" not in _logged_levels(lines)

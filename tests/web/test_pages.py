@@ -15,7 +15,8 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 from pabal.app import build_service
 from pabal.domain.codes import Code
 from pabal.store.engine.base import StoreUnavailable
-from pabal.web.endpoints import ENDPOINTS, Endpoint
+from pabal.web.endpoint import Endpoint
+from pabal.web.endpoints import ENDPOINTS
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store, settings_for
 from tests.fixtures.web import FailingStore, RunScenario, call_ok, read_metrics, sms_body
 
@@ -148,13 +149,13 @@ def test_metrics_are_in_prometheus_format(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-async def _document(env: Environment) -> Any:
+async def _read_openapi(env: Environment) -> Any:
     return (await Caller(env.service, None)("/openapi.json")).body
 
 
 def test_openapi_document_is_valid(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        document = await _document(env)
+        document = await _read_openapi(env)
 
         assert document["openapi"].startswith("3.1.")
         jsonschema_rs.validate(OPENAPI_31, document)
@@ -171,7 +172,7 @@ def test_every_endpoint_is_in_the_document_with_every_code_it_answers(
     run_scenario: RunScenario, endpoint: Endpoint
 ) -> None:
     async def scenario(env: Environment) -> None:
-        document = await _document(env)
+        document = await _read_openapi(env)
 
         operation = document["paths"][endpoint.path][endpoint.method.lower()]
         described = {
@@ -188,7 +189,7 @@ def test_every_endpoint_is_in_the_document_with_every_code_it_answers(
 
 def test_openapi_has_exactly_the_endpoints_with_unique_operation_ids(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        document = await _document(env)
+        document = await _read_openapi(env)
 
         operations = [each["operationId"] for path in document["paths"].values() for each in path.values()]
         assert set(document["paths"]) == {endpoint.path for endpoint in ENDPOINTS}
@@ -203,7 +204,7 @@ def test_every_code_is_answered_by_some_endpoint_or_is_about_paths() -> None:
     assert set(Code) - declared <= {Code.NOT_FOUND}
 
 
-def _fetched(folder: Path, method: str, paths: list[str]) -> list[httpx.Response]:
+def _fetch(folder: Path, method: str, paths: list[str]) -> list[httpx.Response]:
     """Return answers of a service in real time, since static files are read in threads."""
 
     async def fetch() -> list[httpx.Response]:
@@ -217,9 +218,9 @@ def _fetched(folder: Path, method: str, paths: list[str]) -> list[httpx.Response
 
 
 def test_documentation_page_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
-    (page,) = _fetched(tmp_path, "GET", ["/docs"])
+    (page,) = _fetch(tmp_path, "GET", ["/docs"])
     linked = re.findall(r'(?:href|src)="([^"]+)"', page.text)
-    files = dict(zip(linked, _fetched(tmp_path, "GET", linked), strict=True))
+    files = dict(zip(linked, _fetch(tmp_path, "GET", linked), strict=True))
 
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert "default-src 'self'" in page.headers["content-security-policy"]
@@ -238,7 +239,7 @@ def test_documentation_page_loads_nothing_from_other_hosts(tmp_path: Path) -> No
 def test_missing_file_is_answered_in_the_envelope(tmp_path: Path, method: str, result: str) -> None:
     paths = ["/docs/assets/nothing.js", "/docs/assets/%2e%2e/%2e%2e/pages.py", "/docs/assets/", "/docs/assets/%00"]
 
-    answers = _fetched(tmp_path, method, paths)
+    answers = _fetch(tmp_path, method, paths)
 
     assert [answer.json()["result"] for answer in answers] == [result] * len(paths)
     assert {answer.headers["content-type"] for answer in answers} == {"application/json;charset=UTF-8"}

@@ -47,7 +47,7 @@ class Target(NamedTuple):
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     """A fresh service with an approved channel and template; its key has no rate limit."""
     with serving(tmp_path_factory.mktemp("fuzzed") / "data", key_rate=0) as live, live.client() as client:
-        sender_key = _settle_in(client)
+        sender_key = _set_up_account(client)
         yield Target(
             live,
             {
@@ -66,7 +66,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         )
 
 
-def _settle_in(client: httpx.Client) -> str:
+def _set_up_account(client: httpx.Client) -> str:
     client.post("/api/sender/create.v1.0", json=channel_body())
     phone = client.get("/api/simulator/phone.v1.0", params={"phoneNumber": channel_body()["cellphone"]}).json()
     (token,) = re.findall(r"[0-9]{6}", phone["items"][0]["content"])
@@ -78,7 +78,7 @@ def _settle_in(client: httpx.Client) -> str:
     return sender_key
 
 
-def _plausible(target: Target, path: str) -> dict[str, str]:
+def _plausible_values(target: Target, path: str) -> dict[str, str]:
     """Return plausible values for an operation; none for the one that would delete the channel."""
     if path.startswith("/api/sender/delete"):
         return {}
@@ -86,12 +86,12 @@ def _plausible(target: Target, path: str) -> dict[str, str]:
     return {**target.plausible, "category": category}
 
 
-def _filled_in(given: Any, plausible: dict[str, str], name: str = "") -> Any:
+def _fill_in(given: Any, plausible: dict[str, str], name: str = "") -> Any:
     """Return generated data with empty fields replaced by plausible values, to get past the first checks."""
     if isinstance(given, dict):
-        return {each: _filled_in(value, plausible, each) for each, value in given.items()}
+        return {each: _fill_in(value, plausible, each) for each, value in given.items()}
     if isinstance(given, list):
-        return [_filled_in(value, plausible, name) for value in given]
+        return [_fill_in(value, plausible, name) for value in given]
     return plausible.get(name, "x") if given == "" else given
 
 
@@ -107,7 +107,7 @@ def _filled_in(given: Any, plausible: dict[str, str], name: str = "") -> Any:
 def test_answers_to_fuzzed_requests_match_the_openapi_document(case: Any, target: Target) -> None:
     if case.headers:
         case.headers.pop("Idempotency-Key", None)  # it would make most sends a DUPLICATE
-    case.body = _filled_in(case.body, _plausible(target, case.path))
+    case.body = _fill_in(case.body, _plausible_values(target, case.path))
 
     response = case.call(base_url=target.live.base_url, headers={"apiKey": target.live.key})
 

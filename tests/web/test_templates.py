@@ -22,11 +22,11 @@ from tests.fixtures.web import (
 )
 
 
-def _place(sender_key: str, code: str = "T1") -> dict[str, str]:
+def _template_key(sender_key: str, code: str = "T1") -> dict[str, str]:
     return {"senderKey": sender_key, "templateCode": code}
 
 
-async def _status(call: Caller, code: str = "T1") -> str:
+async def _read_status(call: Caller, code: str = "T1") -> str:
     (found,) = (await call("template/list", query={"templateCode": code})).items
     return str(found["status"]["value"])
 
@@ -42,7 +42,7 @@ def test_template_is_registered_approved_and_sent(run_scenario: RunScenario) -> 
         created = await call("template/create", body)
         too_early = await call("message/sendAlimtalk", alimtalk_body(sender_key))
         await env.wait(60)
-        requested = await call("template/request", _place(sender_key))
+        requested = await call("template/request", _template_key(sender_key))
         data = {"name": "길동", "item": "책", "order": 1}
         sent = await call(
             "message/sendAlimtalk",
@@ -106,11 +106,11 @@ def test_simulator_rejects_a_template_name_that_asks_for_it(run_scenario: RunSce
         sender_key = await register_channel(call)
         await call_ok(call, "template/create", template_body(sender_key, name="반려될 안내"))
 
-        rejected = await call("template/request", _place(sender_key))
+        rejected = await call("template/request", _template_key(sender_key))
         sent = await call("message/sendAlimtalk", alimtalk_body(sender_key))
-        again = await call("template/request", _place(sender_key))
+        again = await call("template/request", _template_key(sender_key))
         edited = await call("template/update", template_body(sender_key, name="고친 안내"))
-        approved = await call("template/request", _place(sender_key))
+        approved = await call("template/request", _template_key(sender_key))
 
         assert rejected.item["status"]["value"] == "rejected"
         assert rejected.item["comment"]
@@ -139,11 +139,11 @@ def test_template_under_review_waits_for_the_operator(
         sender_key = await register_channel(call)
         created = await call_ok(call, "template/create", template_body(sender_key, name="보류된 안내"))
 
-        held = await call("template/request", _place(sender_key))
+        held = await call("template/request", _template_key(sender_key))
         refused = [
             (await call("template/update", template_body(sender_key))).result,
-            (await call("template/delete", _place(sender_key))).result,
-            (await call("template/request", _place(sender_key))).result,
+            (await call("template/delete", _template_key(sender_key))).result,
+            (await call("template/request", _template_key(sender_key))).result,
         ]
         too_early = await call("message/sendAlimtalk", alimtalk_body(sender_key))
         await env.store.write(templates.decide_review, int(created.item["id"]), review, env.world.now())
@@ -173,14 +173,14 @@ def test_edited_template_stays_in_use_until_the_edit_is_approved(run_scenario: R
 
         edited = await call("template/update", template_body(sender_key, content="새글", name="보류된 새글"))
         await send()
-        await call_ok(call, "template/request", _place(sender_key))
+        await call_ok(call, "template/request", _template_key(sender_key))
         await send()
         await env.store.write(
             templates.decide_review, int(edited.item["id"]), ReviewDecision(False, "아니요"), env.world.now()
         )
         await send()
         await call_ok(call, "template/update", template_body(sender_key, content="새글"))
-        await call_ok(call, "template/request", _place(sender_key))
+        await call_ok(call, "template/request", _template_key(sender_key))
         await send()
 
         assert edited.item["content"] == "새글"
@@ -208,9 +208,9 @@ def test_only_a_registered_or_rejected_template_is_deleted(
         body = template_body(sender_key, name=name, image=image_body())
         await call_ok(call, "template/create", body)
         if is_requested:
-            await call_ok(call, "template/request", _place(sender_key))
+            await call_ok(call, "template/request", _template_key(sender_key))
 
-        answer = await call("template/delete", _place(sender_key))
+        answer = await call("template/delete", _template_key(sender_key))
 
         assert answer.result == result
         assert len((await call("template/list")).items) == (0 if result == "SUCCESS" else 1)
@@ -312,7 +312,7 @@ def test_unknown_template_is_not_found(
         answer = await call(operation, template_body(sender_key, **change))
 
         assert summarize_refusal(answer) == (result, {field: result})
-        assert await _status(call) == "registered"
+        assert await _read_status(call) == "registered"
 
     run_scenario(scenario)
 

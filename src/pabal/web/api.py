@@ -19,7 +19,8 @@ from pabal.service.errors import describe_error
 from pabal.service.sending.accept import IdempotencyKey
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope
-from pabal.web.endpoints import ENDPOINT_BY_PATH, Endpoint
+from pabal.web.endpoint import Endpoint
+from pabal.web.endpoints import ENDPOINT_BY_PATH
 from pabal.web.guard import ApiGuard
 
 Scope = MutableMapping[str, Any]

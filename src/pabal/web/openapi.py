@@ -10,7 +10,8 @@ from pabal import __version__
 from pabal.domain.codes import Code
 from pabal.models.answers import Envelope
 from pabal.models.schema_names import SCHEMA_NAMES
-from pabal.web.endpoints import ENDPOINTS, Endpoint
+from pabal.web.endpoint import Endpoint
+from pabal.web.endpoints import ENDPOINTS
 
 _DESCRIPTION = """\
 Sends SMS, LMS, MMS, Alimtalk and friend talk to Korean phones, and reports the result of each message.
