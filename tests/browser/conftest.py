@@ -1,4 +1,4 @@
-"""A real Chromium before a real service."""
+"""Fixtures of browser tests: a real Chromium and a live service."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from tests.fixtures.live import serving
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser without a window; while it is driven, this thread can have no event loop of its own."""
+    """A headless browser; while it runs, this thread cannot have an event loop of its own."""
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
         yield found
@@ -20,6 +20,6 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def env(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserEnvironment]:
-    """A fresh service with the simulator, and a user of each role."""
+    """A new service with the simulator, and users of each role on demand."""
     with serving(tmp_path_factory.mktemp("console") / "data", key_rate=0) as live:
         yield BrowserEnvironment(live, browser)

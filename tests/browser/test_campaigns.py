@@ -1,4 +1,4 @@
-"""Campaigns in a real browser: a file with bad rows is uploaded, sent and watched, another is cancelled."""
+"""Campaigns in a browser: a file with invalid rows is uploaded, sent and followed; another is cancelled."""
 
 import re
 from pathlib import Path
@@ -13,13 +13,13 @@ from tests.fixtures.browser import BrowserEnvironment, check_page
 pytestmark = pytest.mark.slow
 
 in_each_way = pytest.mark.parametrize(
-    ("language", "screen"), [("ko", "desk"), ("en", "desk"), ("ko", "phone"), ("en", "phone")]
+    ("language", "screen"), [("ko", "desktop"), ("en", "desktop"), ("ko", "phone"), ("en", "phone")]
 )
 BAD = "010-4000-0001,다시\n12345,누구\n010-4000-9999,\n010-4000-9998,😀\n"
 
 
 def written(folder: Path, rows: int, bad: str = BAD) -> Path:
-    """Write a file of receivers, some of whom cannot be sent to."""
+    """Write a receiver file with some invalid rows."""
     lines = "".join(f"010-4000-{number:04},고객{number}\n" for number in range(1, rows + 1))
     path = folder / "받는 분.csv"
     path.write_text(f"휴대폰번호,이름\n{lines}{bad}", encoding="utf-8")
@@ -27,7 +27,7 @@ def written(folder: Path, rows: int, bad: str = BAD) -> Path:
 
 
 def write_message(page: Page) -> None:
-    """Write a message on the send page and go on to its file."""
+    """Write a message on the send page and continue to its file."""
     page.goto("/console/send")
     page.locator("[name=sender]").fill("02-1234-5678")
     page.locator("[name=content]").fill("#{이름}님, 봄 행사에 오세요")
@@ -121,5 +121,5 @@ def test_viewer_sees_progress_without_action_buttons(env: BrowserEnvironment) ->
 
 
 def tomorrow(page: Page) -> str:
-    """Return noon of tomorrow as the field spells it."""
+    """Return tomorrow noon in the format of the field."""
     return str(page.evaluate("new Date(Date.now() + 86400000).toISOString().slice(0, 10) + 'T12:00'"))

@@ -1,4 +1,4 @@
-"""The console in a real browser: sign-in, the phone, the history; in both languages, at a desk and on a phone."""
+"""The console in a browser: sign-in, phone, history and templates, in both languages and on two screens."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.fixtures.web import channel_body, receivers_of, sms_body
 pytestmark = pytest.mark.slow
 
 in_each_language_and_screen = pytest.mark.parametrize(
-    ("language", "screen"), [("ko", "desk"), ("en", "desk"), ("ko", "phone"), ("en", "phone")]
+    ("language", "screen"), [("ko", "desktop"), ("en", "desktop"), ("ko", "phone"), ("en", "phone")]
 )
 FIRST_PAGE_BYTES = 100_000
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
@@ -62,7 +62,7 @@ def test_language_switch_keeps_page_and_persists(env: BrowserEnvironment) -> Non
 
 @in_each_language_and_screen
 def test_new_messages_appear_on_open_phone_page(env: BrowserEnvironment, language: str, screen: str) -> None:
-    number = f"010-7777-{['ko', 'en'].index(language)}{['desk', 'phone'].index(screen)}00"
+    number = f"010-7777-{['ko', 'en'].index(language)}{['desktop', 'phone'].index(screen)}00"
     with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/phone")
         page.locator("[name=number]").fill(number)

@@ -1,4 +1,4 @@
-"""Managing in a real browser: profiles, numbers, operators' pages, the overview; in each language and width."""
+"""Management pages in a browser: profiles, numbers, operators' pages and the overview."""
 
 import re
 
@@ -21,7 +21,7 @@ def test_profile_is_registered_with_token_from_simulated_phone(
     env: BrowserEnvironment, language: str, screen: str
 ) -> None:
     channel = f"@{language}-{screen}-channel"
-    number = f"010-6666-{['ko', 'en'].index(language)}{['desk', 'phone'].index(screen)}11"
+    number = f"010-6666-{['ko', 'en'].index(language)}{['desktop', 'phone'].index(screen)}11"
     with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/profiles")
         check_page(page, f"profiles-none-{language}-{screen}")

@@ -1,4 +1,4 @@
-"""The send page in a real browser: each kind is written, looked over, sent, and arrives on the simulated phone."""
+"""The send page in a browser: each message type is written, reviewed, sent and received."""
 
 import base64
 import re
@@ -11,7 +11,7 @@ from tests.fixtures.web import NO_USER, SENDER, channel_body, template_body
 
 pytestmark = pytest.mark.slow
 
-in_both_ways = pytest.mark.parametrize(("language", "screen"), [("ko", "desk"), ("en", "phone")])
+in_both_ways = pytest.mark.parametrize(("language", "screen"), [("ko", "desktop"), ("en", "phone")])
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 
@@ -31,7 +31,7 @@ def shop(env: BrowserEnvironment) -> str:
 
 
 def picture(page: Page, side: int = 200) -> FilePayload:
-    """Return a real JPEG, painted by the browser."""
+    """Return a real JPEG, drawn by the browser."""
     painted = page.evaluate(
         """side => {
           const canvas = Object.assign(document.createElement("canvas"), {width: side, height: side / 2});
@@ -46,7 +46,7 @@ def picture(page: Page, side: int = 200) -> FilePayload:
 
 
 def begin(page: Page, kind: str, receivers: str) -> None:
-    """Open the tab of a kind and name the receivers."""
+    """Open the tab of a message type and enter the receivers."""
     page.goto("/console/send")
     page.locator(f"#to-{kind}").click()
     expect(page.locator(f"#to-{kind}")).to_have_attribute("aria-current", "true")
@@ -54,7 +54,7 @@ def begin(page: Page, kind: str, receivers: str) -> None:
 
 
 def send(page: Page) -> None:
-    """Look it over, and send it."""
+    """Review the message and send it."""
     page.locator(".writing > .actions button.main").click()
     expect(page.locator("#last-look")).to_be_focused()
     page.locator("#send-it").click()
@@ -62,7 +62,7 @@ def send(page: Page) -> None:
 
 
 def arrived(page: Page, number: str) -> None:
-    """See one message arrive on a simulated phone."""
+    """Check that one message arrives on a simulated phone."""
     page.goto(f"/console/phone?number={number}")
     expect(page.locator(".bubble")).to_have_count(1)
 

@@ -164,7 +164,7 @@ def test_failed_message_and_its_fallback_link_to_each_other(run_scenario: RunSce
 
         assert f"/console/history/{fallback['messageId']}" in story.text
         assert f"/console/history/{failed['messageId']}" in other.text
-        assert "대체 문자를 켜거나 문자로 보내세요" in story.text
+        assert "대체 발송을 설정하거나 문자로 발송하세요" in story.text
         assert "대체 문자를 만들었습니다" in other.text
 
     run_scenario(scenario)
@@ -184,7 +184,7 @@ def test_timeline_lists_every_attempt(run_scenario: RunScenario) -> None:
 
         assert "통신사로 발송합니다" in before.text
         assert after.text.count("혼잡해 다시 시도합니다") == 2
-        assert "도착했습니다" in after.text
+        assert "전달되었습니다" in after.text
 
     run_scenario(scenario)
 

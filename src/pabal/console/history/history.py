@@ -57,7 +57,7 @@ async def show_history(request: PageRequest) -> Response:
         "history/history.html",
         400 if search.problems else 200,
         search=search,
-        told=[(each.field, each.message(request.locale.language)) for each in search.problems],
+        errors=[(each.field, each.message(request.locale.language)) for each in search.problems],
         rows=[_row(request, message, send_request) for message, send_request in result.found],
         older=_history_url(search, result.next_before) if result.next_before else "",
         newest=_history_url(search) if search.before else "",

@@ -56,12 +56,12 @@ def _read_number(request: PageRequest) -> str:
 
 async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
     found = await sender_numbers.list_numbers(request.context, request.account_id)
-    told = {"number": refused.problems[0].message(request.locale.language)} if refused else {}
+    errors = {"number": refused.problems[0].message(request.locale.language)} if refused else {}
     return request.render(
         "manage/numbers.html",
         refused.code.http_status if refused else 200,
         rows=[(number, request.phone_number(number), request.locale.format_timestamp(at)) for number, at in found],
         must_be=request.context.policy.checks_sender_numbers,
         typed=request.field("number") if refused else "",
-        told=told,
+        errors=errors,
     )

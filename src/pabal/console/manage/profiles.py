@@ -63,7 +63,7 @@ async def show_registration(request: PageRequest) -> Response:
 
 async def show_categories(request: PageRequest) -> Response:
     """Answer with the category choices that remain."""
-    return request.render("manage/profile_category.html", steps=await _read_category_choices(request), told={})
+    return request.render("manage/profile_category.html", choices=await _read_category_choices(request), errors={})
 
 
 async def register_profile(request: PageRequest) -> Response:
@@ -131,7 +131,7 @@ async def confirm_deletion(request: PageRequest) -> Response:
     Raises Refused(NOT_FOUND).
     """
     found = (await _find_profile(request)).profile
-    return request.render("manage/profile_delete.html", channel=found.channel_id, told="")
+    return request.render("manage/profile_delete.html", channel=found.channel_id, error="")
 
 
 async def delete_profile(request: PageRequest) -> Response:
@@ -144,23 +144,23 @@ async def delete_profile(request: PageRequest) -> Response:
         audit_entry = request.audit_entry("profile.delete", found.channel_id)
         await profiles.delete(request.context, request.account_id, None, found.channel_id, audit_entry)
     except Refused as refused:
-        told = refused.problems[0].message(request.locale.language)
+        error = refused.problems[0].message(request.locale.language)
         return request.render(
-            "manage/profile_delete.html", refused.code.http_status, channel=found.channel_id, told=told
+            "manage/profile_delete.html", refused.code.http_status, channel=found.channel_id, error=error
         )
     return request.redirect(PROFILES_PATH)
 
 
 async def _render_registration(request: PageRequest, refused: Refused | None = None) -> Response:
-    told = {}
+    errors = {}
     if refused:
-        told = {each.field: each.message(request.locale.language) for each in refused.problems}
+        errors = {each.field: each.message(request.locale.language) for each in refused.problems}
     return request.render(
         "manage/profile_new.html",
         refused.code.http_status if refused else 200,
         typed={name: request.field(name) for name in ("channelId", "cellphone")},
-        steps=await _read_category_choices(request),
-        told=told,
+        choices=await _read_category_choices(request),
+        errors=errors,
     )
 
 
@@ -178,9 +178,9 @@ def _render_token_form(request: PageRequest, details: ProfileDetails, refused: R
         digits=details.profile.cellphone,
         left_s=left_s,
         left=f"{left_s // 60}:{left_s % 60:02}",
-        tries=details.attempts_left,
-        is_again=request.field("again") == "1" and refused is None,
-        told=refused.problems[0].message(request.locale.language) if refused else "",
+        attempts_left=details.attempts_left,
+        is_resent=request.field("again") == "1" and refused is None,
+        error=refused.problems[0].message(request.locale.language) if refused else "",
     )
 
 

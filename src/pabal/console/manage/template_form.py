@@ -41,12 +41,12 @@ EDITABLE_EMPHASIS = ("none", "text", "image")
 BUTTON_LABELS = {
     "webLink": Text("웹 링크", "Web link"),
     "appLink": Text("앱 링크", "App link"),
-    "channelAddition": Text("채널 추가", "Add the channel"),
+    "channelAddition": Text("채널 추가", "Add channel"),
     "botKeyword": Text("봇 키워드", "Bot keyword"),
-    "messageDelivery": Text("메시지 전달", "Pass the message on"),
-    "counselingTalkConversion": Text("상담톡 전환", "Talk to a person"),
-    "botConversion": Text("챗봇 전환", "Talk to a bot"),
-    "deliveryTracking": Text("배송 조회", "Track the delivery"),
+    "messageDelivery": Text("메시지 전달", "Forward message"),
+    "counselingTalkConversion": Text("상담톡 전환", "Switch to consultation"),
+    "botConversion": Text("챗봇 전환", "Switch to bot"),
+    "deliveryTracking": Text("배송 조회", "Track delivery"),
 }
 assert BUTTON_LABELS.keys() == DEFAULT_NAMES.keys()
 _BUTTON_INDEX = re.compile(r"buttons\[([0-9]+)\]")

@@ -222,7 +222,7 @@ def _template_key(template: Template) -> dict[str, str]:
 async def _render_template(request: PageRequest, template: Template, refused: Refused | None = None) -> Response:
     in_use = template.approved if template.approved != template.latest else None
     category = (await categories.template_categories(request.context)).get(template.latest.category)
-    told = [(each.field, each.message(request.locale.language)) for each in (refused.problems if refused else ())]
+    errors = [(each.field, each.message(request.locale.language)) for each in (refused.problems if refused else ())]
     return request.render(
         "manage/template.html",
         refused.code.http_status if refused else 200,
@@ -230,8 +230,8 @@ async def _render_template(request: PageRequest, template: Template, refused: Re
         category=category.name if category else template.latest.category,
         preview=_build_preview(template_form.fields_of(template) | _image_field(template)),
         in_use=in_use,
-        told=[why for field, why in told if field != "comment"],
-        no_comment=dict(told).get("comment"),
+        errors=[why for field, why in errors if field != "comment"],
+        no_comment=dict(errors).get("comment"),
         is_editable=is_editable(template),
         is_requestable=template.status is TemplateStatus.REGISTERED,
         is_deletable=template.is_deletable,

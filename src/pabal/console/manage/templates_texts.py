@@ -36,7 +36,9 @@ TEXTS = {
     "button_field.iosUrl": Text("iOS 앱 링크", "iOS app link"),
     "button_field.chatExtra": Text("상담톡·챗봇에 전달할 정보", "Data passed to the consultation or bot"),
     "button_field.chatEvent": Text("챗봇 이벤트", "Bot event"),
-    "button_field.target": Text("링크 여는 방식 (out: 외부 브라우저)", "Where links open (out: outside)"),
+    "button_field.target": Text(
+        "외부 브라우저로 열기 (사용하려면 out 입력)", "Open in external browser (enter out)"
+    ),
     "template_type.basic": Text("기본형", "Basic"),
     "template_type.extraInfo": Text("부가 정보형", "With additional information"),
     "template_type.channelAddition": Text("채널 추가형", "With channel addition"),

@@ -156,7 +156,7 @@ async def render_account(
         user=user_fields or {"user": "", "role": Role.SENDER.word},
         scopes=SCOPES,
         roles=ACCOUNT_ROLES,
-        told=_errors_by_field(request, refused.problems if refused else ()),
+        errors=_errors_by_field(request, refused.problems if refused else ()),
     )
 
 
@@ -174,7 +174,7 @@ async def _render_list(request: PageRequest, refused: Refused | None = None) -> 
               for each in found],
         typed=request.field("name") if refused else "",
         most=MAX_NAME_CHARACTERS,
-        told=_errors_by_field(request, refused.problems if refused else ()),
+        errors=_errors_by_field(request, refused.problems if refused else ()),
     )  # fmt: skip
 
 

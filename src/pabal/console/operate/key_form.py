@@ -28,7 +28,9 @@ def read_grant(fields: Mapping[str, str], now: Instant, zone: ZoneInfo) -> NewKe
 
     name = fields["name"]
     if len(name) > MAX_NAME_CHARACTERS:
-        wrong("name", f"{MAX_NAME_CHARACTERS}자까지입니다.", f"At most {MAX_NAME_CHARACTERS} characters.")
+        wrong(
+            "name", f"{MAX_NAME_CHARACTERS}자까지 입력할 수 있습니다.", f"At most {MAX_NAME_CHARACTERS} characters."
+        )
     scopes = [scope for scope in SCOPES if fields[f"scope_{scope}"]]
     if not scopes:
         wrong("scope", "하나 이상 선택하세요.", "Choose at least one.")
@@ -40,19 +42,19 @@ def read_grant(fields: Mapping[str, str], now: Instant, zone: ZoneInfo) -> NewKe
             problems.append(refused.problems[0]._replace(field="expires"))
         else:
             if expires_at is None or expires_at <= now:
-                wrong("expires", "오늘이나 그 뒤의 날짜를 입력하세요.", "Give today or a later day.")
+                wrong("expires", "오늘 또는 이후 날짜를 입력하세요.", "Enter today or a later date.")
     allow = [word for word in re.split(r"[\s,]+", fields["allow"]) if word]
     if len(allow) > MAX_NETWORKS:
-        wrong("allow", f"{MAX_NETWORKS}개까지입니다.", f"At most {MAX_NETWORKS}.")
+        wrong("allow", f"{MAX_NETWORKS}개까지 입력할 수 있습니다.", f"At most {MAX_NETWORKS}.")
     elif bad := [word for word in allow if not _is_network(word)]:
         wrong(
             "allow",
-            f"주소나 대역이 아닙니다: {bad[0][:50]}. 192.0.2.7 이나 192.0.2.0/24 처럼 입력하세요.",
-            f"It is neither an address nor a network: {bad[0][:50]}. Write 192.0.2.7 or 192.0.2.0/24.",
+            f"IP 주소나 대역이 아닙니다: {bad[0][:50]}. 192.0.2.7이나 192.0.2.0/24처럼 입력하세요.",
+            f"Not an IP address or network: {bad[0][:50]}. Write 192.0.2.7 or 192.0.2.0/24.",
         )
     rate = fields["rate"]
     if not (rate.isascii() and rate.isdigit() and len(rate) < 10 and int(rate) <= MAX_RATE):
-        wrong("rate", f"0부터 {MAX_RATE}까지의 숫자를 입력하세요.", f"A number from 0 to {MAX_RATE}.")
+        wrong("rate", f"0부터 {MAX_RATE}까지의 숫자를 입력하세요.", f"Enter a number from 0 to {MAX_RATE}.")
     if problems:
         raise Refused.from_problems(problems)
     return NewKey(name, scopes, allow, int(rate), expires_at)

@@ -45,13 +45,13 @@ async def show_phone(request: PageRequest) -> Response:
     """Show a phone, and links to other phones."""
     known = await simulated_phones.list_recent_phones(request.context, request.account_id, MAX_PHONES)
     typed = request.field("number")
-    number, told = _read_number(request, typed)
+    number, error = _read_number(request, typed)
     if not typed and known:
         number = known[0]
     held = await _read_content(request, number) if number else None
-    status = 400 if told else 200
+    status = 400 if error else 200
     return request.render(
-        "phone/phone.html", status, known=known, typed=typed, number=number, told=told, held=held, is_news=False
+        "phone/phone.html", status, known=known, typed=typed, number=number, error=error, held=held, is_news=False
     )
 
 

@@ -1,0 +1,67 @@
+"""The operators' settings page: descriptions in both languages, no secrets."""
+
+import dataclasses
+import html
+import re
+
+from pabal.console.app import build_console
+from pabal.console.operate.setting_descriptions import KOREAN_DESCRIPTIONS
+from pabal.domain.codes import LANGUAGES
+from pabal.domain.user import Role
+from pabal.settings.carriers import CARRIER_KINDS, CarrierSettings, NhnCloudSettings, SmppSettings
+from pabal.settings.field import fields
+from pabal.settings.settings import Settings, load
+from tests.fixtures.console import Browser, make_user, sign_in
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import RunScenario
+
+DESCRIPTION = re.compile(r'<td data-name="(?:설명|Description)">([^<]*)</td>')
+
+
+def test_settings_page_hides_secrets(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        telco = SmppSettings(name="telco", host="smsc.example", system_id="pabal", password="geheim-1234")
+        settings = dataclasses.replace(
+            load({}), carriers={"telco": telco}, store="postgresql://pabal:geheim-5678@db/pabal"
+        )
+        await make_user(env, Role.OPERATOR)
+        operator = await sign_in(env, "operator-of-acme", Browser(build_console(env.context, settings)))
+
+        shown = await operator.get("/console/operate/settings")
+
+        assert "smsc.example" in shown.text
+        assert "geheim" not in shown.text
+        assert "설정됨" in shown.text
+
+    run_scenario(scenario)
+
+
+def test_setting_descriptions_follow_page_language(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        carriers: dict[str, CarrierSettings] = {
+            "telco": SmppSettings(name="telco", host="smsc.example", system_id="pabal"),
+            "relay": NhnCloudSettings(name="relay", sms_app_key="app", sms_secret_key="word"),
+        }
+        console = build_console(env.context, dataclasses.replace(load({}), carriers=carriers))
+        await make_user(env, Role.OPERATOR)
+        shapes = [Settings, *map(type, carriers.values())]
+
+        for language in LANGUAGES:
+            operator = await sign_in(env, "operator-of-acme", Browser(console))
+            await operator.submit("/console/language", language=language)
+            shown = await operator.get("/console/operate/settings")
+            told = [html.unescape(each) for each in DESCRIPTION.findall(shown.text)]
+            helps = [each.metadata["help"] for shape in shapes for each in fields(shape).values()]
+
+            assert f'<html lang="{language}">' in shown.text
+            assert told == (helps if language == "en" else [KOREAN_DESCRIPTIONS[help] for help in helps])
+
+    run_scenario(scenario)
+
+
+def test_every_setting_description_has_exactly_one_korean_text() -> None:
+    shapes: list[type] = [Settings, *CARRIER_KINDS.values()]
+    helps = {each.metadata["help"] for shape in shapes for each in fields(shape).values()}
+
+    assert set(KOREAN_DESCRIPTIONS) == helps
+    assert [ko for ko in KOREAN_DESCRIPTIONS.values() if not re.search("[가-힣].*[.]$", ko)] == []
