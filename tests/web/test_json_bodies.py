@@ -233,3 +233,31 @@ def test_without_a_key_a_body_of_known_length_is_not_read(run_scenario: RunScena
         assert (answer.result, read) == ("UNAUTHORIZED", 0)
 
     run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("body", "position"),
+    [(b'{"page": 1,\n "pageSize": ?}', "line 2, column 14"), (b'{"page": "\xff"}', "Byte 11")],
+)
+def test_invalid_json_is_reported_with_its_position(run_scenario: RunScenario, body: bytes, position: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(language="en")
+
+        answer = await call("message/list", body)
+
+        assert answer.result == "INVALID_JSON"
+        assert position in answer.body["resultMessage"]
+
+    run_scenario(scenario)
+
+
+def test_unsupported_media_type_names_the_supported_one(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        answer = await call("message/sendSMS", b"<sms/>", headers={"content-type": "text/xml"})
+
+        assert answer.result == "UNSUPPORTED_MEDIA_TYPE"
+        assert "application/json" in answer.body["resultMessage"]
+
+    run_scenario(scenario)
